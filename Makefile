@@ -1,0 +1,70 @@
+# Everything is set up in .venv on first use; only python3 (with venv) and make are needed.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+
+# The tests already use one process per core: one thread each is fastest.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast lint bench clean
+
+help:  ## list the targets
+	@echo "usage: make <target>"
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) \
+	    | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@echo
+	@echo "PYTHON=python3.12 picks an interpreter, PYTEST_ARGS='-k rank -x' goes to pytest."
+
+demo: $(VENV)/.demo  ## run the example, from data to a confidence region
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.test  ## run all tests, long statistical ones included
+	$(PYTEST) $(PYTEST_ARGS)
+
+test-fast: $(VENV)/.test  ## run the tests that are not marked slow
+	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint  ## check style, types and the one-way imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.test  ## measure speed
+	@if [ -d benchmarks ]; then $(BIN)/python -m benchmarks; \
+	else echo "there is no benchmarks folder yet"; fi
+
+clean:  ## remove .venv, caches and build products
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per set of extras; a change of pyproject.toml installs again.
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "unassuming needs Python 3.11 or newer: try make PYTHON=python3.12"; exit 1; }
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.created pyproject.toml
+	@echo "installing unassuming[plot] into $(VENV)"
+	@$(PIP) install --editable '.[plot]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.created pyproject.toml
+	@echo "installing unassuming[test,plot] into $(VENV)"
+	@$(PIP) install --editable '.[test,plot]'
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.created pyproject.toml
+	@echo "installing unassuming[dev,plot] into $(VENV)"
+	@$(PIP) install --editable '.[dev,plot]'
+	@touch $@

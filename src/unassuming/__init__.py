@@ -1,0 +1,30 @@
+"""Exact confidence regions for kernel and linear models, with almost no assumptions on the noise.
+
+The entry point is `confidence_region`; see its examples.
+"""
+
+from unassuming import datasets, kernels, noise, objectives, ranking
+from unassuming._errors import NotAvailable
+from unassuming.models import LSSVC, KernelHuber, KernelLasso
+from unassuming.objectives import register_objective
+from unassuming.ranking import RankTest
+from unassuming.regions import Region, confidence_region
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "LSSVC",
+    "KernelHuber",
+    "KernelLasso",
+    "NotAvailable",
+    "RankTest",
+    "Region",
+    "__version__",
+    "confidence_region",
+    "datasets",
+    "kernels",
+    "noise",
+    "objectives",
+    "ranking",
+    "register_objective",
+]

@@ -1,0 +1,119 @@
+"""Two kernels of compact support that scikit-learn does not have."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+
+
+def truncated_parabolic(
+    x: ArrayLike, z: ArrayLike | None = None, *, c: float = 1.0
+) -> Array | float:
+    r"""The truncated parabolic kernel, :math:`k(x, z) = \max(1 - c\,\|x - z\|^2,\ 0)`.
+
+    It is symmetric but not positive definite in general: the kernel lasso and support vector
+    regression accept it, kernel ridge and Huber regression refuse it when its Gram matrix
+    turns out to be indefinite.
+
+    Parameters
+    ----------
+    x, z : array-like
+        Two sample vectors (one-dimensional), or two matrices with one sample per row. With
+        ``z=None`` the samples of `x` are compared among themselves.
+    c : float, default=1.0
+        How fast the parabola falls: the support has radius ``1 / sqrt(c)``.
+
+    Returns
+    -------
+    float or ndarray of shape (n, k)
+        A number for two vectors, the matrix of all pairs for two matrices. Both conventions
+        for callable kernels of scikit-learn are therefore met: ``KernelRidge`` calls with pairs
+        of vectors (and passes ``kernel_params={"c": ...}``), ``SVR`` with whole matrices (use
+        :func:`functools.partial` for `c`).
+
+    Examples
+    --------
+    >>> from unassuming.kernels import truncated_parabolic
+    >>> truncated_parabolic([0.0], [0.5])
+    0.75
+    >>> truncated_parabolic([[0.0], [0.5], [3.0]], c=2.0)
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0. ],
+           [0. , 0. , 1. ]])
+    """
+    values = np.maximum(
+        1.0 - _positive(c, "truncated_parabolic") * _distances(x, z, "sqeuclidean"), 0.0
+    )
+    return _number_for_vectors(values, x)
+
+
+def rectangular(x: ArrayLike, z: ArrayLike | None = None, *, c: float = 1.0) -> Array | float:
+    r"""The rectangular kernel, :math:`k(x, z) = 1` if :math:`\|x - z\| \le c` and 0 otherwise.
+
+    It is symmetric but not positive definite in general (see :func:`truncated_parabolic`).
+
+    Parameters
+    ----------
+    x, z : array-like
+        Two sample vectors (one-dimensional), or two matrices with one sample per row. With
+        ``z=None`` the samples of `x` are compared among themselves.
+    c : float, default=1.0
+        The radius of the support, which belongs to it.
+
+    Returns
+    -------
+    float or ndarray of shape (n, k)
+        A number for two vectors, the matrix of all pairs for two matrices.
+
+    Examples
+    --------
+    >>> from unassuming.kernels import rectangular
+    >>> rectangular([0.0, 0.0], [3.0, 4.0], c=5.0)
+    1.0
+    >>> rectangular([[0.0], [1.0], [2.5]])
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
+    """
+    values = (_distances(x, z, "euclidean") <= _positive(c, "rectangular")).astype(np.float64)
+    return _number_for_vectors(values, x)
+
+
+def _distances(x: ArrayLike, z: ArrayLike | None, metric: str) -> Array:
+    """All pairwise distances, from differences (never from the expanded square, which cancels)."""
+    rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
+    columns = rows if z is None else np.atleast_2d(np.asarray(z, dtype=np.float64))
+    if rows.ndim != 2 or rows.shape[1] != columns.shape[-1]:
+        raise ValueError(
+            complaint(
+                "z",
+                "cannot be compared with x",
+                "samples with equally many features",
+                f"shapes {rows.shape} and {columns.shape}",
+                "Pass two vectors, or two matrices with one sample per row.",
+            )
+        )
+    distances: Array = cdist(rows, columns, metric)
+    return distances
+
+
+def _number_for_vectors(values: Array, x: ArrayLike) -> Array | float:
+    return float(values[0, 0]) if np.ndim(x) == 1 else values
+
+
+def _positive(c: float, kernel: str) -> float:
+    if not (np.isfinite(c) and c > 0):
+        raise ValueError(
+            complaint(
+                "c",
+                f"is not usable in the {kernel} kernel",
+                "a positive number",
+                repr(c),
+                "Choose it in the units of the inputs.",
+            )
+        )
+    return float(c)

@@ -1,0 +1,184 @@
+"""The least-squares support vector classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import validate_data
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+from unassuming.kernels import KernelLike
+from unassuming.models._base import KernelModel, checked_weights, require_positive
+from unassuming.models.solvers import kernel_ridge
+
+
+class LSSVC(ClassifierMixin, KernelModel):
+    r"""Least-squares support vector classifier: minimise :math:`\tfrac12\|w\|^2 + C\sum_j \xi_j^2`.
+
+    The slacks are :math:`\xi_j = 1 - y_j(\langle w, \varphi(x_j)\rangle + b)` for labels
+    :math:`y_j = \pm 1`. Since :math:`y_j^2 = 1` their squares are those of the residuals: this is
+    kernel ridge regression on the labels with penalty :math:`1/(2C)` and an unpenalised bias.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The weight of the slacks, positive.
+    kernel : str, gaussian_process kernel or callable, default="linear"
+        As in :class:`sklearn.kernel_ridge.KernelRidge`: a name, a kernel object, a function of two
+        sample vectors, or ``"precomputed"``. It must be positive semidefinite.
+    gamma : float, default=None
+        Parameter of the named kernels; None leaves the choice to the kernel.
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    fit_intercept : bool, default=True
+        Whether there is a bias.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The two labels; the second one is +1.
+    dual_coef_ : ndarray of shape (n,)
+        The coefficients a of the kernel expansion: :math:`a = 2C\, w \odot (y - b - Ka)` with
+        the sample weights w.
+    intercept_ : float
+        The bias b.
+    X_fit_ : ndarray of shape (n, d)
+        The training inputs, or the Gram matrix if the kernel is precomputed.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unassuming.models import LSSVC
+    >>> X = np.array([[0.0], [1.0], [4.0], [5.0]])
+    >>> model = LSSVC(C=10.0).fit(X, ["low", "low", "high", "high"])
+    >>> model.predict([[0.5], [4.5]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: KernelLike = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Mapping[str, Any] | None = None,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the coefficients and the bias.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Training inputs, or their Gram matrix if the kernel is precomputed.
+        y : array-like of shape (n,)
+            Two different labels.
+        sample_weight : array-like of shape (n,), optional
+            The weights w ≥ 0 of the squared slacks, all one by default.
+
+        Returns
+        -------
+        LSSVC
+            The model itself.
+        """
+        require_positive(self, "C")
+        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        weights = checked_weights(self, sample_weight, rows)
+        signs = self._signs(labels, weights)
+        self.intercept_, self.dual_coef_ = kernel_ridge(
+            self._semidefinite_gram(rows),
+            signs,
+            1.0 / (2.0 * float(self.C)),
+            weights,
+            fit_intercept=bool(self.fit_intercept),
+        )
+        self.X_fit_ = rows
+        return self
+
+    def _signs(self, labels: NDArray[Any], weights: Array) -> Array:
+        """Set ``classes_`` and turn the labels into ±1."""
+        check_classification_targets(labels)
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise ValueError(
+                "Only binary classification is supported. "
+                + complaint(
+                    "y",
+                    "does not have two classes",
+                    "two different labels",
+                    f"a {kind} target",
+                    "Use one LSSVC per pair of classes, as OneVsOneClassifier does.",
+                )
+            )
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        present = np.unique(codes[weights > 0.0])
+        if present.size != 2:
+            raise ValueError(
+                complaint(
+                    "y",
+                    "has one class only among the rows of positive weight",
+                    "two different labels",
+                    f"the class {self.classes_[present[0]]}",
+                    "Include rows of both classes.",
+                )
+            )
+        return 2.0 * codes.astype(np.float64) - 1.0
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """The fitted function, positive for the second class.
+
+        Parameters
+        ----------
+        X : array-like of shape (N, d)
+            Inputs, or the kernel values with the training inputs if the kernel is precomputed.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The values b + Σ_j a_j k(x, x_j).
+        """
+        return self._values(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict labels by the sign of the fitted function.
+
+        Parameters
+        ----------
+        X : array-like of shape (N, d)
+            Inputs, or the kernel values with the training inputs if the kernel is precomputed.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            Labels out of ``classes_``.
+        """
+        positive = self._values(X) > 0.0
+        labels: NDArray[Any] = self.classes_[positive.astype(np.intp)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

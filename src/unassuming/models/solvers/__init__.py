@@ -1,0 +1,17 @@
+"""Solvers for plain arrays, exact up to rounding."""
+
+from unassuming.models.solvers._huber import concomitant_huber
+from unassuming.models.solvers._huber_scale import huber_scale
+from unassuming.models.solvers._kernel_huber import kernel_huber
+from unassuming.models.solvers._kernel_ridge import kernel_ridge
+from unassuming.models.solvers._l1 import l1_least_squares
+from unassuming.models.solvers._svr import epsilon_svr
+
+__all__ = [
+    "concomitant_huber",
+    "epsilon_svr",
+    "huber_scale",
+    "kernel_huber",
+    "kernel_ridge",
+    "l1_least_squares",
+]

@@ -1,0 +1,60 @@
+"""Weighted kernel ridge regression with an unpenalised bias."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unassuming._typing import Array
+from unassuming.models.solvers._linear import solve_positive
+
+
+def kernel_ridge(
+    K: Array, y: Array, alpha: float, weights: Array | None = None, *, fit_intercept: bool = True
+) -> tuple[float, Array]:
+    r"""Minimise :math:`\sum_j w_j (y_j - b - (Ka)_j)^2 + \alpha\, a^T K a`.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Positive semidefinite Gram matrix.
+    y : ndarray of shape (n,)
+        Targets.
+    alpha : float
+        The penalty, positive.
+    weights : ndarray of shape (n,), optional
+        The weights w ≥ 0, all one by default.
+    fit_intercept : bool
+        Whether there is a bias b; otherwise it is zero.
+
+    Returns
+    -------
+    b : float
+        The bias.
+    a : ndarray of shape (n,)
+        The one minimiser with :math:`\alpha a = w \odot (y - b - Ka)`. With a bias its
+        coefficients sum to zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unassuming.models.solvers import kernel_ridge
+    >>> kernel_ridge(np.eye(2), np.array([1.0, 5.0]), alpha=1.0)
+    (3.0, array([-1.,  1.]))
+    """
+    if weights is None:
+        weights = np.ones_like(y)
+    used = weights > 0.0
+    M = K[np.ix_(used, used)]  # a copy
+    M[np.diag_indices_from(M)] += alpha / weights[used]
+    a = np.zeros_like(y)
+    if not fit_intercept:
+        a[used] = solve_positive(M, y[used])
+        return 0.0, a
+    ones = np.ones(int(used.sum()))
+    for_ones, a[used] = solve_positive(M, np.column_stack([ones, y[used]])).T
+    b = 0.0
+    for _ in range(2):  # the second round removes what rounding left of the sum
+        change = float(a[used].sum() / for_ones.sum())
+        a[used] -= change * for_ones
+        b += change
+    return b, a

@@ -1,0 +1,51 @@
+"""What may be assumed of the noise, and the random transformations that keep its law."""
+
+from unassuming.noise._base import LARGEST_GROUP, Noise
+from unassuming.noise._labels import Labels
+from unassuming.noise._permutations import Exchangeable, SymmetricExchangeable
+from unassuming.noise._perturbations import Perturbations
+from unassuming.noise._signs import BlockSymmetric, Symmetric
+from unassuming.noise._spherical import Spherical
+
+NAMED: dict[str, type[Noise]] = {
+    "symmetric": Symmetric,
+    "exchangeable": Exchangeable,
+    "symmetric-exchangeable": SymmetricExchangeable,
+    "spherical": Spherical,
+    "labels": Labels,
+}
+"""The assumptions that have a name; `BlockSymmetric` needs its blocks."""
+
+
+def as_noise(noise: str | Noise) -> Noise:
+    """Return the assumption with that name, or the instance itself.
+
+    Examples
+    --------
+    >>> as_noise("symmetric")
+    Symmetric()
+    """
+    if isinstance(noise, Noise):
+        return noise
+    if isinstance(noise, str) and noise in NAMED:
+        return NAMED[noise]()
+    names = ", ".join(repr(name) for name in NAMED)
+    raise ValueError(
+        f"noise is not a known assumption: expected one of {names}, or an instance such as "
+        f"ua.noise.BlockSymmetric(blocks), given {noise!r}. Choose one of these names."
+    )
+
+
+__all__ = [
+    "LARGEST_GROUP",
+    "NAMED",
+    "BlockSymmetric",
+    "Exchangeable",
+    "Labels",
+    "Noise",
+    "Perturbations",
+    "Spherical",
+    "Symmetric",
+    "SymmetricExchangeable",
+    "as_noise",
+]

@@ -1,0 +1,90 @@
+"""What is assumed of the noise: the abstract class behind every assumption."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray
+
+LARGEST_GROUP = 4096
+"""The largest group that ``m="group"`` enumerates: all signs of 12 rows."""
+
+
+class Noise(ABC):
+    """An assumption on the noise, as the random transformations that keep its law.
+
+    A compact group of transformations G leaves the law of the noise vector e unchanged. The
+    transformations are drawn uniformly from that group, without looking at the data; nothing
+    else about the noise is used (THEORY.md 2 and 3). A subclass supplies ``draw``, ``apply``
+    and ``orthogonal``.
+
+    Attributes
+    ----------
+    assumption : str
+        The assumption in words, for reports.
+    exact_arithmetic : bool
+        True if applying a transformation only moves or flips entries, so that it commits no
+        rounding error. The default, False, is always safe.
+    """
+
+    assumption: ClassVar[str] = "the law of the noise is unchanged by the transformations drawn"
+    exact_arithmetic: ClassVar[bool] = False
+
+    @abstractmethod
+    def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
+        """Draw ``size`` transformations of vectors of length ``n``, uniformly from the group.
+
+        What is returned is handed to `apply` as it is.
+        """
+
+    @abstractmethod
+    def apply(self, drawn: Any, residuals: Array, fitted: Array | None) -> Array:
+        """Apply every drawn transformation to residuals (..., n); returns (..., size, n).
+
+        ``fitted`` are the values of the candidate at the inputs, shape (..., n). Only an
+        assumption under which the candidate determines the law of the noise needs them.
+        """
+
+    @property
+    @abstractmethod
+    def orthogonal(self) -> bool:
+        """Whether every transformation is a linear orthogonal map of the residuals."""
+
+    def group(self, n: int, *, modulo_sign: bool) -> tuple[Any, int]:
+        """Enumerate the whole group: all elements but the identity, and the order m.
+
+        With ``modulo_sign`` one element of each pair G, -G is kept, if the group holds -I.
+        """
+        raise ValueError(
+            f"{self!r} has no finite group to enumerate: m='group' needs signs, block signs, "
+            f"permutations or both, given {self!r}. Pass an integer m such as m=100."
+        )
+
+    def admits(self, fitted: Array) -> BoolArray:
+        """Which candidates (..., n) could have produced data at all; all of them by default."""
+        return np.ones(fitted.shape[:-1], dtype=np.bool_)
+
+    def restrict(self, rows: BoolArray) -> Self:
+        """Return the same assumption on a subset of the rows; itself, unless it names rows."""
+        del rows
+        return self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+def refuse_large_group(noise: Noise, order: int, what: str) -> None:
+    """Raise if a group is too large to be enumerated."""
+    if order > LARGEST_GROUP:
+        raise ValueError(
+            f"the group of {what} is too large to enumerate: m='group' takes groups of at most "
+            f"{LARGEST_GROUP} elements, given {order} for {noise!r}. Pass an integer m instead."
+        )
+    if order < 2:
+        raise ValueError(
+            f"the group of {what} is too small: m='group' needs at least 2 elements, given "
+            f"{order} for {noise!r}. Pass an integer m instead."
+        )

@@ -1,0 +1,50 @@
+"""Random numbers keyed by (seed, row): the same for every n, batch and chunk.
+
+Philox is a counter-based generator: its output is a function of a key and a counter. Row j
+owns a fixed range of counters, so any block of rows can be produced on its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unassuming._typing import Array
+
+Key = NDArray[np.uint64]
+
+_WORDS = 4  # 64-bit words that one Philox counter yields
+
+
+def draw_key(rng: np.random.Generator) -> Key:
+    """Draw the 128-bit key of a counter-based generator."""
+    return rng.integers(0, 2**64, size=2, dtype=np.uint64)
+
+
+def _words(key: Key, first: int, count: int, per_row: int) -> NDArray[np.uint64]:
+    """Return ``per_row`` words for each of the rows first, ..., first + count - 1."""
+    counters = -(-per_row // _WORDS)
+    philox = np.random.Philox(key=key, counter=first * counters)
+    return philox.random_raw(count * counters * _WORDS).reshape(count, -1)[:, :per_row]
+
+
+def keyed_signs(key: Key, count: int, size: int, first: int = 0) -> NDArray[np.int8]:
+    """Return signs of shape (size, count) for the rows first, ..., first + count - 1.
+
+    Examples
+    --------
+    >>> key = draw_key(np.random.default_rng(0))
+    >>> whole = keyed_signs(key, count=10, size=99)
+    >>> bool((whole[:, 4:7] == keyed_signs(key, count=3, size=99, first=4)).all())
+    True
+    """
+    words = _words(key, first, count, -(-size // 64)).astype("<u8")
+    bits = np.unpackbits(words.view(np.uint8).reshape(count, -1), axis=1, bitorder="little")
+    signs = bits[:, :size].T.astype(np.int8)
+    return np.ascontiguousarray(1 - 2 * signs, dtype=np.int8)
+
+
+def keyed_uniforms(key: Key, count: int, size: int, first: int = 0) -> Array:
+    """Return uniform numbers in [0, 1) of shape (size, count), keyed by row like the signs."""
+    words = _words(key, first, count, size)
+    return np.ascontiguousarray((words >> np.uint64(11)).T * 2.0**-53)

@@ -1,0 +1,56 @@
+"""Binary labels: a candidate determines their law, so fresh ones are drawn from it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray
+from unassuming.noise._base import Noise
+from unassuming.noise._keyed import draw_key, keyed_uniforms
+
+
+class Labels(Noise):
+    """Labels y in {-1, +1}, independent given the inputs, with P(y = 1 | x) = (1 + f(x)) / 2.
+
+    Nothing else is assumed: the regression function f(x) = E[y | x] leaves a binary law no other
+    freedom. The transformation replaces the labels by fresh ones drawn from the candidate: with
+    uniform numbers U drawn once, y_k = +1 iff U_k < (1 + f(x_k)) / 2 (THEORY.md 8). A candidate
+    that leaves [-1, 1] at an input is no regression function and lies in no region.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = Labels()
+    >>> f = np.array([1.0, -1.0, 1.0])
+    >>> noise.apply(noise.draw(3, 2, np.random.default_rng(0)), np.zeros(3), f)
+    array([[0., 0., 0.],
+           [0., 0., 0.]])
+    """
+
+    assumption: ClassVar[str] = "the labels are independent given the inputs"
+
+    def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
+        """Draw uniform numbers, shape (size, n)."""
+        return keyed_uniforms(draw_key(rng), n, size)
+
+    def apply(self, drawn: Array, residuals: Array, fitted: Array | None) -> Array:
+        """Return the residuals of fresh labels of the candidate, (..., size, n)."""
+        del residuals
+        if fitted is None:
+            raise ValueError(
+                "fitted is missing: label noise is drawn from the candidate itself and needs its "
+                "values at the inputs, given None. Pass fitted=f(X)."
+            )
+        f = fitted[..., None, :]
+        return np.where(drawn < (1 + f) / 2, 1.0, -1.0) - f
+
+    @property
+    def orthogonal(self) -> bool:
+        """False: the fresh labels are no linear function of the residuals."""
+        return False
+
+    def admits(self, fitted: Array) -> BoolArray:
+        """Whether the values stay within [-1, 1]."""
+        return np.asarray((np.abs(fitted) <= 1).all(axis=-1))

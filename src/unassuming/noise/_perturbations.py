@@ -1,0 +1,64 @@
+"""The transformations of one region: drawn once, the same for every candidate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unassuming._typing import Array
+from unassuming.noise._base import Noise
+
+
+@dataclass(frozen=True, eq=False)
+class Perturbations:
+    """The m - 1 drawn transformations, open to inspection.
+
+    Attributes
+    ----------
+    noise : Noise
+        The assumption they come from.
+    drawn : object
+        What ``noise.draw`` (or the enumeration of its group) returned.
+    n, m : int
+        Length of the residual vectors; number of statistics, the unperturbed one included.
+    """
+
+    noise: Noise
+    drawn: Any
+    n: int
+    m: int
+
+    @classmethod
+    def sample(cls, noise: Noise, n: int, m: int, rng: np.random.Generator) -> Perturbations:
+        """Draw m - 1 transformations."""
+        return cls(noise, noise.draw(n, m - 1, rng), n, m)
+
+    @classmethod
+    def enumerate(cls, noise: Noise, n: int, *, modulo_sign: bool) -> Perturbations:
+        """Take the whole group instead of a sample."""
+        drawn, m = noise.group(n, modulo_sign=modulo_sign)
+        return cls(noise, drawn, n, m)
+
+    def apply(self, residuals: ArrayLike, fitted: ArrayLike | None = None) -> Array:
+        """Apply every transformation to residuals of shape (..., n).
+
+        Returns
+        -------
+        array of shape (..., m - 1, n)
+            Row i - 1 holds G_i r.
+        """
+        r = np.asarray(residuals, dtype=np.float64)
+        f = None if fitted is None else np.asarray(fitted, dtype=np.float64)
+        for name, vector in (("residuals", r), ("fitted", f)):
+            if vector is not None and (vector.ndim == 0 or vector.shape[-1] != self.n):
+                raise ValueError(
+                    f"{name} has the wrong length: expected the last axis to be n = {self.n}, "
+                    f"given shape {vector.shape}. Pass one number for each row of the data."
+                )
+        return self.noise.apply(self.drawn, r, f)
+
+    def __repr__(self) -> str:
+        return f"Perturbations({self.noise!r}, n={self.n}, m={self.m})"

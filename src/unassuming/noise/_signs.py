@@ -1,0 +1,134 @@
+"""Noise that is symmetric about zero, row by row or block by block: random signs."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unassuming._typing import Array, BoolArray
+from unassuming.noise._base import Noise, refuse_large_group
+from unassuming.noise._keyed import draw_key, keyed_signs
+
+Signs = NDArray[np.int8]
+
+
+def all_signs(n: int, *, modulo_sign: bool) -> Signs:
+    """Return all sign vectors of length n, the identity first; one of each pair s, -s if asked."""
+    free = n - 1 if modulo_sign else n
+    codes = np.arange(2**free)[:, None] >> np.arange(free)
+    signs = np.ones((2**free, n), dtype=np.int8)
+    signs[:, n - free :] = 1 - 2 * (codes & 1)
+    return signs
+
+
+class SignFlips(Noise):
+    """The shared half of the two assumptions below: signs are drawn, residuals are flipped."""
+
+    exact_arithmetic: ClassVar[bool] = True
+
+    def apply(self, drawn: Signs, residuals: Array, fitted: Array | None) -> Array:
+        """Flip the signs of residuals (..., n); returns (..., size, n)."""
+        del fitted
+        return np.asarray(residuals[..., None, :] * drawn)
+
+    @property
+    def orthogonal(self) -> bool:
+        """True: a diagonal matrix of signs."""
+        return True
+
+
+class Symmetric(SignFlips):
+    """Independent noise, each term symmetric about zero; the laws may all differ.
+
+    No moments are needed: heavy tails and a different scale in every row are fine. The
+    transformations are random signs, r_j -> s_j r_j. The signs of row j depend on the seed and
+    on j only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = Symmetric()
+    >>> drawn = noise.draw(3, 2, np.random.default_rng(0))
+    >>> abs(noise.apply(drawn, np.array([1.0, 2.0, 3.0]), None))
+    array([[1., 2., 3.],
+           [1., 2., 3.]])
+    """
+
+    assumption: ClassVar[str] = (
+        "the noise terms are independent, each symmetric about zero (their laws may all differ)"
+    )
+
+    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
+        """Draw signs, shape (size, n)."""
+        return keyed_signs(draw_key(rng), n, size)
+
+    def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
+        """Enumerate all 2^n sign vectors, or one of each pair."""
+        refuse_large_group(self, 2**n, f"signs of {n} rows")
+        signs = all_signs(n, modulo_sign=modulo_sign)
+        return signs[1:], len(signs)
+
+
+class BlockSymmetric(SignFlips):
+    """Independent blocks of rows, the noise vector of each block symmetric about zero.
+
+    For clustered or serially dependent noise: within a block anything goes. The transformations
+    give one random sign to each block.
+
+    Parameters
+    ----------
+    blocks : array of shape (n,)
+        The label of the block that each row belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = BlockSymmetric(["a", "a", "b"])
+    >>> flipped = noise.apply(noise.draw(3, 4, np.random.default_rng(0)), np.ones(3), None)
+    >>> bool((flipped[:, 0] == flipped[:, 1]).all())
+    True
+    """
+
+    assumption: ClassVar[str] = (
+        "the blocks of rows are independent and the noise vector of each is symmetric about zero"
+    )
+
+    def __init__(self, blocks: ArrayLike) -> None:
+        labels = np.asarray(blocks)
+        if labels.ndim != 1 or labels.dtype.kind not in "biuUSO":
+            raise ValueError(
+                "blocks must be one label (integer or string) for each row, given an array of "
+                f"shape {labels.shape} and type {labels.dtype}. Pass e.g. blocks=[0, 0, 1, 1]."
+            )
+        self.blocks = labels
+        names, self._block_of_row = np.unique(labels, return_inverse=True)
+        self._count = len(names)
+
+    def _refuse_other_length(self, n: int) -> None:
+        if len(self.blocks) != n:
+            raise ValueError(
+                f"blocks must have one label for each of the {n} rows, given "
+                f"{len(self.blocks)} labels. Pass an array as long as y."
+            )
+
+    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
+        """Draw signs, shape (size, n), constant within each block."""
+        self._refuse_other_length(n)
+        return keyed_signs(draw_key(rng), self._count, size)[:, self._block_of_row]
+
+    def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
+        """Enumerate all sign vectors of the blocks, or one of each pair."""
+        self._refuse_other_length(n)
+        refuse_large_group(self, 2**self._count, f"signs of {self._count} blocks")
+        signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
+        return signs[1:], len(signs)
+
+    def restrict(self, rows: BoolArray) -> Self:
+        """Keep the labels of the given rows."""
+        self._refuse_other_length(len(rows))
+        return type(self)(self.blocks[rows])
+
+    def __repr__(self) -> str:
+        return f"BlockSymmetric({self._count} blocks, {len(self.blocks)} rows)"

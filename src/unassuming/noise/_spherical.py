@@ -1,0 +1,56 @@
+"""Noise without a preferred direction: random rotations."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from unassuming._typing import Array
+from unassuming.noise._base import Noise
+
+
+class Spherical(Noise):
+    """Noise whose joint law is unchanged by rotations: iid Gaussian with unknown variance.
+
+    The transformations are uniform (Haar) random orthogonal matrices, for even n those of
+    determinant one. Both are groups, so the regions are equally exact; without the reflections
+    no direction is left fixed when n is even, which keeps full-rank regions bounded
+    (THEORY.md 3). Each transformation is a matrix: (m - 1) n^2 numbers are stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = Spherical()
+    >>> turned = noise.apply(noise.draw(4, 3, np.random.default_rng(0)), np.ones(4), None)
+    >>> np.linalg.norm(turned, axis=-1)
+    array([2., 2., 2.])
+    """
+
+    assumption: ClassVar[str] = (
+        "the law of the noise vector is unchanged by rotations "
+        "(iid Gaussian with unknown variance is enough)"
+    )
+
+    def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
+        """Draw orthogonal matrices, shape (size, n, n)."""
+        rotations = np.empty((size, n, n))
+        for rotation in rotations:
+            q, r = np.linalg.qr(rng.standard_normal((n, n)))
+            # Without the signs of diag(R) the matrix q is not uniformly distributed.
+            rotation[:] = q * np.sign(np.diag(r))
+            if n % 2 == 0 and np.linalg.slogdet(rotation)[0] < 0:
+                rotation[:, 0] *= -1
+        return rotations
+
+    def apply(self, drawn: Array, residuals: Array, fitted: Array | None) -> Array:
+        """Rotate residuals (..., n); returns (..., size, n)."""
+        del fitted
+        size, n, _ = drawn.shape
+        turned = residuals.reshape(-1, n) @ drawn.reshape(-1, n).T
+        return turned.reshape(*residuals.shape[:-1], size, n)
+
+    @property
+    def orthogonal(self) -> bool:
+        """True: an orthogonal matrix."""
+        return True

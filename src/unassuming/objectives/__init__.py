@@ -1,0 +1,50 @@
+"""What a model minimises, and the registry from scikit-learn estimators to it."""
+
+from unassuming.objectives._base import Objective
+from unassuming.objectives._design import Design, FeatureDesign, KernelDesign
+from unassuming.objectives._fitted import fitted_coefficients, fitted_values
+from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
+from unassuming.objectives._lasso import LassoObjective
+from unassuming.objectives._registry import factory_for, register_objective
+from unassuming.objectives._score import Score
+from unassuming.objectives._sklearn import (
+    from_huber_regressor,
+    from_kernel_huber,
+    from_kernel_lasso,
+    from_kernel_ridge,
+    from_lasso,
+    from_linear_regression,
+    from_lssvc,
+    from_ridge,
+    from_ridge_classifier,
+    from_svr,
+)
+from unassuming.objectives._smooth import Quadratic
+from unassuming.objectives._svr import SVRObjective
+
+__all__ = [
+    "Design",
+    "FeatureDesign",
+    "HuberObjective",
+    "KernelDesign",
+    "KernelHuberObjective",
+    "LassoObjective",
+    "Objective",
+    "Quadratic",
+    "SVRObjective",
+    "Score",
+    "factory_for",
+    "fitted_coefficients",
+    "fitted_values",
+    "from_huber_regressor",
+    "from_kernel_huber",
+    "from_kernel_lasso",
+    "from_kernel_ridge",
+    "from_lasso",
+    "from_linear_regression",
+    "from_lssvc",
+    "from_ridge",
+    "from_ridge_classifier",
+    "from_svr",
+    "register_objective",
+]

@@ -1,0 +1,116 @@
+"""What a model minimises: residuals, and the gradient as a function of residuals."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.objectives._score import GradientScore, Score
+
+Weighting = str | ArrayLike
+"""Ψ: ``"identity"``, ``"gram"``, ``"hessian"`` or a matrix."""
+
+
+class Objective(ABC):
+    """An objective whose (sub)gradient sees the outputs through the residuals only.
+
+    A subclass supplies `residuals` and `gradient`; that is enough for exact tests and membership.
+    The gradient must be a function of (coefficients, residuals) and of the inputs, never of y in
+    another way: this is what makes the ranks uniform (THEORY.md 2).
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Outputs.
+    d : int
+        Number of coefficients.
+    names : sequence of str, optional
+        Their names.
+
+    Attributes
+    ----------
+    default_weighting : str
+        The weighting Ψ used when none is asked for.
+    sign_blind : bool
+        True if Z(a, -r) = Z(a, r) for every candidate, as without a penalty. A group that is
+        enumerated is then taken modulo ±I.
+    """
+
+    default_weighting: ClassVar[str] = "identity"
+
+    def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
+        self.y = y
+        self.n = len(y)
+        self.d = d
+        self.names = [f"a{j}" for j in range(d)] if names is None else list(names)
+
+    @abstractmethod
+    def residuals(self, coefficients: Array) -> Array:
+        """Return y minus the fitted values, (..., d) -> (..., n)."""
+
+    @abstractmethod
+    def gradient(self, coefficients: Array, residuals: Array) -> Array:
+        """Return the (sub)gradient with respect to the coefficients, given the residuals.
+
+        ``coefficients`` has shape (N, d); ``residuals`` has shape (N, ..., n), several residual
+        vectors for each candidate. Returns (N, ..., k).
+        """
+
+    @property
+    def sign_blind(self) -> bool:
+        """Whether flipping all residuals never changes a statistic."""
+        return False
+
+    def estimate(self) -> Array:
+        """Return the minimiser, with a gradient that is zero to rounding, shape (d,)."""
+        raise NotAvailable(
+            f"{type(self).__name__} does not say where its minimum is: a point estimate needs the "
+            "method estimate(). Define it, or pass candidates of your own."
+        )
+
+    def coefficients(self, values: Array) -> Array:
+        """Return the coefficients that stand for fitted values, (N, n) -> (N, d)."""
+        raise NotAvailable(
+            f"{type(self).__name__} has no rule from fitted values to coefficients: a callable "
+            "candidate needs the method coefficients(values). Define it, or pass a coefficient "
+            f"vector of length {self.d}."
+        )
+
+    def score(self, weighting: Weighting) -> Score:
+        """Return the weighted gradient Ψ ḡ for that weighting."""
+        if isinstance(weighting, str):
+            if weighting == "identity":
+                return GradientScore(self.gradient, None)
+            raise self._refused_weighting(weighting, "'identity' or a matrix")
+        return GradientScore(self.gradient, as_weighting_matrix(weighting, None))
+
+    def _refused_weighting(self, weighting: str, expected: str) -> ValueError:
+        return ValueError(
+            f"weighting is not available for {self}: expected {expected}, given {weighting!r}. "
+            f"Leave it out for the default, {self.default_weighting!r}."
+        )
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+
+def as_weighting_matrix(weighting: ArrayLike, columns: int | None) -> Array:
+    """Return Ψ as a clean matrix whose columns match the gradient."""
+    psi = np.asarray(weighting, dtype=np.float64)
+    if psi.ndim != 2 or not np.isfinite(psi).all():
+        raise ValueError(
+            "weighting must be a name or a finite matrix, given an array of shape "
+            f"{psi.shape}{'' if np.isfinite(psi).all() else ' with NaN or inf'}. Pass one row for "
+            "each weighted component of the gradient."
+        )
+    if columns is not None and psi.shape[1] != columns:
+        raise ValueError(
+            f"weighting has the wrong number of columns: expected {columns}, one for each "
+            f"component of the gradient, given shape {psi.shape}."
+        )
+    return psi

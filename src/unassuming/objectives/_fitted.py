@@ -1,0 +1,50 @@
+"""The coefficients of a fitted estimator, in the order of its objective."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVR
+
+from unassuming._typing import Array
+from unassuming.models import LSSVC
+
+
+def fitted_values(estimator: BaseEstimator, X: Any) -> Array:
+    """Return what a fitted estimator says of E[y | x] at the inputs.
+
+    Predictions for a regressor; 2 P(y = 1 | x) - 1 for a classifier with probabilities, else its
+    decision function.
+    """
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(2 * estimator.predict_proba(X)[:, 1] - 1, dtype=np.float64)
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X), dtype=np.float64)
+    return np.asarray(estimator.predict(X), dtype=np.float64)
+
+
+def fitted_coefficients(estimator: BaseEstimator, n: int) -> Array | None:
+    """Return [intercept, coefficients] of a fitted estimator, or None if it has no such vector.
+
+    Whether they refer to the same inputs is for the caller to check.
+    """
+    final = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if isinstance(final, LSSVC) and final.kernel == "linear":
+        weights = np.asarray(final.X_fit_).T @ np.ravel(final.dual_coef_)
+    elif isinstance(final, SVR):
+        if not len(final.support_) or final.support_.max() >= n:
+            return None
+        weights = np.zeros(n)
+        weights[final.support_] = final.dual_coef_[0]
+    elif hasattr(final, "dual_coef_"):
+        weights = np.ravel(final.dual_coef_)
+    elif hasattr(final, "coef_"):
+        weights = np.ravel(final.coef_)
+    else:
+        return None
+    fit_intercept = isinstance(final, SVR) or getattr(final, "fit_intercept", False)
+    intercept = np.ravel(final.intercept_) if fit_intercept else np.empty(0)
+    return np.concatenate([intercept, weights]).astype(np.float64)

@@ -1,0 +1,74 @@
+"""Huber's loss: a fixed threshold for kernels, a concomitant scale for features (THEORY.md 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+from unassuming.models.solvers import concomitant_huber, huber_scale, kernel_huber
+from unassuming.objectives._design import FeatureDesign, KernelDesign
+from unassuming.objectives._smooth import SmoothObjective
+
+
+class KernelHuberObjective(SmoothObjective):
+    """Σ w_j h_δ(r_j) + (alpha/2) aᵀKa, divided by n, with h_δ(r) = r²/2 for |r| <= δ.
+
+    λ = alpha / n as for kernel ridge regression, which is the limit of a large δ.
+    """
+
+    def __init__(self, design: KernelDesign, y: Array, w: Array, lam: float, delta: float) -> None:
+        super().__init__(design, y, w, lam)
+        self.K = design.K
+        self.delta = delta
+
+    def influence(self, r: Array) -> Array:
+        """Return clip(r, ±δ)."""
+        return np.clip(r, -self.delta, self.delta)
+
+    def estimate(self) -> Array:
+        """Return the minimiser."""
+        return kernel_huber(self.K, self.y, self.n * self.lam, self.delta, self.w)
+
+    def __str__(self) -> str:
+        return f"kernel Huber regression with threshold {self.delta:g}"
+
+
+class HuberObjective(SmoothObjective):
+    """Σ w_j (σ + σ H_ε(r_j/σ)) + alpha ‖coef‖², divided by n, as scikit-learn's HuberRegressor.
+
+    The scale σ is not a coefficient here: it is the root of Σ w_j min(r_j²/σ², ε²) = Σ w_j at the
+    residuals in question, perturbed ones included. It is a function of the residuals alone, which
+    is what exactness needs (THEORY.md 7). λ = alpha / n.
+    """
+
+    def __init__(
+        self, design: FeatureDesign, y: Array, w: Array, lam: float, epsilon: float
+    ) -> None:
+        super().__init__(design, y, w, lam)
+        self.penalised = design.penalised
+        self.epsilon = epsilon
+
+    def influence(self, r: Array) -> Array:
+        """Return clip(r/σ(r), ±ε)."""
+        sigma = huber_scale(r, self.w, self.epsilon)
+        if np.isnan(sigma).any():
+            raise ValueError(
+                complaint(
+                    "the candidate",
+                    "passes through too many points for HuberRegressor's scale to exist",
+                    f"residuals other than zero in a share of more than {self.epsilon**-2:.3g} of "
+                    f"the rows (1/epsilon²)",
+                    "a candidate with fewer",
+                    "Raise epsilon, or use ua.KernelHuber with its fixed threshold.",
+                )
+            )
+        return np.clip(r / sigma[..., None], -self.epsilon, self.epsilon)
+
+    def estimate(self) -> Array:
+        """Return the minimiser."""
+        penalty = self.n * self.lam * self.penalised
+        return concomitant_huber(self.design.matrix, self.y, self.w, self.epsilon, penalty)[0]
+
+    def __str__(self) -> str:
+        return f"Huber regression with epsilon {self.epsilon:g}"

@@ -1,0 +1,62 @@
+"""Squares with a 1-norm penalty: LASSO and kernel LASSO (THEORY.md 6)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import svd
+
+from unassuming._typing import Array
+from unassuming.models.solvers import l1_least_squares
+from unassuming.objectives._design import Design
+from unassuming.objectives._designed import DesignedObjective
+
+
+class LassoObjective(DesignedObjective):
+    """(c/2) ‖y - Φa‖² + Σ_j penalty_j |a_j|.
+
+    Kernel LASSO: Φ = K, c = 1, penalty = alpha (the paper's λ). scikit-learn's Lasso: Φ = [1, X],
+    c = 1/n, penalty = alpha, and 0 for the intercept.
+    """
+
+    default_weighting: ClassVar[str] = "identity"
+
+    def __init__(self, design: Design, y: Array, c: float, penalty: Array) -> None:
+        super().__init__(design, y)
+        self.c = c
+        self.penalty = penalty
+
+    def pullback(self) -> Array:
+        """Return c Φᵀ."""
+        return self.c * self.design.matrix.T
+
+    def subdifferential(self, a: Array) -> tuple[Array, Array]:
+        """Return penalty · sign(a), and [-penalty, penalty] where a_j = 0."""
+        point = self.penalty * np.sign(a)
+        slack = np.where(a == 0, self.penalty, 0.0)
+        return point - slack, point + slack
+
+    @property
+    def sign_blind(self) -> bool:
+        """True without a penalty."""
+        return not self.penalty.any()
+
+    def named_weighting(self, weighting: str) -> Array | None:
+        """Return the identity, the root of the Gram matrix, or (c ΦᵀΦ)^{-1/2} on its range."""
+        if weighting == "identity":
+            return None
+        if weighting == "gram":
+            return self.design.gram_root()
+        if weighting == "hessian":
+            _, s, vt = svd(self.design.matrix, full_matrices=False)
+            keep = s > max(self.design.matrix.shape) * np.finfo(np.float64).eps * s[0]
+            return np.asarray(vt[keep] / (np.sqrt(self.c) * s[keep, None]))
+        raise self._refused_weighting(weighting, "'identity', 'gram', 'hessian' or a matrix")
+
+    def estimate(self) -> Array:
+        """Return the minimiser."""
+        return l1_least_squares(self.design.matrix, self.y, self.penalty / self.c)[0]
+
+    def __str__(self) -> str:
+        return "the LASSO objective"

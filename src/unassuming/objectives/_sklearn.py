@@ -1,0 +1,225 @@
+"""What each supported estimator minimises, with its hyper-parameters in the theory's symbols.
+
+============================ =============================== ==================================
+estimator                    its own objective               here
+============================ =============================== ==================================
+LinearRegression             Σ w r²                          λ = 0
+Ridge, RidgeClassifier       Σ w r² + alpha ‖coef‖²          λ = alpha / n
+KernelRidge                  Σ w r² + alpha aᵀKa             λ = alpha / n
+LSSVC                        ½ ‖w‖² + C Σ ξ²                 λ = 1 / (2 C n); the paper's λ is C
+SVR                          ½ ‖w‖² + C Σ |r|_ε              |a| <= C; the paper's c is n C
+Lasso                        Σ r² / (2n) + alpha ‖coef‖₁     penalty alpha
+KernelLasso                  ½ Σ r² + alpha ‖a‖₁             the paper's λ is alpha
+HuberRegressor               Σ (σ + σ H_ε(r/σ)) + alpha ‖·‖² λ = alpha / n
+KernelHuber                  Σ w h_δ(r) + (alpha/2) aᵀKa     λ = alpha / n
+============================ =============================== ==================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.svm import SVR
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+from unassuming.kernels import gram, require_symmetric, svr_gram
+from unassuming.models import LSSVC, KernelHuber, KernelLasso
+from unassuming.objectives._design import FeatureDesign, KernelDesign
+from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
+from unassuming.objectives._lasso import LassoObjective
+from unassuming.objectives._registry import register_objective
+from unassuming.objectives._smooth import Quadratic
+from unassuming.objectives._svr import SVRObjective
+
+
+def from_linear_regression(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> Quadratic:
+    """Build Σ w r²."""
+    _refuse_positive(estimator)
+    return Quadratic(_features(estimator, X), y, _weights(sample_weight, y), 0.0)
+
+
+def from_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
+    """Build Σ w r² + alpha ‖coef‖², divided by n: λ = alpha / n."""
+    _refuse_positive(estimator)
+    lam = _number(estimator, "alpha", zero=True) / len(y)
+    return Quadratic(_features(estimator, X), y, _weights(sample_weight, y), lam)
+
+
+def from_ridge_classifier(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> Quadratic:
+    """Build ridge regression on the labels ±1."""
+    _refuse_class_weight(estimator)
+    return from_ridge(estimator, X, y, sample_weight)
+
+
+def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
+    """Build Σ w r² + alpha aᵀKa, divided by n: λ = alpha / n."""
+    lam = _number(estimator, "alpha", zero=True) / len(y)
+    design = KernelDesign(_gram(estimator, X))
+    design.require_positive_semidefinite("KernelRidge")
+    return Quadratic(design, y, _weights(sample_weight, y), lam)
+
+
+def from_lssvc(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
+    """Build ½‖w‖² + C Σ ξ² as ridge regression on the labels: alpha = 1 / (2C).
+
+    A linear kernel is taken in its features, coefficients [intercept, w]; any other kernel in
+    its dual coefficients.
+    """
+    lam = 1 / (2 * _number(estimator, "C") * len(y))
+    design: FeatureDesign | KernelDesign
+    if estimator.kernel == "linear":
+        design = FeatureDesign(X, intercept=estimator.fit_intercept)
+    else:
+        design = KernelDesign(_gram(estimator, X), intercept=estimator.fit_intercept)
+        design.require_positive_semidefinite("LSSVC")
+    return Quadratic(design, y, _weights(sample_weight, y), lam)
+
+
+def from_svr(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> SVRObjective:
+    """Build the dual with the box C and the tube ε; a constant sample weight multiplies C."""
+    weight = _constant(sample_weight, "SVR")
+    C = _number(estimator, "C") * weight
+    epsilon = _number(estimator, "epsilon", zero=True)
+    K = svr_gram(estimator, X)
+    require_symmetric(K)
+    return SVRObjective(KernelDesign(K, intercept=True), y, C, epsilon)
+
+
+def from_lasso(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> LassoObjective:
+    """Build Σ r² / (2n) + alpha ‖coef‖₁; a constant sample weight changes nothing."""
+    _refuse_positive(estimator)
+    _constant(sample_weight, "Lasso")
+    design = _features(estimator, X)
+    penalty = _number(estimator, "alpha", zero=True) * design.penalised
+    return LassoObjective(design, y, 1 / len(y), penalty)
+
+
+def from_kernel_lasso(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> LassoObjective:
+    """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
+    c = _constant(sample_weight, "KernelLasso")
+    alpha = _number(estimator, "alpha", zero=True)
+    return LassoObjective(KernelDesign(_gram(estimator, X)), y, c, np.full(len(y), alpha))
+
+
+def from_huber_regressor(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> HuberObjective:
+    """Build Huber's loss with concomitant scale, divided by n: λ = alpha / n."""
+    w = np.full(len(y), _constant(sample_weight, "HuberRegressor"))
+    lam = _number(estimator, "alpha", zero=True) / len(y)
+    epsilon = _number(estimator, "epsilon")
+    return HuberObjective(_features(estimator, X), y, w, lam, epsilon)
+
+
+def from_kernel_huber(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> KernelHuberObjective:
+    """Build Σ w h_δ(r) + (alpha/2) aᵀKa, divided by n: λ = alpha / n."""
+    lam = _number(estimator, "alpha") / len(y)
+    delta = _number(estimator, "delta")
+    design = KernelDesign(_gram(estimator, X))
+    design.require_positive_semidefinite("KernelHuber")
+    return KernelHuberObjective(design, y, _weights(sample_weight, y), lam, delta)
+
+
+def _features(estimator: Any, X: Array) -> FeatureDesign:
+    return FeatureDesign(X, intercept=bool(estimator.fit_intercept))
+
+
+def _gram(estimator: Any, X: Array) -> Array:
+    K = gram(
+        estimator.kernel,
+        X,
+        gamma=estimator.gamma,
+        degree=estimator.degree,
+        coef0=estimator.coef0,
+        params=estimator.kernel_params,
+    )
+    require_symmetric(K, "the kernel matrix")
+    return K
+
+
+def _weights(sample_weight: Array | None, y: Array) -> Array:
+    return np.ones(len(y)) if sample_weight is None else sample_weight
+
+
+def _constant(sample_weight: Array | None, name: str) -> float:
+    """Return the one weight that all rows have."""
+    if sample_weight is None:
+        return 1.0
+    if (sample_weight != sample_weight[0]).any():
+        raise ValueError(
+            complaint(
+                "sample_weight",
+                f"varies, which the region of {name} does not support",
+                "the same weight for every row (or zero, to drop a row)",
+                f"weights from {sample_weight.min():g} to {sample_weight.max():g}",
+                "Use Ridge, KernelRidge or ua.KernelHuber for a weighted model.",
+            )
+        )
+    return float(sample_weight[0])
+
+
+def _number(estimator: Any, name: str, *, zero: bool = False) -> float:
+    """Return a hyper-parameter that must be one positive (or non-negative) number."""
+    given = np.asarray(getattr(estimator, name), dtype=np.float64)
+    expected = "one finite number >= 0" if zero else "one finite number > 0"
+    if given.size != 1 or not np.isfinite(given).all() or given < 0 or (given == 0 and not zero):
+        raise ValueError(
+            complaint(
+                f"{type(estimator).__name__}'s {name}",
+                "is out of range",
+                expected,
+                repr(getattr(estimator, name)),
+                "Set the hyper-parameter before building the region.",
+            )
+        )
+    return float(given.reshape(()))
+
+
+def _refuse_positive(estimator: Any) -> None:
+    if getattr(estimator, "positive", False):
+        raise ValueError(
+            complaint(
+                "positive=True",
+                "is not supported",
+                "an unconstrained model",
+                repr(estimator),
+                "Set positive=False: the constraint would have to enter the gradient.",
+            )
+        )
+
+
+def _refuse_class_weight(estimator: Any) -> None:
+    if estimator.class_weight is not None:
+        raise ValueError(
+            complaint(
+                "class_weight",
+                "depends on the labels, which voids the guarantee",
+                "class_weight=None",
+                repr(estimator.class_weight),
+                "Weight rows by something other than y, with sample_weight.",
+            )
+        )
+
+
+register_objective(LinearRegression, from_linear_regression)
+register_objective(Ridge, from_ridge)
+register_objective(RidgeClassifier, from_ridge_classifier)
+register_objective(KernelRidge, from_kernel_ridge)
+register_objective(LSSVC, from_lssvc)
+register_objective(SVR, from_svr)
+register_objective(Lasso, from_lasso)
+register_objective(KernelLasso, from_kernel_lasso)
+register_objective(HuberRegressor, from_huber_regressor)
+register_objective(KernelHuber, from_kernel_huber)

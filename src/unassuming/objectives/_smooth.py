@@ -1,0 +1,76 @@
+"""Objectives with a quadratic penalty: squares and Huber's loss, features and kernels."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from unassuming._typing import Array
+from unassuming.objectives._base import Weighting
+from unassuming.objectives._design import Design
+from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._score import LeastNormScore, Score
+
+
+class SmoothObjective(DesignedObjective):
+    """A loss of weighted residuals plus λ aᵀPa; minus the gradient is ΦᵀW ρ(r)/n - λPa.
+
+    The default weighting is H^{-1/2} with H = ΦᵀWΦ/n + λP, in a form that never divides by an
+    eigenvalue of a kernel matrix.
+    """
+
+    default_weighting: ClassVar[str] = "hessian"
+
+    def __init__(self, design: Design, y: Array, w: Array, lam: float) -> None:
+        super().__init__(design, y)
+        self.w = w
+        self.lam = lam
+
+    def pullback(self) -> Array:
+        """Return ΦᵀW/n."""
+        return self.design.matrix.T * (self.w / self.n)
+
+    def subdifferential(self, a: Array) -> tuple[Array, Array]:
+        """Return λPa, twice: the penalty is smooth."""
+        point = self.lam * (a @ self.design.penalty_matrix())
+        return point, point
+
+    @property
+    def sign_blind(self) -> bool:
+        """True without a penalty: ρ is odd, so Z(a, -r) = Z(a, r)."""
+        return self.lam == 0
+
+    def score(self, weighting: Weighting) -> Score:
+        """Return the whitened gradient, or Ψ times the plain one."""
+        if isinstance(weighting, str) and weighting == "hessian":
+            pull, push = self.design.whiten(self.w, self.lam)
+
+            def subdifferential(a: Array) -> tuple[Array, Array]:
+                point = a @ push.T
+                return point, point
+
+            return LeastNormScore(pull, self.influence, subdifferential, None)
+        return super().score(weighting)
+
+    def named_weighting(self, weighting: str) -> Array | None:
+        """Return the identity or the root of the Gram matrix."""
+        if weighting == "identity":
+            return None
+        if weighting == "gram":
+            return self.design.gram_root()
+        raise self._refused_weighting(weighting, "'hessian', 'identity', 'gram' or a matrix")
+
+
+class Quadratic(SmoothObjective):
+    """(1/n) (y - Φa)ᵀ W (y - Φa) + λ aᵀPa: least squares, ridge, kernel ridge and LS-SVC.
+
+    For scikit-learn's ``alpha`` λ = alpha / n; for LS-SVC with ½‖w‖² + C Σ ξ², alpha = 1/(2C).
+    For labels ±1 the slack of LS-SVC is the residual up to the sign of the label, so LS-SVC is
+    ridge regression on the labels (THEORY.md 4).
+    """
+
+    def estimate(self) -> Array:
+        """Return the least squares solution."""
+        return self.design.least_squares(self.y, self.w, self.lam)
+
+    def __str__(self) -> str:
+        return "the quadratic objective"

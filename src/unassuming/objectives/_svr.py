@@ -1,0 +1,60 @@
+"""The dual of ε-insensitive support vector regression (THEORY.md 5)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from unassuming._typing import Array
+from unassuming.models.solvers import epsilon_svr
+from unassuming.objectives._design import KernelDesign
+from unassuming.objectives._designed import DesignedObjective
+
+
+class SVRObjective(DesignedObjective):
+    """Minus the dual, ½ aᵀKa - yᵀa + ε̄‖a‖₁ with |a_j| <= C; residuals r = y - Ka - b.
+
+    The gradient in the dual coefficients is -r plus the subgradient of ε̄‖a‖₁. At a_j = ±C, as
+    scikit-learn's box allows, the normal cone of the box belongs to it; beyond the box the formula
+    without the cone is used, since ideal coefficients know nothing of C. The paper's c is n C; its
+    own formula has neither box nor zero coordinates nor bias.
+    """
+
+    default_weighting: ClassVar[str] = "gram"
+
+    def __init__(self, design: KernelDesign, y: Array, C: float, epsilon: float) -> None:
+        super().__init__(design, y)
+        self.kernel = design
+        self.C = C
+        self.epsilon = epsilon
+
+    def pullback(self) -> None:
+        """Return None, the identity: the dual gradient is the residual itself."""
+
+    def subdifferential(self, a: Array) -> tuple[Array, Array]:
+        """Return ε̄ sign(a), a box at a_j = 0 and a half-line at a_j = ±C."""
+        dual = a[:, int(self.design.intercept) :]
+        point = self.epsilon * np.sign(dual)
+        slack = np.where(dual == 0, self.epsilon, 0.0)
+        lo = np.where(dual == -self.C, -np.inf, point - slack)
+        hi = np.where(dual == self.C, np.inf, point + slack)
+        return lo, hi
+
+    def named_weighting(self, weighting: str) -> Array | None:
+        """Return the identity or |K|^{1/2}."""
+        if weighting == "identity":
+            return None
+        if weighting == "gram":
+            return KernelDesign(self.kernel.K).gram_root()
+        # H^{-1/2} of the dual would be K^{-1/2}: it exists for no singular kernel matrix.
+        raise self._refused_weighting(weighting, "'gram', 'identity' or a matrix")
+
+    def estimate(self) -> Array:
+        """Return [b, a]."""
+        fit_intercept = self.design.intercept
+        b, a = epsilon_svr(self.kernel.K, self.y, self.C, self.epsilon, fit_intercept=fit_intercept)
+        return np.concatenate([[b], a]) if fit_intercept else a
+
+    def __str__(self) -> str:
+        return "ε-SVR"

@@ -1,0 +1,48 @@
+"""Two statistics compared through their difference, not as two large numbers (THEORY.md 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unassuming._typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """Weighted gradients of N candidates: the unperturbed one, and how the others differ from it.
+
+    With z_i = Ψ ḡ(a, G_i r) the statistics are Z_i = ‖z_i‖². The penalty is common to all z_i,
+    so far away Z_i - Z_0 can be 1e-12 of Z_0 and still decide the rank. It is therefore formed
+    as ⟨d_i, d_i + 2 z_0⟩ with d_i = z_i - z_0 coming from (G_i - I) r alone.
+
+    Attributes
+    ----------
+    reference : array of shape (N, k)
+        z_0.
+    difference : array of shape (N, m - 1, k)
+        d_i = z_i - z_0.
+    reference_error, difference_error : arrays that broadcast to the two above
+        Bounds on their rounding errors.
+    """
+
+    reference: Array
+    difference: Array
+    reference_error: Array
+    difference_error: Array
+
+    def statistics(self) -> Array:
+        """Return Z_0, ..., Z_{m-1}, shape (N, m)."""
+        z0 = self.reference[:, None, :]
+        z = np.concatenate([z0, self.difference + z0], axis=1)
+        return np.asarray(np.einsum("nik,nik->ni", z, z))
+
+    def gaps(self) -> tuple[Array, Array]:
+        """Return Z_i - Z_0 and a bound on its rounding error, each of shape (N, m - 1)."""
+        d, e = self.difference, self.difference_error
+        s = d + 2 * self.reference[:, None, :]  # z_i + z_0
+        gap = np.einsum("nik,nik->ni", d, s)
+        s_error = e + 2 * self.reference_error[:, None, :]
+        tolerance = (np.abs(s) * e).sum(axis=-1) + (np.abs(d) * s_error).sum(axis=-1)
+        return gap, tolerance

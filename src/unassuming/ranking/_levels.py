@@ -1,0 +1,84 @@
+"""Confidence levels as integers: p = 1 - q/m."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from numbers import Real
+
+_SLACK = 1e-9
+"""How far level * m may lie from an integer and still be that integer (0.95 * 100 is not 95)."""
+
+
+@dataclass(frozen=True, order=True)
+class Level:
+    """The confidence level p = 1 - q/m, kept as the integers q and m.
+
+    Examples
+    --------
+    >>> Level.exactly(0.95, m=100)
+    Level(q=5, m=100)
+    >>> Level.at_least(0.9, m=128)
+    Level(q=12, m=128)
+    >>> float(Level.at_least(0.9, m=128))
+    0.90625
+    """
+
+    q: int
+    m: int
+
+    @classmethod
+    def exactly(cls, level: float, m: int) -> Level:
+        """Return the level, or raise ValueError if m cannot represent it."""
+        position = _position(level, m)
+        if abs(position - round(position)) > _SLACK * m or not 0 < round(position) < m:
+            raise ValueError(_inadmissible(level, m))
+        return cls(m - round(position), m)
+
+    @classmethod
+    def at_least(cls, level: float, m: int) -> Level:
+        """Return the smallest admissible level that is not below the one asked for."""
+        position = ceil(_position(level, m) - _SLACK * m)
+        if not 0 < position < m:
+            raise ValueError(_inadmissible(level, m))
+        return cls(m - position, m)
+
+    def __float__(self) -> float:
+        """Return p = 1 - q/m."""
+        return (self.m - self.q) / self.m
+
+    @property
+    def largest_rank(self) -> int:
+        """A candidate lies in the region iff its rank is at most this."""
+        return self.m - self.q
+
+
+def _position(level: float, m: int) -> float:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
+        raise ValueError(
+            f"level must be a number strictly between 0 and 1, given {level!r}. Pass e.g. 0.9."
+        )
+    return level * m
+
+
+def _inadmissible(level: float, m: int) -> str:
+    below = min(max(floor(level * m), 1), m - 1)
+    above = min(max(ceil(level * m), 1), m - 1)
+    nearest = " and ".join(f"{k / m:.12g}" for k in sorted({below, above}))
+    smallest = Fraction(level).limit_denominator(10**6).denominator
+    return (
+        f"level is not admissible with m = {m}: expected a multiple of 1/m strictly between 0 and "
+        f"1, given {level!r}. The nearest admissible levels are {nearest}; the smallest m that "
+        f"allows {level!r} is {smallest}."
+    )
+
+
+def check_m(m: object) -> int:
+    """Return m as an integer of at least 2, or raise."""
+    if isinstance(m, bool) or not hasattr(m, "__index__") or m.__index__() < 2:
+        raise ValueError(
+            f"m must be an integer of at least 2, or 'group', given {m!r}. Pass e.g. m=100, which "
+            "allows every level that is a whole percentage."
+        )
+    return int(m.__index__())

@@ -1,0 +1,58 @@
+"""The order of the statistics: one comparison, one tie order, one rank (THEORY.md 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray, IntArray
+
+TIES = ("random", "favour")
+
+
+def draw_tie_order(m: int, ties: str, rng: np.random.Generator) -> IntArray:
+    """Return pi, the order in which equal statistics are counted.
+
+    ``"random"`` draws a uniform permutation of 0..m-1 (exact coverage). ``"favour"`` puts the
+    unperturbed statistic first, so that every tie counts for the candidate: nothing random, and
+    coverage of at least the level.
+    """
+    if ties not in TIES:
+        raise ValueError(
+            f"ties must be 'random' (exact) or 'favour' (conservative), given {ties!r}. "
+            "Choose one of the two."
+        )
+    order = np.arange(m, dtype=np.intp)
+    return rng.permutation(order) if ties == "random" else order
+
+
+def precedes(difference: Array, tolerance: Array | float, tie_order: IntArray) -> BoolArray:
+    """Whether Z_i comes before Z_0, for i = 1..m-1.
+
+    Z_i ≺ Z_0 iff Z_i < Z_0, or Z_i = Z_0 and pi(i) < pi(0). The paper prints the relation the
+    other way round; with A_p = {R <= p} that region would exclude the estimate (erratum 1).
+
+    Parameters
+    ----------
+    difference : array of shape (..., m - 1)
+        Z_i - Z_0, formed as a difference and not from the two numbers.
+    tolerance : array that broadcasts to ``difference``
+        The rounding error of that difference: within it the two are equal.
+    tie_order : array of shape (m,)
+        The permutation pi.
+    """
+    tied = np.abs(difference) <= tolerance
+    return np.where(tied, tie_order[1:] < tie_order[0], difference < 0)
+
+
+def rank(before: BoolArray) -> IntArray:
+    """Return m R = 1 + #{i : Z_i ≺ Z_0}, from 1 to m.
+
+    Examples
+    --------
+    >>> difference = np.array([0.5, -0.1, 0.0])  # Z_i - Z_0
+    >>> int(rank(precedes(difference, 0.0, tie_order=np.array([1, 0, 3, 2]))))
+    2
+    >>> int(rank(precedes(difference, 0.0, tie_order=np.array([3, 0, 1, 2]))))
+    3
+    """
+    return np.asarray(1 + before.sum(axis=-1, dtype=np.intp))

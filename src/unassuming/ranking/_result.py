@@ -1,0 +1,65 @@
+"""The outcome of a rank test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from unassuming._typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class RankTest:
+    """Test of the hypothesis that a candidate is the noise-free model at the inputs.
+
+    Attributes
+    ----------
+    rank : int
+        Position of Z_0 among the m statistics, from 1 (smallest) to m.
+    m : int
+        Number of statistics.
+    pvalue : float
+        (m - rank + 1) / m; never zero. Under the hypothesis it is uniform on 1/m, ..., 1.
+    smallest_level : float
+        rank / m: the candidate lies in the regions of this level and above, and for rank m
+        in none.
+    statistics : array of shape (m,)
+        Z_0, Z_1, ..., Z_{m-1}.
+    caveat : str
+        What limits the reading of the p-value; empty if nothing does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(RankTest(rank=37, m=100, statistics=np.zeros(100)))
+    Rank 37 of 100, p-value 0.64: inside every region of level 0.37 or more.
+    """
+
+    rank: int
+    m: int
+    statistics: Array = field(repr=False)
+    caveat: str = ""
+
+    @property
+    def pvalue(self) -> float:
+        """1 - R + 1/m."""
+        return (self.m - self.rank + 1) / self.m
+
+    @property
+    def smallest_level(self) -> float:
+        """R = rank / m."""
+        return self.rank / self.m
+
+    def __repr__(self) -> str:
+        caveat = f", caveat={self.caveat!r}" if self.caveat else ""
+        return (
+            f"RankTest(rank={self.rank}, m={self.m}, pvalue={self.pvalue:.12g}, "
+            f"smallest_level={self.smallest_level:.12g}{caveat})"
+        )
+
+    def __str__(self) -> str:
+        start = f"Rank {self.rank} of {self.m}, p-value {self.pvalue:.12g}: "
+        if self.rank == self.m:
+            verdict = f"outside every region, up to level {(self.m - 1) / self.m:.12g}."
+        else:
+            verdict = f"inside every region of level {self.smallest_level:.12g} or more."
+        return start + verdict + (f" {self.caveat}" if self.caveat else "")

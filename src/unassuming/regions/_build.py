@@ -1,0 +1,207 @@
+"""From an estimator and data to a region."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+from unassuming.noise import Labels, Noise, Perturbations, as_noise
+from unassuming.objectives import Design, FeatureDesign, Objective, factory_for
+from unassuming.ranking import check_m, draw_tie_order
+from unassuming.regions._data import Data, as_design, check_data
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
+from unassuming.regions._pipeline import fit_transform_without_y, split_pipeline
+from unassuming.regions._ranks import RankEngine
+from unassuming.regions._region import Region
+from unassuming.regions._seed import as_seed, streams
+
+
+def confidence_region(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    noise: str | Noise | None = None,
+    m: int | str = 100,
+    sample_weight: Any = None,
+    weighting: Any = None,
+    ties: str = "random",
+    random_state: Any = None,
+) -> Region:
+    """Build the exact confidence regions of a model, for all levels 1 - q/m at once.
+
+    The region of level p contains the ideal coefficients, those that reproduce the noise-free
+    outputs at the inputs, with probability exactly p, for every sample size and every noise that
+    satisfies the assumption. It is void if the inputs, the features, the weights or the
+    hyper-parameters depend on the noise, or if the seed is chosen after seeing the region.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        LinearRegression, Ridge, KernelRidge, SVR, Lasso, HuberRegressor, RidgeClassifier,
+        `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised transformers ending in
+        one of them. Only its hyper-parameters are used; it need not be fitted. The transformers
+        are fitted here, without y. How each hyper-parameter enters is told by the factories in
+        `unassuming.objectives`.
+    X, y : arrays or DataFrames
+        The data.
+    noise : str or Noise, optional
+        What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
+        ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
+        or an instance such as ``ua.noise.BlockSymmetric(blocks)``.
+    m : int or "group", default 100
+        Number of statistics; levels are multiples of 1/m. ``"group"`` enumerates a small finite
+        group of transformations instead of sampling it.
+    sample_weight : array of shape (n,), optional
+        Weights that do not depend on y. Rows of weight zero are dropped.
+    weighting : {"hessian", "gram", "identity"} or matrix, optional
+        Ψ, the weighting of the gradient. It changes the shape of the region, not its coverage, as
+        long as it does not depend on y.
+    ties : {"random", "favour"}, default "random"
+        How equal statistics are ordered: at random (exact), or in favour of the candidate
+        (nothing random; coverage at least the level).
+    random_state : int, Generator, RandomState or None
+        Source of the transformations and of the tie order.
+
+    Returns
+    -------
+    Region
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y, coefficients = ua.datasets.linear(n=40, noise="cauchy", random_state=0)
+    >>> region = ua.confidence_region(Ridge(alpha=0.1), X, y, random_state=0)
+    >>> region.rank(region.estimate)
+    1
+    >>> region.contains(coefficients, level=0.95)
+    True
+    >>> region.contains(coefficients + 10, level=0.95)
+    False
+    """
+    transformers, model = split_pipeline(estimator)
+    factory = factory_for(model)
+    classify = is_classifier(model)
+    chosen = as_noise(noise if noise is not None else ("labels" if classify else "symmetric"))
+    _check_labels(chosen, model, classify=classify)
+    data = check_data(X, y, sample_weight, classify=classify)
+    features = X if transformers is None else fit_transform_without_y(transformers, X, y)
+    design = as_design(features, data.rows)
+    if getattr(model, "kernel", None) == "precomputed":
+        design = _precomputed(design, data)
+    objective = factory(model, design, data.y, data.weight)
+    _name_coefficients(objective, transformers, X)
+
+    seed = as_seed(random_state)
+    transformation_stream, tie_stream = streams(seed)
+    chosen = chosen if data.rows.all() else chosen.restrict(data.rows)
+    enumerated = isinstance(m, str) and m == "group"
+    if enumerated:
+        perturbations = Perturbations.enumerate(
+            chosen, objective.n, modulo_sign=objective.sign_blind
+        )
+    else:
+        perturbations = Perturbations.sample(chosen, objective.n, check_m(m), transformation_stream)
+    tie_order = draw_tie_order(perturbations.m, ties, tie_stream)
+    psi = objective.default_weighting if weighting is None else weighting
+    score = objective.score(psi)
+    whitened = isinstance(psi, str) and psi == "hessian"
+    return Region(
+        data=data,
+        objective=objective,
+        engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),
+        description=_describe(estimator, objective, perturbations, psi, ties, seed, classify),
+        weighting=psi,
+        ties=ties,
+        enumerated=enumerated,
+        seed=seed,
+    )
+
+
+def _check_labels(noise: Noise, model: Any, *, classify: bool) -> None:
+    if classify and not isinstance(noise, Labels):
+        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=3)
+    if isinstance(noise, Labels) and not classify:
+        raise ValueError(
+            complaint(
+                "noise",
+                "'labels' needs a classifier",
+                "RidgeClassifier or ua.LSSVC, or another assumption",
+                type(model).__name__,
+                "Use noise='symmetric' or 'exchangeable' for regression.",
+            )
+        )
+
+
+def _precomputed(K: Array, data: Data) -> Array:
+    if K.shape[1] != len(data.rows):
+        raise ValueError(
+            complaint(
+                "X",
+                "is no precomputed kernel matrix",
+                f"a square matrix of {len(data.rows)} rows and columns",
+                f"shape {(len(data.rows), K.shape[1])}",
+                "Pass the kernel values between the training inputs.",
+            )
+        )
+    return K[:, data.rows]
+
+
+def _name_coefficients(objective: Objective, transformers: Pipeline | None, X: Any) -> None:
+    """Take the names of the columns, where the coefficients belong to columns."""
+    design: Design | None = getattr(objective, "design", None)
+    if not isinstance(design, FeatureDesign):
+        return
+    if transformers is None:
+        names = getattr(X, "columns", None)
+    else:
+        try:
+            names = transformers.get_feature_names_out()
+        except (AttributeError, ValueError):  # a transformer without names
+            return
+    if names is not None:
+        objective.names = design.names = ["intercept"] * design.intercept + [str(c) for c in names]
+
+
+def _describe(
+    estimator: Any,
+    objective: Objective,
+    perturbations: Perturbations,
+    psi: Any,
+    ties: str,
+    seed: int,
+    classify: bool,
+) -> Description:
+    m, noise = perturbations.m, perturbations.noise
+    surely = "exactly" if ties == "random" else "at least"
+    target = "the noise-free outputs"
+    if isinstance(noise, Labels):
+        target = "E[y|x]"
+    covers = (
+        f"the ideal coefficients, those that give {target} at the inputs, with probability "
+        f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
+    )
+    if classify and not isinstance(noise, Labels):
+        covers = PUBLISHED_CLASSIFIER
+    lines = [
+        ("data", f"n = {objective.n} rows, d = {objective.d} coefficients"),
+        ("assumes", noise.assumption),
+        ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
+        ("covers", covers),
+    ]
+    design = getattr(objective, "design", None)
+    if isinstance(design, FeatureDesign) and objective.d < objective.n:
+        lines.insert(3, ("", f"{target} lie in the span of the {objective.d} features"))
+    name = psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"
+    lines += [
+        ("weighting", name),
+        ("drawn", f"{m - 1} transformations, {noise!r}, seed {seed}, ties {ties}"),
+    ]
+    return Description(" ".join(repr(estimator).split()), tuple(lines))

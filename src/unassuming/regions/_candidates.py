@@ -1,0 +1,130 @@
+"""Candidates in any form become coefficients and residuals (THEORY.md 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+from unassuming.objectives import Objective, fitted_coefficients, fitted_values
+from unassuming.regions._data import Data, as_finite
+
+FITTED = (
+    "If this candidate was fitted to the same y, the p-value is no test: the candidate was chosen "
+    "by looking at the data. Its membership is meaningful."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """N candidates.
+
+    Attributes
+    ----------
+    coefficients : array of shape (N, d)
+    residuals : array of shape (N, n)
+        y - f(x) itself for a callable, even where f(x) lies outside the range of Φ.
+    linear : bool
+        Whether all residuals are y - Φ a of the coefficients beside them.
+    single : bool
+        Whether one candidate was asked for, so that the answer is a number.
+    caveat : str
+        What the result must say.
+    """
+
+    coefficients: Array
+    residuals: Array
+    linear: bool
+    single: bool
+    caveat: str = ""
+
+    def __len__(self) -> int:
+        return len(self.coefficients)
+
+
+def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
+    """Turn vectors, callables and fitted estimators into coefficients and residuals."""
+    if isinstance(candidates, BaseEstimator):
+        return _from_estimator(candidates, objective, data)
+    if callable(candidates):
+        return _from_values(_call(candidates, data), objective)
+    if isinstance(candidates, Sequence) and any(
+        callable(c) or isinstance(c, BaseEstimator) for c in candidates
+    ):
+        return _join([resolve(c, objective, data) for c in candidates])
+    return _from_coefficients(candidates, objective)
+
+
+def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
+    a = as_finite(candidates, "the candidate")
+    if a.ndim not in (1, 2) or a.shape[-1] != objective.d:
+        shown = ", ".join(objective.names[:3]) + (", ..." if objective.d > 3 else "")
+        raise ValueError(
+            complaint(
+                "the candidate",
+                "has the wrong shape",
+                f"{objective.d} coefficients [{shown}], or an array with one such row for each "
+                "candidate",
+                f"shape {a.shape}",
+                "Pass a callable f(X) for a function that is not given by coefficients.",
+            )
+        )
+    rows = np.atleast_2d(a)
+    return Candidates(rows, objective.residuals(rows), linear=True, single=a.ndim == 1)
+
+
+def _from_values(values: Array, objective: Objective) -> Candidates:
+    a = objective.coefficients(values[None, :])
+    return Candidates(a, (objective.y - values)[None, :], linear=False, single=True)
+
+
+def _from_estimator(estimator: BaseEstimator, objective: Objective, data: Data) -> Candidates:
+    """Use the coefficients if they reproduce the predictions, else the predictions."""
+    values = _one_number_for_each_row(
+        fitted_values(estimator, data.X), type(estimator).__name__, data
+    )
+    a = fitted_coefficients(estimator, objective.n)
+    if a is not None and a.shape == (objective.d,):
+        r = objective.residuals(a[None, :])
+        scale = np.abs(values).max() + np.abs(objective.y).max()
+        if np.abs(objective.y - r[0] - values).max() <= 1e-8 * scale:
+            return Candidates(a[None, :], r, linear=True, single=True, caveat=FITTED)
+    found = _from_values(values, objective)
+    return Candidates(found.coefficients, found.residuals, False, True, FITTED)
+
+
+def _call(f: Any, data: Data) -> Array:
+    return _one_number_for_each_row(f(data.X), getattr(f, "__name__", repr(f)), data)
+
+
+def _one_number_for_each_row(values: Any, name: str, data: Data) -> Array:
+    clean = as_finite(values, f"the value of the candidate {name}")
+    expected = len(data.rows)
+    if clean.shape == (expected, 1):
+        clean = clean[:, 0]
+    if clean.shape != (expected,):
+        raise ValueError(
+            complaint(
+                f"the value of the candidate {name}",
+                "has the wrong shape",
+                f"one number for each of the {expected} rows of X",
+                f"shape {clean.shape}",
+                "A candidate takes X as it was passed and returns a vector.",
+            )
+        )
+    return clean[data.rows]
+
+
+def _join(parts: list[Candidates]) -> Candidates:
+    return Candidates(
+        np.concatenate([part.coefficients for part in parts]),
+        np.concatenate([part.residuals for part in parts]),
+        linear=all(part.linear for part in parts),
+        single=False,
+        caveat=next((part.caveat for part in parts if part.caveat), ""),
+    )

@@ -1,0 +1,199 @@
+"""Validation at the edge: what comes in as X, y and weights goes on as clean arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unassuming._errors import complaint
+from unassuming._typing import Array, BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Inputs as the user passed them, and clean arrays of the rows that count.
+
+    Attributes
+    ----------
+    X : object
+        As passed.
+    rows : boolean array, one entry for each row as passed
+        Which rows have a weight other than zero.
+    y, weight : arrays of shape (n,)
+        Outputs (±1 for labels) and weights of those rows; weight is None if none were given.
+    classes : array of shape (2,), or None
+        The two labels; the second is +1.
+    """
+
+    X: Any
+    rows: BoolArray
+    y: Array
+    weight: Array | None
+    classes: Array | None
+
+
+def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
+    """Check outputs and weights; the inputs are checked once the transformers have seen them."""
+    length = _length(X, "X")
+    target = np.asarray(y)
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    if target.ndim != 1:
+        raise ValueError(
+            complaint(
+                "y",
+                "has several outputs",
+                "a vector of one number for each row",
+                f"shape {target.shape}",
+                "Build one region for each column.",
+            )
+        )
+    if len(target) != length:
+        raise ValueError(
+            complaint(
+                "y",
+                "and X differ in length",
+                f"{length} outputs, one for each row of X",
+                len(target),
+                "Pass the rows of the same data set.",
+            )
+        )
+    rows, weight = _check_weight(sample_weight, length)
+    target = target[rows]
+    if len(target) < 2:
+        raise ValueError(
+            complaint(
+                "the data",
+                "are too few",
+                "at least 2 rows of positive weight",
+                len(target),
+                "Nothing can be said with certainty from one observation.",
+            )
+        )
+    classes = None
+    if classify:
+        classes, target = _as_labels(target)
+    values = as_finite(target, "y")
+    return Data(X, rows, values, weight, classes)
+
+
+def as_finite(array: Any, name: str) -> Array:
+    """Return an array of finite float64, or raise."""
+    try:
+        values = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            complaint(
+                name, "is not numeric", "finite numbers", f"{error}", "Encode or drop the text."
+            )
+        ) from error
+    bad = ~np.isfinite(values)
+    if bad.any():
+        where = ", ".join(str(int(i)) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            complaint(
+                name,
+                "has missing or infinite values",
+                "finite numbers",
+                f"{values[bad][0]} at position {where}",
+                "Drop or impute these entries.",
+            )
+        )
+    return values
+
+
+def as_design(X: Any, rows: BoolArray) -> Array:
+    """Return the (transformed) inputs as a finite matrix of the rows that count."""
+    if hasattr(X, "toarray"):
+        X = X.toarray()
+    matrix = as_finite(X, "X")
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise ValueError(
+            complaint(
+                "X",
+                "is no table",
+                "two dimensions, rows and at least one feature",
+                f"shape {matrix.shape}",
+                "Reshape one feature with X.reshape(-1, 1).",
+            )
+        )
+    return np.ascontiguousarray(matrix[rows])
+
+
+def _length(X: Any, name: str) -> int:
+    try:
+        length = X.shape[0] if hasattr(X, "shape") else len(X)
+    except (TypeError, IndexError) as error:
+        raise ValueError(
+            complaint(
+                name,
+                "is no table",
+                "an array or DataFrame with one row for each observation",
+                repr(X),
+                "Pass the inputs.",
+            )
+        ) from error
+    return int(length)
+
+
+def _check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | None]:
+    everything = np.ones(length, dtype=np.bool_)
+    if sample_weight is None:
+        return everything, None
+    weight = as_finite(sample_weight, "sample_weight")
+    if weight.ndim == 0:
+        weight = np.full(length, float(weight))
+    remedy = "Drop a row by giving it weight zero."
+    if weight.shape != (length,):
+        raise ValueError(
+            complaint(
+                "sample_weight",
+                "has the wrong length",
+                f"{length} weights, one for each row",
+                f"shape {weight.shape}",
+                remedy,
+            )
+        )
+    if (weight < 0).any():
+        j = int(np.argmax(weight < 0))
+        raise ValueError(
+            complaint(
+                "sample_weight",
+                "has a negative entry",
+                "weights >= 0",
+                f"{weight[j]} at row {j}",
+                remedy,
+            )
+        )
+    rows = weight > 0
+    if not rows.any():
+        raise ValueError(
+            complaint(
+                "sample_weight",
+                "is zero everywhere",
+                "at least two positive weights",
+                f"{length} zeros",
+                "Leave it out for equal weights.",
+            )
+        )
+    return rows, weight[rows]
+
+
+def _as_labels(target: Any) -> tuple[Array, Array]:
+    if target.dtype.kind == "f" and not np.isfinite(target).all():
+        as_finite(target, "y")
+    classes = np.unique(target)
+    if len(classes) != 2:
+        shown = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
+        raise ValueError(
+            complaint(
+                "y",
+                "does not hold two classes",
+                "exactly two different labels",
+                f"{len(classes)}: {shown}",
+                "Build one region for each pair of classes.",
+            )
+        )
+    return classes, np.where(target == classes[1], 1.0, -1.0)

@@ -1,0 +1,85 @@
+"""Ranks of many coefficient vectors at once: the lifted product (THEORY.md 4.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray
+from unassuming.noise import Perturbations
+from unassuming.objectives import Quadratic
+
+_EPS = float(np.finfo(np.float64).eps)
+LARGEST_TABLE = 2**23
+"""The largest table of quadratic forms that is built, in numbers (64 MiB)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedGaps:
+    """Z_i - Z_0 as a quadratic form in the whitened candidate, for all i in one matrix product.
+
+    With v = H^{1/2}(a - â) the gap is vᵀQ_i v + l_iᵀv + c_i: linear in the monomials of v.
+
+    Attributes
+    ----------
+    pull, push : arrays of shape (k, n) and (k, d)
+        v = push a - pull r(a), see `Design.whiten`.
+    table : array of shape (m - 1, k (k + 1) / 2 + k + 1)
+        The coefficients of the monomials v_a v_b (a <= b), v_a and 1.
+    size : array of shape (m - 1, 3)
+        Norms of Q_i, l_i and c_i: what rounding errors are relative to.
+    """
+
+    pull: Array
+    push: Array
+    table: Array
+    size: Array
+
+    @classmethod
+    def build(
+        cls, objective: Quadratic, perturbations: Perturbations, estimate: Array
+    ) -> LiftedGaps | None:
+        """Build the table, or return None if it would be too large."""
+        pull, push = objective.design.whiten(objective.w, objective.lam)
+        k, transformations = len(pull), perturbations.m - 1
+        if (k + 1) * (k + 2) // 2 * transformations > LARGEST_TABLE:
+            return None
+        # Fitted values move by n W⁻¹ pullᵀ v, so r = r̂ - n W⁻¹ pullᵀ v.
+        moved = pull * (objective.n / objective.w)
+        r = objective.residuals(estimate[None, :])
+        vectors = np.concatenate([r, moved])
+        delta = perturbations.apply(vectors) - vectors[:, None, :]  # (G_i - I) of r̂ and each column
+        images = np.moveaxis(delta @ pull.T, 0, 1)  # (m - 1, 1 + k, k)
+        b, N = images[:, 0], -np.swapaxes(images[:, 1:], 1, 2)  # d_i = b_i + N_i v
+        Nt = np.swapaxes(N, 1, 2)
+        Q = Nt @ N - N - Nt  # from ⟨d_i, d_i + 2 z_0⟩ with z_0 = -v
+        linear = 2 * np.einsum("iab,ib->ia", Nt, b) - 2 * b
+        constant = np.einsum("ia,ia->i", b, b)
+        rows, columns = np.triu_indices(k)
+        pairs = Q[:, rows, columns] * np.where(rows == columns, 1.0, 2.0)
+        table = np.concatenate([pairs, linear, constant[:, None]], axis=1)
+        norm = np.linalg.norm
+        size = np.stack([norm(Q, axis=(1, 2)), norm(linear, axis=1), constant], axis=1)
+        return cls(pull, push, table, size)
+
+    def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:
+        """Return Z_i - Z_0, shape (N, m - 1), and which candidates have a sign in doubt."""
+        n, k = self.pull.shape[1], len(self.pull)
+        pushed, pulled = self.push @ a.T, self.pull @ r.T
+        v = pushed - pulled
+        monomials = np.empty((self.table.shape[1], len(a)))
+        start = 0
+        for j in range(k):
+            np.multiply(v[j], v[j:], out=monomials[start : start + k - j])
+            start += k - j
+        monomials[start:-1] = v
+        monomials[-1] = 1.0
+        gaps = self.table @ monomials
+        # v itself is off by rounding, relative to the two parts it is the difference of.
+        length, pull_size = np.linalg.norm(v, axis=0), np.linalg.norm(self.pull)
+        off = np.linalg.norm(pushed, axis=0) + np.linalg.norm(r, axis=1) * pull_size
+        unit = 8 * _EPS * (n + len(monomials) + a.shape[1])
+        powers = np.stack([length**2 + 2 * length * off, length + off, np.ones(len(a))])
+        in_doubt = (np.abs(gaps) <= (unit * self.size) @ powers).any(axis=0)
+        return gaps.T, in_doubt

@@ -1,0 +1,176 @@
+"""A confidence region: the candidates whose rank is not extreme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from unassuming._typing import Array, IntArray
+from unassuming.noise import Noise, Perturbations
+from unassuming.objectives import Objective
+from unassuming.ranking import Level, RankTest
+from unassuming.regions._candidates import FITTED, Candidates, resolve
+from unassuming.regions._data import Data
+from unassuming.regions._describe import Description, outside_unit_interval
+from unassuming.regions._ranks import RankEngine
+
+
+class Region:
+    """Exact confidence regions of all admissible levels, from one set of transformations.
+
+    Built by `unassuming.confidence_region`. A candidate is a coefficient vector, a callable on X
+    as it was passed, or a fitted estimator; every method takes one of them (and answers with a
+    number) or several (an array of coefficient vectors, or a list; the answer is an array).
+
+    Membership of a candidate is decided by the rank of its unperturbed statistic among the m
+    statistics. The region of level 1 - q/m holds the candidates of rank at most m - q.
+
+    Attributes
+    ----------
+    n, m : int
+        Rows of positive weight; number of statistics.
+    noise : Noise
+        The assumption on the noise.
+    objective : Objective
+        What the model minimises, in the theory's symbols.
+    weighting : str or array
+        Ψ.
+    ties : str
+        ``"random"`` or ``"favour"``.
+    perturbations : Perturbations
+        The drawn transformations; ``perturbations.apply(r)`` shows them at work.
+    tie_order : array of shape (m,)
+        The permutation π that orders equal statistics.
+    seed : int
+        ``random_state=seed`` builds the same region again.
+    """
+
+    def __init__(
+        self,
+        *,
+        data: Data,
+        objective: Objective,
+        engine: RankEngine,
+        description: Description,
+        weighting: Any,
+        ties: str,
+        enumerated: bool,
+        seed: int,
+    ) -> None:
+        self.objective = objective
+        self.weighting = weighting
+        self.ties = ties
+        self.enumerated = enumerated
+        self.seed = seed
+        self._data = data
+        self._engine = engine
+        self._description = description
+
+    @property
+    def n(self) -> int:
+        """Number of rows of positive weight."""
+        return self.objective.n
+
+    @property
+    def m(self) -> int:
+        """Number of statistics, the unperturbed one included."""
+        return self.perturbations.m
+
+    @property
+    def noise(self) -> Noise:
+        """The assumption on the noise."""
+        return self.perturbations.noise
+
+    @property
+    def perturbations(self) -> Perturbations:
+        """The drawn transformations."""
+        return self._engine.perturbations
+
+    @property
+    def tie_order(self) -> IntArray:
+        """The order π of equal statistics."""
+        return self._engine.tie_order
+
+    @cached_property
+    def estimate(self) -> Array:
+        """The point estimate, polished until its gradient is zero to rounding, shape (d,)."""
+        return self.objective.estimate()
+
+    def statistics(self, candidates: Any) -> Array:
+        """Return Z_0, ..., Z_{m-1}: shape (m,) for one candidate, (N, m) for several."""
+        found = self._resolve(candidates)
+        statistics = self._engine.statistics(found)
+        return statistics[0] if found.single else statistics
+
+    def rank(self, candidates: Any) -> Any:
+        """Return the position of Z_0 among the statistics, from 1 to m."""
+        found = self._resolve(candidates)
+        ranks = self._engine.ranks(found)
+        return int(ranks[0]) if found.single else ranks
+
+    def smallest_level(self, candidates: Any) -> Any:
+        """Return rank / m, the level from which on the candidate is inside (m / m: never)."""
+        return self.rank(candidates) / self.m
+
+    def pvalue(self, candidates: Any) -> Any:
+        """Return the p-value of the hypothesis that the candidate is the noise-free model."""
+        return (self.m - self.rank(candidates) + 1) / self.m
+
+    @overload
+    def contains(self, candidates: Any, level: float = 0.9) -> Any: ...
+    @overload
+    def contains(self, candidates: Any, level: Sequence[float]) -> dict[float, Any]: ...
+    def contains(self, candidates: Any, level: float | Sequence[float] = 0.9) -> Any:
+        """Whether the candidates lie in the region of that level.
+
+        A sequence of levels gives a dictionary. With ``m="group"`` the level used is the next
+        admissible one, see `level`.
+        """
+        ranks = self.rank(candidates)
+        if isinstance(level, (Sequence, np.ndarray)):
+            return {p: ranks <= self.level(p).largest_rank for p in level}
+        return ranks <= self.level(level).largest_rank
+
+    def test(self, candidate: Any) -> RankTest:
+        """Test the hypothesis that one candidate is the noise-free model at the inputs."""
+        found = self._resolve(candidate)
+        if not found.single:
+            raise ValueError(
+                f"the candidate is not a single one: a test takes one candidate, given "
+                f"{len(found)}. Use rank() or pvalue() for several."
+            )
+        caveat = found.caveat
+        if not caveat and found.linear and np.array_equal(found.coefficients[0], self.estimate):
+            caveat = FITTED
+        fitted = self.objective.y - found.residuals
+        if not self.noise.admits(fitted)[0]:
+            caveat = f"{outside_unit_interval(fitted[0])} {caveat}".strip()
+        return RankTest(
+            rank=int(self._engine.ranks(found)[0]),
+            m=self.m,
+            statistics=self._engine.statistics(found)[0],
+            caveat=caveat,
+        )
+
+    def level(self, level: float) -> Level:
+        """Return a level as the integers (q, m) with level = 1 - q/m.
+
+        A level that m cannot represent raises ValueError; for an enumerated group it is rounded up
+        to the next one that it can.
+        """
+        return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
+
+    def _resolve(self, candidates: Any) -> Candidates:
+        return resolve(candidates, self.objective, self._data)
+
+    def __str__(self) -> str:
+        return self._description.text()
+
+    def __repr__(self) -> str:
+        return f"<Region of {self._description.model}: n={self.n}, m={self.m}, {self.noise!r}>"
+
+    def _repr_html_(self) -> str:
+        return self._description.html()
