@@ -42,8 +42,8 @@ def gram(
         Samples for the columns, `X` itself by default. For ``"precomputed"`` only its number of
         rows matters: `X` must have as many columns.
     gamma, degree, coef0 : float
-        Parameters of the named kernels; those that a kernel does not know are ignored, and so are
-        all of them for objects and callables.
+        Parameters of the named kernels; ``gamma=None`` is the kernel's own default. Those that a
+        kernel does not know are ignored, and so are all of them for objects and callables.
     params : mapping, optional
         Keyword arguments for a callable kernel.
 
@@ -111,7 +111,9 @@ def _named(kernel: str, X: Array, Z: Array | None, parameters: dict[str, Any]) -
                 "Choose one of these, or pass a kernel object or a function of two samples.",
             )
         )
-    values = pairwise_kernels(X, Z, metric=kernel, filter_params=True, **parameters)
+    # None leaves the choice to the kernel. Most take None for that, the chi-squared one does not.
+    given = {name: value for name, value in parameters.items() if value is not None}
+    values = pairwise_kernels(X, Z, metric=kernel, filter_params=True, **given)
     return np.asarray(values, dtype=np.float64)
 
 

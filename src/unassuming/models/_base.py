@@ -47,7 +47,7 @@ class KernelModel(BaseEstimator):
     def _semidefinite_gram(self, X: Array) -> Array:
         """The Gram matrix of the training inputs, refused if it is indefinite beyond rounding."""
         K = self._gram(X)
-        eigenvalues: Array = np.linalg.eigvalsh(K)
+        eigenvalues: Array = np.asarray(np.linalg.eigvalsh(K), dtype=np.float64)
         # Who precomputes a matrix may have done so in single precision.
         tolerance = 1e-6 if self.kernel == "precomputed" else 0.0
         require_positive_semidefinite(eigenvalues, type(self).__name__, tolerance=tolerance)
@@ -56,7 +56,7 @@ class KernelModel(BaseEstimator):
     def _values(self, X: ArrayLike) -> Array:
         """The values of the fitted function."""
         check_is_fitted(self)
-        rows: Array = validate_data(self, X, reset=False, dtype=np.float64)
+        rows: Array = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         values: Array = self._gram(rows, self.X_fit_) @ self.dual_coef_ + self.intercept_
         return values
 

@@ -101,14 +101,14 @@ class KernelHuber(RegressorMixin, KernelModel):
             The model itself.
         """
         require_positive(self, "alpha", "delta")
-        rows, targets = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
+        rows, targets = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
         weights = checked_weights(self, sample_weight, rows)
         K = self._semidefinite_gram(rows)
         self.dual_coef_ = kernel_huber(
             K, targets.astype(np.float64), float(self.alpha), float(self.delta), weights
         )
         self.intercept_ = 0.0
-        self.X_fit_ = rows
+        self.X_fit_ = rows.copy()
         return self
 
     def predict(self, X: ArrayLike) -> Array:

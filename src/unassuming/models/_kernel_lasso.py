@@ -92,12 +92,12 @@ class KernelLasso(RegressorMixin, KernelModel):
             The model itself.
         """
         require_positive(self, "alpha")
-        rows, targets = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        rows, targets = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
         K = self._gram(rows)
         penalty = np.full(K.shape[0], float(self.alpha))
         self.dual_coef_, _ = l1_least_squares(K, targets.astype(np.float64), penalty)
         self.intercept_ = 0.0
-        self.X_fit_ = rows
+        self.X_fit_ = rows.copy()
         return self
 
     def predict(self, X: ArrayLike) -> Array:

@@ -104,7 +104,7 @@ class LSSVC(ClassifierMixin, KernelModel):
             The model itself.
         """
         require_positive(self, "C")
-        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
         weights = checked_weights(self, sample_weight, rows)
         signs = self._signs(labels, weights)
         self.intercept_, self.dual_coef_ = kernel_ridge(
@@ -114,7 +114,7 @@ class LSSVC(ClassifierMixin, KernelModel):
             weights,
             fit_intercept=bool(self.fit_intercept),
         )
-        self.X_fit_ = rows
+        self.X_fit_ = rows.copy()
         return self
 
     def _signs(self, labels: NDArray[Any], weights: Array) -> Array:

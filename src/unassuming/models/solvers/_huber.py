@@ -89,6 +89,7 @@ class _Point:
     r: Array
     sigma: float
     value: float
+    blur: float  # the rounding error of the value
     gradient: Array  # half of it
     error: float  # the largest entry of the gradient in units of its rounding error
 
@@ -130,14 +131,15 @@ class _Profile:
         loss = 1.0 + clipped * (2.0 * z - clipped)
         value = float(sigma * (self.weights @ loss) + self.penalty @ a**2)
         gradient = -self.design.T @ (self.weights * clipped) + self.penalty * a
-        noise = np.abs(clipped)
-        inside = np.abs(z) < self.epsilon
-        noise += np.where(inside, (np.abs(self.y) + self.size_of_design @ np.abs(a)) / sigma, 0.0)
-        rounding = 4.0 * _EPS * (self.size_of_design.T @ (self.weights * noise))
-        rounding += 4.0 * _EPS * self.penalty * np.abs(a)
+        # Rounding errors: of a residual, of the value, and of the gradient.
+        spread = np.abs(self.y) + self.size_of_design @ np.abs(a)
+        blur = 8.0 * _EPS * (value + 2.0 * float((self.weights * np.abs(clipped)) @ spread))
+        noise = np.abs(clipped) + np.where(np.abs(z) < self.epsilon, spread / sigma, 0.0)
+        rounding = self.size_of_design.T @ (self.weights * noise) + self.penalty * np.abs(a)
+        rounding = 4.0 * _EPS * rounding
         positive = rounding > 0.0
         error = float(np.max(np.abs(gradient[positive]) / rounding[positive], initial=0.0))
-        return _Point(a, r, sigma, value, gradient, error)
+        return _Point(a, r, sigma, value, blur, gradient, error)
 
     def _share(self, r: Array) -> float:
         return float(self.weights @ (r != 0.0) / self.weights.sum())
@@ -153,7 +155,7 @@ class _Profile:
             if fall > 1e-4 * length * -slope:
                 return trial
             # Close to the minimum the values differ by rounding only; the gradients do not.
-            if abs(fall) <= 1e3 * _EPS * abs(point.value) and trial.error < 0.9 * point.error:
+            if abs(fall) <= point.blur and trial.error < 0.9 * point.error:
                 return trial
             length /= 2.0
         return None

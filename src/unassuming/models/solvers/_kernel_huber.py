@@ -9,7 +9,7 @@ from unassuming.models.solvers._linear import solve_positive
 from unassuming.models.solvers._svr import epsilon_svr
 
 _EPS = float(np.finfo(np.float64).eps)
-_ROUNDS = 20
+_ROUNDS = 20  # of guessing; most problems take fewer than ten
 
 
 def kernel_huber(
@@ -61,13 +61,13 @@ def kernel_huber(
         weights = np.ones_like(y)
     used = weights > 0.0
     a = np.zeros_like(y)
-    a[used] = _box(K[np.ix_(used, used)], y[used], alpha / weights[used], delta)
+    w = weights[used]
+    a[used] = _box(K[np.ix_(used, used)], y[used], alpha / w, w * delta / alpha)
     return a
 
 
-def _box(K: Array, y: Array, ridge: Array, delta: float) -> Array:
-    """Solve for positive weights, with ridge = alpha / w."""
-    bound = delta / ridge
+def _box(K: Array, y: Array, ridge: Array, bound: Array) -> Array:
+    """Minimise ½aᵀ(K + diag(ridge))a − yᵀa over |a| ≤ bound."""
     M = K + np.diag(ridge)
     side = np.zeros(y.size)  # 0 where the coefficient is free, ±1 where it is at ± its bound
     for _ in range(_ROUNDS):

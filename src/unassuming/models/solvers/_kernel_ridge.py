@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.models.solvers._linear import solve_positive
+from unassuming.models.solvers._linear import (
+    coordinates_of_sum_zero,
+    from_sum_zero,
+    restrict_to_sum_zero,
+    solve_positive,
+    sum_zero_reflection,
+)
 
 
 def kernel_ridge(
@@ -50,11 +56,7 @@ def kernel_ridge(
     if not fit_intercept:
         a[used] = solve_positive(M, y[used])
         return 0.0, a
-    ones = np.ones(int(used.sum()))
-    for_ones, a[used] = solve_positive(M, np.column_stack([ones, y[used]])).T
-    b = 0.0
-    for _ in range(2):  # the second round removes what rounding left of the sum
-        change = float(a[used].sum() / for_ones.sum())
-        a[used] -= change * for_ones
-        b += change
-    return b, a
+    v = sum_zero_reflection(M.shape[0])
+    reduced = solve_positive(restrict_to_sum_zero(v, M), coordinates_of_sum_zero(v, y[used]))
+    a[used] = from_sum_zero(v, reduced)
+    return float(np.mean(y[used] - M @ a[used])), a

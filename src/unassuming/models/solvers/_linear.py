@@ -1,4 +1,4 @@
-"""Solving a symmetric system that is positive definite in exact arithmetic."""
+"""Linear algebra that the solvers share."""
 
 from __future__ import annotations
 
@@ -44,3 +44,43 @@ def solve_positive(M: Array, rhs: Array) -> Array:
     x = cho_solve(factor, rhs)
     x += cho_solve(factor, rhs - M @ x)
     return x
+
+
+def sum_zero_reflection(n: int) -> Array:
+    """The vector v of a reflection I − vvᵀ that takes the first unit vector to a constant one.
+
+    Its other columns are an orthonormal basis of the vectors with sum zero, so that problems with
+    the constraint 1ᵀa = 0 become problems without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> v = sum_zero_reflection(4)
+    >>> basis = (np.eye(4) - np.outer(v, v))[:, 1:]
+    >>> bool(np.allclose(basis.sum(axis=0), 0.0) and np.allclose(basis.T @ basis, np.eye(3)))
+    True
+    """
+    v: Array = np.full(n, 1.0 / np.sqrt(n))
+    v[0] += 1.0
+    v *= np.sqrt(2.0) / np.linalg.norm(v)
+    return v
+
+
+def restrict_to_sum_zero(v: Array, M: Array) -> Array:
+    """The matrix of the quadratic form M on the vectors with sum zero, in the basis of `v`."""
+    M = M - np.outer(v, v @ M)
+    M = M - np.outer(M @ v, v)
+    return M[1:, 1:]
+
+
+def coordinates_of_sum_zero(v: Array, x: Array) -> Array:
+    """The coordinates, in the basis of `v`, of x without its mean."""
+    coordinates: Array = (x - v * (v @ x))[1:]
+    return coordinates
+
+
+def from_sum_zero(v: Array, coordinates: Array) -> Array:
+    """The vector with sum zero that has these coordinates in the basis of `v`."""
+    x = np.concatenate([[0.0], coordinates])
+    vector: Array = x - v * (v @ x)
+    return vector

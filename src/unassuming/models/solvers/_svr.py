@@ -11,6 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 
 from unassuming._typing import Array, IntArray
+from unassuming.models.solvers._linear import (
+    coordinates_of_sum_zero,
+    from_sum_zero,
+    restrict_to_sum_zero,
+    sum_zero_reflection,
+)
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -102,7 +108,10 @@ def epsilon_svr(
 
 
 def _libsvm(K: Array, y: Array, box: Array, epsilon: float) -> Array:
-    """The coefficients found by scikit-learn, to a tolerance."""
+    """The coefficients found by scikit-learn, to a tolerance.
+
+    LIBSVM keeps the kernel in single precision, so that a tighter tolerance would not help.
+    """
     scale = float(np.max(np.abs(y - np.mean(y)))) or 1.0
     solver = SVR(
         kernel="precomputed",
@@ -136,11 +145,18 @@ class _Face:
             self.free &= a != 0.0
             self.sign = np.sign(a)
         if fit_intercept and self.free.any():
-            self.a[self.free] -= self.a.sum() / self.free.sum()
+            index = np.flatnonzero(self.free)
+            self.a[index] = np.clip(self.a[index] - self.a.sum() / index.size, *self._ends(index))
 
     def signature(self) -> bytes:
         """What identifies a face: the free coefficients, and the kinks of the others."""
         return np.where(self.free, self.sign, 3.0 + np.sign(self.a)).astype(np.int8).tobytes()
+
+    def _ends(self, index: IntArray) -> tuple[Array, Array]:
+        """The kinks between which these free coefficients may move."""
+        lowest = np.where(self.sign > 0.0, 0.0, -self.box)[index]
+        highest = np.where(self.sign < 0.0, 0.0, self.box)[index]
+        return lowest, highest
 
     def _update(self) -> None:
         """Recompute what depends on the coefficients: y − Ka, its rounding error, and b."""
@@ -198,8 +214,7 @@ class _Face:
             if np.all(np.abs(slope) <= self.rounding[index]) or full_steps == 3:
                 return
             direction, length = self._direction(index, slope)
-            lowest = np.where(self.sign > 0.0, 0.0, -self.box)[index]
-            highest = np.where(self.sign < 0.0, 0.0, self.box)[index]
+            lowest, highest = self._ends(index)
             end = np.where(direction > 0.0, highest, lowest)
             steps = np.full(index.size, np.inf)
             moving = direction != 0.0
@@ -217,21 +232,14 @@ class _Face:
 
     def _direction(self, index: IntArray, slope: Array) -> tuple[Array, float]:
         """A direction of ascent within the face, and the step to the maximum along it."""
-        K = self.K[np.ix_(index, index)]
+        K, scale = self.K[np.ix_(index, index)], float(np.abs(self.y).max())
         if not self.fit_intercept:
-            return _newton(K, slope, self.rounding, np.abs(self.y).max())
-        # A reflection that takes the first unit vector to the constant one: its other columns are
-        # an orthonormal basis of the directions with sum zero.
-        v = np.full(index.size, 1.0 / np.sqrt(index.size))
-        v[0] += 1.0
-        v *= np.sqrt(2.0) / np.linalg.norm(v)
-        K = K - np.outer(v, v @ K)
-        K = K - np.outer(K @ v, v)
+            return _newton(K, slope, self.rounding, scale)
+        v = sum_zero_reflection(index.size)
         reduced, length = _newton(
-            K[1:, 1:], (slope - v * (v @ slope))[1:], self.rounding, np.abs(self.y).max()
+            restrict_to_sum_zero(v, K), coordinates_of_sum_zero(v, slope), self.rounding, scale
         )
-        direction = np.concatenate([[0.0], reduced])
-        return direction - v * (v @ direction), length
+        return from_sum_zero(v, reduced), length
 
 
 def _newton(K: Array, slope: Array, rounding: Array, scale: float) -> tuple[Array, float]:

@@ -1,0 +1,36 @@
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unassuming.models import LSSVC, KernelHuber, KernelLasso
+
+INDEFINITE = (
+    "the check changes a Gram matrix entry by entry, which makes it indefinite; "
+    "a model that needs a positive semidefinite kernel must refuse it"
+)
+
+
+def expected_failures(model):
+    if model.kernel == "precomputed" and not isinstance(model, KernelLasso):
+        return {
+            "check_positive_only_tag_during_fit": INDEFINITE,
+            "check_estimators_dtypes": INDEFINITE,
+        }
+    return {}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        model
+        for kernel in ("linear", "rbf", "precomputed")
+        for model in (
+            KernelLasso(kernel=kernel),
+            KernelHuber(kernel=kernel),
+            LSSVC(kernel=kernel),
+            LSSVC(kernel=kernel, fit_intercept=False),
+        )
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
