@@ -37,7 +37,8 @@ class Noise(ABC):
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
         """Draw ``size`` transformations of vectors of length ``n``, uniformly from the group.
 
-        What is returned is handed to `apply` as it is.
+        What is returned is handed to `apply` as it is: an array whose first axis has length
+        ``size``, or a tuple of such arrays (otherwise override `take` as well).
         """
 
     @abstractmethod
@@ -62,6 +63,10 @@ class Noise(ABC):
             f"{self!r} has no finite group to enumerate: m='group' needs signs, block signs, "
             f"permutations or both, given {self!r}. Pass an integer m such as m=100."
         )
+
+    def take(self, drawn: Any, which: slice) -> Any:
+        """Return some of the drawn transformations, so that work can be done in batches."""
+        return tuple(part[which] for part in drawn) if isinstance(drawn, tuple) else drawn[which]
 
     def admits(self, fitted: Array) -> BoolArray:
         """Which candidates (..., n) could have produced data at all; all of them by default."""

@@ -60,5 +60,10 @@ class Perturbations:
                 )
         return self.noise.apply(self.drawn, r, f)
 
+    def take(self, which: slice) -> Perturbations:
+        """Return some of the transformations, i = 1 + start, ..., stop."""
+        size = len(range(*which.indices(self.m - 1)))
+        return Perturbations(self.noise, self.noise.take(self.drawn, which), self.n, size + 1)
+
     def __repr__(self) -> str:
         return f"Perturbations({self.noise!r}, n={self.n}, m={self.m})"

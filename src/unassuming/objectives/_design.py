@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,32 @@ from unassuming.kernels import require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
 
 _EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """Coordinates v = H^{1/2}(a - â), up to one rotation, on the range of H.
+
+    All come from an orthonormal basis Q of the range of the stacked design
+    [W^{1/2}Φ/√n; √λ P^{1/2}], so that H is never formed, let alone inverted.
+
+    Attributes
+    ----------
+    q : array of shape (n, k)
+        The upper rows of Q. The smoother, from W^{1/2}y to W^{1/2}ŷ, is q qᵀ.
+    push : array of shape (k, d)
+        The penalty in these coordinates: H^{-1/2} λP.
+    back : array of shape (d, k)
+        a - â = back v.
+    """
+
+    q: Array
+    push: Array
+    back: Array
+
+    def pull(self, w: Array) -> Array:
+        """Return H^{-1/2} ΦᵀW/n, shape (k, n)."""
+        return self.q.T * np.sqrt(w / len(w))
 
 
 class Design(ABC):
@@ -38,13 +65,8 @@ class Design(ABC):
         """Return P, shape (d, d)."""
 
     @abstractmethod
-    def whiten(self, w: Array, lam: float) -> tuple[Array, Array]:
-        """Return L and B with H^{-1/2} s = L G r - B a, up to one rotation.
-
-        Here s = ΦᵀW G r / n - λ P a and H = ΦᵀWΦ/n + λP (THEORY.md 4). Both come from an
-        orthonormal basis Q of the range of the stacked design [W^{1/2}Φ/√n; √λ P^{1/2}], so that
-        H is never formed, let alone inverted, and its null space drops out.
-        """
+    def whiten(self, w: Array, lam: float) -> Whitening:
+        """Return the whitened coordinates for H = ΦᵀWΦ/n + λP (THEORY.md 4)."""
 
     @abstractmethod
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
@@ -99,14 +121,17 @@ class FeatureDesign(Design):
         """Return diag(0, 1, ..., 1)."""
         return np.diag(self.penalised)
 
-    def whiten(self, w: Array, lam: float) -> tuple[Array, Array]:
+    def whiten(self, w: Array, lam: float) -> Whitening:
         """Take Q from an SVD of the stacked design, its columns first scaled to length one."""
         n, root = self.n, np.sqrt(w / self.n)
         stacked = np.vstack([root[:, None] * self.matrix, np.sqrt(lam) * self.penalty_matrix()])
         length = np.linalg.norm(stacked, axis=0)
-        u, s, _ = svd(stacked / np.where(length > 0, length, 1.0), full_matrices=False)
-        q = u[:, s > max(stacked.shape) * _EPS * s[0]]
-        return q[:n].T * root, q[n:].T * (np.sqrt(lam) * self.penalised)
+        length = np.where(length > 0, length, 1.0)
+        u, s, vt = svd(stacked / length, full_matrices=False)
+        keep = s > max(stacked.shape) * _EPS * s[0]
+        top, low = u[:n, keep], u[n:, keep]
+        back = vt[keep].T / s[keep] / length[:, None]
+        return Whitening(top, low.T * (np.sqrt(lam) * self.penalised), back)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Centre, then solve the stacked least squares problem; least norm if not unique."""
@@ -171,26 +196,36 @@ class KernelDesign(Design):
         keep = values > len(values) * _EPS * values[-1]
         return values[keep], u[:, keep]
 
-    def whiten(self, w: Array, lam: float) -> tuple[Array, Array]:
-        """Write Q down from the eigenvectors: nothing is divided by an eigenvalue of K."""
+    def whiten(self, w: Array, lam: float) -> Whitening:
+        """Write Q down from the eigenvectors; only the way back divides by eigenvalues of K."""
         n, root = self.n, np.sqrt(w)
         values, u = self.weighted_spectrum(w)
         top = u * np.sqrt(values / (values + n * lam))  # U sqrt(Λ / (Λ + nλ))
         low = np.sqrt(n * lam / (values + n * lam))  # the rows of the penalty, in the basis U
         # √λ P^{1/2} a in the basis U, where the weighted problem has coefficients W^{-1/2} a.
         half = np.sqrt(lam * values)[:, None] * (u.T / root)
-        pull, push = top.T * (root / np.sqrt(n)), low[:, None] * half
+        push = low[:, None] * half
+        back = (root[:, None] * u) / np.sqrt(values * (values + n * lam) / n)
         if not self.intercept:
-            return pull, push
+            return Whitening(top, push, back)
         # One more column, W^{1/2} 1 over zeros, made orthogonal to the others; twice, for rounding.
-        one_top, one_low = root.copy(), np.zeros(len(values))
+        one_top, one_low, along = root.copy(), np.zeros(len(values)), np.zeros(len(values))
         for _ in range(2):
             c = top.T @ one_top + low * one_low
-            one_top, one_low = one_top - top @ c, one_low - low * c
+            one_top, one_low, along = one_top - top @ c, one_low - low * c, along + c
         length = np.sqrt(one_top @ one_top + one_low @ one_low)
-        pull = np.vstack([one_top / length * (root / np.sqrt(n)), pull])
-        push = np.vstack([one_low / length @ half, push])
-        return pull, np.column_stack([np.zeros(len(push)), push])
+        top = np.column_stack([one_top / length, top])
+        push = np.column_stack(
+            [np.zeros(len(values) + 1), np.vstack([one_low / length @ half, push])]
+        )
+        corner = np.sqrt(n) / length
+        back = np.block(
+            [
+                [np.full((1, 1), corner), np.zeros((1, len(values)))],
+                [-(back @ along)[:, None] / length, back],
+            ]
+        )
+        return Whitening(top, push, back)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Solve (K + nλ W⁻¹) a + b = y, with 1ᵀa = 0 if there is an intercept b."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 from unassuming._typing import Array
 from unassuming.objectives._base import Weighting
-from unassuming.objectives._design import Design
+from unassuming.objectives._design import Design, Whitening
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._score import LeastNormScore, Score
 
@@ -42,14 +43,19 @@ class SmoothObjective(DesignedObjective):
     def score(self, weighting: Weighting) -> Score:
         """Return the whitened gradient, or Ψ times the plain one."""
         if isinstance(weighting, str) and weighting == "hessian":
-            pull, push = self.design.whiten(self.w, self.lam)
+            white = self.whitening
 
             def subdifferential(a: Array) -> tuple[Array, Array]:
-                point = a @ push.T
+                point = a @ white.push.T
                 return point, point
 
-            return LeastNormScore(pull, self.influence, subdifferential, None)
+            return LeastNormScore(white.pull(self.w), self.influence, subdifferential, None)
         return super().score(weighting)
+
+    @cached_property
+    def whitening(self) -> Whitening:
+        """The coordinates in which H is the identity."""
+        return self.design.whiten(self.w, self.lam)
 
     def named_weighting(self, weighting: str) -> Array | None:
         """Return the identity or the root of the Gram matrix."""

@@ -1,0 +1,9 @@
+"""The sets E_i and what they bound: plain arrays in and out."""
+
+from unassuming.geometry._forms import FormMaker, Forms
+from unassuming.geometry._lines import along_lines, covered, exits, intervals, order_statistic
+from unassuming.geometry._norm_bound import SetAndBall
+from unassuming.geometry._secular import farthest
+from unassuming.geometry._sets import FREE, SEEN, Sets
+
+__all__ = ["FREE", "SEEN", "FormMaker", "Forms", "SetAndBall", "Sets", "along_lines", "covered", "exits", "farthest", "intervals", "order_statistic"]

@@ -1,0 +1,84 @@
+"""Z_i - Z_0 as a quadratic form in the coordinates of a chart (THEORY.md 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry._sets import Sets
+from unassuming.noise import Perturbations
+
+_EPS = float(np.finfo(np.float64).eps)
+BATCH_BYTES = 2**27
+"""The working memory of one batch of sets; a single set may need more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forms:
+    """n (Z_i - Z_0) = c + 2bᵀx - xᵀAx for a batch of transformations."""
+
+    A: Array
+    b: Array
+    c: Array
+    empty: BoolArray
+
+    def sets(self) -> Sets:
+        """Return the sets {Z_0 <= Z_i}, diagonalised."""
+        return Sets.from_forms(self.A, self.b, self.c, self.empty)
+
+
+@dataclass(frozen=True, eq=False)
+class FormMaker:
+    """Everything but the chart: smoother, residuals of the estimate, transformations, ties.
+
+    All in units of the square roots of the weights, with which the transformations commute.
+
+    Attributes
+    ----------
+    q : array of shape (n, k)
+        S = q qᵀ.
+    residual : array of shape (n,)
+        r̂.
+    perturbations : Perturbations
+    tie_wins : boolean array of shape (m - 1,)
+        Whether a tie between Z_0 and Z_i counts for the candidate.
+    """
+
+    q: Array
+    residual: Array
+    perturbations: Perturbations
+    tie_wins: BoolArray
+
+    def batches(self, F: Array) -> Iterator[tuple[slice, Forms]]:
+        """Yield the forms in the chart f̂ + F x, F of shape (n, k), in batches of bounded memory."""
+        n, k = F.shape
+        step = max(1, BATCH_BYTES // (8 * k * (2 * n + self.q.shape[1] + 2 * k)))
+        for start in range(0, self.perturbations.m - 1, step):
+            which = slice(start, min(start + step, self.perturbations.m - 1))
+            yield which, self._forms(F, which)
+
+    def _forms(self, F: Array, which: slice) -> Forms:
+        perturbations, r = self.perturbations.take(which), self.residual
+        Er = perturbations.apply(r) - r
+        EF = np.moveaxis(perturbations.apply(F.T) - F.T[:, None, :], 0, 1)  # (s, k, n)
+        qEF, qEr = EF @ self.q, Er @ self.q
+        A = EF @ np.swapaxes(EF, 1, 2) - qEF @ np.swapaxes(qEF, 1, 2)
+        b = np.einsum("skn,sn->sk", EF, Er + r - qEr @ self.q.T)
+        c = np.einsum("sk,sk->s", qEr, qEr)
+        zero = self.vanishing(Er, qEr)
+        c, b = np.where(zero, 0.0, c), np.where(zero[:, None], 0.0, b)
+        return Forms(A, b, c, zero & ~self.tie_wins[which])
+
+    def vanishing(self, Er: Array, qEr: Array) -> BoolArray:
+        """Where a_i = qᵀE r̂ is zero to rounding.
+
+        There Z_i <= Z_0 everywhere, with equality on the free directions, and the tie order
+        decides whether these belong to the set or nothing does (4, 4.1).
+        """
+        size = np.linalg.norm(Er, axis=1)
+        if not self.perturbations.noise.exact_arithmetic:
+            size = size + np.linalg.norm(self.residual)
+        return np.asarray(np.linalg.norm(qEr, axis=1) <= 8 * _EPS * sum(self.q.shape) * size)

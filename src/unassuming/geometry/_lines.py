@@ -1,0 +1,119 @@
+"""Z_i - Z_0 along lines: a quadratic in t for every set (THEORY.md 4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry._forms import FormMaker
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class LineQuadratics:
+    """n (Z_i - Z_0) = c - 2bt - At² along N lines, arrays of shape (N, m - 1).
+
+    ``noise`` is the rounding error of A: a line along which A does not exceed it is free.
+    """
+
+    A: Array
+    b: Array
+    c: Array
+    noise: Array
+    empty: BoolArray
+
+    @property
+    def free(self) -> BoolArray:
+        """Lines that never leave the set (if they meet it at all)."""
+        return self.noise >= self.A
+
+
+def along_lines(maker: FormMaker, start: Array, step: Array, error: Array) -> LineQuadratics:
+    """Restrict the sets to lines of fitted values f̂ + start + t step, each (N, n).
+
+    ``error`` (N,) bounds the rounding error of ``step``.
+    """
+    q, r, perturbations = maker.q, maker.residual, maker.perturbations
+    Er = perturbations.apply(r) - r
+    qEr = Er @ q
+    h = Er + r - qEr @ q.T  # (I - S)E r̂ + r̂
+    moved = perturbations.apply(step) - step[:, None, :]
+    q_moved = moved @ q
+    A = _dot(moved, moved) - _dot(q_moved, q_moved)
+    b = -_dot(moved, h)
+    c = _dot(qEr, qEr) + np.zeros_like(b)
+    if start.any():
+        base = perturbations.apply(start) - start[:, None, :]
+        q_base = base @ q
+        b = b + _dot(base, moved) - _dot(q_base, q_moved)
+        c = c + 2 * _dot(base, h) - _dot(base, base) + _dot(q_base, q_base)
+    size = np.linalg.norm(moved, axis=-1)
+    off = 8 * _EPS * sum(q.shape) * size + 2 * error[:, None]
+    zero = maker.vanishing(Er, qEr)
+    if not start.any():
+        b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
+    return LineQuadratics(A, b, c, off * (2 * size + off), zero & ~maker.tie_wins)
+
+
+def _dot(x: Array, y: Array) -> Array:
+    return np.asarray((x * y).sum(axis=-1))
+
+
+def exits(lines: LineQuadratics) -> Array:
+    """Return the largest t >= 0 in each set on rays from the estimate, shape (N, m - 1).
+
+    Infinity on free rays, minus infinity for sets without a point.
+    """
+    A = np.where(lines.free, 1.0, lines.A)
+    b, c = lines.b, np.maximum(lines.c, 0.0)
+    root = np.sqrt(b**2 + A * c)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        towards = np.where(c > 0, c / (b + root), 0.0)  # b >= 0: no cancellation
+    t = np.where(b >= 0, towards, (root - b) / A)
+    return np.where(lines.empty, -np.inf, np.where(lines.free, np.inf, t))
+
+
+def intervals(lines: LineQuadratics) -> tuple[Array, Array]:
+    """Return the ends of each set on each line, (N, m - 1) twice; an empty one has low > high."""
+    A = np.where(lines.free, 1.0, lines.A)
+    disc = lines.b**2 + A * lines.c
+    hit = disc >= 0
+    root = np.sqrt(np.where(hit, disc, 0.0))
+    # The two roots of At² + 2bt - c, without cancellation.
+    far = -(lines.b + np.where(lines.b >= 0, root, -root))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, two = far / A, np.where(far != 0, -lines.c / far, 0.0)
+    low, high = np.minimum(one, two), np.maximum(one, two)
+    inside = lines.c >= 0
+    low = np.where(lines.free, np.where(inside, -np.inf, np.inf), low)
+    high = np.where(lines.free, np.where(inside, np.inf, -np.inf), high)
+    out = lines.empty | (~hit & ~lines.free)
+    return np.where(out, np.inf, low), np.where(out, -np.inf, high)
+
+
+def covered(low: Array, high: Array, q: int) -> Array:
+    """Return the closed intervals of t that lie in at least q of the intervals, shape (k, 2)."""
+    proper = low <= high
+    low, high = low[proper], high[proper]
+    ends = np.concatenate([low, high])
+    change = np.concatenate([np.ones(len(low), dtype=np.intp), -np.ones(len(high), dtype=np.intp)])
+    order: IntArray = np.lexsort((-change, ends))  # at equal ends, openings first: closed sets
+    ends, depth = ends[order], np.cumsum(change[order])
+    enough = depth >= q
+    before = np.concatenate([[False], enough[:-1]])
+    starts, stops = ends[enough & ~before], ends[~enough & before]
+    return np.stack([starts, stops], axis=1)
+
+
+def order_statistic(values: Array, q: int | None = None) -> Array:
+    """Return the q-th largest along the last axis; all of them, largest first, for None.
+
+    Every point of the region at level 1 - q/m lies in at least q of the sets, so what holds of the
+    q-th largest value holds of the region (THEORY.md 4).
+    """
+    if q is None:
+        return -np.sort(-values, axis=-1)
+    return -np.partition(-values, q - 1, axis=-1)[..., q - 1]

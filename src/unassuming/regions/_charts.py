@@ -1,0 +1,132 @@
+"""Coordinates in which the sets of a quadratic region are bounded, and functionals in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lstsq
+
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry import SEEN
+from unassuming.objectives import FeatureDesign, KernelDesign, Quadratic
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Coordinates x: fitted values move by F x (in units of the square roots of the weights).
+
+    Attributes
+    ----------
+    F : array of shape (n, k)
+    functionals : array of shape (N, k)
+        The functionals gᵀ(a - â) as gᵀx.
+    hidden : boolean array of shape (N,)
+        Functionals that see a direction outside the chart, which no set bounds.
+    """
+
+    F: Array
+    functionals: Array
+    hidden: BoolArray
+
+
+def whitened_chart(objective: Quadratic, g: Array) -> Chart:
+    """Use x = √n v with v = H^{1/2}(a - â)."""
+    white = objective.whitening
+    back = white.back / np.sqrt(objective.n)
+    turned = g @ back
+    forward = white.push + white.pull(objective.w) @ objective.design.matrix
+    rest = g - turned @ (forward * np.sqrt(objective.n))
+    return Chart(white.q, turned, _exceeds(rest, g))
+
+
+def value_chart(objective: Quadratic, design: KernelDesign, g: Array) -> Chart:
+    """Use the fitted values at the distinct inputs themselves: for kernels of full rank.
+
+    However nearly singular K is, the sets are well conditioned in these coordinates.
+    """
+    first, which = design.distinct
+    F = np.sqrt(objective.w)[:, None] * (which[:, None] == np.arange(len(first)))
+    rows = design.matrix[first]
+    turned = np.ascontiguousarray(lstsq(rows.T, g.T, cond=len(rows) * _EPS)[0].T)
+    rest = g - turned @ rows
+    # The value at an input is that coordinate and nothing else.
+    for j, row in enumerate(rows):
+        same = np.abs(g - row).max(axis=1) <= 8 * _EPS * np.abs(row).max()
+        turned[same], rest[same] = np.arange(len(rows)) == j, 0.0
+    return Chart(F, turned, _exceeds(rest, g))
+
+
+def chart_for(objective: Quadratic, g: Array) -> Chart:
+    """Choose the chart in which the answer can be computed."""
+    design = objective.design
+    if isinstance(design, KernelDesign) and design.full_rank:
+        return value_chart(objective, design, g)
+    return whitened_chart(objective, g)
+
+
+def _exceeds(rest: Array, g: Array) -> BoolArray:
+    return np.linalg.norm(rest, axis=1) > SEEN * np.linalg.norm(g, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class BallChart:
+    """A chart in which the norm is a quadratic form: (x + origin)ᵀN(x + origin).
+
+    Attributes
+    ----------
+    F : array of shape (n, k)
+    N : array of shape (k, k)
+    origin : array of shape (k,)
+        The estimate.
+    functionals : array of shape (N, k)
+    beyond : array of shape (N,)
+        p: what the functional sees of a unit of norm outside the chart.
+    hidden : boolean array of shape (N,)
+    """
+
+    F: Array
+    N: Array
+    origin: Array
+    functionals: Array
+    beyond: Array
+    hidden: BoolArray
+
+
+def coefficient_ball(objective: Quadratic, design: FeatureDesign, estimate: Array, g: Array) -> BallChart:
+    """Bound the penalised coefficients, ‖coef‖ <= B; the intercept stays free."""
+    F = np.sqrt(objective.w)[:, None] * design.matrix
+    nothing = np.zeros(len(g))
+    return BallChart(F, design.penalty_matrix(), estimate, g, nothing, nothing > 0)
+
+
+def function_ball(
+    objective: Quadratic, design: KernelDesign, estimate: Array, g: Array, self_similarity: Array | None
+) -> BallChart:
+    """Bound the norm of the function, ‖f‖ <= B, in coordinates Λ^{1/2}Uᵀa.
+
+    ``self_similarity`` holds k(z, z): then the functional is the value of the function itself at z
+    and p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (THEORY.md 4.4). For None it is the value of the ideal
+    representation.
+    """
+    values, u = design.spectrum
+    keep = values > _EPS * values[-1]
+    root, basis = np.sqrt(values[keep]), u[:, keep]
+    offset = int(design.intercept)
+    F = basis * root
+    turned = (g[:, offset:] @ basis) / root
+    N, origin = np.eye(len(root)), root * (basis.T @ estimate[offset:])
+    if self_similarity is None:
+        rest = g[:, offset:] - (turned * root) @ basis.T
+        beyond, hidden = np.zeros(len(g)), _exceeds(rest, g[:, offset:])
+    else:
+        beyond = np.sqrt(np.maximum(self_similarity - (turned**2).sum(axis=1), 0.0))
+        hidden = np.zeros(len(g), dtype=np.bool_)
+    if offset:
+        F = np.column_stack([np.ones(objective.n), F])
+        turned = np.column_stack([g[:, 0], turned])
+        N = np.diag(np.concatenate([[0.0], np.ones(len(root))]))
+        origin = np.concatenate([estimate[:1], origin])
+    return BallChart(np.sqrt(objective.w)[:, None] * F, N, origin, turned, beyond, hidden)
