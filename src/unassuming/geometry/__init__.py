@@ -6,4 +6,17 @@ from unassuming.geometry._norm_bound import SetAndBall
 from unassuming.geometry._secular import farthest
 from unassuming.geometry._sets import FREE, SEEN, Sets
 
-__all__ = ["FREE", "SEEN", "FormMaker", "Forms", "SetAndBall", "Sets", "along_lines", "covered", "exits", "farthest", "intervals", "order_statistic"]
+__all__ = [
+    "FREE",
+    "SEEN",
+    "FormMaker",
+    "Forms",
+    "SetAndBall",
+    "Sets",
+    "along_lines",
+    "covered",
+    "exits",
+    "farthest",
+    "intervals",
+    "order_statistic",
+]

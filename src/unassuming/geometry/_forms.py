@@ -43,12 +43,15 @@ class FormMaker:
     residual : array of shape (n,)
         r̂.
     perturbations : Perturbations
+    residual_error : float
+        Length of the rounding error of r̂.
     tie_wins : boolean array of shape (m - 1,)
         Whether a tie between Z_0 and Z_i counts for the candidate.
     """
 
     q: Array
     residual: Array
+    residual_error: float
     perturbations: Perturbations
     tie_wins: BoolArray
 
@@ -81,4 +84,5 @@ class FormMaker:
         size = np.linalg.norm(Er, axis=1)
         if not self.perturbations.noise.exact_arithmetic:
             size = size + np.linalg.norm(self.residual)
-        return np.asarray(np.linalg.norm(qEr, axis=1) <= 8 * _EPS * sum(self.q.shape) * size)
+        error = 8 * _EPS * sum(self.q.shape) * size + 2 * self.residual_error
+        return np.asarray(np.linalg.norm(qEr, axis=1) <= error)

@@ -10,9 +10,10 @@ from scipy.linalg import eigh
 from unassuming._typing import Array
 from unassuming.geometry._sets import FREE, SEEN
 
-_GRID = np.exp(np.linspace(np.log(1e-12), np.log(1e12), 97))
+_GRID = np.exp(np.linspace(np.log(1e-12), np.log(1e12), 33))
 _GOLDEN = (np.sqrt(5) - 1) / 2
-_STEPS = 45
+_STEPS = 32
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class SetAndBall:
     @classmethod
     def build(cls, A: Array, b: Array, c: float, N: Array, x_hat: Array) -> SetAndBall:
         """Diagonalise A and N together, on the complement of their common null space."""
-        share = max(float(np.trace(A)), np.finfo(float).tiny) / max(float(np.trace(N)), 1e-300)
+        share = max(float(np.trace(A)), _TINY) / max(float(np.trace(N)), _TINY)
         t, turn = eigh(A + share * N)
         keep = t > FREE * t[-1]
         root = turn[:, keep] / np.sqrt(t[keep])
@@ -62,24 +63,26 @@ class SetAndBall:
         """Return an upper bound of max gᵀx + p s, shape (N,), for g (N, k) and p (N,)."""
         seen = np.abs(g @ self.null).max(axis=1, initial=0.0) > SEEN * np.linalg.norm(g, axis=1)
         h = g @ self.to_joint
-        scale = 1.0 / max(float(self.alpha.max(initial=0.0)), 1e-300) * float(self.nu.max())
+        scale = float(self.nu.max()) / max(float(self.alpha.max(initial=0.0)), _TINY)
         grid = _GRID * scale
         values = np.stack([self._value(np.full(len(h), theta), h, p, bound) for theta in grid])
-        best = values.argmin(axis=0)
-        log_grid = np.log(grid)
-        low = log_grid[np.maximum(best - 1, 0)]
-        high = log_grid[np.minimum(best + 1, len(grid) - 1)]
-        least = values.min(axis=0)
+        best, least = values.argmin(axis=0), values.min(axis=0)
+        # The bound is quasi-convex in θ: golden section between the neighbours of the best.
+        low = np.log(grid[np.maximum(best - 1, 0)])
+        high = np.log(grid[np.minimum(best + 1, len(grid) - 1)])
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left = self._value(np.exp(left), h, p, bound)
-        at_right = self._value(np.exp(right), h, p, bound)
+        at_left, at_right = (self._value(np.exp(t), h, p, bound) for t in (left, right))
         for _ in range(_STEPS):
             go_left = at_left < at_right
             low, high = np.where(go_left, low, left), np.where(go_left, right, high)
-            left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-            at_left = self._value(np.exp(left), h, p, bound)
-            at_right = self._value(np.exp(right), h, p, bound)
-            least = np.minimum(least, np.minimum(at_left, at_right))
+            fresh = np.where(go_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+            at_fresh = self._value(np.exp(fresh), h, p, bound)
+            least = np.minimum(least, at_fresh)
+            left, right = np.where(go_left, fresh, right), np.where(go_left, left, fresh)
+            at_left, at_right = (
+                np.where(go_left, at_fresh, at_right),
+                np.where(go_left, at_left, at_fresh),
+            )
         return np.where(seen, np.inf, least)
 
     def _value(self, theta: Array, h: Array, p: Array, bound: float) -> Array:

@@ -68,12 +68,12 @@ class Sets:
     @property
     def bounded(self) -> BoolArray:
         """Which sets are bounded, shape (s,)."""
-        return self.empty | ~self.free.any(axis=1)
+        return np.asarray(self.empty | ~self.free.any(axis=1))
 
     @property
     def radius(self) -> Array:
         """ρ: in eigen-coordinates E_i is Σ w_k (x_k - b_k/w_k)² <= ρ."""
-        return self.c + (self.b**2 / np.where(self.free, 1.0, self.w)).sum(axis=1)
+        return np.asarray(self.c + (self.b**2 / np.where(self.free, 1.0, self.w)).sum(axis=1))
 
     def supports(self, g: Array) -> Array:
         """Return the largest gᵀx over each set, (N, k) -> (N, s): THEORY.md 4.3."""

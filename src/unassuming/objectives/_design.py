@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh, lstsq, svd
 
-from unassuming._errors import complaint
-from unassuming._typing import Array
-from unassuming.kernels import require_positive_semidefinite
+from unassuming._errors import NotAvailable, complaint
+from unassuming._typing import Array, IntArray
+from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -42,6 +42,16 @@ class Whitening:
         """Return H^{-1/2} ΦᵀW/n, shape (k, n)."""
         return self.q.T * np.sqrt(w / len(w))
 
+    def seen(self) -> Array:
+        """Return an orthonormal basis (k, r) of the directions that change fitted values.
+
+        A penalty can bend directions that Φ maps to zero: they belong to the range of H, but no
+        fitted value, and so no test, sees them.
+        """
+        _, s, vt = svd(self.q, full_matrices=False)
+        keep = s > max(self.q.shape) * _EPS * s[0]
+        return np.eye(len(vt)) if keep.all() and len(vt) == self.q.shape[1] else vt[keep].T
+
 
 class Design(ABC):
     """Φ, the penalty matrix P that goes with it, and the whitening of both.
@@ -59,6 +69,10 @@ class Design(ABC):
     matrix: Array
     intercept: bool
     names: list[str]
+
+    @abstractmethod
+    def rows(self, X: Array) -> Array:
+        """Return the rows of Φ at inputs X (N, p), shape (N, d)."""
 
     @abstractmethod
     def penalty_matrix(self) -> Array:
@@ -110,6 +124,20 @@ class FeatureDesign(Design):
         features = [f"x{j}" for j in range(p)] if names is None else list(names)
         self.names = ["intercept", *features] if intercept else features
 
+    def rows(self, X: Array) -> Array:
+        """Return [1, X]."""
+        if X.shape[1] != self.X.shape[1]:
+            raise ValueError(
+                complaint(
+                    "X",
+                    "has the wrong number of features",
+                    f"{self.X.shape[1]}, as in the data",
+                    X.shape[1],
+                    "Pass the same columns.",
+                )
+            )
+        return np.column_stack([np.ones(len(X)), X]) if self.intercept else X
+
     @property
     def penalised(self) -> Array:
         """One for each penalised coefficient, zero for the intercept."""
@@ -152,9 +180,12 @@ class FeatureDesign(Design):
 class KernelDesign(Design):
     """Dual: Φ = K or [1, K], P = K or diag(0, K)."""
 
-    def __init__(self, K: Array, *, intercept: bool = False) -> None:
+    def __init__(
+        self, K: Array, *, intercept: bool = False, kernel: TrainingKernel | None = None
+    ) -> None:
         n = len(K)
         self.K = K
+        self.kernel = kernel
         self.intercept = intercept
         self.matrix = np.column_stack([np.ones(n), K]) if intercept else K
         dual = [f"dual{j}" for j in range(n)]
@@ -172,24 +203,67 @@ class KernelDesign(Design):
         full[1:, 1:] = block
         return full
 
+    def rows(self, X: Array) -> Array:
+        """Return [1, k(x, x_j)] at inputs x."""
+        if self.kernel is None:
+            raise NotAvailable(
+                "the kernel at new inputs is not known: this objective was built from a kernel "
+                "matrix alone. Pass functionals of the coefficients instead."
+            )
+        values = self.kernel.rows(X)
+        if values.shape[1] != self.n:
+            raise ValueError(
+                complaint(
+                    "X",
+                    "has the wrong number of kernel values",
+                    f"{self.n} in each row, one for each training input",
+                    f"shape {values.shape}",
+                    "Pass the kernel between the new and the training inputs.",
+                )
+            )
+        return np.column_stack([np.ones(len(values)), values]) if self.intercept else values
+
     @cached_property
-    def _spectrum(self) -> tuple[Array, Array]:
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues, in increasing order, and eigenvectors of K."""
         values, vectors = eigh(self.K)
         return values, vectors
 
+    @cached_property
+    def distinct(self) -> tuple[IntArray, IntArray]:
+        """The first row of each distinct input, and the number of the input of each row."""
+        known = self.kernel is not None and not self.kernel.precomputed
+        inputs = self.kernel.X if known and self.kernel is not None else self.K
+        _, first, which = np.unique(inputs, axis=0, return_index=True, return_inverse=True)
+        return first.astype(np.intp), which.reshape(-1).astype(np.intp)
+
+    @cached_property
+    def full_rank(self) -> bool:
+        """Whether K counts as having full rank at the distinct inputs (THEORY.md 4.4).
+
+        By theory for kernels known to be strictly positive definite. Otherwise by its spectrum,
+        and where eigenvalues decay to rounding without a gap, so that the rank cannot be told, K
+        counts as full: then no bound is claimed that would rest on a rank deficiency.
+        """
+        values = self.spectrum[0]
+        kept = values[values > len(values) * _EPS * values[-1]]
+        if len(kept) == len(self.distinct[0]) or (self.kernel is not None and self.kernel.strict):
+            return True
+        return bool(kept[0] < 1e-10 * kept[-1])
+
     def require_positive_semidefinite(self, method: str) -> None:
         """Refuse an indefinite K, with its smallest eigenvalue."""
-        require_positive_semidefinite(self._spectrum[0], method)
+        require_positive_semidefinite(self.spectrum[0], method)
 
     def gram_root(self) -> Array:
         """Return |K|^{1/2} up to a rotation, the intercept weighted by one."""
-        values, vectors = self._spectrum
+        values, vectors = self.spectrum
         return self._with_intercept(np.sqrt(np.abs(values))[:, None] * vectors.T, 1.0)
 
     def weighted_spectrum(self, w: Array) -> tuple[Array, Array]:
         """Return Λ > 0 and U of W^{1/2} K W^{1/2}; rounding-size eigenvalues are cut (4)."""
         if (w == w[0]).all():
-            values, u = self._spectrum[0] * w[0], self._spectrum[1]
+            values, u = self.spectrum[0] * w[0], self.spectrum[1]
         else:
             root = np.sqrt(w)
             values, u = eigh(root[:, None] * self.K * root)

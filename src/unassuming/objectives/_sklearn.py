@@ -26,7 +26,7 @@ from sklearn.svm import SVR
 
 from unassuming._errors import complaint
 from unassuming._typing import Array
-from unassuming.kernels import gram, require_symmetric, svr_gram
+from unassuming.kernels import TrainingKernel, gram, require_symmetric, svr_gram
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives._design import FeatureDesign, KernelDesign
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
@@ -62,7 +62,7 @@ def from_ridge_classifier(
 def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
     """Build Σ w r² + alpha aᵀKa, divided by n: λ = alpha / n."""
     lam = _number(estimator, "alpha", zero=True) / len(y)
-    design = KernelDesign(_gram(estimator, X))
+    design = _kernel_design(estimator, X)
     design.require_positive_semidefinite("KernelRidge")
     return Quadratic(design, y, _weights(sample_weight, y), lam)
 
@@ -78,7 +78,7 @@ def from_lssvc(estimator: Any, X: Array, y: Array, sample_weight: Array | None) 
     if estimator.kernel == "linear":
         design = FeatureDesign(X, intercept=estimator.fit_intercept)
     else:
-        design = KernelDesign(_gram(estimator, X), intercept=estimator.fit_intercept)
+        design = _kernel_design(estimator, X, intercept=estimator.fit_intercept)
         design.require_positive_semidefinite("LSSVC")
     return Quadratic(design, y, _weights(sample_weight, y), lam)
 
@@ -88,9 +88,15 @@ def from_svr(estimator: Any, X: Array, y: Array, sample_weight: Array | None) ->
     weight = _constant(sample_weight, "SVR")
     C = _number(estimator, "C") * weight
     epsilon = _number(estimator, "epsilon", zero=True)
+    kernel = TrainingKernel(
+        lambda Z, training: svr_gram(estimator, Z, training),
+        X,
+        precomputed=estimator.kernel == "precomputed",
+        strict=estimator.kernel == "rbf",
+    )
     K = svr_gram(estimator, X)
     require_symmetric(K)
-    return SVRObjective(KernelDesign(K, intercept=True), y, C, epsilon)
+    return SVRObjective(KernelDesign(K, intercept=True, kernel=kernel), y, C, epsilon)
 
 
 def from_lasso(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> LassoObjective:
@@ -108,7 +114,7 @@ def from_kernel_lasso(
     """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
     c = _constant(sample_weight, "KernelLasso")
     alpha = _number(estimator, "alpha", zero=True)
-    return LassoObjective(KernelDesign(_gram(estimator, X)), y, c, np.full(len(y), alpha))
+    return LassoObjective(_kernel_design(estimator, X), y, c, np.full(len(y), alpha))
 
 
 def from_huber_regressor(
@@ -127,7 +133,7 @@ def from_kernel_huber(
     """Build Σ w h_δ(r) + (alpha/2) aᵀKa, divided by n: λ = alpha / n."""
     lam = _number(estimator, "alpha") / len(y)
     delta = _number(estimator, "delta")
-    design = KernelDesign(_gram(estimator, X))
+    design = _kernel_design(estimator, X)
     design.require_positive_semidefinite("KernelHuber")
     return KernelHuberObjective(design, y, _weights(sample_weight, y), lam, delta)
 
@@ -136,17 +142,27 @@ def _features(estimator: Any, X: Array) -> FeatureDesign:
     return FeatureDesign(X, intercept=bool(estimator.fit_intercept))
 
 
-def _gram(estimator: Any, X: Array) -> Array:
-    K = gram(
-        estimator.kernel,
-        X,
-        gamma=estimator.gamma,
-        degree=estimator.degree,
-        coef0=estimator.coef0,
-        params=estimator.kernel_params,
-    )
+def _kernel_design(estimator: Any, X: Array, *, intercept: bool = False) -> KernelDesign:
+    def evaluate(Z: Array, training: Array | None) -> Array:
+        return gram(
+            estimator.kernel,
+            Z,
+            training,
+            gamma=estimator.gamma,
+            degree=estimator.degree,
+            coef0=estimator.coef0,
+            params=estimator.kernel_params,
+        )
+
+    K = evaluate(X, None)
     require_symmetric(K, "the kernel matrix")
-    return K
+    kernel = TrainingKernel(
+        evaluate,
+        X,
+        precomputed=estimator.kernel == "precomputed",
+        strict=estimator.kernel in ("rbf", "laplacian"),
+    )
+    return KernelDesign(K, intercept=intercept, kernel=kernel)
 
 
 def _weights(sample_weight: Array | None, y: Array) -> Array:

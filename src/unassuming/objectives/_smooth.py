@@ -57,6 +57,22 @@ class SmoothObjective(DesignedObjective):
         """The coordinates in which H is the identity."""
         return self.design.whiten(self.w, self.lam)
 
+    @cached_property
+    def seen(self) -> Array:
+        """The whitened directions that change fitted values, shape (k, r)."""
+        return self.whitening.seen()
+
+    @cached_property
+    def back(self) -> Array:
+        """From these directions to coefficients: a - â = back v, shape (d, r)."""
+        return self.whitening.back @ self.seen
+
+    @cached_property
+    def forward(self) -> Array:
+        """From coefficients to these directions, shape (r, d)."""
+        white = self.whitening
+        return self.seen.T @ (white.push + white.pull(self.w) @ self.design.matrix)
+
     def named_weighting(self, weighting: str) -> Array | None:
         """Return the identity or the root of the Gram matrix."""
         if weighting == "identity":

@@ -12,11 +12,12 @@ from sklearn.pipeline import Pipeline
 from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.noise import Labels, Noise, Perturbations, as_noise
-from unassuming.objectives import Design, FeatureDesign, Objective, factory_for
+from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
 from unassuming.ranking import check_m, draw_tie_order
-from unassuming.regions._data import Data, as_design, check_data
+from unassuming.regions._data import Data, as_inputs, check_data
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
 from unassuming.regions._pipeline import fit_transform_without_y, split_pipeline
+from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._region import Region
 from unassuming.regions._seed import as_seed, streams
@@ -93,7 +94,7 @@ def confidence_region(
     _check_labels(chosen, model, classify=classify)
     data = check_data(X, y, sample_weight, classify=classify)
     features = X if transformers is None else fit_transform_without_y(transformers, X, y)
-    design = as_design(features, data.rows)
+    design = as_inputs(features)[data.rows]
     if getattr(model, "kernel", None) == "precomputed":
         design = _precomputed(design, data)
     objective = factory(model, design, data.y, data.weight)
@@ -113,7 +114,10 @@ def confidence_region(
     psi = objective.default_weighting if weighting is None else weighting
     score = objective.score(psi)
     whitened = isinstance(psi, str) and psi == "hessian"
-    return Region(
+    quadratic = whitened and isinstance(objective, Quadratic)
+    kind = QuadraticRegion if quadratic else Region
+    return kind(
+        transform=lambda Z: as_inputs(Z if transformers is None else transformers.transform(Z)),
         data=data,
         objective=objective,
         engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),

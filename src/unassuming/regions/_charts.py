@@ -33,13 +33,16 @@ class Chart:
 
 
 def whitened_chart(objective: Quadratic, g: Array) -> Chart:
-    """Use x = √n v with v = H^{1/2}(a - â)."""
-    white = objective.whitening
-    back = white.back / np.sqrt(objective.n)
+    """Use x = √n v with v = H^{1/2}(a - â), in the directions that change fitted values."""
+    back = objective.back / np.sqrt(objective.n)
     turned = g @ back
-    forward = white.push + white.pull(objective.w) @ objective.design.matrix
-    rest = g - turned @ (forward * np.sqrt(objective.n))
-    return Chart(white.q, turned, _exceeds(rest, g))
+    rest = g - turned @ (objective.forward * np.sqrt(objective.n))
+    return Chart(whitened_matrix(objective), turned, _exceeds(rest, g))
+
+
+def whitened_matrix(objective: Quadratic) -> Array:
+    """Return F of the whitened chart."""
+    return objective.whitening.q @ objective.seen
 
 
 def value_chart(objective: Quadratic, design: KernelDesign, g: Array) -> Chart:
@@ -47,16 +50,20 @@ def value_chart(objective: Quadratic, design: KernelDesign, g: Array) -> Chart:
 
     However nearly singular K is, the sets are well conditioned in these coordinates.
     """
-    first, which = design.distinct
-    F = np.sqrt(objective.w)[:, None] * (which[:, None] == np.arange(len(first)))
-    rows = design.matrix[first]
+    rows = design.matrix[design.distinct[0]]
     turned = np.ascontiguousarray(lstsq(rows.T, g.T, cond=len(rows) * _EPS)[0].T)
     rest = g - turned @ rows
     # The value at an input is that coordinate and nothing else.
     for j, row in enumerate(rows):
         same = np.abs(g - row).max(axis=1) <= 8 * _EPS * np.abs(row).max()
         turned[same], rest[same] = np.arange(len(rows)) == j, 0.0
-    return Chart(F, turned, _exceeds(rest, g))
+    return Chart(value_matrix(objective, design), turned, _exceeds(rest, g))
+
+
+def value_matrix(objective: Quadratic, design: KernelDesign) -> Array:
+    """Return F of the chart of values at the distinct inputs."""
+    first, which = design.distinct
+    return np.asarray(np.sqrt(objective.w)[:, None] * (which[:, None] == np.arange(len(first))))
 
 
 def chart_for(objective: Quadratic, g: Array) -> Chart:
@@ -67,8 +74,16 @@ def chart_for(objective: Quadratic, g: Array) -> Chart:
     return whitened_chart(objective, g)
 
 
+def chart_matrix(objective: Quadratic) -> Array:
+    """Return F of that chart alone."""
+    design = objective.design
+    if isinstance(design, KernelDesign) and design.full_rank:
+        return value_matrix(objective, design)
+    return whitened_matrix(objective)
+
+
 def _exceeds(rest: Array, g: Array) -> BoolArray:
-    return np.linalg.norm(rest, axis=1) > SEEN * np.linalg.norm(g, axis=1)
+    return np.asarray(np.linalg.norm(rest, axis=1) > SEEN * np.linalg.norm(g, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +100,8 @@ class BallChart:
     beyond : array of shape (N,)
         p: what the functional sees of a unit of norm outside the chart.
     hidden : boolean array of shape (N,)
+    back : array of shape (d, k)
+        a - â = back x.
     """
 
     F: Array
@@ -93,23 +110,36 @@ class BallChart:
     functionals: Array
     beyond: Array
     hidden: BoolArray
+    back: Array
 
 
-def coefficient_ball(objective: Quadratic, design: FeatureDesign, estimate: Array, g: Array) -> BallChart:
+def coefficient_ball(
+    objective: Quadratic, design: FeatureDesign, estimate: Array, g: Array
+) -> BallChart:
     """Bound the penalised coefficients, ‖coef‖ <= B; the intercept stays free."""
     F = np.sqrt(objective.w)[:, None] * design.matrix
     nothing = np.zeros(len(g))
-    return BallChart(F, design.penalty_matrix(), estimate, g, nothing, nothing > 0)
+    return BallChart(
+        F, design.penalty_matrix(), estimate, g, nothing, nothing > 0, np.eye(objective.d)
+    )
 
 
 def function_ball(
-    objective: Quadratic, design: KernelDesign, estimate: Array, g: Array, self_similarity: Array | None
+    objective: Quadratic,
+    design: KernelDesign,
+    estimate: Array,
+    g: Array,
+    self_similarity: Array | None,
+    *,
+    function: bool,
 ) -> BallChart:
     """Bound the norm of the function, ‖f‖ <= B, in coordinates Λ^{1/2}Uᵀa.
 
-    ``self_similarity`` holds k(z, z): then the functional is the value of the function itself at z
-    and p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (THEORY.md 4.4). For None it is the value of the ideal
-    representation.
+    ``self_similarity`` holds k(z, z) if the functionals are values at inputs z. With ``function``
+    they are values of the function itself, whose part outside the span of the k(·, x_j) is seen
+    through the power function p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (THEORY.md 4.4). Without, they
+    are values of the ideal representation: p = 0, unless eigenvalues of a full-rank K are lost in
+    rounding; then the part of the representation that is lost with them is bounded like that.
     """
     values, u = design.spectrum
     keep = values > _EPS * values[-1]
@@ -118,15 +148,20 @@ def function_ball(
     F = basis * root
     turned = (g[:, offset:] @ basis) / root
     N, origin = np.eye(len(root)), root * (basis.T @ estimate[offset:])
-    if self_similarity is None:
-        rest = g[:, offset:] - (turned * root) @ basis.T
-        beyond, hidden = np.zeros(len(g)), _exceeds(rest, g[:, offset:])
-    else:
+    back = basis / root
+    beyond, hidden = np.zeros(len(g)), np.zeros(len(g), dtype=np.bool_)
+    lost = len(root) < len(design.distinct[0]) and design.full_rank
+    if self_similarity is not None and (function or lost):
         beyond = np.sqrt(np.maximum(self_similarity - (turned**2).sum(axis=1), 0.0))
-        hidden = np.zeros(len(g), dtype=np.bool_)
+    else:
+        hidden = _exceeds(g[:, offset:] - (turned * root) @ basis.T, g[:, offset:])
     if offset:
         F = np.column_stack([np.ones(objective.n), F])
         turned = np.column_stack([g[:, 0], turned])
         N = np.diag(np.concatenate([[0.0], np.ones(len(root))]))
         origin = np.concatenate([estimate[:1], origin])
-    return BallChart(np.sqrt(objective.w)[:, None] * F, N, origin, turned, beyond, hidden)
+        back = np.block(
+            [[np.ones((1, 1)), np.zeros((1, len(root)))], [np.zeros((objective.n, 1)), back]]
+        )
+    F = np.sqrt(objective.w)[:, None] * F
+    return BallChart(F, N, origin, turned, beyond, hidden, back)

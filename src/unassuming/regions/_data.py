@@ -104,8 +104,8 @@ def as_finite(array: Any, name: str) -> Array:
     return values
 
 
-def as_design(X: Any, rows: BoolArray) -> Array:
-    """Return the (transformed) inputs as a finite matrix of the rows that count."""
+def as_inputs(X: Any) -> Array:
+    """Return the (transformed) inputs as a finite matrix."""
     if hasattr(X, "toarray"):
         X = X.toarray()
     matrix = as_finite(X, "X")
@@ -119,7 +119,7 @@ def as_design(X: Any, rows: BoolArray) -> Array:
                 "Reshape one feature with X.reshape(-1, 1).",
             )
         )
-    return np.ascontiguousarray(matrix[rows])
+    return matrix
 
 
 def _length(X: Any, name: str) -> int:

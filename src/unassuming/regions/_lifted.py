@@ -24,7 +24,7 @@ class LiftedGaps:
     Attributes
     ----------
     pull, push : arrays of shape (k, n) and (k, d)
-        v = push a - pull r(a), see `Design.whiten`.
+        v = push a - pull r(a), see `Whitening`.
     table : array of shape (m - 1, k (k + 1) / 2 + k + 1)
         The coefficients of the monomials v_a v_b (a <= b), v_a and 1.
     size : array of shape (m - 1, 3)
@@ -41,7 +41,8 @@ class LiftedGaps:
         cls, objective: Quadratic, perturbations: Perturbations, estimate: Array
     ) -> LiftedGaps | None:
         """Build the table, or return None if it would be too large."""
-        pull, push = objective.design.whiten(objective.w, objective.lam)
+        white = objective.whitening
+        pull, push = white.pull(objective.w), white.push
         k, transformations = len(pull), perturbations.m - 1
         if (k + 1) * (k + 2) // 2 * transformations > LARGEST_TABLE:
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -59,6 +59,7 @@ class Region:
         ties: str,
         enumerated: bool,
         seed: int,
+        transform: Callable[[Any], Array],
     ) -> None:
         self.objective = objective
         self.weighting = weighting
@@ -68,6 +69,7 @@ class Region:
         self._data = data
         self._engine = engine
         self._description = description
+        self._transform = transform
 
     @property
     def n(self) -> int:

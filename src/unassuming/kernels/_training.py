@@ -1,0 +1,46 @@
+"""A kernel tied to its training inputs: what a dual model needs at new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from unassuming._typing import Array
+
+_CHUNK = 256
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingKernel:
+    """k(·, x_j) for the training inputs x_1, ..., x_n.
+
+    Attributes
+    ----------
+    evaluate : callable
+        ``evaluate(Z, X)`` returns the matrix of kernel values.
+    X : array of shape (n, p)
+        The training inputs; the kernel values themselves if precomputed.
+    precomputed : bool
+        Whether rows of kernel values stand for inputs.
+    strict : bool
+        Whether the kernel is known to be strictly positive definite, so that its matrix has full
+        rank at distinct inputs, whatever its rank in floating point.
+    """
+
+    evaluate: Callable[[Array, Array], Array]
+    X: Array
+    precomputed: bool
+    strict: bool
+
+    def rows(self, Z: Array) -> Array:
+        """Return k(z, x_j), shape (N, n)."""
+        return Z if self.precomputed else self.evaluate(Z, self.X)
+
+    def diagonal(self, Z: Array) -> Array | None:
+        """Return k(z, z), shape (N,); None if it cannot be known."""
+        if self.precomputed:
+            return None
+        parts = [Z[start : start + _CHUNK] for start in range(0, len(Z), _CHUNK)]
+        return np.concatenate([np.diagonal(self.evaluate(part, part)) for part in parts])
