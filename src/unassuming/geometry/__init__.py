@@ -1,7 +1,14 @@
 """The sets E_i and what they bound: plain arrays in and out."""
 
 from unassuming.geometry._forms import FormMaker, Forms
-from unassuming.geometry._lines import along_lines, covered, exits, intervals, order_statistic
+from unassuming.geometry._lines import (
+    LineQuadratics,
+    along_lines,
+    covered,
+    exits,
+    intervals,
+    order_statistic,
+)
 from unassuming.geometry._norm_bound import SetAndBall
 from unassuming.geometry._secular import farthest
 from unassuming.geometry._sets import FREE, SEEN, Sets
@@ -11,6 +18,7 @@ __all__ = [
     "SEEN",
     "FormMaker",
     "Forms",
+    "LineQuadratics",
     "SetAndBall",
     "Sets",
     "along_lines",

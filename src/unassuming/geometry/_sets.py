@@ -63,7 +63,7 @@ class Sets:
     @property
     def free(self) -> BoolArray:
         """Which coordinates are free, shape (s, k)."""
-        return self.w == 0
+        return np.asarray(self.w == 0)
 
     @property
     def bounded(self) -> BoolArray:

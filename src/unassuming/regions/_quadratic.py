@@ -10,36 +10,17 @@ import numpy as np
 
 from unassuming._errors import NotAvailable, complaint
 from unassuming._typing import Array
-from unassuming.geometry import (
-    FormMaker,
-    along_lines,
-    covered,
-    exits,
-    farthest,
-    intervals,
-    order_statistic,
-)
-from unassuming.objectives import FeatureDesign, KernelDesign, Quadratic
+from unassuming.geometry import covered, intervals, order_statistic
+from unassuming.objectives import KernelDesign, Quadratic
 from unassuming.ranking import Level
-from unassuming.regions._boundedness import FreeDirections, boundedness, free_directions
-from unassuming.regions._charts import (
-    BallChart,
-    chart_for,
-    coefficient_ball,
-    function_ball,
-    whitened_chart,
-)
+from unassuming.regions._charts import BallChart
 from unassuming.regions._data import as_finite
-from unassuming.regions._inner import InnerSearch
+from unassuming.regions._geometry import Geometry
 from unassuming.regions._region import Region
-from unassuming.regions._results import Band, Boundedness, Ellipsoid, Interval, Status
+from unassuming.regions._results import Band, Ellipsoid, Interval
 from unassuming.regions._sampling import hit_and_run
-from unassuming.regions._supports import ball_supports, supports
 
 T = TypeVar("T")
-_EPS = float(np.finfo(np.float64).eps)
-_BATCH_BYTES = 2**26
-_LARGEST_SEARCH = 2**26
 
 
 class QuadraticRegion(Region):
@@ -77,12 +58,8 @@ class QuadraticRegion(Region):
         >>> bool(region.contains(inside)), bool(region.contains(outside))
         (True, False)
         """
-        d, single = self._directions(directions)
-        ends = np.empty((len(d), self.m - 1))
-        step = max(1, _BATCH_BYTES // (8 * self.m * 3 * (self.n + self._maker.q.shape[1])))
-        for start in range(0, len(d), step):
-            lines = self._lines(None, d[start : start + step])
-            ends[start : start + step] = exits(lines)
+        d, single = self._vectors(directions, "directions")
+        ends = self._geometry.exits(d)
         if level is None:
             every = order_statistic(ends)
             return every[0] if single else every
@@ -98,7 +75,7 @@ class QuadraticRegion(Region):
 
         Exact: sorted, disjoint, ±inf allowed. The default origin is the estimate.
         """
-        d, _ = self._directions(direction)
+        d, _ = self._vectors(direction, "direction")
         if len(d) != 1:
             raise ValueError(
                 complaint(
@@ -109,8 +86,8 @@ class QuadraticRegion(Region):
                     "Ask for one line at a time.",
                 )
             )
-        start = None if origin is None else self._directions(origin)[0] - self.estimate
-        low, high = intervals(self._lines(start, d))
+        start = None if origin is None else self._vectors(origin, "origin")[0] - self.estimate
+        low, high = intervals(self._geometry.lines(start, d))
         return self._at_levels(level, lambda used: covered(low[0], high[0], used.q))
 
     # Bounds
@@ -122,19 +99,12 @@ class QuadraticRegion(Region):
         directions that change fitted values. Costs one symmetric eigendecomposition of size k for
         each of the m - 1 sets; no semidefinite programme is solved.
         """
-        o, gamma = self.objective, np.empty(self.m - 1)
-        F = o.whitening.q @ o.seen
-        if self._kernel_full_rank and F.shape[1] < self._distinct:
-            # Directions lost in rounding could be as long as one likes.
-            gamma[:] = np.inf
-        else:
-            for which, forms in self._maker.batches(F):
-                gamma[which] = farthest(forms.sets()) / self.n
+        o, gamma = self.objective, self._geometry.radii()
         matrix = o.forward.T @ o.forward
 
         def at(used: Level) -> Ellipsoid:
             radius = float(order_statistic(gamma, used.q))
-            status, reason = self._status(np.array([radius]), used)
+            status, reason = self._geometry.status(np.array([radius]), used)
             return Ellipsoid(
                 center=self.estimate,
                 matrix=matrix,
@@ -170,10 +140,11 @@ class QuadraticRegion(Region):
         if functionals is None:
             g, names = np.eye(self.objective.d), tuple(self.objective.names)
         else:
-            g = np.atleast_2d(self._check_vectors(functionals, "functionals"))
+            g = self._vectors(functionals, "functionals")[0]
             names = tuple(f"g{j}" for j in range(len(g)))
-        chart = None if norm_bound is None else self._ball(g, None, function=False)
-        make = self._bounder(g, chart, norm_bound, inner=inner)
+        _check_norm_bound(norm_bound)
+        ball = None if norm_bound is None else self._geometry.ball(g, None, function=False)
+        make = self._bounds(g, ball, norm_bound, inner=inner)
         return self._at_levels(level, lambda used: Interval(names=names, **make(used)))
 
     def band(
@@ -222,12 +193,12 @@ class QuadraticRegion(Region):
                 "training inputs: pass norm_bound=B with a kernel model, or use "
                 "target='representation'."
             )
-        chart = None
+        ball = None
         if norm_bound is not None:
-            chart = self._ball(
-                g, self._self_similarity(inputs, chosen), function=chosen == "function"
-            )
-        make = self._bounder(g, chart, norm_bound, inner=inner)
+            _check_norm_bound(norm_bound)
+            similarity = self._self_similarity(inputs, chosen)
+            ball = self._geometry.ball(g, similarity, function=chosen == "function")
+        make = self._bounds(g, ball, norm_bound, inner=inner)
         return self._at_levels(level, lambda used: Band(X=X, target=chosen, **make(used)))
 
     def suggest_norm_bound(self) -> float:
@@ -236,22 +207,18 @@ class QuadraticRegion(Region):
         A band that rests on it carries no guarantee. The norm bound is meant to be known before
         looking at the data.
         """
-        return 2 * self._estimate_norm()
+        return 2 * self._geometry.norm_of_estimate()
 
     # Boundedness
 
     def bounded(self, level: Any = 0.9) -> Any:
         """Say whether the region is bounded, with a certificate either way where there is one."""
-
-        def at(used: Level) -> Boundedness:
-            return boundedness(self._free, used, self.noise)
-
-        return self._at_levels(level, at)
+        return self._at_levels(level, self._geometry.boundedness)
 
     @property
     def max_bounded_level(self) -> float:
         """The largest level at which the region is certainly bounded; 0 if there is none."""
-        return max(0.0, 1 - self._free.smallest_bounded_q / self.m)
+        return max(0.0, 1 - self._geometry.free.smallest_bounded_q / self.m)
 
     # Sampling
 
@@ -276,10 +243,11 @@ class QuadraticRegion(Region):
             )
         P = self.objective.design.penalty_matrix()
         if norm_bound is not None:
-            self._require_inside(norm_bound)
+            _check_norm_bound(norm_bound)
+            self._geometry.require_inside(norm_bound)
 
         def members(origins: Array, directions: Array) -> list[Array]:
-            low, high = intervals(self._lines(origins - self.estimate, directions))
+            low, high = intervals(self._geometry.lines(origins - self.estimate, directions))
             spans = [covered(low[j], high[j], used.q) for j in range(len(origins))]
             if norm_bound is not None:
                 spans = [
@@ -303,62 +271,11 @@ class QuadraticRegion(Region):
     # Inside
 
     @cached_property
-    def _maker(self) -> FormMaker:
-        root = np.sqrt(self.objective.w)
-        self._require_commuting(root)
-        o, a = self.objective, self.estimate
-        size = np.abs(o.y) + np.linalg.norm(o.design.matrix, axis=1) * np.linalg.norm(a)
-        return FormMaker(
-            q=o.whitening.q,
-            residual=root * o.residuals(a[None, :])[0],
-            residual_error=4 * _EPS * float(np.linalg.norm(root * size)),
-            perturbations=self.perturbations,
-            tie_wins=self.tie_order[1:] > self.tie_order[0],
-        )
+    def _geometry(self) -> Geometry:
+        return Geometry(self.objective, self.perturbations, self.tie_order, self.estimate)
 
-    def _require_commuting(self, root: Array) -> None:
-        """Refuse transformations that are not orthogonal or do not commute with the weights."""
-        if not self.noise.orthogonal:
-            raise NotAvailable(
-                f"{self.noise!r} does not act by orthogonal maps, so the sets that make up the "
-                "region need not be ellipsoids: only membership and tests are available."
-            )
-        probe = np.cos(np.arange(1, self.n + 1))
-        one, two = self.perturbations.apply(root * probe), root * self.perturbations.apply(probe)
-        if not np.allclose(one, two, rtol=1e-9, atol=1e-9 * np.abs(root).max()):
-            raise NotAvailable(
-                f"{self.noise!r} mixes rows of different weight, so the sets that make up the "
-                "region need not be convex: only membership and tests are available. Use equal "
-                "weights or noise='symmetric'."
-            )
-
-    @cached_property
-    def _free(self) -> FreeDirections:
-        return free_directions(self.objective, self._maker)
-
-    @property
-    def _kernel_full_rank(self) -> bool:
-        design = self.objective.design
-        return isinstance(design, KernelDesign) and design.full_rank
-
-    @property
-    def _distinct(self) -> int:
-        design = self.objective.design
-        return len(design.distinct[0]) if isinstance(design, KernelDesign) else self.n
-
-    def _lines(self, start: Array | None, directions: Array) -> Any:
-        design, root = self.objective.design, np.sqrt(self.objective.w)
-        step = root * (directions @ design.matrix.T)
-        base = np.zeros_like(step) if start is None else root * (start @ design.matrix.T)
-        row = np.linalg.norm(design.matrix * root[:, None])
-        error = _EPS * sum(design.matrix.shape) * row * np.linalg.norm(directions, axis=1)
-        return along_lines(self._maker, base, step, error)
-
-    def _directions(self, directions: Any) -> tuple[Array, bool]:
-        d = self._check_vectors(directions, "directions")
-        return np.atleast_2d(d), d.ndim == 1
-
-    def _check_vectors(self, vectors: Any, name: str) -> Array:
+    def _vectors(self, vectors: Any, name: str) -> tuple[Array, bool]:
+        """Return vectors of d numbers as rows, and whether there was but one."""
         v = as_finite(vectors, name)
         if v.ndim not in (1, 2) or v.shape[-1] != self.objective.d:
             raise ValueError(
@@ -370,7 +287,7 @@ class QuadraticRegion(Region):
                     "See region.objective.names for their order.",
                 )
             )
-        return v
+        return np.atleast_2d(v), v.ndim == 1
 
     def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
         if isinstance(level, (Sequence, np.ndarray)):
@@ -389,47 +306,26 @@ class QuadraticRegion(Region):
             )
         return similarity
 
-    def _ball(self, g: Array, similarity: Array | None, *, function: bool) -> BallChart:
-        design = self.objective.design
-        if isinstance(design, KernelDesign):
-            return function_ball(
-                self.objective, design, self.estimate, g, similarity, function=function
-            )
-        assert isinstance(design, FeatureDesign)
-        return coefficient_ball(self.objective, design, self.estimate, g)
-
-    def _bounder(
+    def _bounds(
         self, g: Array, ball: BallChart | None, norm_bound: float | None, *, inner: bool
     ) -> Callable[[Level], dict[str, Any]]:
-        """Return what computes the fields of a result at one level; the sets are made once."""
-        middle = g @ self.estimate
-        if ball is None or norm_bound is None:
-            chart = chart_for(self.objective, g)
-            hidden = chart.hidden
-            up, down = supports(self._maker, chart)
-        else:
-            hidden = ball.hidden
-            if not (np.isfinite(norm_bound) and norm_bound > 0):
-                raise ValueError(
-                    complaint(
-                        "norm_bound",
-                        "is out of range",
-                        "one finite number > 0",
-                        repr(norm_bound),
-                        "Pass an upper bound on the norm that you are ready to assume.",
-                    )
-                )
-            up, down = ball_supports(self._maker, ball, norm_bound)
+        """Return what makes the fields of a result at one level; the sets are made once."""
+        geometry, middle = self._geometry, g @ self.estimate
+        up, down, hidden = geometry.outer(g, ball, norm_bound)
 
         def at(used: Level) -> dict[str, Any]:
             upper = middle + order_statistic(up, used.q)
             lower = middle - order_statistic(down, used.q)
-            status, reason = self._status(
+            status, reason = geometry.status(
                 np.concatenate([upper, -lower]), used, norm_bound, hidden=bool(hidden.any())
             )
             found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
             if inner:
-                found = self._inner(g, ball, norm_bound, used)
+                a = geometry.attained(g, ball, norm_bound, used, self.seed)
+                member = self.contains(a.reshape(-1, a.shape[-1]), float(used)).reshape(2, -1)
+                a[~member] = self.estimate  # a member of every region that has one
+                values = np.einsum("snd,nd->sn", a, g)
+                found = {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
             return {
                 "level": float(used),
                 "estimate": middle,
@@ -442,77 +338,18 @@ class QuadraticRegion(Region):
 
         return at
 
-    def _status(
-        self, upper: Array, used: Level, norm_bound: float | None = None, *, hidden: bool = False
-    ) -> tuple[Status, str]:
-        """Say what kind of answer the bounds are, and why some are infinite."""
-        if np.isneginf(upper).any():
-            why = f"A member has to lie in {used.q} of the sets, and fewer of them hold any point."
-            if norm_bound is not None:
-                why = f"No member has a norm of {norm_bound:g} or less: the bound is too small."
-            return Status.EMPTY, why
-        if np.isfinite(upper).all():
-            return Status.CERTIFIED, ""
-        if hidden:
-            return Status.UNDETERMINED, (
-                "Coefficients can change without changing any fitted value, and some functionals "
-                "see that. Bound fitted values instead, drop redundant features, or pass a norm "
-                "bound."
-            )
-        verdict = boundedness(self._free, used, self.noise)
-        if verdict.verdict == "unbounded":
-            return Status.UNBOUNDED, str(verdict)
-        return Status.NOT_CERTIFIED, str(verdict)
 
-    def _estimate_norm(self) -> float:
-        P = self.objective.design.penalty_matrix()
-        return float(np.sqrt(np.maximum(self.estimate @ P @ self.estimate, 0.0)))
-
-    def _require_inside(self, norm_bound: float) -> None:
-        norm = self._estimate_norm()
-        if norm > norm_bound:
-            raise NotAvailable(
-                "the search starts at the estimate, which has to satisfy the norm bound: its norm "
-                f"is {norm:.6g}, the bound {norm_bound:.6g}. The outer bounds do not need this."
+def _check_norm_bound(norm_bound: float | None) -> None:
+    if norm_bound is not None and not (np.isfinite(norm_bound) and norm_bound > 0):
+        raise ValueError(
+            complaint(
+                "norm_bound",
+                "is out of range",
+                "one finite number > 0",
+                repr(norm_bound),
+                "Pass an upper bound on the norm that you are ready to assume.",
             )
-
-    def _inner(
-        self, g: Array, ball: BallChart | None, norm_bound: float | None, used: Level
-    ) -> dict[str, Any]:
-        """Search for members near the bounds; the witnesses are coefficient vectors."""
-        if ball is None or norm_bound is None:
-            chart = whitened_chart(self.objective, g)
-            F, functionals, limit = chart.F, chart.functionals, None
-            back = self.objective.back / np.sqrt(self.n)
-        else:
-            self._require_inside(norm_bound)
-            F, functionals = ball.F, ball.functionals
-            limit = (ball.N, ball.origin, norm_bound)
-            back = ball.back
-        k = F.shape[1]
-        if (self.m - 1) * k * k > _LARGEST_SEARCH:
-            raise NotAvailable(
-                f"the inner search holds (m - 1) k² numbers, here {(self.m - 1) * k * k:.2g}: ask "
-                "for the outer bounds only (inner=False), or use sample()."
-            )
-        batches = [forms for _, forms in self._maker.batches(F)]
-        search = InnerSearch(
-            A=np.concatenate([forms.A for forms in batches]),
-            b=np.concatenate([forms.b for forms in batches]),
-            c=np.concatenate([forms.c for forms in batches]),
-            empty=np.concatenate([forms.empty for forms in batches]),
-            ball=limit,
         )
-        rng = np.random.default_rng(self.seed)
-        witnesses = np.empty((2, len(g), self.objective.d))
-        for side, sign in enumerate((-1.0, 1.0)):
-            for j, functional in enumerate(functionals):
-                x = search.search(sign * functional, used.q, rng)
-                witnesses[side, j] = self.estimate + back @ x
-        inside = self.contains(witnesses.reshape(-1, self.objective.d), float(used))
-        witnesses.reshape(-1, self.objective.d)[~inside] = self.estimate
-        values = np.einsum("snd,nd->sn", witnesses, g)
-        return {"inner_lower": values[0], "inner_upper": values[1], "witnesses": witnesses}
 
 
 def _within_ball(spans: Array, P: Array, a: Array, d: Array, bound: float) -> Array:

@@ -1,0 +1,204 @@
+"""The sets of a quadratic region at work: lines, radii, bounds and searches (THEORY.md 4)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry import FormMaker, LineQuadratics, along_lines, exits, farthest
+from unassuming.noise import Perturbations
+from unassuming.objectives import FeatureDesign, KernelDesign, Quadratic
+from unassuming.ranking import Level
+from unassuming.regions._boundedness import FreeDirections, boundedness, free_directions
+from unassuming.regions._charts import (
+    BallChart,
+    chart_for,
+    coefficient_ball,
+    function_ball,
+    whitened_chart,
+    whitened_matrix,
+)
+from unassuming.regions._inner import InnerSearch
+from unassuming.regions._results import Boundedness, Status
+from unassuming.regions._supports import ball_supports, supports
+
+_EPS = float(np.finfo(np.float64).eps)
+_BATCH_BYTES = 2**26
+_LARGEST_SEARCH = 2**26
+
+
+class Geometry:
+    """What `QuadraticRegion` computes with, in clean arrays."""
+
+    def __init__(
+        self,
+        objective: Quadratic,
+        perturbations: Perturbations,
+        tie_order: IntArray,
+        estimate: Array,
+    ) -> None:
+        self.objective = objective
+        self.perturbations = perturbations
+        self.estimate = estimate
+        self.root = np.sqrt(objective.w)
+        self._require_commuting()
+        o, a = objective, estimate
+        size = np.abs(o.y) + np.linalg.norm(o.design.matrix, axis=1) * np.linalg.norm(a)
+        self.maker = FormMaker(
+            q=o.whitening.q,
+            residual=self.root * o.residuals(a[None, :])[0],
+            residual_error=4 * _EPS * float(np.linalg.norm(self.root * size)),
+            perturbations=perturbations,
+            tie_wins=tie_order[1:] > tie_order[0],
+        )
+
+    def _require_commuting(self) -> None:
+        """Refuse transformations that are not orthogonal or do not commute with the weights."""
+        noise, root = self.perturbations.noise, self.root
+        if not noise.orthogonal:
+            raise NotAvailable(
+                f"{noise!r} does not act by orthogonal maps, so the sets that make up the region "
+                "need not be ellipsoids: only membership and tests are available."
+            )
+        probe = np.cos(np.arange(1, len(root) + 1))
+        one, two = self.perturbations.apply(root * probe), root * self.perturbations.apply(probe)
+        if not np.allclose(one, two, rtol=1e-9, atol=1e-9 * np.abs(root).max()):
+            raise NotAvailable(
+                f"{noise!r} mixes rows of different weight, so the sets that make up the region "
+                "need not be convex: only membership and tests are available. Use equal weights "
+                "or noise='symmetric'."
+            )
+
+    # Lines
+
+    def lines(self, start: Array | None, directions: Array) -> LineQuadratics:
+        """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
+        Phi = self.objective.design.matrix
+        step = self.root * (directions @ Phi.T)
+        base = np.zeros_like(step) if start is None else self.root * (start @ Phi.T)
+        size = np.linalg.norm(Phi * self.root[:, None]) * np.linalg.norm(directions, axis=1)
+        return along_lines(self.maker, base, step, _EPS * sum(Phi.shape) * size)
+
+    def exits(self, directions: Array) -> Array:
+        """Return where rays from the estimate leave each set, (N, m - 1), in bounded memory."""
+        ends = np.empty((len(directions), self.perturbations.m - 1))
+        n, k = self.maker.q.shape
+        step = max(1, _BATCH_BYTES // (8 * self.perturbations.m * 3 * (n + k)))
+        for start in range(0, len(directions), step):
+            ends[start : start + step] = exits(self.lines(None, directions[start : start + step]))
+        return ends
+
+    # Bounds
+
+    def radii(self) -> Array:
+        """Return γ_i = max ‖H^{1/2}(a - â)‖² over each set, shape (m - 1,)."""
+        o, gamma = self.objective, np.full(self.perturbations.m - 1, np.inf)
+        F, design = whitened_matrix(o), o.design
+        if (
+            isinstance(design, KernelDesign)
+            and design.full_rank
+            and F.shape[1] < len(design.distinct[0])
+        ):
+            return gamma  # directions lost in rounding could be as long as one likes
+        for which, forms in self.maker.batches(F):
+            gamma[which] = farthest(forms.sets()) / o.n
+        return gamma
+
+    def outer(
+        self, g: Array, ball: BallChart | None, norm_bound: float | None
+    ) -> tuple[Array, Array, BoolArray]:
+        """Return max gᵀ(a - â) and max -gᵀ(a - â) over each set, and the hidden functionals."""
+        if ball is None or norm_bound is None:
+            chart = chart_for(self.objective, g)
+            return *supports(self.maker, chart), chart.hidden
+        return *ball_supports(self.maker, ball, norm_bound), ball.hidden
+
+    def ball(self, g: Array, similarity: Array | None, *, function: bool) -> BallChart:
+        """Return the chart in which the norm is a quadratic form."""
+        design = self.objective.design
+        if isinstance(design, KernelDesign):
+            return function_ball(
+                self.objective, design, self.estimate, g, similarity, function=function
+            )
+        assert isinstance(design, FeatureDesign)
+        return coefficient_ball(self.objective, design, self.estimate, g)
+
+    @cached_property
+    def free(self) -> FreeDirections:
+        """The free directions of the sets."""
+        return free_directions(self.objective, self.maker)
+
+    def boundedness(self, level: Level) -> Boundedness:
+        """Say whether the region of that level is bounded."""
+        return boundedness(self.free, level, self.perturbations.noise)
+
+    def status(
+        self, upper: Array, level: Level, norm_bound: float | None = None, *, hidden: bool = False
+    ) -> tuple[Status, str]:
+        """Say what kind of answer the bounds are, and why some are infinite."""
+        if np.isneginf(upper).any():
+            why = f"A member has to lie in {level.q} of the sets, and fewer of them hold any point."
+            if norm_bound is not None:
+                why = f"No member has a norm of {norm_bound:g} or less: the bound is too small."
+            return Status.EMPTY, why
+        if np.isfinite(upper).all():
+            return Status.CERTIFIED, ""
+        if hidden:
+            return Status.UNDETERMINED, (
+                "Coefficients can change without changing any fitted value, and some functionals "
+                "see that. Bound fitted values instead, drop redundant features, or pass a norm "
+                "bound."
+            )
+        verdict = self.boundedness(level)
+        if verdict.verdict == "unbounded":
+            return Status.UNBOUNDED, str(verdict)
+        return Status.NOT_CERTIFIED, str(verdict)
+
+    # Searches
+
+    def norm_of_estimate(self) -> float:
+        """Return the norm that a norm bound bounds, at the estimate."""
+        P = self.objective.design.penalty_matrix()
+        return float(np.sqrt(np.maximum(self.estimate @ P @ self.estimate, 0.0)))
+
+    def require_inside(self, norm_bound: float) -> None:
+        """Refuse a search that would have to start outside the ball."""
+        norm = self.norm_of_estimate()
+        if norm > norm_bound:
+            raise NotAvailable(
+                "the search starts at the estimate, which has to satisfy the norm bound: its norm "
+                f"is {norm:.6g}, the bound {norm_bound:.6g}. The outer bounds do not need this."
+            )
+
+    def attained(
+        self, g: Array, ball: BallChart | None, norm_bound: float | None, level: Level, seed: int
+    ) -> Array:
+        """Return coefficients near the lower and the upper bounds, shape (2, N, d)."""
+        if ball is None or norm_bound is None:
+            chart = whitened_chart(self.objective, g)
+            F, functionals, limit = chart.F, chart.functionals, None
+            back = self.objective.back / np.sqrt(self.objective.n)
+        else:
+            self.require_inside(norm_bound)
+            F, functionals, back = ball.F, ball.functionals, ball.back
+            limit = (ball.N, ball.origin, norm_bound)
+        size = (self.perturbations.m - 1) * F.shape[1] ** 2
+        if size > _LARGEST_SEARCH:
+            raise NotAvailable(
+                f"the inner search holds (m - 1) k² numbers, here {size:.2g}: ask for the outer "
+                "bounds only (inner=False), or use sample()."
+            )
+        batches = [forms for _, forms in self.maker.batches(F)]
+        search = InnerSearch(
+            A=np.concatenate([forms.A for forms in batches]),
+            b=np.concatenate([forms.b for forms in batches]),
+            c=np.concatenate([forms.c for forms in batches]),
+            empty=np.concatenate([forms.empty for forms in batches]),
+            ball=limit,
+        )
+        rng = np.random.default_rng(seed)
+        found = [[search.search(s * f, level.q, rng) for f in functionals] for s in (-1.0, 1.0)]
+        return np.asarray(self.estimate + np.array(found) @ back.T)
