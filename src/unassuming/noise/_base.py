@@ -18,7 +18,7 @@ class Noise(ABC):
 
     A compact group of transformations G leaves the law of the noise vector e unchanged. The
     transformations are drawn uniformly from that group, without looking at the data; nothing
-    else about the noise is used (THEORY.md 2 and 3). A subclass supplies ``draw``, ``apply``
+    else about the noise is used (docs/theory.md 2 and 3). A subclass supplies ``draw``, ``apply``
     and ``orthogonal``.
 
     Attributes

@@ -21,7 +21,7 @@ class Objective(ABC):
 
     A subclass supplies `residuals` and `gradient`; that is enough for exact tests and membership.
     The gradient must be a function of (coefficients, residuals) and of the inputs, never of y in
-    another way: this is what makes the ranks uniform (THEORY.md 2).
+    another way: this is what makes the ranks uniform (docs/theory.md 2).
 
     Parameters
     ----------

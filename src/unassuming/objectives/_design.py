@@ -1,4 +1,4 @@
-"""The fitted values as a linear map Φ a of the coefficients, primal or dual (THEORY.md 1, 4)."""
+"""Fitted values as a linear map Φ a of the coefficients, primal or dual (docs/theory.md 1, 4)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Design(ABC):
     def whiten(self, w: Array, lam: float) -> tuple[Array, Array]:
         """Return L and B with H^{-1/2} s = L G r - B a, up to one rotation.
 
-        Here s = ΦᵀW G r / n - λ P a and H = ΦᵀWΦ/n + λP (THEORY.md 4). Both come from an
+        Here s = ΦᵀW G r / n - λ P a and H = ΦᵀWΦ/n + λP (docs/theory.md 4). Both come from an
         orthonormal basis Q of the range of the stacked design [W^{1/2}Φ/√n; √λ P^{1/2}], so that
         H is never formed, let alone inverted, and its null space drops out.
         """

@@ -1,4 +1,4 @@
-"""The dual of ε-insensitive support vector regression (THEORY.md 5)."""
+"""The dual of ε-insensitive support vector regression (docs/theory.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks of many coefficient vectors at once: the lifted product (THEORY.md 4.6)."""
+"""Ranks of many coefficient vectors at once: the lifted product (docs/theory.md 4.6)."""
 
 from __future__ import annotations
 

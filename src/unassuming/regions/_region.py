@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import Objective
@@ -142,10 +143,8 @@ class Region:
                 f"the candidate is not a single one: a test takes one candidate, given "
                 f"{len(found)}. Use rank() or pvalue() for several."
             )
-        caveat = found.caveat
-        if not caveat and found.linear and np.array_equal(found.coefficients[0], self.estimate):
-            caveat = FITTED
-        fitted = self.objective.y - found.residuals
+        caveat = found.caveat or (FITTED if self._is_estimate(found) else "")
+        fitted = self.objective.y - found.residuals(self.objective, slice(None))
         if not self.noise.admits(fitted)[0]:
             caveat = f"{outside_unit_interval(fitted[0])} {caveat}".strip()
         return RankTest(
@@ -162,6 +161,14 @@ class Region:
         to the next one that it can.
         """
         return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
+
+    def _is_estimate(self, candidate: Candidates) -> bool:
+        if candidate.values is not None:
+            return False
+        try:
+            return np.array_equal(candidate.coefficients[0], self.estimate)
+        except NotAvailable:  # an objective that does not know its minimum
+            return False
 
     def _resolve(self, candidates: Any) -> Candidates:
         return resolve(candidates, self.objective, self._data)
