@@ -72,6 +72,11 @@ class Design(ABC):
         return np.ascontiguousarray(solution.T)
 
     @property
+    @abstractmethod
+    def full_rank(self) -> bool:
+        """Whether every function has ideal coefficients at the inputs."""
+
+    @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.matrix)
@@ -87,6 +92,11 @@ class FeatureDesign(Design):
         self.matrix = np.column_stack([np.ones(n), X]) if intercept else X
         features = [f"x{j}" for j in range(p)] if names is None else list(names)
         self.names = ["intercept", *features] if intercept else features
+
+    @cached_property
+    def full_rank(self) -> bool:
+        """Whether the features can take any values at the inputs."""
+        return bool(np.linalg.matrix_rank(self.matrix) == self.n)
 
     @property
     def penalised(self) -> Array:
@@ -151,6 +161,17 @@ class KernelDesign(Design):
     def _spectrum(self) -> tuple[Array, Array]:
         values, vectors = eigh(self.K)
         return values, vectors
+
+    @cached_property
+    def full_rank(self) -> bool:
+        """Whether K counts as having full rank.
+
+        Where eigenvalues decay to rounding without a gap the rank cannot be told, and K counts as
+        full.
+        """
+        values = self._spectrum[0]
+        kept = values[values > len(values) * _EPS * values[-1]]
+        return len(kept) == len(values) or bool(kept[0] < 1e-10 * kept[-1])
 
     def require_positive_semidefinite(self, method: str) -> None:
         """Refuse an indefinite K, with its smallest eigenvalue."""

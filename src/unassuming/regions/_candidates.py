@@ -53,6 +53,16 @@ class Candidates:
 
 def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
     """Turn vectors, callables and fitted estimators into coefficients and residuals."""
+    if isinstance(candidates, type):
+        raise ValueError(
+            complaint(
+                "the candidate",
+                "is a class",
+                "a coefficient vector, a function of X or a fitted estimator",
+                candidates.__name__,
+                "Pass a fitted instance.",
+            )
+        )
     if isinstance(candidates, BaseEstimator):
         return _from_estimator(candidates, objective, data)
     if callable(candidates):
@@ -65,7 +75,7 @@ def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
 
 
 def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
-    a = as_finite(candidates, "the candidate")
+    a = as_finite(candidates, "the candidate", "Pass finite coefficients.")
     if a.ndim not in (1, 2) or a.shape[-1] != objective.d:
         shown = ", ".join(objective.names[:3]) + (", ..." if objective.d > 3 else "")
         raise ValueError(
@@ -87,9 +97,20 @@ def _from_values(values: Array, objective: Objective) -> Candidates:
 
 def _from_estimator(estimator: BaseEstimator, objective: Objective, data: Data) -> Candidates:
     """Use the coefficients if they reproduce the predictions, else the predictions."""
-    values = _one_number_for_each_row(
-        fitted_values(estimator, data.X), type(estimator).__name__, data
-    )
+    name = type(estimator).__name__
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and (data.classes is None or list(classes) != list(data.classes)):
+        expected = "a regressor" if data.classes is None else f"one of {list(data.classes)}"
+        raise ValueError(
+            complaint(
+                "the candidate",
+                "is a classifier of other classes",
+                expected,
+                f"{name} of {list(classes)}",
+                "Pass a function that returns E[y|x], with +1 for the second class.",
+            )
+        )
+    values = _one_number_for_each_row(fitted_values(estimator, data.X), name, data)
     a = fitted_coefficients(estimator, objective.n)
     if a is not None and a.shape == (objective.d,):
         reproduced = objective.y - objective.residuals(a[None, :])[0]
@@ -104,7 +125,9 @@ def _call(f: Any, data: Data) -> Array:
 
 
 def _one_number_for_each_row(values: Any, name: str, data: Data) -> Array:
-    clean = as_finite(values, f"the value of the candidate {name}")
+    clean = as_finite(
+        values, f"the value of the candidate {name}", "A candidate is finite at every row of X."
+    )
     expected = len(data.rows)
     if clean.shape == (expected, 1):
         clean = clean[:, 0]

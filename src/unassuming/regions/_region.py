@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import Objective
@@ -17,6 +16,8 @@ from unassuming.regions._candidates import FITTED, Candidates, resolve
 from unassuming.regions._data import Data
 from unassuming.regions._describe import Description, outside_unit_interval
 from unassuming.regions._ranks import RankEngine
+
+T = TypeVar("T")
 
 
 class Region:
@@ -131,9 +132,7 @@ class Region:
         admissible one, see `level`.
         """
         ranks = self.rank(candidates)
-        if isinstance(level, (Sequence, np.ndarray)):
-            return {p: ranks <= self.level(p).largest_rank for p in level}
-        return ranks <= self.level(level).largest_rank
+        return self._at_levels(level, lambda used: ranks <= used.largest_rank)
 
     def test(self, candidate: Any) -> RankTest:
         """Test the hypothesis that one candidate is the noise-free model at the inputs."""
@@ -162,13 +161,17 @@ class Region:
         """
         return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
 
+    def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
+        """Return the answer at one level, or a dictionary of answers at several."""
+        if np.ndim(level) == 1:
+            return {p: at(self.level(p)) for p in level}
+        return at(self.level(level))
+
     def _is_estimate(self, candidate: Candidates) -> bool:
-        if candidate.values is not None:
+        """Whether the candidate is the estimate; it cannot be unless that was asked for before."""
+        if candidate.values is not None or "estimate" not in self.__dict__:
             return False
-        try:
-            return np.array_equal(candidate.coefficients[0], self.estimate)
-        except NotAvailable:  # an objective that does not know its minimum
-            return False
+        return np.array_equal(candidate.coefficients[0], self.estimate)
 
     def _resolve(self, candidates: Any) -> Candidates:
         return resolve(candidates, self.objective, self._data)
