@@ -214,6 +214,16 @@ def test_huber_estimates_with_few_rows_are_refused_or_have_rank_one():
         assert region.rank(estimate) == 1
 
 
+def test_a_gross_outlier_pulls_huber_no_more_than_any_other():
+    """Beyond ε σ only the sign of a residual counts, and the scale does not shrink."""
+    X, y = problem(n=30, d=2, seed=6)
+    y[4] = 1e3
+    expected = region_of(HuberRegressor(), X, y).estimate
+    for size in (1e6, 1e9, 1e12):
+        y[4] = size
+        assert_close(region_of(HuberRegressor(), X, y).estimate, expected)
+
+
 def test_a_test_needs_no_estimate_of_huber():
     X = np.arange(1.0, 11.0)[:, None]
     region = region_of(HuberRegressor(), X, np.zeros(10))  # an exact fit has no scale

@@ -127,6 +127,10 @@ def _unreadable(array: Any, name: str) -> ValueError:
     return _not_numeric(name, next((repr(e) for e in entries.flat if _is_text(e)), repr(array)))
 
 
+def _not_finite(label: Any) -> bool:
+    return isinstance(label, float) and not np.isfinite(label)
+
+
 def _is_text(entry: Any) -> bool:
     try:
         float(entry)
@@ -214,7 +218,8 @@ def _check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | N
 
 def _as_labels(target: Any) -> tuple[Array, Array]:
     for j, label in enumerate(target.tolist()):
-        if label is None or label != label:  # NaN differs from itself
+        # pandas' own missing value compares with nothing, not even with itself.
+        if label is None or type(label).__name__ == "NAType" or _not_finite(label):
             raise _missing("y", label, [j], "Drop these rows.")
     classes = np.unique(target)
     if len(classes) != 2:
