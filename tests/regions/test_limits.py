@@ -1,18 +1,14 @@
 """Limits and special cases in which two methods, or a method and a one-line formula, must agree."""
 
-import sys
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
 
-import unassuming as ua
-
-sys.path.append(str(Path(__file__).parents[1]))
 import oracles
+import unassuming as ua
 
 NOISES = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
 N = 14

@@ -3,9 +3,6 @@
 Only ``region.perturbations.apply`` and ``region.tie_order`` are taken from the library.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
@@ -13,10 +10,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVR
 
-import unassuming as ua
-
-sys.path.append(str(Path(__file__).parents[1]))
 import oracles
+import unassuming as ua
 
 N, M = 12, 40
 NOISES = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]

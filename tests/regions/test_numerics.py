@@ -480,16 +480,19 @@ def test_a_null_vector_of_the_gram_matrix_changes_no_rank(kernel, X, null, weigh
 
 @pytest.mark.parametrize("noise", EVERY)
 @pytest.mark.parametrize("weight", [None, np.array([1, 2, 0.5, 1, 3, 1, 1, 0.7])])
-def test_a_linear_kernel_gives_the_ranks_of_ridge_in_its_features(weight, noise):
+@pytest.mark.parametrize("alpha", [0.5, 0.0])
+def test_a_linear_kernel_gives_the_ranks_of_ridge_in_its_features(alpha, weight, noise):
+    """Without a penalty, a direction that only rounding makes would weigh as much as any other."""
     options = {"noise": noise, "sample_weight": weight, "random_state": 4}
-    dual = ua.confidence_region(KernelRidge(alpha=0.5), PLANE, Y8, **options)
-    primal = ua.confidence_region(Ridge(alpha=0.5, fit_intercept=False), PLANE, Y8, **options)
-    np.testing.assert_allclose(PLANE.T @ dual.estimate, primal.estimate, rtol=1e-12)
+    dual = ua.confidence_region(KernelRidge(alpha=alpha), PLANE, Y8, **options)
+    primal = ua.confidence_region(Ridge(alpha=alpha, fit_intercept=False), PLANE, Y8, **options)
+    np.testing.assert_allclose(PLANE.T @ dual.estimate, primal.estimate, rtol=1e-10)
     rng = np.random.default_rng(0)
     near = dual.estimate + rng.normal(size=(100, 8)) * np.geomspace(0.01, 1, 100)[:, None]
     ranks = primal.rank(near @ PLANE)
     assert len(np.unique(ranks)) > 15
     np.testing.assert_array_equal(dual.rank(near), ranks)
+    assert [dual.rank(a) for a in near[:30]] == ranks[:30].tolist()
     np.testing.assert_allclose(
         dual.statistics(near), primal.statistics(near @ PLANE), rtol=1e-9, atol=1e-14
     )

@@ -52,5 +52,5 @@ class Labels(Noise):
         return False
 
     def admits(self, fitted: Array) -> BoolArray:
-        """Whether the values stay within [-1, 1]."""
-        return np.asarray((np.abs(fitted) <= 1).all(axis=-1))
+        """Whether the values stay within [-1, 1], up to rounding."""
+        return np.asarray((np.abs(fitted) <= 1 + 1e-12).all(axis=-1))

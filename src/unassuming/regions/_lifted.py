@@ -40,9 +40,7 @@ class LiftedGaps:
     spread: float
 
     @classmethod
-    def build(
-        cls, objective: Quadratic, perturbations: Perturbations, estimate: Array
-    ) -> LiftedGaps | None:
+    def build(cls, objective: Quadratic, perturbations: Perturbations) -> LiftedGaps | None:
         """Build the table, or return None if it would be too large."""
         pull, push = objective.design.whiten(objective.w, objective.lam)
         k, transformations = len(pull), perturbations.m - 1
@@ -50,7 +48,8 @@ class LiftedGaps:
             return None
         # Fitted values move by n W⁻¹ pullᵀ v, so r = r̂ - n W⁻¹ pullᵀ v.
         moved = pull * (objective.n / objective.w)
-        r = objective.residuals(estimate[None, :])
+        # Their residuals r̂ = y - ŷ do not need the coefficients, which may be ill conditioned.
+        r = (objective.y - (pull @ objective.y) @ moved)[None, :]
         vectors = np.concatenate([r, moved])
         delta = perturbations.apply(vectors) - vectors[:, None, :]  # (G_i - I) of r̂ and each column
         images = np.moveaxis(delta @ pull.T, 0, 1)  # (m - 1, 1 + k, k)
@@ -66,8 +65,7 @@ class LiftedGaps:
         # and Z_0 are the same function, the table holds nothing but such errors.
         reach = np.linalg.norm(pull) * np.linalg.norm(delta, axis=2)
         spread = float(np.linalg.norm(objective.design.matrix))
-        y_size = np.linalg.norm(objective.y) + spread * np.linalg.norm(estimate)
-        b_size = reach[0] + np.linalg.norm(pull) * y_size
+        b_size = reach[0] + np.linalg.norm(pull) * np.linalg.norm(objective.y)
         N_size = np.linalg.norm(reach[1:], axis=0)
         size = np.stack([N_size**2 + 2 * N_size, 2 * (N_size + 1) * b_size, b_size**2], axis=1)
         return cls(pull, push, table, size, spread)

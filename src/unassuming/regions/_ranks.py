@@ -60,10 +60,14 @@ class RankEngine:
             rows = careful[batch]
             r = candidates.residuals(self.objective, rows)
             contrast = self._contrast(candidates.coefficients[rows], r)
-            position = rank(precedes(*contrast.gaps(), self.tie_order))
-            admitted = self.perturbations.noise.admits(self.objective.y - r)
-            ranks[rows] = np.where(admitted, position, self.perturbations.m)
+            ranks[rows] = self._rank(*contrast.gaps(), r)
         return ranks
+
+    def _rank(self, gaps: Array, tolerance: Array | float, r: Array) -> IntArray:
+        """Return ranks from Z_i - Z_0; m for a candidate that cannot have produced any data."""
+        position = rank(precedes(gaps, tolerance, self.tie_order))
+        admitted = self.perturbations.noise.admits(self.objective.y - r)
+        return np.where(admitted, position, self.perturbations.m)
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the lifted product decides; return the candidates left over."""
@@ -76,7 +80,7 @@ class RankEngine:
         for batch in _slices(len(candidates), step):
             a, r = candidates.coefficients[batch], candidates.residuals(self.objective, batch)
             gaps, doubt = lifted.gaps(a, r)
-            ranks[batch] = rank(precedes(gaps, 0.0, self.tie_order))
+            ranks[batch] = self._rank(gaps, 0.0, r)
             left_over.append(batch.start + np.flatnonzero(doubt))
         return np.concatenate(left_over)
 
@@ -105,7 +109,7 @@ class RankEngine:
             return None
         if not self.perturbations.noise.orthogonal:
             return None
-        return LiftedGaps.build(self.objective, self.perturbations, self.objective.estimate())
+        return LiftedGaps.build(self.objective, self.perturbations)
 
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
