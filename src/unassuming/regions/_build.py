@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import complaint
@@ -88,7 +88,7 @@ def confidence_region(
     """
     transformers, model = split_pipeline(estimator)
     factory = factory_for(model)
-    classify = is_classifier(model)
+    classify = isinstance(model, BaseEstimator) and is_classifier(model)
     chosen = as_noise(noise if noise is not None else ("labels" if classify else "symmetric"))
     _check_labels(chosen, model, classify=classify)
     data = check_data(X, y, sample_weight, classify=classify)

@@ -70,7 +70,7 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
                 "are too few",
                 "at least 2 rows of positive weight",
                 len(target),
-                "Nothing can be said with certainty from one observation.",
+                "Pass at least two rows.",
             )
         )
     classes = None
@@ -188,7 +188,7 @@ def _check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | N
                 "has the wrong length",
                 f"{length} weights, one for each row",
                 f"shape {weight.shape}",
-                remedy,
+                "Pass one weight for each row of X.",
             )
         )
     if (weight < 0).any():
@@ -230,7 +230,9 @@ def _as_labels(target: Any) -> tuple[Array, Array]:
                 "does not hold two classes",
                 "exactly two different labels",
                 f"{len(classes)}: {shown}",
-                "Build one region for each pair of classes.",
+                "Include rows of both classes."
+                if len(classes) < 2
+                else "Use a regressor for numbers, or one region for each pair of classes.",
             )
         )
     return classes, np.where(target == classes[1], 1.0, -1.0)

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
@@ -52,6 +53,9 @@ def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
     features = X
     for name, step in transformers.steps:
         if step is None or step == "passthrough":
+            continue
+        if isinstance(step, FrozenEstimator):  # fitted before, on other rows
+            features = step.transform(features)
             continue
         try:
             step.fit(features)

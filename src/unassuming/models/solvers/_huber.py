@@ -78,7 +78,7 @@ def concomitant_huber(
             break
         current = trial
         best = min(best, current, key=lambda point: point.error)
-    if best.error > 1e5 or best.sigma <= 1e-9 * float(np.max(np.abs(best.r))):
+    if best.sigma <= 1e4 * _EPS * problem.spread_inside(best):
         # The infimum lies at scale zero, where the fit passes through too many points.
         raise problem.collapsed(best.r)
     return best.a / columns, best.sigma
@@ -136,6 +136,11 @@ class _Profile:
         positive = rounding > 0.0
         error = float(np.max(np.abs(gradient[positive]) / rounding[positive], initial=0.0))
         return _Point(a, r, sigma, value, blur, gradient, error)
+
+    def spread_inside(self, point: _Point) -> float:
+        """The size of what residuals below the threshold are differences of."""
+        spread = np.abs(self.y) + np.abs(self.y - point.r)
+        return float(spread[np.abs(point.r) < self.epsilon * point.sigma].max(initial=0.0))
 
     def collapsed(self, r: Array) -> ValueError:
         """What to say where no positive scale minimises the objective."""
