@@ -118,7 +118,7 @@ class _Profile:
     def at(self, a: Array) -> _Point:
         r = self.y - self.design @ a
         spread = np.abs(self.y) + self.size_of_design @ np.abs(a)
-        r[np.abs(r) <= 8.0 * _EPS * spread] = 0.0  # nothing but rounding
+        r[np.abs(r) <= 8.0 * _EPS * (np.abs(self.y) + np.abs(self.y - r))] = 0.0  # rounding
         sigma = float(huber_scale(r, self.weights, self.epsilon))
         if not np.isfinite(sigma):
             raise self.collapsed(r)
