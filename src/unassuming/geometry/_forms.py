@@ -1,4 +1,4 @@
-"""Z_i - Z_0 as a quadratic form in the coordinates of a chart (THEORY.md 4)."""
+"""Z_i - Z_0 as a quadratic form in the coordinates of a chart (docs/theory.md 4)."""
 
 from __future__ import annotations
 

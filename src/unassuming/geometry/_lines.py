@@ -1,4 +1,4 @@
-"""Z_i - Z_0 along lines: a quadratic in t for every set (THEORY.md 4.1)."""
+"""Z_i - Z_0 along lines: a quadratic in t for every set (docs/theory.md 4.1)."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def order_statistic(values: Array, q: int | None = None) -> Array:
     """Return the q-th largest along the last axis; all of them, largest first, for None.
 
     Every point of the region at level 1 - q/m lies in at least q of the sets, so what holds of the
-    q-th largest value holds of the region (THEORY.md 4).
+    q-th largest value holds of the region (docs/theory.md 4).
     """
     if q is None:
         return -np.sort(-values, axis=-1)

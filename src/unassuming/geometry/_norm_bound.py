@@ -1,4 +1,4 @@
-"""Linear functionals over a set and a ball at once: a certified bound (THEORY.md 4.4)."""
+"""Linear functionals over a set and a ball at once: a certified bound (docs/theory.md 4.4)."""
 
 from __future__ import annotations
 

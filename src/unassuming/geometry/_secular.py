@@ -1,4 +1,4 @@
-"""The farthest point of each set from the estimate: a scalar secular equation (THEORY.md 4.2)."""
+"""The point of each set farthest from the estimate: a secular equation (docs/theory.md 4.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sets E_i = {Z_0 <= Z_i} as ellipsoids or ellipsoidal cylinders (THEORY.md 4).
+"""The sets E_i = {Z_0 <= Z_i} as ellipsoids or ellipsoidal cylinders (docs/theory.md 4).
 
 Everything here lives in a chart: coordinates x with fitted values f̂ + F x, in units of the square
 roots of the weights. With the smoother S and E = G_i - I,
@@ -76,7 +76,7 @@ class Sets:
         return np.asarray(self.c + (self.b**2 / np.where(self.free, 1.0, self.w)).sum(axis=1))
 
     def supports(self, g: Array) -> Array:
-        """Return the largest gᵀx over each set, (N, k) -> (N, s): THEORY.md 4.3."""
+        """Return the largest gᵀx over each set, (N, k) -> (N, s): docs/theory.md 4.3."""
         turned = np.einsum("ska,nk->nsa", self.basis, g)
         w = np.where(self.free, 1.0, self.w)
         inside = np.where(self.free, 0.0, turned)

@@ -18,7 +18,7 @@ class Noise(ABC):
 
     A compact group of transformations G leaves the law of the noise vector e unchanged. The
     transformations are drawn uniformly from that group, without looking at the data; nothing
-    else about the noise is used (THEORY.md 2 and 3). A subclass supplies ``draw``, ``apply``
+    else about the noise is used (docs/theory.md 2 and 3). A subclass supplies ``draw``, ``apply``
     and ``orthogonal``.
 
     Attributes
@@ -81,15 +81,15 @@ class Noise(ABC):
         return f"{type(self).__name__}()"
 
 
-def refuse_large_group(noise: Noise, order: int, what: str) -> None:
-    """Raise if a group is too large to be enumerated."""
+def check_group(noise: Noise, order: int, kept: int, what: str) -> None:
+    """Raise if a group is too large to be enumerated, or if nothing but the identity is kept."""
     if order > LARGEST_GROUP:
         raise ValueError(
             f"the group of {what} is too large to enumerate: m='group' takes groups of at most "
             f"{LARGEST_GROUP} elements, given {order} for {noise!r}. Pass an integer m instead."
         )
-    if order < 2:
+    if kept < 2:
         raise ValueError(
-            f"the group of {what} is too small: m='group' needs at least 2 elements, given "
-            f"{order} for {noise!r}. Pass an integer m instead."
+            f"the group of {what} is too small: m='group' needs at least 2 elements that differ, "
+            f"given {kept} for {noise!r}. Pass an integer m instead."
         )

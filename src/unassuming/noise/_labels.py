@@ -16,8 +16,8 @@ class Labels(Noise):
 
     Nothing else is assumed: the regression function f(x) = E[y | x] leaves a binary law no other
     freedom. The transformation replaces the labels by fresh ones drawn from the candidate: with
-    uniform numbers U drawn once, y_k = +1 iff U_k < (1 + f(x_k)) / 2 (THEORY.md 8). A candidate
-    that leaves [-1, 1] at an input is no regression function and lies in no region.
+    uniform numbers U drawn once, y_k = +1 iff U_k < (1 + f(x_k)) / 2 (docs/theory.md 8). A
+    candidate that leaves [-1, 1] at an input is no regression function and lies in no region.
 
     Examples
     --------
@@ -52,5 +52,5 @@ class Labels(Noise):
         return False
 
     def admits(self, fitted: Array) -> BoolArray:
-        """Whether the values stay within [-1, 1]."""
-        return np.asarray((np.abs(fitted) <= 1).all(axis=-1))
+        """Whether the values stay within [-1, 1], up to rounding."""
+        return np.asarray((np.abs(fitted) <= 1 + 1e-12).all(axis=-1))

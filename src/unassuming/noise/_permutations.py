@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.noise._base import Noise, refuse_large_group
+from unassuming.noise._base import Noise, check_group
 from unassuming.noise._keyed import draw_key, keyed_signs
 from unassuming.noise._signs import Signs, all_signs
 
@@ -61,7 +61,7 @@ class Exchangeable(Noise):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
         """Enumerate all n! permutations; -I is not one of them, so there are no pairs."""
         del modulo_sign
-        refuse_large_group(self, factorial(n), f"permutations of {n} rows")
+        check_group(self, factorial(n), factorial(n), f"permutations of {n} rows")
         every = all_permutations(n)
         return every[1:], len(every)
 
@@ -104,7 +104,8 @@ class SymmetricExchangeable(Noise):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[tuple[Signs, IntArray], int]:
         """Enumerate all 2^n n! signed permutations, or one of each pair."""
-        refuse_large_group(self, 2**n * factorial(n), f"signed permutations of {n} rows")
+        order = 2**n * factorial(n)
+        check_group(self, order, order >> modulo_sign, f"signed permutations of {n} rows")
         signs, orders = all_signs(n, modulo_sign=modulo_sign), all_permutations(n)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
         return (pairs[0][1:], pairs[1][1:]), len(pairs[0])

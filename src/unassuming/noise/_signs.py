@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unassuming._typing import Array, BoolArray
-from unassuming.noise._base import Noise, refuse_large_group
+from unassuming.noise._base import Noise, check_group
 from unassuming.noise._keyed import draw_key, keyed_signs
 
 Signs = NDArray[np.int8]
@@ -66,7 +66,7 @@ class Symmetric(SignFlips):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all 2^n sign vectors, or one of each pair."""
-        refuse_large_group(self, 2**n, f"signs of {n} rows")
+        check_group(self, 2**n, 2 ** (n - modulo_sign), f"signs of {n} rows")
         signs = all_signs(n, modulo_sign=modulo_sign)
         return signs[1:], len(signs)
 
@@ -121,7 +121,8 @@ class BlockSymmetric(SignFlips):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all sign vectors of the blocks, or one of each pair."""
         self._refuse_other_length(n)
-        refuse_large_group(self, 2**self._count, f"signs of {self._count} blocks")
+        blocks = self._count
+        check_group(self, 2**blocks, 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
         signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
         return signs[1:], len(signs)
 

@@ -16,7 +16,7 @@ class Spherical(Noise):
     The transformations are uniform (Haar) random orthogonal matrices, for even n those of
     determinant one. Both are groups, so the regions are equally exact; without the reflections
     no direction is left fixed when n is even, which keeps full-rank regions bounded
-    (THEORY.md 3). Each transformation is a matrix: (m - 1) n^2 numbers are stored.
+    (docs/theory.md 3). Each transformation is a matrix: (m - 1) n^2 numbers are stored.
 
     Examples
     --------

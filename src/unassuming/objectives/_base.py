@@ -21,7 +21,7 @@ class Objective(ABC):
 
     A subclass supplies `residuals` and `gradient`; that is enough for exact tests and membership.
     The gradient must be a function of (coefficients, residuals) and of the inputs, never of y in
-    another way: this is what makes the ranks uniform (THEORY.md 2).
+    another way: this is what makes the ranks uniform (docs/theory.md 2).
 
     Parameters
     ----------
@@ -89,10 +89,10 @@ class Objective(ABC):
             raise self._refused_weighting(weighting, "'identity' or a matrix")
         return GradientScore(self.gradient, as_weighting_matrix(weighting, None))
 
-    def _refused_weighting(self, weighting: str, expected: str) -> ValueError:
+    def _refused_weighting(self, weighting: str, expected: str, why: str = "") -> ValueError:
         return ValueError(
-            f"weighting is not available for {self}: expected {expected}, given {weighting!r}. "
-            f"Leave it out for the default, {self.default_weighting!r}."
+            f"weighting is not available for {self}{why}: expected {expected}, given "
+            f"{weighting!r}. Leave it out for the default, {self.default_weighting!r}."
         )
 
     def __str__(self) -> str:
@@ -101,12 +101,15 @@ class Objective(ABC):
 
 def as_weighting_matrix(weighting: ArrayLike, columns: int | None) -> Array:
     """Return Ψ as a clean matrix whose columns match the gradient."""
-    psi = np.asarray(weighting, dtype=np.float64)
+    try:
+        psi = np.asarray(weighting, dtype=np.float64)
+    except (TypeError, ValueError):
+        psi = np.full((), np.nan)
     if psi.ndim != 2 or not np.isfinite(psi).all():
         raise ValueError(
             "weighting must be a name or a finite matrix, given an array of shape "
-            f"{psi.shape}{'' if np.isfinite(psi).all() else ' with NaN or inf'}. Pass one row for "
-            "each weighted component of the gradient."
+            f"{np.shape(weighting)}{'' if np.isfinite(psi).all() else ' with entries that are not'}"
+            ". Pass one row for each weighted component of the gradient."
         )
     if columns is not None and psi.shape[1] != columns:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The fitted values as a linear map Φ a of the coefficients, primal or dual (THEORY.md 1, 4)."""
+"""Fitted values as a linear map Φ a of the coefficients, primal or dual (docs/theory.md 1, 4)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Design(ABC):
 
     @abstractmethod
     def whiten(self, w: Array, lam: float) -> Whitening:
-        """Return the whitened coordinates for H = ΦᵀWΦ/n + λP (THEORY.md 4)."""
+        """Return the whitened coordinates for H = ΦᵀWΦ/n + λP (docs/theory.md 4)."""
 
     @abstractmethod
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
@@ -106,6 +106,11 @@ class Design(ABC):
         n, d = self.matrix.shape
         solution = lstsq(self.matrix, values.T, cond=max(n, d) * _EPS)[0]
         return np.ascontiguousarray(solution.T)
+
+    @property
+    @abstractmethod
+    def full_rank(self) -> bool:
+        """Whether every function has ideal coefficients at the inputs."""
 
     @property
     def n(self) -> int:
@@ -137,6 +142,11 @@ class FeatureDesign(Design):
                 )
             )
         return np.column_stack([np.ones(len(X)), X]) if self.intercept else X
+
+    @cached_property
+    def full_rank(self) -> bool:
+        """Whether the features can take any values at the inputs."""
+        return bool(np.linalg.matrix_rank(self.matrix) == self.n)
 
     @property
     def penalised(self) -> Array:
@@ -239,7 +249,7 @@ class KernelDesign(Design):
 
     @cached_property
     def full_rank(self) -> bool:
-        """Whether K counts as having full rank at the distinct inputs (THEORY.md 4.4).
+        """Whether K counts as having full rank at the distinct inputs (docs/theory.md 4.4).
 
         By theory for kernels known to be strictly positive definite. Otherwise by its spectrum,
         and where eigenvalues decay to rounding without a gap, so that the rank cannot be told, K

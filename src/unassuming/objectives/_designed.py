@@ -17,7 +17,7 @@ class DesignedObjective(Objective):
     """Fitted values Φ a, and minus the gradient in the form L ρ(r) - ∂penalty(a).
 
     The least-norm element of the subdifferential is taken, so that the gradient vanishes at the
-    minimum (THEORY.md 6).
+    minimum (docs/theory.md 6).
     """
 
     def __init__(self, design: Design, y: Array) -> None:

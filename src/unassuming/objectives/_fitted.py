@@ -35,10 +35,10 @@ def fitted_coefficients(estimator: BaseEstimator, n: int) -> Array | None:
     if isinstance(final, LSSVC) and final.kernel == "linear":
         weights = np.asarray(final.X_fit_).T @ np.ravel(final.dual_coef_)
     elif isinstance(final, SVR):
-        if not len(final.support_) or final.support_.max() >= n:
+        if (final.support_ >= n).any():
             return None
         weights = np.zeros(n)
-        weights[final.support_] = final.dual_coef_[0]
+        weights[final.support_] = np.ravel(final.dual_coef_)
     elif hasattr(final, "dual_coef_"):
         weights = np.ravel(final.dual_coef_)
     elif hasattr(final, "coef_"):

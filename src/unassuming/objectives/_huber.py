@@ -1,4 +1,4 @@
-"""Huber's loss: a fixed threshold for kernels, a concomitant scale for features (THEORY.md 7)."""
+"""Huber's loss: fixed threshold for kernels, concomitant scale for features (docs/theory.md 7)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class HuberObjective(SmoothObjective):
 
     The scale σ is not a coefficient here: it is the root of Σ w_j min(r_j²/σ², ε²) = Σ w_j at the
     residuals in question, perturbed ones included. It is a function of the residuals alone, which
-    is what exactness needs (THEORY.md 7). λ = alpha / n.
+    is what exactness needs (docs/theory.md 7). λ = alpha / n.
     """
 
     def __init__(

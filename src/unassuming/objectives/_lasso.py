@@ -1,4 +1,4 @@
-"""Squares with a 1-norm penalty: LASSO and kernel LASSO (THEORY.md 6)."""
+"""Squares with a 1-norm penalty: LASSO and kernel LASSO (docs/theory.md 6)."""
 
 from __future__ import annotations
 

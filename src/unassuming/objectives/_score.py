@@ -60,7 +60,8 @@ class LeastNormScore(Score):
 
     The subdifferential of a separable penalty at `a` is a box [lo, hi], a point where the penalty
     is smooth. Per coordinate the element of least absolute value is u - clip(u, lo, hi) with
-    u = L ρ(r): the gradient itself at smooth points, the soft threshold at a_j = 0 (THEORY.md 6).
+    u = L ρ(r): the gradient itself at smooth points, the soft threshold at a_j = 0
+    (docs/theory.md 6).
 
     Attributes
     ----------

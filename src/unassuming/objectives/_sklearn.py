@@ -123,7 +123,7 @@ def from_huber_regressor(
     """Build Huber's loss with concomitant scale, divided by n: λ = alpha / n."""
     w = np.full(len(y), _constant(sample_weight, "HuberRegressor"))
     lam = _number(estimator, "alpha", zero=True) / len(y)
-    epsilon = _number(estimator, "epsilon")
+    epsilon = _number(estimator, "epsilon", above=1.0)
     return HuberObjective(_features(estimator, X), y, w, lam, epsilon)
 
 
@@ -186,11 +186,15 @@ def _constant(sample_weight: Array | None, name: str) -> float:
     return float(sample_weight[0])
 
 
-def _number(estimator: Any, name: str, *, zero: bool = False) -> float:
-    """Return a hyper-parameter that must be one positive (or non-negative) number."""
-    given = np.asarray(getattr(estimator, name), dtype=np.float64)
-    expected = "one finite number >= 0" if zero else "one finite number > 0"
-    if given.size != 1 or not np.isfinite(given).all() or given < 0 or (given == 0 and not zero):
+def _number(estimator: Any, name: str, *, above: float = 0.0, zero: bool = False) -> float:
+    """Return a hyper-parameter: one number above a limit, or zero if that is allowed."""
+    try:
+        given = np.asarray(getattr(estimator, name), dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.full((), np.nan)
+    expected = "one finite number >= 0" if zero else f"one finite number > {above:g}"
+    inside = given.size == 1 and np.isfinite(given).all()
+    if not inside or not (given > above or (zero and given == 0)):
         raise ValueError(
             complaint(
                 f"{type(estimator).__name__}'s {name}",

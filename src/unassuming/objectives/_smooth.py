@@ -87,7 +87,7 @@ class Quadratic(SmoothObjective):
 
     For scikit-learn's ``alpha`` λ = alpha / n; for LS-SVC with ½‖w‖² + C Σ ξ², alpha = 1/(2C).
     For labels ±1 the slack of LS-SVC is the residual up to the sign of the label, so LS-SVC is
-    ridge regression on the labels (THEORY.md 4).
+    ridge regression on the labels (docs/theory.md 4).
     """
 
     def estimate(self) -> Array:

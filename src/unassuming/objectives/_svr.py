@@ -1,4 +1,4 @@
-"""The dual of ε-insensitive support vector regression (THEORY.md 5)."""
+"""The dual of ε-insensitive support vector regression (docs/theory.md 5)."""
 
 from __future__ import annotations
 
@@ -47,8 +47,10 @@ class SVRObjective(DesignedObjective):
             return None
         if weighting == "gram":
             return KernelDesign(self.kernel.K).gram_root()
-        # H^{-1/2} of the dual would be K^{-1/2}: it exists for no singular kernel matrix.
-        raise self._refused_weighting(weighting, "'gram', 'identity' or a matrix")
+        why = ""
+        if weighting == "hessian":
+            why = ", whose Hessian is the kernel matrix and may have no inverse"
+        raise self._refused_weighting(weighting, "'gram', 'identity' or a matrix", why)
 
     def estimate(self) -> Array:
         """Return [b, a]."""

@@ -1,4 +1,4 @@
-"""Two statistics compared through their difference, not as two large numbers (THEORY.md 2)."""
+"""Two statistics compared through their difference, not as two large numbers (docs/theory.md 2)."""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ from fractions import Fraction
 from math import ceil, floor
 from numbers import Real
 
+import numpy as np
+
 _SLACK = 1e-9
 """How far level * m may lie from an integer and still be that integer (0.95 * 100 is not 95)."""
 
@@ -55,30 +57,46 @@ class Level:
 
 
 def _position(level: float, m: int) -> float:
+    if isinstance(level, np.ndarray) and level.ndim == 0:
+        level = level.item()
     if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
         raise ValueError(
             f"level must be a number strictly between 0 and 1, given {level!r}. Pass e.g. 0.9."
         )
-    return level * m
+    return float(level) * m
 
 
 def _inadmissible(level: float, m: int) -> str:
-    below = min(max(floor(level * m), 1), m - 1)
-    above = min(max(ceil(level * m), 1), m - 1)
+    p = float(level)
+    below = min(max(floor(p * m), 1), m - 1)
+    above = min(max(ceil(p * m), 1), m - 1)
     nearest = " and ".join(f"{k / m:.12g}" for k in sorted({below, above}))
-    smallest = Fraction(level).limit_denominator(10**6).denominator
     return (
         f"level is not admissible with m = {m}: expected a multiple of 1/m strictly between 0 and "
-        f"1, given {level!r}. The nearest admissible levels are {nearest}; the smallest m that "
-        f"allows {level!r} is {smallest}."
+        f"1, given {p!r}. The nearest admissible levels are {nearest}; the smallest m that "
+        f"allows {p!r} is {_smallest_m(p)}."
     )
+
+
+def _smallest_m(p: float) -> int:
+    """Return the smallest m of which p is a multiple of 1/m, within the slack."""
+
+    def allows(largest: int) -> bool:
+        return abs(Fraction(p).limit_denominator(largest) - Fraction(p)) <= _SLACK
+
+    low, high = 1, 10**9
+    while low < high:  # the error of the best fraction falls with its largest denominator
+        middle = (low + high) // 2
+        low, high = (low, middle) if allows(middle) else (middle + 1, high)
+    m = Fraction(p).limit_denominator(low).denominator
+    return max(m, 2) if 0 < round(p * m) < m else ceil(1 / min(p, 1 - p))
 
 
 def check_m(m: object) -> int:
     """Return m as an integer of at least 2, or raise."""
-    if isinstance(m, bool) or not hasattr(m, "__index__") or m.__index__() < 2:
+    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 2:
         raise ValueError(
             f"m must be an integer of at least 2, or 'group', given {m!r}. Pass e.g. m=100, which "
             "allows every level that is a whole percentage."
         )
-    return int(m.__index__())
+    return int(m)

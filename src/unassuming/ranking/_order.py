@@ -1,4 +1,4 @@
-"""The order of the statistics: one comparison, one tie order, one rank (THEORY.md 2)."""
+"""The order of the statistics: one comparison, one tie order, one rank (docs/theory.md 2)."""
 
 from __future__ import annotations
 

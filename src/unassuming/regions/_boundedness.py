@@ -1,4 +1,4 @@
-"""Is the region bounded? A certificate either way, where there is one (THEORY.md 4.4)."""
+"""Is the region bounded? A certificate either way, where there is one (docs/theory.md 4.4)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import complaint
@@ -89,7 +89,7 @@ def confidence_region(
     """
     transformers, model = split_pipeline(estimator)
     factory = factory_for(model)
-    classify = is_classifier(model)
+    classify = isinstance(model, BaseEstimator) and is_classifier(model)
     chosen = as_noise(noise if noise is not None else ("labels" if classify else "symmetric"))
     _check_labels(chosen, model, classify=classify)
     data = check_data(X, y, sample_weight, classify=classify)
@@ -98,7 +98,7 @@ def confidence_region(
     if getattr(model, "kernel", None) == "precomputed":
         design = _precomputed(design, data)
     objective = factory(model, design, data.y, data.weight)
-    _name_coefficients(objective, transformers, X)
+    _name_coefficients(objective, transformers, features)
 
     seed = as_seed(random_state)
     transformation_stream, tie_stream = streams(seed)
@@ -158,14 +158,13 @@ def _precomputed(K: Array, data: Data) -> Array:
     return K[:, data.rows]
 
 
-def _name_coefficients(objective: Objective, transformers: Pipeline | None, X: Any) -> None:
+def _name_coefficients(objective: Objective, transformers: Pipeline | None, features: Any) -> None:
     """Take the names of the columns, where the coefficients belong to columns."""
     design: Design | None = getattr(objective, "design", None)
     if not isinstance(design, FeatureDesign):
         return
-    if transformers is None:
-        names = getattr(X, "columns", None)
-    else:
+    names = getattr(features, "columns", None)
+    if names is None and transformers is not None:
         try:
             names = transformers.get_feature_names_out()
         except (AttributeError, ValueError):  # a transformer without names
@@ -185,14 +184,13 @@ def _describe(
 ) -> Description:
     m, noise = perturbations.m, perturbations.noise
     surely = "exactly" if ties == "random" else "at least"
-    target = "the noise-free outputs"
-    if isinstance(noise, Labels):
-        target = "E[y|x]"
+    labels = isinstance(noise, Labels)
+    target, lies = ("E[y|x]", "lies") if labels else ("the noise-free outputs", "lie")
     covers = (
         f"the ideal coefficients, those that give {target} at the inputs, with probability "
         f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
     )
-    if classify and not isinstance(noise, Labels):
+    if classify and not labels:
         covers = PUBLISHED_CLASSIFIER
     lines = [
         ("data", f"n = {objective.n} rows, d = {objective.d} coefficients"),
@@ -201,8 +199,10 @@ def _describe(
         ("covers", covers),
     ]
     design = getattr(objective, "design", None)
-    if isinstance(design, FeatureDesign) and objective.d < objective.n:
-        lines.insert(3, ("", f"{target} lie in the span of the {objective.d} features"))
+    if isinstance(design, Design) and not design.full_rank:
+        features = isinstance(design, FeatureDesign)
+        what = f"{objective.d} features" if features else "kernel at the inputs"
+        lines.insert(3, ("", f"{target} {lies} in the span of the {what}"))
     name = psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"
     lines += [
         ("weighting", name),

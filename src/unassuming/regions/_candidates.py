@@ -1,16 +1,16 @@
-"""Candidates in any form become coefficients and residuals (THEORY.md 1)."""
+"""Candidates in any form become coefficients and residuals (docs/theory.md 1)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from unassuming._errors import complaint
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.objectives import Objective, fitted_coefficients, fitted_values
 from unassuming.regions._data import Data, as_finite
 
@@ -27,10 +27,9 @@ class Candidates:
     Attributes
     ----------
     coefficients : array of shape (N, d)
-    residuals : array of shape (N, n)
-        y - f(x) itself for a callable, even where f(x) lies outside the range of Φ.
-    linear : bool
-        Whether all residuals are y - Φ a of the coefficients beside them.
+    values : array of shape (N, n), or None
+        f(x) itself for callables, even where it lies outside the range of Φ; None if all
+        candidates are given by their coefficients.
     single : bool
         Whether one candidate was asked for, so that the answer is a number.
     caveat : str
@@ -38,17 +37,32 @@ class Candidates:
     """
 
     coefficients: Array
-    residuals: Array
-    linear: bool
+    values: Array | None
     single: bool
     caveat: str = ""
 
     def __len__(self) -> int:
         return len(self.coefficients)
 
+    def residuals(self, objective: Objective, which: slice | IntArray) -> Array:
+        """Return the residuals of some of the candidates, shape (*, n)."""
+        if self.values is None:
+            return objective.residuals(self.coefficients[which])
+        return objective.y - self.values[which]
+
 
 def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
     """Turn vectors, callables and fitted estimators into coefficients and residuals."""
+    if isinstance(candidates, type):
+        raise ValueError(
+            complaint(
+                "the candidate",
+                "is a class",
+                "a coefficient vector, a function of X or a fitted estimator",
+                candidates.__name__,
+                "Pass a fitted instance.",
+            )
+        )
     if isinstance(candidates, BaseEstimator):
         return _from_estimator(candidates, objective, data)
     if callable(candidates):
@@ -56,12 +70,12 @@ def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
     if isinstance(candidates, Sequence) and any(
         callable(c) or isinstance(c, BaseEstimator) for c in candidates
     ):
-        return _join([resolve(c, objective, data) for c in candidates])
+        return _join([resolve(c, objective, data) for c in candidates], objective)
     return _from_coefficients(candidates, objective)
 
 
 def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
-    a = as_finite(candidates, "the candidate")
+    a = as_finite(candidates, "the candidate", "Pass finite coefficients.")
     if a.ndim not in (1, 2) or a.shape[-1] != objective.d:
         shown = ", ".join(objective.names[:3]) + (", ..." if objective.d > 3 else "")
         raise ValueError(
@@ -74,28 +88,36 @@ def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
                 "Pass a callable f(X) for a function that is not given by coefficients.",
             )
         )
-    rows = np.atleast_2d(a)
-    return Candidates(rows, objective.residuals(rows), linear=True, single=a.ndim == 1)
+    return Candidates(np.atleast_2d(a), None, single=a.ndim == 1)
 
 
 def _from_values(values: Array, objective: Objective) -> Candidates:
-    a = objective.coefficients(values[None, :])
-    return Candidates(a, (objective.y - values)[None, :], linear=False, single=True)
+    return Candidates(objective.coefficients(values[None, :]), values[None, :], single=True)
 
 
 def _from_estimator(estimator: BaseEstimator, objective: Objective, data: Data) -> Candidates:
     """Use the coefficients if they reproduce the predictions, else the predictions."""
-    values = _one_number_for_each_row(
-        fitted_values(estimator, data.X), type(estimator).__name__, data
-    )
+    name = type(estimator).__name__
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and (data.classes is None or list(classes) != list(data.classes)):
+        expected = "a regressor" if data.classes is None else f"one of {list(data.classes)}"
+        raise ValueError(
+            complaint(
+                "the candidate",
+                "is a classifier of other classes",
+                expected,
+                f"{name} of {list(classes)}",
+                "Pass a function that returns E[y|x], with +1 for the second class.",
+            )
+        )
+    values = _one_number_for_each_row(fitted_values(estimator, data.X), name, data)
     a = fitted_coefficients(estimator, objective.n)
     if a is not None and a.shape == (objective.d,):
-        r = objective.residuals(a[None, :])
+        reproduced = objective.y - objective.residuals(a[None, :])[0]
         scale = np.abs(values).max() + np.abs(objective.y).max()
-        if np.abs(objective.y - r[0] - values).max() <= 1e-8 * scale:
-            return Candidates(a[None, :], r, linear=True, single=True, caveat=FITTED)
-    found = _from_values(values, objective)
-    return Candidates(found.coefficients, found.residuals, False, True, FITTED)
+        if np.abs(reproduced - values).max() <= 1e-8 * scale:
+            return Candidates(a[None, :], None, single=True, caveat=FITTED)
+    return replace(_from_values(values, objective), caveat=FITTED)
 
 
 def _call(f: Any, data: Data) -> Array:
@@ -103,7 +125,9 @@ def _call(f: Any, data: Data) -> Array:
 
 
 def _one_number_for_each_row(values: Any, name: str, data: Data) -> Array:
-    clean = as_finite(values, f"the value of the candidate {name}")
+    clean = as_finite(
+        values, f"the value of the candidate {name}", "A candidate is finite at every row of X."
+    )
     expected = len(data.rows)
     if clean.shape == (expected, 1):
         clean = clean[:, 0]
@@ -120,11 +144,12 @@ def _one_number_for_each_row(values: Any, name: str, data: Data) -> Array:
     return clean[data.rows]
 
 
-def _join(parts: list[Candidates]) -> Candidates:
+def _join(parts: list[Candidates], objective: Objective) -> Candidates:
+    everything = slice(None)
+    values = [objective.y - part.residuals(objective, everything) for part in parts]
     return Candidates(
         np.concatenate([part.coefficients for part in parts]),
-        np.concatenate([part.residuals for part in parts]),
-        linear=all(part.linear for part in parts),
+        None if all(part.values is None for part in parts) else np.concatenate(values),
         single=False,
         caveat=next((part.caveat for part in parts if part.caveat), ""),
     )

@@ -137,9 +137,9 @@ def function_ball(
 
     ``self_similarity`` holds k(z, z) if the functionals are values at inputs z. With ``function``
     they are values of the function itself, whose part outside the span of the k(·, x_j) is seen
-    through the power function p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (THEORY.md 4.4). Without, they
-    are values of the ideal representation: p = 0, unless eigenvalues of a full-rank K are lost in
-    rounding; then the part of the representation that is lost with them is bounded like that.
+    through the power function p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (docs/theory.md 4.4). Without,
+    they are values of the ideal representation: p = 0, unless eigenvalues of a full-rank K are lost
+    in rounding; then the part of the representation that is lost with them is bounded like that.
     """
     values, u = design.spectrum
     keep = values > _EPS * values[-1]

@@ -41,13 +41,14 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]
     if target.ndim != 1:
+        several = target.ndim > 1
         raise ValueError(
             complaint(
                 "y",
-                "has several outputs",
+                "has several outputs" if several else "is a single number",
                 "a vector of one number for each row",
                 f"shape {target.shape}",
-                "Build one region for each column.",
+                "Build one region for each column." if several else "Pass all outputs.",
             )
         )
     if len(target) != length:
@@ -69,7 +70,7 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
                 "are too few",
                 "at least 2 rows of positive weight",
                 len(target),
-                "Nothing can be said with certainty from one observation.",
+                "Pass at least two rows.",
             )
         )
     classes = None
@@ -79,29 +80,63 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
     return Data(X, rows, values, weight, classes)
 
 
-def as_finite(array: Any, name: str) -> Array:
+def as_finite(array: Any, name: str, remedy: str = "Drop or impute these entries.") -> Array:
     """Return an array of finite float64, or raise."""
+    kind = getattr(getattr(array, "dtype", None), "kind", "")
+    if array is None or kind == "c":
+        raise _not_numeric(name, "None" if array is None else "complex numbers")
     try:
         values = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            complaint(
-                name, "is not numeric", "finite numbers", f"{error}", "Encode or drop the text."
-            )
-        ) from error
+        raise _unreadable(array, name) from error
     bad = ~np.isfinite(values)
     if bad.any():
-        where = ", ".join(str(int(i)) for i in np.argwhere(bad)[0])
-        raise ValueError(
+        raise _missing(name, values[bad][0], np.argwhere(bad)[0], remedy)
+    return values
+
+
+def _missing(name: str, value: object, where: Any, remedy: str) -> ValueError:
+    position = ", ".join(str(int(i)) for i in where)
+    given = f"{value} at position {position}" if position else f"{value}"
+    return ValueError(
+        complaint(name, "has missing or infinite values", "finite numbers", given, remedy)
+    )
+
+
+def _not_numeric(name: str, given: str) -> ValueError:
+    return ValueError(
+        complaint(name, "is not numeric", "finite numbers", given, "Encode or drop the text.")
+    )
+
+
+def _unreadable(array: Any, name: str) -> ValueError:
+    """Say why an array could not be read as numbers."""
+    try:
+        entries = np.asarray(array)
+    except ValueError:
+        lengths = sorted({np.size(row) for row in array})
+        return ValueError(
             complaint(
                 name,
-                "has missing or infinite values",
-                "finite numbers",
-                f"{values[bad][0]} at position {where}",
-                "Drop or impute these entries.",
+                "has rows that differ",
+                "rows of the same length",
+                f"rows of length {' and '.join(map(str, lengths[:2]))}",
+                "Pass a rectangular table.",
             )
         )
-    return values
+    return _not_numeric(name, next((repr(e) for e in entries.flat if _is_text(e)), repr(array)))
+
+
+def _not_finite(label: Any) -> bool:
+    return isinstance(label, float) and not np.isfinite(label)
+
+
+def _is_text(entry: Any) -> bool:
+    try:
+        float(entry)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def as_inputs(X: Any) -> Array:
@@ -153,7 +188,7 @@ def _check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | N
                 "has the wrong length",
                 f"{length} weights, one for each row",
                 f"shape {weight.shape}",
-                remedy,
+                "Pass one weight for each row of X.",
             )
         )
     if (weight < 0).any():
@@ -182,8 +217,10 @@ def _check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | N
 
 
 def _as_labels(target: Any) -> tuple[Array, Array]:
-    if target.dtype.kind == "f" and not np.isfinite(target).all():
-        as_finite(target, "y")
+    for j, label in enumerate(target.tolist()):
+        # pandas' own missing value compares with nothing, not even with itself.
+        if label is None or type(label).__name__ == "NAType" or _not_finite(label):
+            raise _missing("y", label, [j], "Drop these rows.")
     classes = np.unique(target)
     if len(classes) != 2:
         shown = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
@@ -193,7 +230,9 @@ def _as_labels(target: Any) -> tuple[Array, Array]:
                 "does not hold two classes",
                 "exactly two different labels",
                 f"{len(classes)}: {shown}",
-                "Build one region for each pair of classes.",
+                "Include rows of both classes."
+                if len(classes) < 2
+                else "Use a regressor for numbers, or one region for each pair of classes.",
             )
         )
     return classes, np.where(target == classes[1], 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""The sets of a quadratic region at work: lines, radii, bounds and searches (THEORY.md 4)."""
+"""The sets of a quadratic region at work: lines, radii, bounds and searches (docs/theory.md 4)."""
 
 from __future__ import annotations
 

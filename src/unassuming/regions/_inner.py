@@ -1,4 +1,4 @@
-"""Members of the region that come near the outer bounds: a directed search (THEORY.md 4.3)."""
+"""Members of the region that come near the outer bounds: a directed search (docs/theory.md 4.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks of many coefficient vectors at once: the lifted product (THEORY.md 4.6)."""
+"""Ranks of many coefficient vectors at once: the lifted product (docs/theory.md 4.6)."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ class LiftedGaps:
     table : array of shape (m - 1, k (k + 1) / 2 + k + 1)
         The coefficients of the monomials v_a v_b (a <= b), v_a and 1.
     size : array of shape (m - 1, 3)
-        Norms of Q_i, l_i and c_i: what rounding errors are relative to.
+        Bounds of Q_i, l_i and c_i before cancellation: what rounding errors are relative to.
+    spread : float
+        ‖Φ‖, for the rounding errors of Φ a.
     """
 
     pull: Array
     push: Array
     table: Array
     size: Array
+    spread: float
 
     @classmethod
-    def build(
-        cls, objective: Quadratic, perturbations: Perturbations, estimate: Array
-    ) -> LiftedGaps | None:
+    def build(cls, objective: Quadratic, perturbations: Perturbations) -> LiftedGaps | None:
         """Build the table, or return None if it would be too large."""
         white = objective.whitening
         pull, push = white.pull(objective.w), white.push
@@ -48,7 +49,8 @@ class LiftedGaps:
             return None
         # Fitted values move by n W⁻¹ pullᵀ v, so r = r̂ - n W⁻¹ pullᵀ v.
         moved = pull * (objective.n / objective.w)
-        r = objective.residuals(estimate[None, :])
+        # Their residuals r̂ = y - ŷ do not need the coefficients, which may be ill conditioned.
+        r = (objective.y - (pull @ objective.y) @ moved)[None, :]
         vectors = np.concatenate([r, moved])
         delta = perturbations.apply(vectors) - vectors[:, None, :]  # (G_i - I) of r̂ and each column
         images = np.moveaxis(delta @ pull.T, 0, 1)  # (m - 1, 1 + k, k)
@@ -60,9 +62,14 @@ class LiftedGaps:
         rows, columns = np.triu_indices(k)
         pairs = Q[:, rows, columns] * np.where(rows == columns, 1.0, 2.0)
         table = np.concatenate([pairs, linear, constant[:, None]], axis=1)
-        norm = np.linalg.norm
-        size = np.stack([norm(Q, axis=(1, 2)), norm(linear, axis=1), constant], axis=1)
-        return cls(pull, push, table, size)
+        # Rounding errors are relative to what was added up, not to what is left of it: where Z_i
+        # and Z_0 are the same function, the table holds nothing but such errors.
+        reach = np.linalg.norm(pull) * np.linalg.norm(delta, axis=2)
+        spread = float(np.linalg.norm(objective.design.matrix))
+        b_size = reach[0] + np.linalg.norm(pull) * np.linalg.norm(objective.y)
+        N_size = np.linalg.norm(reach[1:], axis=0)
+        size = np.stack([N_size**2 + 2 * N_size, 2 * (N_size + 1) * b_size, b_size**2], axis=1)
+        return cls(pull, push, table, size, spread)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:
         """Return Z_i - Z_0, shape (N, m - 1), and which candidates have a sign in doubt."""
@@ -77,9 +84,10 @@ class LiftedGaps:
         monomials[start:-1] = v
         monomials[-1] = 1.0
         gaps = self.table @ monomials
-        # v itself is off by rounding, relative to the two parts it is the difference of.
+        # v itself is off by rounding, relative to what it is added up from.
         length, pull_size = np.linalg.norm(v, axis=0), np.linalg.norm(self.pull)
-        off = np.linalg.norm(pushed, axis=0) + np.linalg.norm(r, axis=1) * pull_size
+        fitted = self.spread * np.linalg.norm(a, axis=1) + np.linalg.norm(r, axis=1)
+        off = np.linalg.norm(pushed, axis=0) + fitted * pull_size
         unit = 8 * _EPS * (n + len(monomials) + a.shape[1])
         powers = np.stack([length**2 + 2 * length * off, length + off, np.ones(len(a))])
         in_doubt = (np.abs(gaps) <= (unit * self.size) @ powers).any(axis=0)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
@@ -35,8 +37,11 @@ def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
         )
     if not isinstance(estimator, Pipeline):
         return None, estimator
-    transformers = clone(estimator[:-1]) if len(estimator) > 1 else None
-    return transformers, estimator[-1]
+    inner, model = split_pipeline(estimator[-1])
+    steps = clone(estimator[:-1]).steps if len(estimator) > 1 else []
+    if inner is not None:
+        steps = [*steps, ("inner", inner)]
+    return (Pipeline(steps) if steps else None), model
 
 
 def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
@@ -49,26 +54,31 @@ def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
     for name, step in transformers.steps:
         if step is None or step == "passthrough":
             continue
+        if isinstance(step, FrozenEstimator):  # fitted before, on other rows
+            features = step.transform(features)
+            continue
         try:
-            features = step.fit(features).transform(features)
+            step.fit(features)
         except Exception as error:
-            if _works_with(step, features, y):
-                raise TypeError(
-                    complaint(
-                        f"the transformer {name!r}",
-                        "needs y to be fitted, which voids the guarantee",
-                        "transformers that are fitted to the inputs alone",
-                        type(step).__name__,
-                        "Remove it, or fit it on other rows and pass its output as X.",
-                    )
-                ) from error
-            raise
+            raise _diagnosis(name, step, features, y) from error
+        features = step.transform(features)
     return features
 
 
-def _works_with(step: BaseEstimator, X: Any, y: Any) -> bool:
+def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any) -> Exception:
+    """Say why a transformer could not be fitted without y: by trying it with y."""
     try:
-        clone(step).fit(X, y)
-    except Exception:
-        return False
-    return True
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            clone(step).fit(X, y)
+    except Exception as error:
+        return error  # it fails for a reason of its own
+    return TypeError(
+        complaint(
+            f"the transformer {name!r}",
+            "needs y to be fitted, which voids the guarantee",
+            "transformers that are fitted to the inputs alone",
+            type(step).__name__,
+            "Remove it, or fit it on other rows and pass its output as X.",
+        )
+    )

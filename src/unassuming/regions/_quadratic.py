@@ -1,10 +1,10 @@
-"""Regions of quadratic objectives: exact boundaries, ellipsoids, certified bands (THEORY.md 4)."""
+"""Quadratic regions: exact boundaries, ellipsoids, certified bands (docs/theory.md 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from unassuming.regions._geometry import Geometry
 from unassuming.regions._region import Region
 from unassuming.regions._results import Band, Ellipsoid, Interval
 from unassuming.regions._sampling import hit_and_run
-
-T = TypeVar("T")
 
 
 class QuadraticRegion(Region):
@@ -288,11 +286,6 @@ class QuadraticRegion(Region):
                 )
             )
         return np.atleast_2d(v), v.ndim == 1
-
-    def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
-        if isinstance(level, (Sequence, np.ndarray)):
-            return {float(p): at(self.level(float(p))) for p in level}
-        return at(self.level(level))
 
     def _self_similarity(self, inputs: Array, target: str) -> Array | None:
         design = self.objective.design

@@ -24,9 +24,9 @@ _FEW = 32  # up to here the table of the lifted product is not worth building
 class RankEngine:
     """Ranks of candidates: the careful comparison, and a fast path that defers to it.
 
-    The fast path (THEORY.md 4.6) serves coefficient vectors of a quadratic objective under linear
-    transformations. A candidate with any comparison that rounding could decide goes to the careful
-    comparison, so both give the same ranks.
+    The fast path (docs/theory.md 4.6) serves coefficient vectors of a quadratic objective under
+    linear transformations. A candidate with any comparison that rounding could decide goes to the
+    careful comparison, so both give the same ranks.
     """
 
     def __init__(
@@ -48,32 +48,41 @@ class RankEngine:
         """Return Z_0, ..., Z_{m-1} for each candidate, shape (N, m)."""
         out = np.empty((len(candidates), self.perturbations.m))
         for batch in self._batches(len(candidates)):
-            a, r = candidates.coefficients[batch], candidates.residuals[batch]
-            out[batch] = self._contrast(a, r).statistics()
+            r = candidates.residuals(self.objective, batch)
+            out[batch] = self._contrast(candidates.coefficients[batch], r).statistics()
         return out
 
     def ranks(self, candidates: Candidates) -> IntArray:
         """Return the rank of each candidate, shape (N,)."""
         ranks = np.empty(len(candidates), dtype=np.intp)
-        lifted = self._lifted if candidates.linear and len(candidates) > _FEW else None
-        if lifted is None:
-            careful = np.arange(len(candidates))
-        else:
-            doubts = []
-            step = max(1, BATCH_BYTES // (8 * sum(lifted.table.shape)))
-            for batch in _slices(len(candidates), step):
-                gaps, doubt = lifted.gaps(
-                    candidates.coefficients[batch], candidates.residuals[batch]
-                )
-                ranks[batch] = rank(precedes(gaps, 0.0, self.tie_order))
-                doubts.append(batch.start + np.flatnonzero(doubt))
-            careful = np.concatenate(doubts)
+        careful = self._fast(candidates, ranks)
         for batch in self._batches(len(careful)):
             rows = careful[batch]
-            contrast = self._contrast(candidates.coefficients[rows], candidates.residuals[rows])
-            ranks[rows] = rank(precedes(*contrast.gaps(), self.tie_order))
-        admitted = self.perturbations.noise.admits(self.objective.y - candidates.residuals)
-        return np.where(admitted, ranks, self.perturbations.m)
+            r = candidates.residuals(self.objective, rows)
+            contrast = self._contrast(candidates.coefficients[rows], r)
+            ranks[rows] = self._rank(*contrast.gaps(), r)
+        return ranks
+
+    def _rank(self, gaps: Array, tolerance: Array | float, r: Array) -> IntArray:
+        """Return ranks from Z_i - Z_0; m for a candidate that cannot have produced any data."""
+        position = rank(precedes(gaps, tolerance, self.tie_order))
+        admitted = self.perturbations.noise.admits(self.objective.y - r)
+        return np.where(admitted, position, self.perturbations.m)
+
+    def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
+        """Fill in the ranks that the lifted product decides; return the candidates left over."""
+        few = candidates.values is not None or len(candidates) <= _FEW
+        lifted = None if few else self._lifted
+        if lifted is None:
+            return np.arange(len(candidates))
+        left_over = []
+        step = max(1, BATCH_BYTES // (8 * sum(lifted.table.shape)))
+        for batch in _slices(len(candidates), step):
+            a, r = candidates.coefficients[batch], candidates.residuals(self.objective, batch)
+            gaps, doubt = lifted.gaps(a, r)
+            ranks[batch] = self._rank(gaps, 0.0, r)
+            left_over.append(batch.start + np.flatnonzero(doubt))
+        return np.concatenate(left_over)
 
     def _contrast(self, a: Array, r: Array) -> Contrast:
         perturbed = self.perturbations.apply(r, self.objective.y - r)
@@ -100,7 +109,7 @@ class RankEngine:
             return None
         if not self.perturbations.noise.orthogonal:
             return None
-        return LiftedGaps.build(self.objective, self.perturbations, self.objective.estimate())
+        return LiftedGaps.build(self.objective, self.perturbations)
 
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m

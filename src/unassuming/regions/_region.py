@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from unassuming.regions._candidates import FITTED, Candidates, resolve
 from unassuming.regions._data import Data
 from unassuming.regions._describe import Description, outside_unit_interval
 from unassuming.regions._ranks import RankEngine
+
+T = TypeVar("T")
 
 
 class Region:
@@ -132,9 +134,7 @@ class Region:
         admissible one, see `level`.
         """
         ranks = self.rank(candidates)
-        if isinstance(level, (Sequence, np.ndarray)):
-            return {p: ranks <= self.level(p).largest_rank for p in level}
-        return ranks <= self.level(level).largest_rank
+        return self._at_levels(level, lambda used: ranks <= used.largest_rank)
 
     def test(self, candidate: Any) -> RankTest:
         """Test the hypothesis that one candidate is the noise-free model at the inputs."""
@@ -144,10 +144,8 @@ class Region:
                 f"the candidate is not a single one: a test takes one candidate, given "
                 f"{len(found)}. Use rank() or pvalue() for several."
             )
-        caveat = found.caveat
-        if not caveat and found.linear and np.array_equal(found.coefficients[0], self.estimate):
-            caveat = FITTED
-        fitted = self.objective.y - found.residuals
+        caveat = found.caveat or (FITTED if self._is_estimate(found) else "")
+        fitted = self.objective.y - found.residuals(self.objective, slice(None))
         if not self.noise.admits(fitted)[0]:
             caveat = f"{outside_unit_interval(fitted[0])} {caveat}".strip()
         return RankTest(
@@ -164,6 +162,18 @@ class Region:
         to the next one that it can.
         """
         return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
+
+    def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
+        """Return the answer at one level, or a dictionary of answers at several."""
+        if np.ndim(level) == 1:
+            return {p: at(self.level(p)) for p in level}
+        return at(self.level(level))
+
+    def _is_estimate(self, candidate: Candidates) -> bool:
+        """Whether the candidate is the estimate; it cannot be unless that was asked for before."""
+        if candidate.values is not None or "estimate" not in self.__dict__:
+            return False
+        return np.array_equal(candidate.coefficients[0], self.estimate)
 
     def _resolve(self, candidates: Any) -> Candidates:
         return resolve(candidates, self.objective, self._data)

@@ -1,4 +1,4 @@
-"""Outer bounds of linear functionals over a quadratic region (THEORY.md 4.3, 4.4)."""
+"""Outer bounds of linear functionals over a quadratic region (docs/theory.md 4.3, 4.4)."""
 
 from __future__ import annotations
 

@@ -108,7 +108,12 @@ def problems(draw):
 @settings(deadline=None, max_examples=200)
 @given(problem=problems())
 def test_the_gradients_vanish(problem):
-    a, sigma = concomitant_huber(*problem)
+    try:
+        a, sigma = concomitant_huber(*problem)
+    except ValueError:  # few rows: the infimum may lie at scale zero, which is refused
+        design = problem[0]
+        assert len(design) <= 4 * design.shape[1]
+        assume(False)
     assert_optimal(*problem, a, sigma)
 
 

@@ -78,6 +78,9 @@ def concomitant_huber(
             break
         current = trial
         best = min(best, current, key=lambda point: point.error)
+    if best.sigma <= 1e4 * _EPS * problem.spread_inside(best):
+        # The infimum lies at scale zero, where the fit passes through too many points.
+        raise problem.collapsed(best.r)
     return best.a / columns, best.sigma
 
 
@@ -114,17 +117,11 @@ class _Profile:
 
     def at(self, a: Array) -> _Point:
         r = self.y - self.design @ a
+        spread = np.abs(self.y) + self.size_of_design @ np.abs(a)
+        r[np.abs(r) <= 8.0 * _EPS * (np.abs(self.y) + np.abs(self.y - r))] = 0.0  # rounding
         sigma = float(huber_scale(r, self.weights, self.epsilon))
         if not np.isfinite(sigma):
-            raise ValueError(
-                complaint(
-                    "y",
-                    "leaves too few nonzero residuals to estimate their scale",
-                    "residuals such that epsilon² times their share exceeds 1",
-                    f"epsilon = {self.epsilon:g} and a share of {self._share(r):g}",
-                    "Raise epsilon, use fewer features, or use least squares: the fit is exact.",
-                )
-            )
+            raise self.collapsed(r)
         z = r / sigma
         clipped = np.clip(z, -self.epsilon, self.epsilon)
         # With z inside ±ε: 1 + z²; outside: 1 + 2ε|z| − ε².
@@ -132,7 +129,6 @@ class _Profile:
         value = float(sigma * (self.weights @ loss) + self.penalty @ a**2)
         gradient = -self.design.T @ (self.weights * clipped) + self.penalty * a
         # Rounding errors: of a residual, of the value, and of the gradient.
-        spread = np.abs(self.y) + self.size_of_design @ np.abs(a)
         blur = 8.0 * _EPS * (value + 2.0 * float((self.weights * np.abs(clipped)) @ spread))
         noise = np.abs(clipped) + np.where(np.abs(z) < self.epsilon, spread / sigma, 0.0)
         rounding = self.size_of_design.T @ (self.weights * noise) + self.penalty * np.abs(a)
@@ -141,8 +137,23 @@ class _Profile:
         error = float(np.max(np.abs(gradient[positive]) / rounding[positive], initial=0.0))
         return _Point(a, r, sigma, value, blur, gradient, error)
 
-    def _share(self, r: Array) -> float:
-        return float(self.weights @ (r != 0.0) / self.weights.sum())
+    def spread_inside(self, point: _Point) -> float:
+        """The size of what residuals below the threshold are differences of."""
+        spread = np.abs(self.y) + np.abs(self.y - point.r)
+        return float(spread[np.abs(point.r) < self.epsilon * point.sigma].max(initial=0.0))
+
+    def collapsed(self, r: Array) -> ValueError:
+        """What to say where no positive scale minimises the objective."""
+        share = float(self.weights @ (r != 0.0) / self.weights.sum())
+        return ValueError(
+            complaint(
+                "y",
+                "leaves too few nonzero residuals to estimate their scale",
+                "residuals such that epsilon² times their share exceeds 1",
+                f"epsilon = {self.epsilon:g} and a share of {share:g}",
+                "Raise epsilon, use fewer features, or use least squares.",
+            )
+        )
 
     def step(self, point: _Point) -> _Point | None:
         """One Newton step with backtracking, or None where rounding leaves nothing to gain."""

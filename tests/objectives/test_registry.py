@@ -1,0 +1,424 @@
+"""A user's own estimator, exact class matching, and hyper-parameters in the theory's symbols."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.svm import SVR
+
+import unassuming as ua
+from unassuming.objectives import _registry
+
+
+@pytest.fixture(autouse=True)
+def unchanged_registry(monkeypatch):
+    """Forget, after each test, what it registered."""
+    monkeypatch.setattr(_registry, "_FACTORIES", dict(_registry._FACTORIES))
+
+
+def problem(n=12, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, X @ np.ones(d) + rng.normal(size=n)
+
+
+# --- an estimator of one's own --------------------------------------------------------------------
+
+
+class PinballLike(ua.objectives.Objective):
+    """Absolute residuals and a ridge penalty: no more than the two methods that are asked for."""
+
+    def __init__(self, X, y, alpha):
+        super().__init__(y, X.shape[1])
+        self.X, self.alpha = X, alpha
+
+    def residuals(self, coefficients):
+        return self.y - coefficients @ self.X.T
+
+    def gradient(self, coefficients, residuals):
+        penalty = self.alpha * coefficients
+        extra = residuals.ndim - coefficients.ndim
+        return penalty.reshape(len(penalty), *(1,) * extra, -1) - np.sign(residuals) @ self.X
+
+
+class AbsoluteRidge(RegressorMixin, BaseEstimator):
+    def __init__(self, alpha=0.3):
+        self.alpha = alpha
+
+
+def register_absolute_ridge(objective=PinballLike):
+    def factory(estimator, X, y, sample_weight):
+        assert sample_weight is None
+        return objective(X, y, estimator.alpha)
+
+    ua.register_objective(AbsoluteRidge, factory)
+
+
+def region_of(model, X, y, **options):
+    return ua.confidence_region(model, X, y, **{"random_state": 0, **options})
+
+
+def test_statistics_of_ones_own_objective_are_the_squared_norms_of_its_gradients():
+    register_absolute_ridge()
+    X, y = problem()
+    region = region_of(AbsoluteRidge(0.7), X, y)
+    a = np.array([0.5, 1.5])
+    r = y - X @ a
+    rows = np.vstack([r, region.perturbations.apply(r)])
+    expected = [np.sum((0.7 * a - X.T @ np.sign(row)) ** 2) for row in rows]
+    np.testing.assert_allclose(region.statistics(a), expected, rtol=1e-12)
+
+
+def test_membership_and_pvalues_of_ones_own_objective_follow_from_its_statistics():
+    register_absolute_ridge()
+    X, y = problem(n=5)  # so few that some transformations are the identity, and tie
+    region = region_of(AbsoluteRidge(), X, y)
+    candidates = np.random.default_rng(1).normal(1, 1, size=(50, 2))
+    Z = region.statistics(candidates)
+    ahead = region.tie_order[1:] < region.tie_order[0]
+    close = np.isclose(Z[:, 1:], Z[:, :1], rtol=1e-12, atol=0)
+    assert close.any()
+    ranks = 1 + np.where(close, ahead, Z[:, 1:] < Z[:, :1]).sum(axis=1)
+    np.testing.assert_array_equal(region.rank(candidates), ranks)
+    np.testing.assert_array_equal(region.contains(candidates, level=0.8), ranks <= 80)
+    np.testing.assert_allclose(region.pvalue(candidates), (101 - ranks) / 100, rtol=1e-15)
+
+
+def test_a_test_needs_no_estimate():
+    register_absolute_ridge()
+    X, y = problem()
+    region = region_of(AbsoluteRidge(), X, y)
+    result = region.test([1.0, 1.0])
+    assert result.rank == region.rank([1.0, 1.0])
+    assert result.pvalue == region.pvalue([1.0, 1.0])
+    np.testing.assert_array_equal(result.statistics, region.statistics([1.0, 1.0]))
+    assert result.caveat == ""
+
+
+def test_ranks_of_ones_own_objective_are_exactly_uniform():
+    """All 16 noise vectors ±|e| have the same probability: each rank must come up once."""
+    register_absolute_ridge()
+    rng = np.random.default_rng(3)
+    X, truth, size = rng.normal(size=(4, 2)), np.array([0.4, -1.1]), rng.exponential(size=4)
+    ranks = []
+    for code in range(16):
+        signs = 1 - 2 * ((code >> np.arange(4)) & 1)
+        region = region_of(AbsoluteRidge(), X, X @ truth + signs * size, m="group")
+        assert region.m == 16
+        ranks.append(region.rank(truth))
+    assert sorted(ranks) == list(range(1, 17))
+
+
+def test_a_sign_blind_objective_is_enumerated_modulo_sign_and_still_exact():
+    class Absolute(PinballLike):
+        sign_blind = True
+
+    register_absolute_ridge(Absolute)
+    rng = np.random.default_rng(3)
+    X, truth, size = rng.normal(size=(4, 2)), np.array([0.4, -1.1]), rng.exponential(size=4)
+    ranks = []
+    for code in range(16):
+        signs = 1 - 2 * ((code >> np.arange(4)) & 1)
+        region = region_of(AbsoluteRidge(0.0), X, X @ truth + signs * size, m="group")
+        assert region.m == 8
+        ranks.append(region.rank(truth))
+    assert sorted(ranks) == sorted([*range(1, 9)] * 2)
+
+
+def test_what_ones_own_objective_does_not_define_is_named():
+    register_absolute_ridge()
+    X, y = problem()
+    region = region_of(AbsoluteRidge(), X, y)
+    with pytest.raises(ua.NotAvailable, match=r"needs the method estimate\(\)\. Define it, or"):
+        region.estimate  # noqa: B018
+    missing = r"needs the method coefficients\(values\)\. Define it, or .* vector of length 2"
+    with pytest.raises(ua.NotAvailable, match=missing):
+        region.rank(lambda X: X[:, 0])
+    with pytest.raises(ua.NotAvailable, match=missing):
+        region.rank(RandomForestRegressor(n_estimators=2, random_state=0).fit(X, y))
+
+
+def test_methods_that_ones_own_objective_adds_are_used():
+    class Complete(PinballLike):
+        def estimate(self):
+            return np.array([7.0, 8.0])
+
+        def coefficients(self, values):
+            return np.linalg.lstsq(self.X, values.T)[0].T
+
+    register_absolute_ridge(Complete)
+    X, y = problem()
+    region = region_of(AbsoluteRidge(), X, y)
+    assert region.estimate.tolist() == [7.0, 8.0]
+    assert region.rank(lambda X: X @ [1.0, 0.5]) == region.rank([1.0, 0.5])
+    assert "fitted to the same y" in region.test([7.0, 8.0]).caveat
+    assert not region.test([7.0, 8.5]).caveat
+
+
+def test_the_factory_receives_clean_data():
+    seen = {}
+
+    def factory(estimator, X, y, sample_weight):
+        seen.update(X=X, y=y, w=sample_weight)
+        return PinballLike(X, y, estimator.alpha)
+
+    ua.register_objective(AbsoluteRidge, factory)
+    X, y = problem()
+    w = np.r_[0, np.full(11, 2)]
+    region_of(AbsoluteRidge(), X.tolist(), y[:, None].tolist(), sample_weight=w.tolist())
+    np.testing.assert_array_equal(seen["X"], X[1:])
+    np.testing.assert_array_equal(seen["y"], y[1:])
+    np.testing.assert_array_equal(seen["w"], w[1:])
+    assert all(array.dtype == np.float64 for array in seen.values())
+
+
+# --- which classes are known ----------------------------------------------------------------------
+
+SUPPORTED = [
+    "HuberRegressor",
+    "KernelHuber",
+    "KernelLasso",
+    "KernelRidge",
+    "LSSVC",
+    "Lasso",
+    "LinearRegression",
+    "Ridge",
+    "RidgeClassifier",
+    "SVR",
+]
+
+
+@pytest.mark.parametrize("model", [RandomForestRegressor(), "ridge", None, 3.5], ids=repr)
+def test_an_unsupported_estimator_is_told_what_is_supported(model):
+    with pytest.raises(TypeError, match=r"is of no supported class") as caught:
+        region_of(model, *problem())
+    message = str(caught.value)
+    assert all(f" {name}," in message for name in SUPPORTED)
+    assert repr(model) in message
+    assert "ua.register_objective(estimator_class, factory)" in message
+
+
+def test_a_subclass_is_refused_until_it_is_registered():
+    class Ridgelike(Ridge):
+        """May minimise anything."""
+
+    X, y = problem()
+    with pytest.raises(TypeError, match="given Ridgelike"):
+        region_of(Ridgelike(), X, y)
+    ua.register_objective(Ridgelike, ua.objectives.from_ridge)
+    np.testing.assert_array_equal(
+        region_of(Ridgelike(2.0), X, y).estimate, region_of(Ridge(2.0), X, y).estimate
+    )
+
+
+def test_registering_again_replaces_the_factory():
+    X, y = problem()
+    ua.register_objective(Ridge, lambda e, X, y, w: PinballLike(X, y, e.alpha))
+    assert isinstance(region_of(Ridge(), X, y).objective, PinballLike)
+
+
+def test_only_classes_and_callables_can_be_registered():
+    with pytest.raises(TypeError, match=r"estimator_class is not a class.*given Ridge\(\)"):
+        ua.register_objective(Ridge(), ua.objectives.from_ridge)
+    with pytest.raises(TypeError, match=r"factory is not callable.*given 'from_ridge'"):
+        ua.register_objective(Ridge, "from_ridge")
+
+
+# --- hyper-parameters -----------------------------------------------------------------------------
+
+
+def whitened(H, g):
+    """Return gᵀ H⁺ g."""
+    return g @ np.linalg.pinv(H, hermitian=True) @ g
+
+
+def sum_over_rows(region, a, Phi, statistic):
+    r = region.objective.y - Phi @ a
+    return [statistic(row) for row in np.vstack([r, region.perturbations.apply(r)])]
+
+
+def rbf(X, gamma):
+    return np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_alpha_of_ridge_is_n_lambda(alpha, weighted):
+    X, y = problem()
+    w = np.linspace(1, 3, 12) if weighted else np.ones(12)
+    model = Ridge(alpha) if alpha else LinearRegression()
+    region = region_of(model, X, y, sample_weight=w if weighted else None)
+    Phi, P = np.column_stack([np.ones(12), X]), np.diag([0.0, 1.0, 1.0])
+    lam, a = alpha / 12, np.array([0.3, 1.0, -0.2])
+    H = Phi.T @ (w[:, None] * Phi) / 12 + lam * P
+    expected = sum_over_rows(
+        region, a, Phi, lambda r: whitened(H, Phi.T @ (w * r) / 12 - lam * P @ a)
+    )
+    np.testing.assert_allclose(region.statistics(a), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_ridge_classifier_is_ridge_on_labels_of_plus_and_minus_one(fit_intercept):
+    X, y = problem()
+    labels = np.where(y > 0, "b", "a")
+    model = RidgeClassifier(3.0, fit_intercept=fit_intercept)
+    classifier = region_of(model, X, labels)
+    ridge = region_of(Ridge(3.0, fit_intercept=fit_intercept), X, np.where(y > 0, 1.0, -1.0))
+    np.testing.assert_allclose(classifier.estimate, ridge.estimate, rtol=1e-12)
+
+
+def test_alpha_of_kernel_ridge_is_n_lambda():
+    X, y = problem()
+    region = region_of(KernelRidge(alpha=2.0, kernel="rbf", gamma=1.5), X, y)
+    K, lam, a = rbf(X, 1.5), 2.0 / 12, np.linspace(-1, 1, 12)
+    H = K @ K / 12 + lam * K
+    expected = sum_over_rows(region, a, K, lambda r: whitened(H, K @ r / 12 - lam * K @ a))
+    np.testing.assert_allclose(region.statistics(a), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_one_over_two_C_of_lssvc_is_n_lambda(kernel):
+    X, y = problem()
+    region = region_of(ua.LSSVC(0.2, kernel=kernel, gamma=1.5), X, np.sign(y))
+    block = X if kernel == "linear" else rbf(X, 1.5)
+    Phi = np.column_stack([np.ones(12), block])
+    P = np.zeros((Phi.shape[1],) * 2)
+    P[1:, 1:] = np.eye(2) if kernel == "linear" else block
+    lam, a = 1 / (2 * 0.2) / 12, np.linspace(-0.1, 0.1, Phi.shape[1])
+    H = Phi.T @ Phi / 12 + lam * P
+    fitted = Phi @ a
+    fresh = region.perturbations.apply(np.sign(y) - fitted, fitted)
+    rows = np.vstack([np.sign(y) - fitted, fresh])
+    expected = [whitened(H, Phi.T @ r / 12 - lam * P @ a) for r in rows]
+    np.testing.assert_allclose(region.statistics(a), expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("weight", [None, 4.0])
+def test_C_of_svr_is_the_box_and_epsilon_the_tube(weight):
+    X, y = problem()
+    w = None if weight is None else np.full(12, weight)
+    region = region_of(
+        SVR(C=0.5, epsilon=0.1, gamma=1.5), X, y, weighting="identity", sample_weight=w
+    )
+    C = 0.5 * (weight or 1)
+    a = np.array([0.2, C, -C, 0, 0, 2 * C, -2 * C, 0.3, -0.3, 0.1, 0.1, -0.1, 0.4])
+    K = rbf(X, 1.5)
+
+    def squares(r):
+        total = 0.0
+        for r_j, a_j in zip(r, a[1:], strict=True):
+            if a_j == 0:
+                g = max(abs(r_j) - 0.1, 0.0)
+            elif a_j == C:
+                g = min(r_j - 0.1, 0.0)
+            elif a_j == -C:
+                g = max(r_j + 0.1, 0.0)
+            else:
+                g = r_j - 0.1 * np.sign(a_j)
+            total += g**2
+        return total
+
+    expected = sum_over_rows(region, a, np.column_stack([np.ones(12), K]), squares)
+    np.testing.assert_allclose(region.statistics(a), expected, rtol=1e-12)
+
+
+def soft(u, level):
+    return np.sign(u) * np.maximum(abs(u) - level, 0)
+
+
+def test_alpha_of_lasso_goes_with_squares_divided_by_two_n():
+    X, y = problem(d=3)
+    region = region_of(Lasso(0.3), X, y)
+    Phi, a = np.column_stack([np.ones(12), X]), np.array([0.2, 1.0, 0.0, -0.5])
+
+    def squares(r):
+        u = Phi.T @ r / 12
+        return u[0] ** 2 + (u[1] - 0.3) ** 2 + soft(u[2], 0.3) ** 2 + (u[3] + 0.3) ** 2
+
+    np.testing.assert_allclose(
+        region.statistics(a), sum_over_rows(region, a, Phi, squares), rtol=1e-10
+    )
+
+
+def test_alpha_of_kernel_lasso_goes_with_half_the_squares():
+    X, y = problem()
+    region = region_of(ua.KernelLasso(0.6, kernel="rbf", gamma=1.5), X, y)
+    K, a = rbf(X, 1.5), np.r_[np.zeros(6), -1, -2, 1, 2, 3, 0.5]
+
+    def squares(r):
+        u = K @ r
+        return np.sum(np.where(a == 0, soft(u, 0.6), u - 0.6 * np.sign(a)) ** 2)
+
+    np.testing.assert_allclose(
+        region.statistics(a), sum_over_rows(region, a, K, squares), rtol=1e-10
+    )
+
+
+def test_alpha_of_huber_is_n_lambda_and_the_scale_belongs_to_each_residual_vector():
+    X, y = problem()
+    region = region_of(HuberRegressor(epsilon=1.5, alpha=2.0), X, y, noise="spherical")
+    Phi, P = np.column_stack([np.ones(12), X]), np.diag([0.0, 1.0, 1.0])
+    lam, a = 2.0 / 12, np.array([0.3, 1.0, -0.2])
+    H = Phi.T @ Phi / 12 + lam * P
+
+    def squares(r):
+        lo, hi = 1e-9, 2 * abs(r).max()
+        for _ in range(100):
+            mid = (lo + hi) / 2
+            lo, hi = (lo, mid) if np.minimum((r / mid) ** 2, 1.5**2).sum() < 12 else (mid, hi)
+        return whitened(H, Phi.T @ np.clip(r / hi, -1.5, 1.5) / 12 - lam * P @ a)
+
+    np.testing.assert_allclose(
+        region.statistics(a), sum_over_rows(region, a, Phi, squares), rtol=1e-8
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_alpha_of_kernel_huber_is_n_lambda_and_delta_the_threshold(weighted):
+    X, y = problem()
+    w = np.linspace(1, 3, 12) if weighted else np.ones(12)
+    model = ua.KernelHuber(2.0, delta=0.4, kernel="rbf", gamma=1.5)
+    region = region_of(model, X, y, sample_weight=w)
+    K, lam, a = rbf(X, 1.5), 2.0 / 12, np.linspace(-1, 1, 12)
+    H = K @ (w[:, None] * K) / 12 + lam * K
+    expected = sum_over_rows(
+        region, a, K, lambda r: whitened(H, K @ (w * np.clip(r, -0.4, 0.4)) / 12 - lam * K @ a)
+    )
+    np.testing.assert_allclose(region.statistics(a), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Ridge(-1.0), Ridge(np.inf), Ridge([1.0, 2.0]), Ridge(None), Ridge("auto")],
+    ids=repr,
+)
+def test_a_hyper_parameter_out_of_range_is_named(model):
+    with pytest.raises(ValueError, match=r"Ridge's alpha .*expected one finite number >= 0, given"):
+        region_of(model, *problem())
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (SVR(C=0), "SVR's C"),
+        (SVR(epsilon=-0.1), "SVR's epsilon"),
+        (ua.KernelHuber(alpha=0), "KernelHuber's alpha"),
+        (ua.KernelHuber(delta=-1), "KernelHuber's delta"),
+        (ua.LSSVC(C=0), "LSSVC's C"),
+        (HuberRegressor(epsilon=np.nan), "HuberRegressor's epsilon"),
+        (HuberRegressor(epsilon=1.0), "HuberRegressor's epsilon"),
+    ],
+    ids=repr,
+)
+def test_hyper_parameters_that_leave_no_objective_are_refused(model, name):
+    X, y = problem()
+    with pytest.raises(ValueError, match=f"{name} is out of range: expected"):
+        region_of(model, X, np.sign(y))

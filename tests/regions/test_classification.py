@@ -1,0 +1,333 @@
+"""Labels drawn afresh from the candidate: exact tests of a regression function E[y | x]."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import unassuming as ua
+from unassuming.regions._ranks import RankEngine
+
+MODELS = {
+    "ridge classifier": RidgeClassifier(alpha=0.5),
+    "linear LSSVC": ua.LSSVC(C=0.4),
+    "rbf LSSVC": ua.LSSVC(C=0.4, kernel="rbf", gamma=0.7),
+    "LSSVC without bias": ua.LSSVC(C=0.4, kernel="rbf", gamma=0.7, fit_intercept=False),
+}
+FACTORIES = {
+    RidgeClassifier: ua.objectives.from_ridge_classifier,
+    ua.LSSVC: ua.objectives.from_lssvc,
+}
+
+
+def problem(n=24, seed=0):
+    """Draw labels with E[y | x] = 0.1 + 0.5 tanh(x_1) - 0.3 tanh(x_2)."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, np.where(rng.uniform(size=n) < (1 + truth(X)) / 2, 1, -1)
+
+
+def truth(X):
+    return 0.1 + 0.5 * np.tanh(X[:, 0]) - 0.3 * np.tanh(X[:, 1])
+
+
+def region_of(model, X, y, **options):
+    return ua.confidence_region(model, X, y, **{"random_state": 0, **options})
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "coding",
+    [
+        lambda y: np.where(y > 0, "yes", "no"),
+        lambda y: np.where(y > 0, "yes", "no").tolist(),
+        lambda y: np.where(y > 0, 1, 0),
+        lambda y: np.where(y > 0, 5.5, -3.0),
+        lambda y: y > 0,
+        lambda y: pd.Series(np.where(y > 0, "yes", "no"), dtype="object"),
+        lambda y: pd.Series(np.where(y > 0, "yes", "no")).astype("category"),
+    ],
+    ids=["text", "list of text", "zero and one", "numbers", "booleans", "Series", "categories"],
+)
+def test_labels_of_any_kind_are_coded_with_the_second_class_as_plus_one(name, coding):
+    X, y = problem()
+    plain, coded = region_of(MODELS[name], X, y), region_of(MODELS[name], X, coding(y))
+    np.testing.assert_array_equal(coded.objective.y, y)
+    np.testing.assert_array_equal(coded.estimate, plain.estimate)
+    assert coded.rank(truth) == plain.rank(truth)
+
+
+def test_the_second_class_is_that_of_scikit_learn():
+    X, y = problem()
+    labels = np.where(y > 0, "bad", "good")  # now -1 comes second
+    fitted = RidgeClassifier(alpha=0.5).fit(X, labels)
+    region = region_of(RidgeClassifier(alpha=0.5), X, labels)
+    np.testing.assert_array_equal(region.objective.y == 1, labels == fitted.classes_[1])
+    np.testing.assert_allclose(region.estimate[1:], np.ravel(fitted.coef_), rtol=1e-8)
+
+
+def test_labels_are_the_default_for_classifiers():
+    region = region_of(RidgeClassifier(), *problem())
+    assert isinstance(region.noise, ua.noise.Labels)
+
+
+# --- candidates -----------------------------------------------------------------------------------
+
+
+def test_fresh_labels_are_drawn_from_the_candidate():
+    X, y = problem()
+    region = region_of(RidgeClassifier(), X, y, m=2000)
+    f = truth(X)
+    fresh = region.perturbations.apply(y - f, f) + f
+    np.testing.assert_allclose(abs(fresh), 1.0, rtol=1e-12)
+    plus = (fresh > 0).sum(axis=0)
+    assert (plus >= binom.ppf(5e-7, 1999, (1 + f) / 2)).all()
+    assert (plus <= binom.isf(5e-7, 1999, (1 + f) / 2)).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_callable_is_ranked_by_the_formula(name):
+    """Z = sᵀ H⁺ s with s = Φᵀ(y - f) / n - λ P a and the coefficients a closest to f."""
+    X, y = problem()
+    region = region_of(MODELS[name], X, y)
+    design, f = region.objective.design, truth(X)
+    Phi, P, lam = design.matrix, design.penalty_matrix(), region.objective.lam
+    a = np.linalg.lstsq(Phi, f, rcond=1e-13)[0]
+    rows = np.vstack([y - f, region.perturbations.apply(y - f, f)])
+    s = rows @ Phi / len(y) - lam * P @ a
+    inverse = np.linalg.pinv(Phi.T @ Phi / len(y) + lam * P, rcond=1e-13, hermitian=True)
+    Z = np.einsum("ij,ij->i", s @ inverse, s)
+    np.testing.assert_allclose(region.statistics(truth), Z, rtol=1e-5)
+    assert region.rank(truth) == 1 + (Z[1:] < Z[0]).sum()
+
+
+def overshooting(X):
+    """Return the truth, but for one value that is barely too large."""
+    f = truth(X)
+    f[np.argmax(f)] = 1.02
+    return f
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_candidate_outside_the_unit_interval_is_in_no_region(name):
+    X, y = problem()
+    region = region_of(MODELS[name], X, y, m=20)
+    Z = region.statistics(overshooting)
+    assert (Z[1:] > Z[0]).any()  # it is not its statistic that puts it last
+    assert region.rank(overshooting) == 20
+    assert region.pvalue(overshooting) == pytest.approx(1 / 20)
+    levels = [q / 20 for q in range(1, 20)]
+    assert region.contains(overshooting, level=levels) == dict.fromkeys(levels, False)
+
+
+def test_coefficients_that_leave_the_unit_interval_are_in_no_region():
+    X, _ = problem()
+    region = region_of(RidgeClassifier(), X, np.sign(X[:, 0]))
+    steps = np.linspace(0.3, 1, 60)[:, None] * region.estimate
+    outside = abs(steps[:, 0] + X @ steps[:, 1:].T).max(axis=0) > 1
+    ranks, Z = region.rank(steps), region.statistics(steps)
+    assert 0 < outside.sum() < 60
+    assert (Z[outside, 1:] > Z[outside, :1]).any()  # statistics do not put all of them last
+    assert (ranks[outside] == 100).all()
+    assert (ranks[~outside] < 100).any()
+
+
+def test_the_bounds_of_the_unit_interval_belong_to_it():
+    X, y = problem()
+    X = np.sign(X)
+    y = np.sign(X[:, 0])
+    region = region_of(RidgeClassifier(alpha=0.1), X, y)
+    certain = np.array([0.0, 1.0, 0.0])  # f = ±1, and right each time
+    assert region.noise.admits(region.objective.y[None] - region.objective.residuals(certain[None]))
+    statistics = region.statistics(certain)
+    np.testing.assert_allclose(statistics, statistics[0], rtol=1e-12)  # every label is certain
+    favoured = region_of(RidgeClassifier(alpha=0.1), X, y, ties="favour")
+    assert favoured.rank(certain) == 1
+    assert favoured.rank(certain * (1 + 1e-9)) == 100
+
+
+def test_a_test_says_that_a_candidate_leaves_the_unit_interval():
+    X, y = problem()
+    region = region_of(RidgeClassifier(), X, y)
+    result = region.test(overshooting)
+    assert "takes the value 1.02 at an input, outside [-1, 1]" in result.caveat
+    assert "lies in no region" in str(result)
+    assert result.rank == result.m == 100
+    assert region.test(truth).caveat == ""
+
+
+def test_a_fitted_logistic_regression_is_its_probabilities():
+    X, y = problem()
+    labels = np.where(y > 0, "yes", "no")
+    region, logistic = region_of(RidgeClassifier(), X, labels), LogisticRegression().fit(X, labels)
+
+    def mean(inputs):
+        odds = np.exp(logistic.intercept_ + inputs @ logistic.coef_[0])
+        return (odds - 1) / (odds + 1)
+
+    np.testing.assert_allclose(region.statistics(logistic), region.statistics(mean), rtol=1e-9)
+    assert region.rank(logistic) == region.rank(mean)
+    assert "p-value is no test" in region.test(logistic).caveat
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [GaussianNB(), make_pipeline(StandardScaler(), LogisticRegression())],
+    ids=["naive Bayes", "pipeline"],
+)
+def test_other_classifiers_are_their_probabilities_too(candidate):
+    X, y = problem()
+    region, fitted = region_of(ua.LSSVC(), X, y), candidate.fit(X, y)
+
+    def mean(inputs):
+        return 2 * fitted.predict_proba(inputs)[:, 1] - 1
+
+    assert region.rank(fitted) == region.rank(mean)
+
+
+def test_a_classifier_of_three_classes_is_no_candidate():
+    X, y = problem()
+    three = LogisticRegression().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match=r"class"):
+        region_of(RidgeClassifier(), X, y).rank(three)
+
+
+def test_a_classifier_of_other_classes_is_no_candidate():
+    """Which of its classes would be +1?"""
+    X, y = problem()
+    other = LogisticRegression().fit(X, np.where(y > 0, "a", "b"))
+    with pytest.raises(ValueError, match=r"class"):
+        region_of(RidgeClassifier(), X, y).rank(other)
+
+
+def test_a_decision_function_is_taken_where_there_are_no_probabilities():
+    X, y = problem()
+    region, fitted = region_of(RidgeClassifier(), X, y), ua.LSSVC(C=0.01).fit(X, y)
+    assert region.rank(fitted) == region.rank(fitted.decision_function)
+
+
+def test_the_least_squares_fit_often_leaves_the_unit_interval():
+    """It is then in no region of its own: an estimate need not be a regression function."""
+    X, _ = problem()
+    region = region_of(RidgeClassifier(alpha=1e-6), X, np.sign(X[:, 0]))
+    fitted = region.objective.y - region.objective.residuals(region.estimate[None])[0]
+    assert abs(fitted).max() > 1
+    assert region.rank(region.estimate) == 100
+    caveat = region.test(region.estimate).caveat
+    assert "lies in no region" in caveat
+    assert "p-value is no test" in caveat
+
+
+# --- exactness ------------------------------------------------------------------------------------
+
+
+def rank_distribution(model, X, a, m):
+    """Add up the probability of every rank over all observed and fresh label vectors.
+
+    All tie orders are equally likely. Uniform numbers on either side of (1 + f) / 2 make the
+    engine of a region draw each combination of labels.
+    """
+    n = len(X)
+    factory, noise = FACTORIES[type(model)], ua.noise.Labels()
+    region = region_of(model, X, np.arange(n) % 2)
+    vectors = np.array(list(product([-1.0, 1.0], repeat=n)))
+    f = -factory(model, X, np.zeros(n), None).residuals(a[None])[0]
+    plus = (1 + f) / 2
+    chance = np.where(vectors > 0, plus, 1 - plus).prod(axis=1)
+    uniforms = np.where(vectors > 0, plus / 2, (1 + plus) / 2)
+    orders = [np.array(order) for order in permutations(range(m))]
+    total = np.zeros(m)
+    for y, p in zip(vectors, chance, strict=True):
+        region.objective = objective = factory(model, X, y, None)
+        score = objective.score("hessian")
+        for drawn in product(range(len(vectors)), repeat=m - 1):
+            fresh = ua.noise.Perturbations(noise, uniforms[list(drawn)], n, m)
+            for order in orders:
+                region._engine = RankEngine(objective, score, fresh, order, whitened=True)
+                total[region.rank(a) - 1] += p * chance[list(drawn)].prod() / len(orders)
+    return total
+
+
+EXHAUSTIVE = [
+    ("ridge classifier", 4, 2),
+    ("ridge classifier", 3, 3),
+    ("linear LSSVC", 2, 3),
+    ("rbf LSSVC", 4, 2),
+    ("rbf LSSVC", 3, 3),
+    ("LSSVC without bias", 3, 3),
+    pytest.param("ridge classifier", 4, 3, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("name", "n", "m"), EXHAUSTIVE)
+def test_every_rank_has_probability_one_over_m(name, n, m):
+    rng = np.random.default_rng(n + m)
+    X, model = rng.normal(size=(n, 2)), MODELS[name]
+    d = FACTORIES[type(model)](model, X, np.ones(n), None).d
+    a = rng.uniform(-0.3, 0.3, size=d)
+    np.testing.assert_allclose(rank_distribution(model, X, a, m), 1 / m, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ridge classifier", "rbf LSSVC"])
+def test_ranks_are_uniform_where_many_label_vectors_tie(name):
+    """Equal inputs: a statistic sees only how many labels are +1."""
+    X, model = np.ones((3, 1)), MODELS[name]
+    d = FACTORIES[type(model)](model, X, np.ones(3), None).d
+    np.testing.assert_allclose(
+        rank_distribution(model, X, np.full(d, 0.05), 2), 1 / 2, rtol=0, atol=1e-12
+    )
+
+
+def coverage(model, mean, candidate, runs=1000, n=20, m=20):
+    """Count how often the region of each level holds the regression function of the labels."""
+    inside = np.zeros(m, dtype=int)
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, 77])
+        X = rng.uniform(-1, 1, size=(n, 1))
+        y = np.where(rng.uniform(size=n) < (1 + mean(X)) / 2, 1, -1)
+        region = region_of(model, X, y, m=m, random_state=seed)
+        inside[region.rank(candidate) - 1 :] += 1
+    return inside[:-1]
+
+
+COVERAGE = {
+    "ridge classifier, coefficients": (
+        RidgeClassifier(alpha=0.5),
+        lambda X: 0.2 + 0.6 * X[:, 0],
+        np.array([0.2, 0.6]),
+    ),
+    "linear LSSVC, callable": (
+        ua.LSSVC(C=0.5),
+        lambda X: 0.2 + 0.6 * X[:, 0],
+        lambda X: 0.2 + 0.6 * X[:, 0],
+    ),
+    "rbf LSSVC, callable": (
+        ua.LSSVC(C=0.5, kernel="rbf", gamma=2.0),
+        lambda X: 0.8 * np.sin(3 * X[:, 0]),
+        lambda X: 0.8 * np.sin(3 * X[:, 0]),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COVERAGE)
+def test_coverage_is_the_level(case):
+    counts = coverage(*COVERAGE[case])
+    levels = np.arange(1, 20) / 20
+    assert (counts >= binom.ppf(5e-7, 1000, levels)).all(), counts
+    assert (counts <= binom.isf(5e-7, 1000, levels)).all(), counts
+
+
+def test_a_wrong_regression_function_is_rejected():
+    """The power that goes with the coverage."""
+    model, mean, _ = COVERAGE["ridge classifier, coefficients"]
+    counts = coverage(model, mean, np.array([0.2, -0.6]), runs=100)
+    assert counts[17] < 25  # level 0.9

@@ -1,0 +1,305 @@
+"""Coverage is the level itself: neither less nor more, for every objective, noise class and law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.base import BaseEstimator, clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+from sklearn.svm import SVR
+
+import unassuming as ua
+
+RUNS = 1000
+M = 20
+LEVELS = (0.5, 0.9, 0.95)
+N = 7
+BLOCKS = np.array([0, 0, 1, 1, 1, 2, 2])  # eight sign vectors: ties in every region
+GAMMA = 0.3
+C = 1.5  # the box of SVR; the ideal coefficients may lie beyond it
+
+# --- models: an estimator, its inputs, the ideal coefficients, and Φ by the textbook -----------
+
+X_LINE = np.array([[-2.1], [-1.4], [-0.6], [0.1], [0.9], [1.7], [2.6]])
+X_PLANE = np.column_stack([X_LINE[:, 0], [0.3, -1.2, 0.8, 1.9, -0.4, 0.5, -1.1]])
+WEIGHT = np.array([0.5, 2.0, 1.0, 3.0, 0.2, 1.0, 0.8])
+
+
+def with_ones(columns):
+    return np.column_stack([np.ones(len(columns)), columns])
+
+
+def gaussian_gram(X):
+    return np.exp(-GAMMA * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=-1))
+
+
+@dataclass(frozen=True)
+class Model:
+    estimator: Any
+    X: np.ndarray
+    phi: np.ndarray
+    ideal: np.ndarray
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+SLOPES = np.array([0.7, -1.5, 0.4])  # [intercept, coef]
+DUAL = np.array([0.8, -1.1, 0.3, 2.0, -0.6, 0.1, -1.7])
+SPARSE = np.array([0.0, -C, 0.0, 2.5, C, 0.0, -0.2])  # zeros, both ends of the box, beyond it
+GRAM = gaussian_gram(X_PLANE)
+SPLINES = SplineTransformer(n_knots=3, degree=2)
+PRE = "precomputed"  # twice as fast as a kernel by name; `BY_NAME` has those
+
+linear = Model(LinearRegression(), X_PLANE, with_ones(X_PLANE), SLOPES)
+ridge = KernelRidge(alpha=0.7, kernel=PRE)
+lasso = ua.KernelLasso(alpha=0.5, kernel=PRE)
+huber = ua.KernelHuber(alpha=0.7, delta=0.8, kernel=PRE)
+svr = Model(
+    SVR(C=C, epsilon=0.3, kernel=PRE), GRAM, with_ones(GRAM), np.concatenate([[0.4], SPARSE])
+)
+# One row of weight zero: seven rows come in, six count.
+DROPPED = np.where(np.arange(N) == 4, 0, WEIGHT)
+MODELS = {
+    "LinearRegression": linear,
+    "Ridge": replace(linear, estimator=Ridge(alpha=2.0)),
+    "weighted Ridge": replace(
+        linear, estimator=Ridge(alpha=2.0), options={"sample_weight": DROPPED}
+    ),
+    "Lasso": replace(linear, estimator=Lasso(alpha=0.3), ideal=np.array([0.7, 0.0, -1.5])),
+    "HuberRegressor": replace(linear, estimator=HuberRegressor(alpha=0.5)),
+    "KernelRidge": Model(ridge, GRAM, GRAM, DUAL),
+    "weighted KernelRidge": Model(ridge, GRAM, GRAM, DUAL, {"sample_weight": WEIGHT}),
+    "KernelLasso": Model(lasso, GRAM, GRAM, SPARSE),
+    "KernelHuber": Model(huber, GRAM, GRAM, DUAL),
+    "SVR": svr,
+    "SVR, identity": replace(svr, options={"weighting": "identity"}),
+}
+PIPELINE = Model(
+    make_pipeline(SplineTransformer(n_knots=3, degree=2), Ridge(alpha=0.5)),
+    X_LINE,
+    with_ones(SPLINES.fit_transform(X_LINE)),
+    np.array([0.5, -1.0, 2.0, 0.3, -0.8]),
+)
+BY_NAME = {
+    name: replace(
+        MODELS[name],
+        estimator=clone(MODELS[name].estimator).set_params(kernel="rbf", gamma=GAMMA),
+        X=X_PLANE,
+        ideal=np.concatenate([[0.4], DUAL]) if name == "SVR" else DUAL,
+    )
+    for name in ("KernelRidge", "KernelLasso", "KernelHuber", "SVR")
+}
+
+# --- laws of the noise, by the assumption that they satisfy ------------------------------------
+
+Law = Callable[[np.random.Generator], np.ndarray]
+SCALES = np.geomspace(0.05, 20, N)
+PATTERN = np.array([1.0, 2.0, -1.0, 0.5, 1.0, 1.0, -3.0])
+
+
+def normed(z):
+    return z / np.linalg.norm(z)
+
+
+def random_walks(rng):
+    """Within a block each term adds to the one before."""
+    steps = rng.normal(size=N)
+    return np.concatenate([np.cumsum(steps[b == BLOCKS]) for b in range(3)])
+
+
+LAWS: dict[str, tuple[Any, dict[str, Law]]] = {
+    "symmetric": (
+        "symmetric",
+        {
+            "gaussian": lambda rng: rng.normal(size=N),
+            "laplace": lambda rng: rng.laplace(size=N),
+            "cauchy": lambda rng: rng.standard_cauchy(size=N),
+            "another scale at each point": lambda rng: SCALES * rng.normal(size=N),
+        },
+    ),
+    "exchangeable": (
+        "exchangeable",
+        {
+            "laplace": lambda rng: rng.laplace(size=N),
+            "cauchy": lambda rng: rng.standard_cauchy(size=N),
+            "centred exponential": lambda rng: rng.exponential(size=N) - 1,
+            "lognormal": lambda rng: rng.lognormal(sigma=1.5, size=N),
+        },
+    ),
+    "symmetric-exchangeable": (
+        "symmetric-exchangeable",
+        {
+            "gaussian": lambda rng: rng.normal(size=N),
+            "laplace": lambda rng: rng.laplace(size=N),
+            "cauchy": lambda rng: rng.standard_cauchy(size=N),
+            "common random scale": lambda rng: rng.lognormal() * rng.uniform(-1, 1, size=N),
+        },
+    ),
+    "spherical": (
+        "spherical",
+        {
+            "gaussian": lambda rng: 3 * rng.normal(size=N),
+            "multivariate t": lambda rng: rng.normal(size=N) / np.sqrt(rng.chisquare(3) / 3),
+            "multivariate cauchy": lambda rng: rng.normal(size=N) / abs(rng.normal()),
+            "uniform on a sphere": lambda rng: 2 * normed(rng.normal(size=N)),
+        },
+    ),
+    "block symmetric": (
+        ua.noise.BlockSymmetric(BLOCKS),
+        {
+            "common cauchy factor": lambda rng: PATTERN * rng.standard_cauchy(size=3)[BLOCKS],
+            "one sign, skewed sizes": lambda rng: (
+                rng.choice([-1, 1], size=3)[BLOCKS] * rng.lognormal(size=N)
+            ),
+            "random walks": random_walks,
+            "the same error in a block": lambda rng: rng.laplace(size=3)[BLOCKS],
+        },
+    ),
+}
+
+
+# --- the harness -------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _quick_words(monkeypatch):
+    """Spelling out the model in words takes a third of the time of a small region."""
+    monkeypatch.setattr(BaseEstimator, "__repr__", object.__repr__)
+
+
+def band(runs, level):
+    """The two-sided 1e-6 band of Binomial(runs, level)."""
+    return binom.ppf(5e-7, runs, level), binom.isf(5e-7, runs, level)
+
+
+def covered(seed, model, noise, law, candidate, values):
+    """How often the regions of the three levels contain the truth, with a fresh region each run."""
+    rng = np.random.default_rng(crc32(seed.encode()))
+    counts = np.zeros(len(LEVELS), dtype=int)
+    for _ in range(RUNS):
+        y = values + law(rng)
+        region = ua.confidence_region(
+            model.estimator, model.X, y, noise=noise, m=M, random_state=rng, **model.options
+        )
+        counts += list(region.contains(candidate, level=LEVELS).values())
+    return counts
+
+
+def assert_exact(counts, runs):
+    for count, level in zip(counts, LEVELS, strict=True):
+        low, high = band(runs, level)
+        assert low <= count <= high, f"{count / runs:.4f} at level {level}"
+
+
+def assert_covers_the_ideal(seed, model, noise, laws):
+    """Each law on its own, and all together, where the band is narrower."""
+    values = model.phi @ model.ideal
+    counts = [
+        covered(f"{seed}, {name}", model, noise, law, model.ideal, values)
+        for name, law in laws.items()
+    ]
+    for one in counts:
+        assert_exact(one, RUNS)
+    assert_exact(np.sum(counts, axis=0), RUNS * len(counts))
+
+
+# --- the claims --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assumption", LAWS)
+@pytest.mark.parametrize("name", MODELS)
+def test_coverage_is_exact_for_every_objective_noise_class_and_law(name, assumption):
+    noise, laws = LAWS[assumption]
+    assert_covers_the_ideal(f"{name}, {assumption}", MODELS[name], noise, laws)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assumption", LAWS)
+def test_coverage_is_exact_for_a_pipeline(assumption):
+    """The four laws of an assumption in turn: the transformer is fitted in every run."""
+    noise, laws = LAWS[assumption]
+    laws = list(laws.values())
+    turn = iter(np.arange(RUNS) % len(laws))
+    in_turn = {"in turn": lambda rng: laws[next(turn)](rng)}
+    assert_covers_the_ideal(f"pipeline, {assumption}", PIPELINE, noise, in_turn)
+
+
+@pytest.mark.parametrize(
+    ("name", "assumption", "law"),
+    [
+        ("LinearRegression", "exchangeable", "lognormal"),
+        ("Ridge", "symmetric", "another scale at each point"),
+        ("KernelRidge", "symmetric", "cauchy"),
+        ("KernelHuber", "spherical", "multivariate t"),
+        ("SVR", "symmetric", "gaussian"),
+        ("KernelLasso", "block symmetric", "common cauchy factor"),
+        ("HuberRegressor", "symmetric-exchangeable", "cauchy"),
+        ("Lasso", "exchangeable", "lognormal"),
+    ],
+)
+def test_coverage_is_exact(name, assumption, law):
+    noise, laws = LAWS[assumption]
+    model = BY_NAME.get(name, MODELS[name])
+    assert_covers_the_ideal(f"{name}, {assumption}", model, noise, {law: laws[law]})
+
+
+def bent(X):
+    """No linear function of the inputs comes near this one."""
+    return 5 * np.cos(3 * X[:, 0]) + X[:, 1] ** 2
+
+
+LINEAR_KERNEL = {
+    "KernelRidge": KernelRidge(alpha=0.7),
+    "KernelLasso": ua.KernelLasso(alpha=0.5),
+    "KernelHuber": ua.KernelHuber(alpha=0.7, delta=0.8),
+    "SVR": SVR(kernel="linear", C=C, epsilon=0.3),
+}
+OUTSIDE = {name: MODELS[name] for name in ("LinearRegression", "Ridge", "Lasso", "HuberRegressor")}
+OUTSIDE |= {
+    f"{name}, linear kernel": Model(estimator, X_PLANE, X_PLANE @ X_PLANE.T, DUAL)
+    for name, estimator in LINEAR_KERNEL.items()
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("assumption", "law"), [("symmetric", "cauchy"), ("exchangeable", "lognormal")]
+)
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_coverage_is_exact_for_a_function_outside_the_range_of_the_model(name, assumption, law):
+    model = OUTSIDE[name]
+    values = bent(X_PLANE)
+    away = values - model.phi @ np.linalg.lstsq(model.phi, values)[0]
+    assert np.linalg.norm(away) > 5
+    noise, laws = LAWS[assumption]
+    counts = covered(f"outside {name}, {law}", model, noise, laws[law], bent, values)
+    assert_exact(counts, RUNS)
+
+
+@pytest.mark.parametrize(
+    "estimator", [RidgeClassifier(alpha=0.5), ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0)]
+)
+def test_coverage_is_exact_for_labels(estimator):
+    rng = np.random.default_rng(5)
+    X = np.linspace(-1, 1, 16)[:, None]
+
+    def mean(X):
+        return (
+            0.2 + 0.7 * X[:, 0] if isinstance(estimator, RidgeClassifier) else np.sin(3 * X[:, 0])
+        )
+
+    counts = np.zeros(len(LEVELS), dtype=int)
+    for _ in range(RUNS):
+        y = np.where(rng.uniform(size=16) < (1 + mean(X)) / 2, "yes", "no")
+        region = ua.confidence_region(estimator, X, y, m=M, random_state=rng)
+        counts += list(region.contains(mean, level=LEVELS).values())
+    assert_exact(counts, RUNS)

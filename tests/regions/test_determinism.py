@@ -1,0 +1,381 @@
+"""A region is a function of its data and one integer: not of batches, paths or company."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
+from sklearn.svm import SVR
+
+import unassuming as ua
+from unassuming.regions import _ranks
+
+rng = np.random.default_rng(8)
+N = 14
+X = rng.normal(size=(N, 2))
+Y = 1 + X @ [1.0, -0.5] + rng.laplace(size=N)
+WEIGHT = rng.uniform(0.5, 2, size=N)
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
+NOISES = {
+    "symmetric": "symmetric",
+    "exchangeable": "exchangeable",
+    "symmetric-exchangeable": "symmetric-exchangeable",
+    "spherical": "spherical",
+    "block": ua.noise.BlockSymmetric([0, 0, 1, *range(2, 12), 11]),
+}
+QUADRATIC = {
+    "LinearRegression": (LinearRegression(), None),
+    "weighted LinearRegression": (LinearRegression(), WEIGHT),
+    "Ridge": (Ridge(alpha=0.5), None),
+    "weighted Ridge": (Ridge(alpha=0.5), WEIGHT),
+    "KernelRidge": (KernelRidge(alpha=0.5, **KERNEL), None),
+    "weighted KernelRidge": (KernelRidge(alpha=0.5, **KERNEL), WEIGHT),
+    "KernelRidge, linear": (KernelRidge(alpha=0.5), None),
+}
+OTHER = {
+    "Lasso": (Lasso(alpha=0.1), None),
+    "HuberRegressor": (HuberRegressor(), None),
+    "KernelLasso": (ua.KernelLasso(alpha=0.1, **KERNEL), None),
+    "KernelHuber": (ua.KernelHuber(alpha=0.1, **KERNEL), None),
+    "SVR": (SVR(gamma=0.5, epsilon=0.1), None),
+}
+MODELS = QUADRATIC | OTHER
+
+
+def build(name, noise="symmetric", random_state=0, **options):
+    estimator, weight = MODELS[name]
+    return ua.confidence_region(
+        estimator,
+        X,
+        Y,
+        noise=NOISES[noise],
+        sample_weight=weight,
+        random_state=random_state,
+        **options,
+    )
+
+
+def candidates(region, count, seed=0):
+    """From a thousandth of the noise to far away, all about the estimate."""
+    moves = np.random.default_rng(seed).normal(size=(count, region.objective.d))
+    return region.estimate + moves * np.geomspace(1e-3, 10, count)[:, None]
+
+
+def assert_same(one, other):
+    assert one.seed == other.seed
+    np.testing.assert_array_equal(one.tie_order, other.tie_order)
+    r = np.arange(1.0, N + 1)
+    np.testing.assert_array_equal(one.perturbations.apply(r), other.perturbations.apply(r))
+    a = candidates(one, 50)
+    np.testing.assert_array_equal(one.estimate, other.estimate)
+    np.testing.assert_array_equal(one.rank(a), other.rank(a))
+    np.testing.assert_array_equal(one.statistics(a), other.statistics(a))
+
+
+# --- the seed ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_same_seed_builds_the_same_region(name, noise):
+    assert_same(build(name, noise), build(name, noise))
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_another_seed_builds_another_region(noise):
+    one, other = (build("Ridge", noise, random_state=seed) for seed in (0, 1))
+    r = np.arange(1.0, N + 1)
+    assert (one.perturbations.apply(r) != other.perturbations.apply(r)).any()
+    assert (one.tie_order != other.tie_order).any()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda: 7,
+        lambda: np.int64(7),
+        lambda: np.uint8(7),
+        lambda: np.random.default_rng(7),
+        lambda: np.random.Generator(np.random.MT19937(7)),
+        lambda: np.random.RandomState(7),
+    ],
+    ids=["int", "int64", "uint8", "Generator", "MT19937", "RandomState"],
+)
+@pytest.mark.parametrize("name", ["Ridge", "KernelLasso"])
+def test_equal_sources_of_randomness_give_equal_regions_that_their_seed_rebuilds(name, source):
+    region = build(name, random_state=source())
+    assert_same(region, build(name, random_state=source()))
+    assert_same(region, build(name, random_state=region.seed))
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_moves_on_from_region_to_region(kind):
+    source = kind(7)
+    seeds = [build("Ridge", random_state=source).seed for _ in range(20)]
+    assert len(set(seeds)) == 20
+    again = kind(7)
+    assert [build("Ridge", random_state=again).seed for _ in range(20)] == seeds
+
+
+def test_without_a_seed_regions_differ_and_can_be_rebuilt():
+    regions = [build("Ridge", random_state=None) for _ in range(5)]
+    assert len({region.seed for region in regions}) == 5
+    for region in regions:
+        assert_same(region, build("Ridge", random_state=region.seed))
+
+
+def test_the_global_generator_of_numpy_is_neither_read_nor_moved():
+    np.random.seed(1)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    one = build("Ridge", random_state=None)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    np.random.seed(1)  # noqa: NPY002
+    assert build("Ridge", random_state=None).seed != one.seed
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, "seed", [1, 2]])
+def test_no_other_source_of_randomness_is_accepted(wrong):
+    with pytest.raises(ValueError, match="random_state is no source of randomness"):
+        build("Ridge", random_state=wrong)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_what_is_drawn_does_not_depend_on_the_outputs_or_the_model(noise):
+    one = build("Ridge", noise)
+    other = ua.confidence_region(
+        ua.KernelLasso(**KERNEL), X + 1, Y**3, noise=NOISES[noise], random_state=0
+    )
+    r = np.arange(1.0, N + 1)
+    np.testing.assert_array_equal(one.perturbations.apply(r), other.perturbations.apply(r))
+    np.testing.assert_array_equal(one.tie_order, other.tie_order)
+
+
+def test_ties_in_favour_leave_the_transformations_alone():
+    one, other = build("Ridge"), build("Ridge", ties="favour")
+    r = np.arange(1.0, N + 1)
+    np.testing.assert_array_equal(one.perturbations.apply(r), other.perturbations.apply(r))
+
+
+# --- batches and company -----------------------------------------------------------------------
+
+
+class AllSigns(ua.noise.Symmetric):
+    """All sign vectors but the identity: -I is there, which ties for least squares."""
+
+    def draw(self, n, size, rng):
+        codes = np.arange(1, 2**n)[:, None] >> np.arange(n)
+        return (1 - 2 * (codes & 1)).astype(np.int8)
+
+
+LINE, SQUARE = np.array([[0.1], [0.7], [-1.3]]), rng.normal(size=(3, 3))
+TIE_RICH = {
+    "LinearRegression": (LinearRegression(), LINE),
+    "Ridge": (Ridge(alpha=0.5), LINE),
+    "KernelRidge": (KernelRidge(alpha=0.5, **KERNEL), LINE),
+    "KernelRidge, linear": (KernelRidge(alpha=0.5), LINE),
+    "saturated": (LinearRegression(fit_intercept=False), SQUARE),
+    "constant": (LinearRegression(fit_intercept=False), np.ones((3, 1))),
+    "KernelLasso": (ua.KernelLasso(alpha=0.1, **KERNEL), LINE),
+    "SVR": (SVR(gamma=0.5), LINE),
+}
+SMALL = {
+    "symmetric": ("symmetric", 100),
+    "exchangeable": ("exchangeable", 100),
+    "symmetric-exchangeable": ("symmetric-exchangeable", 100),
+    "spherical": ("spherical", 100),
+    "all signs": (AllSigns(), 8),
+}
+
+
+def tie_rich_region(name, noise):
+    """Three rows, so that the identity and its like are drawn often."""
+    estimator, inputs = TIE_RICH[name]
+    assumption, m = SMALL[noise]
+    y = np.array([0.3, -1.1, 2.7])
+    return ua.confidence_region(estimator, inputs, y, noise=assumption, m=m, random_state=3)
+
+
+def tie_rich_candidates(region, count):
+    """Random ones, ones with zeros, where subgradients have a choice, and the estimate."""
+    draw = np.random.default_rng(2)
+    found = draw.normal(size=(count, region.objective.d)) * 2
+    found[::3] *= draw.integers(0, 2, size=found[::3].shape)
+    found[1] = region.estimate
+    return found
+
+
+@pytest.mark.parametrize("noise", SMALL)
+@pytest.mark.parametrize("name", TIE_RICH)
+def test_tie_rich_ranks_do_not_depend_on_the_company(name, noise):
+    region = tie_rich_region(name, noise)
+    a = tie_rich_candidates(region, 300)
+    together = region.rank(a)
+    assert [region.rank(one) for one in a] == together.tolist()
+    many = np.tile(a, (17, 1))[:5000]
+    np.testing.assert_array_equal(region.rank(many), np.tile(together, 17)[:5000])
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", MODELS)
+def test_ranks_do_not_depend_on_the_company(name, noise):
+    region = build(name, noise, m=40)
+    a = candidates(region, 200)
+    together = region.rank(a)
+    assert len(np.unique(together)) > 5
+    assert [region.rank(one) for one in a] == together.tolist()
+    np.testing.assert_array_equal(region.rank(a[::-1]), together[::-1])
+    parts = [region.rank(a[:1]), region.rank(a[1:32]), region.rank(a[32:64]), region.rank(a[64:])]
+    np.testing.assert_array_equal(np.concatenate(parts), together)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_ranks_of_five_thousand_are_those_of_each(name):
+    region = build(name, m=40)
+    a = candidates(region, 5000)
+    picked = np.random.default_rng(0).choice(5000, size=100, replace=False)
+    assert [region.rank(one) for one in a[picked]] == region.rank(a)[picked].tolist()
+
+
+@pytest.mark.parametrize("size", [1, 123_457])
+@pytest.mark.parametrize("name", MODELS)
+def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, monkeypatch):
+    region = build(name, m=40)
+    a = candidates(region, 200)
+    ranks, statistics = region.rank(a), region.statistics(a)
+    monkeypatch.setattr(_ranks, "BATCH_BYTES", size)
+    np.testing.assert_array_equal(build(name, m=40).rank(a), ranks)
+    np.testing.assert_array_equal(region.rank(a), ranks)
+    np.testing.assert_allclose(region.statistics(a), statistics, rtol=1e-10)
+
+
+@pytest.mark.parametrize("size", [1, 5_000])
+@pytest.mark.parametrize("noise", SMALL)
+@pytest.mark.parametrize("name", TIE_RICH)
+def test_tie_rich_ranks_do_not_depend_on_the_size_of_a_batch(name, noise, size, monkeypatch):
+    region = tie_rich_region(name, noise)
+    a = tie_rich_candidates(region, 200)
+    ranks = region.rank(a)
+    monkeypatch.setattr(_ranks, "BATCH_BYTES", size)
+    np.testing.assert_array_equal(tie_rich_region(name, noise).rank(a), ranks)
+
+
+def test_callables_and_coefficients_do_not_depend_on_each_others_company():
+    region = build("Ridge")
+    a = candidates(region, 50)
+    functions = [lambda X, c=c: c[0] + X @ c[1:] for c in a]
+    ranks = region.rank(a).tolist()
+    assert region.rank(functions).tolist() == ranks
+    assert region.rank([functions[0], *a[1:]]).tolist() == ranks
+
+
+# --- the fast path -----------------------------------------------------------------------------
+
+
+def hard_candidates(region):
+    """Near the estimate, the estimate itself, huge ones, and huge ones along weak directions."""
+    draw, d = np.random.default_rng(5), region.objective.d
+    _, _, directions = np.linalg.svd(region.objective.design.matrix)
+    sizes = np.concatenate([np.geomspace(1e-12, 1e3, 120), [1e6, 1e20, 1e50, 1e100]])
+    moves = draw.normal(size=(len(sizes), d)) * sizes[:, None]
+    along = [size * u for u in directions for size in (1e-3, 1e3, 1e6, 1e9)]
+    return region.estimate + np.concatenate([np.zeros((1, d)), moves, along])
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_the_fast_path_gives_the_ranks_of_the_careful_one(name, noise):
+    region = build(name, noise)
+    a = hard_candidates(region)
+    fast = region.rank(a)
+    careful = [region.rank(one) for one in a]  # one candidate never takes the fast path
+    np.testing.assert_array_equal(fast, careful)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_the_fast_path_is_taken(name, noise, monkeypatch):
+    """Otherwise the comparison above would say nothing."""
+    region = build(name, noise)
+    a = candidates(region, 200)
+    seen = []
+    contrast = type(region._engine)._contrast
+
+    def counted(engine, coefficients, residuals):
+        seen.append(len(coefficients))
+        return contrast(engine, coefficients, residuals)
+
+    monkeypatch.setattr(type(region._engine), "_contrast", counted)
+    region.rank(a)
+    assert sum(seen) < 20
+    region.rank(a[0])
+    assert seen[-1] == 1
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e8])
+@pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "spherical"])
+def test_the_fast_path_stands_a_large_offset_of_the_outputs(noise, offset):
+    region = ua.confidence_region(
+        LinearRegression(), X, Y + offset, noise=NOISES[noise], random_state=0
+    )
+    a = candidates(region, 100)
+    assert region.rank(a).tolist() == [region.rank(one) for one in a]
+
+
+@pytest.mark.parametrize("weighting", ["identity", "gram", np.diag(np.arange(1.0, N + 1))])
+def test_another_weighting_gives_the_same_ranks_one_by_one_and_together(weighting):
+    region = build("KernelRidge", weighting=weighting)
+    a = candidates(region, 100)
+    assert len(np.unique(region.rank(a))) > 10
+    assert region.rank(a).tolist() == [region.rank(one) for one in a]
+
+
+# --- memory ------------------------------------------------------------------------------------
+
+PEAK = """
+import resource, sys
+import numpy as np
+import unassuming as ua
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVR
+
+X, y, _ = ua.datasets.sine(n=20, random_state=0)
+region = ua.confidence_region({estimator}, X, y, random_state=0)
+d = region.objective.d
+a = np.random.default_rng(0).normal(size=({count}, d))
+a *= np.random.default_rng(1).uniform(0, 2, size=({count}, 1))
+assert region.m == 100
+ranks = region.rank(a)
+assert ranks.shape == ({count},) and len(np.unique(ranks)) > 10
+unit = 1 if sys.platform == "darwin" else 1024
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+"""
+
+
+def peak(estimator, count):
+    """The largest memory of a fresh process, in bytes."""
+    pytest.importorskip("resource")
+    script = textwrap.dedent(PEAK).format(estimator=estimator, count=count)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+@pytest.mark.slow
+def test_a_million_candidates_stay_below_a_gigabyte():
+    """The candidates themselves take 160 MB, their m - 1 perturbed residuals would take 16 GB."""
+    assert peak("KernelRidge(kernel='rbf', gamma=2.0, alpha=2.0)", 1_000_000) < 1e9
+
+
+@pytest.mark.slow
+def test_the_careful_path_is_bounded_in_memory_too():
+    """The perturbed residuals would take 320 MB, and the comparison several such arrays."""
+    assert peak("SVR(gamma=2.0)", 20_000) < 0.35e9

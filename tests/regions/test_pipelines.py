@@ -1,0 +1,361 @@
+"""Pipelines: transformers are fitted without y, here, and those that want y are refused."""
+
+import copy
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomTreesEmbedding
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold, f_regression
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+    StandardScaler,
+    TargetEncoder,
+)
+from sklearn.svm import SVR
+from sklearn.utils.validation import check_is_fitted
+
+import unassuming as ua
+
+RNG = np.random.default_rng(0)
+N = 30
+X = RNG.normal(size=(N, 2))
+Y = np.sin(2 * X[:, 0]) + X[:, 1] + RNG.laplace(size=N)
+
+
+def region_of(model, inputs=X, y=Y, **options):
+    return ua.confidence_region(model, inputs, y, **{"random_state": 0, **options})
+
+
+def assert_same_region(ours, by_hand):
+    """Compare centres, and the ranks of enough candidates for all levels to be met."""
+    assert ours.objective.d == by_hand.objective.d
+    np.testing.assert_allclose(ours.estimate, by_hand.estimate, rtol=1e-9, atol=1e-12)
+    steps = np.random.default_rng(1).normal(size=(60, by_hand.objective.d))
+    candidates = by_hand.estimate + steps * np.geomspace(0.01, 3, 60)[:, None]
+    ranks = by_hand.rank(candidates)
+    np.testing.assert_array_equal(ours.rank(candidates), ranks)
+    assert len(np.unique(ranks)) > 10
+
+
+TRANSFORMERS = {
+    "scaling": [StandardScaler()],
+    "splines": [SplineTransformer(n_knots=4)],
+    "polynomials": [PolynomialFeatures(2, include_bias=False)],
+    "Nystroem": [Nystroem(gamma=0.5, n_components=8, random_state=3)],
+    "random Fourier features": [RBFSampler(gamma=0.5, n_components=6, random_state=3)],
+    "two steps": [PCA(whiten=True), PolynomialFeatures(2)],
+    "feature union": [FeatureUnion([("scaled", StandardScaler()), ("squares", PCA())])],
+    "function": [FunctionTransformer(np.tanh)],
+    "unsupervised selection": [VarianceThreshold(0.1)],
+    "sparse splines": [SplineTransformer(n_knots=4, sparse_output=True)],
+    "sparse trees": [RandomTreesEmbedding(n_estimators=3, max_depth=2, random_state=0)],
+}
+
+
+def by_hand(steps, inputs=X):
+    """Apply copies of the transformers, one after the other."""
+    features = inputs
+    for step in copy.deepcopy(steps):
+        features = step.fit(features).transform(features)
+    return features.toarray() if hasattr(features, "toarray") else features
+
+
+@pytest.mark.parametrize("steps", TRANSFORMERS)
+def test_a_pipeline_is_the_model_on_its_features(steps):
+    steps = TRANSFORMERS[steps]
+    assert_same_region(
+        region_of(make_pipeline(*steps, Ridge(alpha=0.5))),
+        region_of(Ridge(alpha=0.5), by_hand(steps)),
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(),
+        KernelRidge(alpha=0.5, kernel="rbf"),
+        SVR(),
+        Lasso(0.05),
+        HuberRegressor(),
+        ua.KernelHuber(kernel="rbf"),
+    ],
+    ids=repr,
+)
+def test_every_model_may_end_a_pipeline(model):
+    steps = [PolynomialFeatures(2, include_bias=False), StandardScaler()]
+    assert_same_region(region_of(make_pipeline(*steps, model)), region_of(model, by_hand(steps)))
+
+
+def test_a_classifier_may_end_a_pipeline():
+    labels = np.where(Y > 0, "yes", "no")
+    model = RidgeClassifier(alpha=5.0)
+    ours = region_of(make_pipeline(StandardScaler(), model), y=labels)
+    other = region_of(model, by_hand([StandardScaler()]), labels)
+    candidates = other.estimate * np.linspace(0, 1, 50)[:, None]
+    np.testing.assert_array_equal(ours.rank(candidates), other.rank(candidates))
+
+
+def test_passthrough_steps_are_passed_through():
+    model = Pipeline(
+        [("a", "passthrough"), ("b", StandardScaler()), ("c", None), ("d", Ridge(0.5))]
+    )
+    assert_same_region(region_of(model), region_of(Ridge(0.5), by_hand([StandardScaler()])))
+
+
+def test_a_pipeline_of_one_step_is_that_step():
+    assert_same_region(region_of(make_pipeline(Ridge(0.5))), region_of(Ridge(0.5)))
+
+
+def test_a_pipeline_of_transformers_may_be_a_step():
+    steps = [StandardScaler(), PolynomialFeatures(2, include_bias=False)]
+    nested = make_pipeline(make_pipeline(*steps), Ridge(0.5))
+    assert_same_region(region_of(nested), region_of(Ridge(0.5), by_hand(steps)))
+
+
+def test_a_pipeline_with_the_model_may_be_the_last_step():
+    steps = [StandardScaler(), PolynomialFeatures(2, include_bias=False)]
+    nested = make_pipeline(steps[0], make_pipeline(steps[1], Ridge(0.5)))
+    assert_same_region(region_of(nested), region_of(Ridge(0.5), by_hand(steps)))
+
+
+# --- data frames ----------------------------------------------------------------------------------
+
+
+def columns():
+    rng = np.random.default_rng(4)
+    return {"size": rng.normal(size=N), "town": rng.choice(["Aa", "Bo", "Cy"], size=N).tolist()}
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def frame(request):
+    library = pytest.importorskip(request.param)
+    return library.DataFrame(columns())
+
+
+def dummies(data):
+    towns = np.array(data["town"])[:, None] == np.array(["Aa", "Bo", "Cy"])
+    size = np.array(data["size"])
+    return np.column_stack([(size - size.mean()) / size.std(), towns])
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_column_transformer_takes_columns_by_name(frame, sparse):
+    encode = ColumnTransformer(
+        [("numbers", StandardScaler(), ["size"]), ("text", OneHotEncoder(), ["town"])],
+        sparse_threshold=float(sparse),
+    )
+    ours = region_of(make_pipeline(encode, Ridge(0.5)), frame)
+    assert_same_region(ours, region_of(Ridge(0.5), dummies(columns())))
+    names = ["numbers__size", "text__town_Aa", "text__town_Bo", "text__town_Cy"]
+    assert ours.objective.names == ["intercept", *names]
+
+
+def test_callables_and_fitted_pipelines_take_the_frame(frame):
+    encode = make_column_transformer(
+        (StandardScaler(), ["size"]), (OneHotEncoder(sparse_output=False), ["town"])
+    )
+    model = make_pipeline(encode, Ridge(0.5))
+    region = region_of(model, frame)
+    a = np.array([0.2, 1.0, 0.3, -0.3, 0.0])
+
+    def f(data):
+        size = np.array(data["size"])
+        shift = {"Aa": 0.3, "Bo": -0.3, "Cy": 0.0}
+        town = np.array([shift[name] for name in data["town"]])
+        return 0.2 + (size - size.mean()) / size.std() + town
+
+    # The dummies and the intercept are dependent: fitted values decide, apart from the penalty.
+    expected = np.linalg.lstsq(np.column_stack([np.ones(N), dummies(columns())]), f(columns()))[0]
+    assert region.rank(f) == region.rank(expected)
+    np.testing.assert_allclose(
+        region.objective.residuals(a[None])[0], Y - f(columns()), rtol=0, atol=1e-12
+    )
+    fitted = copy.deepcopy(model).fit(frame, Y)
+    a = np.concatenate([[fitted[-1].intercept_], fitted[-1].coef_])
+    np.testing.assert_array_equal(region.statistics(fitted), region.statistics(a))
+
+
+def test_rows_of_weight_zero_still_shape_the_features_as_in_scikit_learn():
+    """A pipeline fits its transformers on all rows; only the model sees the weights."""
+    weight = np.r_[np.zeros(5), np.ones(N - 5)]
+    ours = region_of(make_pipeline(StandardScaler(), Ridge(0.5)), sample_weight=weight)
+    scaled = by_hand([StandardScaler()])
+    assert_same_region(ours, region_of(Ridge(0.5), scaled[5:], Y[5:]))
+    fitted = make_pipeline(StandardScaler(), Ridge(0.5)).fit(X, Y, ridge__sample_weight=weight)
+    expected = np.concatenate([[fitted[-1].intercept_], fitted[-1].coef_])
+    np.testing.assert_allclose(ours.estimate, expected, rtol=1e-8)
+
+
+# --- the user's objects ---------------------------------------------------------------------------
+
+
+def test_the_pipeline_of_the_user_is_neither_fitted_nor_changed():
+    model = make_pipeline(StandardScaler(), PolynomialFeatures(2), Ridge(0.5))
+    before = [dict(vars(step)) for _, step in model.steps]
+    region = region_of(model)
+    region.rank(region.estimate)
+    assert [dict(vars(step)) for _, step in model.steps] == before
+    for _, step in model.steps:
+        with pytest.raises(NotFittedError):
+            check_is_fitted(step)
+
+
+def test_a_fitted_pipeline_stays_fitted_to_its_own_data():
+    model = make_pipeline(StandardScaler(), Ridge(0.5)).fit(X[:10] + 5, Y[:10])
+    mean = model[0].mean_.copy()
+    region = region_of(model)
+    np.testing.assert_array_equal(model[0].mean_, mean)
+    assert_same_region(region, region_of(Ridge(0.5), by_hand([StandardScaler()])))
+
+
+def test_the_inputs_of_the_user_are_not_changed():
+    inputs, y = X.copy(), Y.copy()
+    region = region_of(make_pipeline(StandardScaler(copy=True), Ridge(0.5)), inputs, y)
+    region.rank(region.estimate)
+    np.testing.assert_array_equal(inputs, X)
+    np.testing.assert_array_equal(y, Y)
+
+
+class Recorder(TransformerMixin, BaseEstimator):
+    """Uses y if it is given, and remembers whether it was."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, y=None):
+        Recorder.seen.append(y)
+        return self
+
+    def transform(self, X):
+        return X
+
+
+def test_transformers_that_could_use_y_are_not_given_it():
+    Recorder.seen.clear()
+    region_of(make_pipeline(Recorder(), Ridge(0.5)))
+    assert Recorder.seen == [None]
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+SUPERVISED = {
+    "SelectKBest": SelectKBest(f_regression, k=1),
+    "SelectFromModel": SelectFromModel(Ridge()),
+    "PLSRegression": PLSRegression(n_components=1),
+    "TargetEncoder": TargetEncoder(target_type="continuous"),
+    "FeatureUnion": FeatureUnion(
+        [("all", StandardScaler()), ("best", SelectKBest(f_regression, k=1))]
+    ),
+    "ColumnTransformer": ColumnTransformer([("best", SelectKBest(f_regression, k=1), [0, 1])]),
+    "Pipeline": make_pipeline(StandardScaler(), SelectKBest(f_regression, k=1)),
+}
+
+
+@pytest.mark.parametrize("kind", SUPERVISED)
+def test_supervised_transformers_are_refused_with_the_reason(kind):
+    model = Pipeline([("scale", StandardScaler()), ("chosen", SUPERVISED[kind]), ("end", Ridge())])
+    message = (
+        r"the transformer 'chosen' needs y to be fitted, which voids the guarantee: expected "
+        rf"transformers that are fitted to the inputs alone, given {kind}\. Remove it, or fit it "
+        r"on other rows"
+    )
+    with pytest.raises(TypeError, match=message):
+        region_of(model)
+
+
+def test_a_target_encoder_inside_a_column_transformer_is_refused():
+    data = pd.DataFrame(columns())
+    encode = ColumnTransformer([("town", TargetEncoder(target_type="continuous"), ["town"])])
+    with pytest.raises(TypeError, match="'columntransformer' needs y to be fitted"):
+        region_of(make_pipeline(encode, Ridge()), data)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}),
+        RandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2),
+    ],
+    ids=["grid", "randomized"],
+)
+@pytest.mark.parametrize(
+    "place",
+    [lambda s: s, lambda s: make_pipeline(StandardScaler(), s)],
+    ids=["alone", "in a pipeline"],
+)
+def test_searches_are_refused_with_the_reason(search, place):
+    message = "chooses hyper-parameters with the same y, which voids the guarantee"
+    with pytest.raises(TypeError, match=f"{message}.*given {type(search).__name__}"):
+        region_of(place(search))
+
+
+def test_a_class_at_the_end_of_a_pipeline_is_called_one():
+    with pytest.raises(TypeError, match=r"is a class.*given Ridge\. Write Ridge\(\)"):
+        region_of(Pipeline([("scale", StandardScaler()), ("end", Ridge)]))
+
+
+def test_an_unsupported_end_of_a_pipeline_is_told_what_is_supported():
+    with pytest.raises(TypeError, match=r"no supported class: expected one of .*given PCA\(\)"):
+        region_of(make_pipeline(StandardScaler(), PCA()))
+
+
+def with_nan():
+    holed = X.copy()
+    holed[3, 1] = np.nan
+    return holed
+
+
+def test_a_transformer_that_fails_for_its_own_reason_says_so_itself():
+    with pytest.raises(ValueError, match=r"Input X contains NaN\.\s+PolynomialFeatures does not"):
+        region_of(make_pipeline(PolynomialFeatures(2), Ridge()), with_nan())
+
+
+def test_nan_that_transformers_let_pass_is_refused_afterwards():
+    with pytest.raises(ValueError, match=r"missing or infinite values.*given nan at .*3, 1"):
+        region_of(make_pipeline(StandardScaler(), Ridge()), with_nan())
+
+
+def broken(inputs):
+    raise ZeroDivisionError("division of the inputs by zero")
+
+
+def test_a_transformer_that_fails_when_it_transforms_is_not_called_supervised():
+    with pytest.raises(ZeroDivisionError, match="division of the inputs by zero"):
+        region_of(make_pipeline(FunctionTransformer(broken), Ridge()))
+
+
+def test_a_supervised_transformer_with_nan_is_not_told_about_an_argument_of_fit():
+    with pytest.raises((TypeError, ValueError), match=r"needs y to be fitted|contains NaN"):
+        region_of(make_pipeline(PLSRegression(n_components=1), Ridge()), with_nan())
+
+
+class Warns(TransformerMixin, BaseEstimator):
+    def fit(self, X, y):
+        warnings.warn("some columns are constant", UserWarning, stacklevel=2)
+        return self
+
+    def transform(self, X):
+        return X
+
+
+@pytest.mark.parametrize("action", ["error", "default"])
+def test_a_warning_does_not_hide_that_a_transformer_is_supervised(action):
+    with warnings.catch_warnings(record=action == "default") as heard:
+        warnings.simplefilter(action)
+        with pytest.raises(TypeError, match="'warns' needs y to be fitted"):
+            region_of(make_pipeline(Warns(), Ridge()))
+    assert not heard

@@ -1,0 +1,152 @@
+"""Wrong candidates are rejected: exactness alone would be met by ranks that ignore the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+from sklearn.svm import SVR
+
+import unassuming as ua
+
+N = 20
+X = np.linspace(0, 10, N)[:, None]
+SCALE = 0.5  # of the Laplace noise
+RUNS = 100
+
+
+def line(X):
+    return 1 + 0.5 * X[:, 0]
+
+
+def wave(X):
+    return X[:, 0] * np.sin(X[:, 0])
+
+
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
+MODELS = {
+    "LinearRegression": (LinearRegression(), line),
+    "Ridge": (Ridge(alpha=1.0), line),
+    "Lasso": (Lasso(alpha=0.1), line),
+    "HuberRegressor": (HuberRegressor(), line),
+    "pipeline": (make_pipeline(SplineTransformer(5), Ridge(alpha=0.1)), line),
+    "KernelRidge": (KernelRidge(alpha=0.05, **KERNEL), wave),
+    "KernelLasso": (ua.KernelLasso(alpha=0.5, **KERNEL), wave),
+    "KernelHuber": (ua.KernelHuber(alpha=0.05, delta=1.0, **KERNEL), wave),
+    "SVR": (SVR(C=12.5, epsilon=0.1, gamma=0.5), wave),
+}
+
+
+def rejected(estimator, truth, shift, *, runs=RUNS, level=0.95, m=40, **options):
+    """The share of runs in which the truth minus a shift lies outside its region."""
+    count = 0
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, 77])
+        y = truth(X) + rng.laplace(scale=SCALE, size=N)
+        region = ua.confidence_region(estimator, X, y, m=m, random_state=seed, **options)
+        count += not region.contains(lambda X: truth(X) - shift(X), level=level)
+    return count / runs
+
+
+def three_scales(X):
+    return np.full(len(X), 3 * SCALE)
+
+
+def a_slope(X):
+    """Minus to plus six noise scales; no constant in it."""
+    return 0.6 * (X[:, 0] - 5)
+
+
+@pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable", "spherical"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_shift_by_three_noise_scales_is_rejected(name, noise):
+    estimator, truth = MODELS[name]
+    runs = 40 if noise == "spherical" else RUNS
+    assert rejected(estimator, truth, three_scales, noise=noise, runs=runs) >= 0.95
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_shift_by_three_noise_scales_is_rejected_with_ten_blocks(name):
+    """Only 1,024 sign vectors are left, and of n = 20 residuals only ten move freely."""
+    estimator, truth = MODELS[name]
+    noise = ua.noise.BlockSymmetric(np.arange(N) // 2)
+    assert rejected(estimator, truth, three_scales, noise=noise) >= 0.7
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_wrong_slope_is_rejected_under_exchangeable_noise(name):
+    estimator, truth = MODELS[name]
+    assert rejected(estimator, truth, a_slope, noise="exchangeable") >= 0.95
+
+
+@pytest.mark.parametrize("name", ["Ridge", "KernelRidge", "SVR"])
+def test_more_of_a_shift_is_rejected_more_often(name):
+    estimator, truth = MODELS[name]
+    shares = [
+        rejected(estimator, truth, lambda X, k=k: k * SCALE + 0 * X[:, 0], level=0.9)
+        for k in (0, 1, 3)
+    ]
+    assert shares[0] + 0.15 < shares[1] < shares[2] - 0.15
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), Ridge(alpha=2.0)])
+def test_exchangeable_noise_never_sees_a_shift_of_the_intercept(estimator):
+    rng = np.random.default_rng(3)
+    y = line(X) + rng.exponential(size=N)
+    region = ua.confidence_region(estimator, X, y, noise="exchangeable", random_state=1)
+    candidates = np.array([1.0, 0.5]) + rng.normal(size=(200, 2)) * [1.0, 0.1]
+    ranks = region.rank(candidates)
+    assert len(np.unique(ranks)) > 20
+    for shift in (-1.0, 3.7, 1e3, -1e4):
+        moved = candidates + np.array([shift, 0.0])
+        np.testing.assert_array_equal(region.rank(moved), ranks)
+        assert [region.rank(a) for a in moved[:20]] == ranks[:20].tolist()
+
+
+def test_symmetric_noise_does_see_a_shift_of_the_intercept():
+    y = line(X) + np.random.default_rng(3).laplace(scale=SCALE, size=N)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=1)
+    assert region.rank([1.0, 0.5]) < 90
+    assert region.rank([1.0 - 3 * SCALE, 0.5]) == 100
+
+
+# --- ε-SVR: the weighting (THEORY.md 5) --------------------------------------------------------
+
+
+def svr_rejects(sigma, weighting, runs):
+    estimator = SVR(C=12.5, epsilon=0.1, gamma=1 / (2 * sigma**2))
+    two_scales = {"shift": lambda X: np.full(len(X), -2 * SCALE), "level": 0.9, "m": 100}
+    return rejected(estimator, wave, runs=runs, weighting=weighting, **two_scales)
+
+
+def test_svr_with_the_gram_weighting_sees_a_shift_that_the_identity_misses():
+    assert svr_rejects(sigma=1, weighting=None, runs=200) >= 0.95
+    assert svr_rejects(sigma=1, weighting="identity", runs=200) <= 0.05
+
+
+def test_svr_with_the_identity_depends_on_the_width_of_the_kernel():
+    assert svr_rejects(sigma=0.5, weighting=None, runs=200) >= 0.95
+    assert 0.1 <= svr_rejects(sigma=0.5, weighting="identity", runs=200) <= 0.7
+
+
+# --- labels ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "estimator", [RidgeClassifier(alpha=0.5), ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0)]
+)
+@pytest.mark.parametrize(
+    "wrong", [lambda X: -0.8 * X[:, 0], lambda X: 0 * X[:, 0]], ids=["reversed", "no effect"]
+)
+def test_a_wrong_regression_function_of_labels_is_rejected(estimator, wrong):
+    inputs = np.linspace(-1, 1, 60)[:, None]
+    truth = 0.9 * inputs[:, 0]
+    count = 0
+    for seed in range(RUNS):
+        y = np.where(np.random.default_rng([seed, 9]).uniform(size=60) < (1 + truth) / 2, 1, -1)
+        region = ua.confidence_region(estimator, inputs, y, m=40, random_state=seed)
+        count += not region.contains(wrong, level=0.95)
+    assert count >= 0.95 * RUNS

@@ -1,0 +1,129 @@
+"""The demo runs as a user runs it: a fresh process, an empty directory, no display."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PICTURE = "unassuming-demo.png"
+HEAD = "region candidate rank p-value in 50% in 90% in 95%"
+
+
+def run_demo(directory, *, path=()):
+    """Run the demo in that directory; `path` is searched for modules before anything else."""
+    environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    environment["PYTHONPATH"] = os.pathsep.join([*map(str, path), str(ROOT / "src")])
+    return subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / "demo.py")],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("demo")
+    ran = run_demo(directory)
+    assert ran.returncode == 0, ran.stderr
+    return ran, directory
+
+
+def verdicts(text):
+    """The table of verdicts: (region, candidate) to rank, p-value, yes or no three times."""
+    lines = [re.sub(r" +", " ", line) for line in text.splitlines()]
+    rows = lines[lines.index(HEAD) + 1 :]
+    rows = rows[: rows.index("")]
+    pattern = r"(spline ridge|kernel ridge) (.+) (\d+) ([\d.]+|-) (yes|no) (yes|no) (yes|no)"
+    return {(found[1], found[2]): found.groups()[2:] for found in map_match(pattern, rows)}
+
+
+def map_match(pattern, rows):
+    found = [re.fullmatch(pattern, row) for row in rows]
+    assert all(found), rows
+    return found
+
+
+def test_it_tests_four_candidates_against_two_regions(demo):
+    table = verdicts(demo[0].stdout)
+    candidates = {"the truth", "0.2 too late", "10 % too small", "the estimate"}
+    assert set(table) == {(r, c) for r in ("spline ridge", "kernel ridge") for c in candidates}
+
+
+def test_membership_follows_from_the_rank_and_the_pvalue(demo):
+    for (_, candidate), (rank, pvalue, *inside) in verdicts(demo[0].stdout).items():
+        expected = ["yes" if int(rank) <= limit else "no" for limit in (50, 90, 95)]
+        assert inside == expected
+        if candidate != "the estimate":
+            assert round(100 * float(pvalue)) == 101 - int(rank)
+
+
+def test_the_truth_is_kept_the_wrong_function_rejected_and_the_estimate_first(demo):
+    table = verdicts(demo[0].stdout)
+    for region in ("spline ridge", "kernel ridge"):
+        assert table[region, "the truth"][3] == "yes"
+        assert table[region, "0.2 too late"] == ("100", "0.01", "no", "no", "no")
+        assert table[region, "the estimate"][:2] == ("1", "-")
+
+
+def test_coverage_is_within_the_binomial_band(demo):
+    from scipy.stats import binom
+
+    line = next(line for line in demo[0].stdout.splitlines() if "%" in line and "truth" in line)
+    shares = [float(share) / 100 for share in re.findall(r"([\d.]+)%", line)]
+    for level, share in zip((0.5, 0.9, 0.95), shares, strict=True):
+        law = binom(500, level)
+        assert law.ppf(5e-7) <= round(500 * share) <= law.isf(5e-7)
+
+
+def test_the_readme_quotes_the_coverage_that_the_demo_prints(demo):
+    rows = [line for line in demo[0].stdout.splitlines() if line.count("%") >= 3]
+    share = {who: next(row for row in rows if who in row).split()[-2] for who in ("truth", "late")}
+    caption = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert share["late"] == "0.0%"
+    assert f"truth is in {share['truth'].replace('%', ' %')} of the 90 % regions" in caption
+
+
+def test_it_prints_both_regions_and_nothing_on_stderr(demo):
+    ran, _ = demo
+    assert "Confidence region of Pipeline(" in ran.stdout
+    assert "Confidence region of KernelRidge(" in ran.stdout
+    assert ran.stderr == ""
+    assert max(map(len, ran.stdout.splitlines())) <= 120
+
+
+def test_it_leaves_one_picture_and_says_where(demo):
+    ran, directory = demo
+    assert [path.name for path in directory.iterdir()] == [PICTURE]
+    picture = (directory / PICTURE).read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n")
+    assert len(picture) > 20_000
+    assert ran.stdout.endswith(f"Picture saved as {PICTURE} in the current directory.\n")
+
+
+@pytest.mark.slow
+def test_a_second_run_prints_the_same(demo):
+    ran, directory = demo
+    assert run_demo(directory).stdout == ran.stdout
+
+
+def test_without_matplotlib_it_says_what_to_install(tmp_path):
+    missing = tmp_path / "modules" / "matplotlib"
+    missing.mkdir(parents=True)
+    (missing / "__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n"
+    )
+    here = tmp_path / "here"
+    here.mkdir()
+    ran = run_demo(here, path=[missing.parent])
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    assert len(ran.stderr.splitlines()) == 1
+    assert 'pip install "unassuming[plot]"' in ran.stderr
+    assert not list(here.iterdir())

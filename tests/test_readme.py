@@ -1,0 +1,180 @@
+"""The documentation cannot rot: its examples are run, its tables and links are checked."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.svm import SVR
+
+import unassuming as ua
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/theory.md")
+ESTIMATORS = {
+    cls.__name__: cls
+    for cls in (
+        *(LinearRegression, Ridge, RidgeClassifier, KernelRidge, SVR, Lasso, HuberRegressor),
+        *(ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
+    )
+}
+
+# Runs the examples of one page in one namespace, in the order of the page. The line numbers of a
+# traceback are those of the page.
+RUNNER = """
+import contextlib, io, json, sys
+page, blocks, outputs, names = sys.argv[1], json.loads(sys.stdin.read()), [], {"__name__": "page"}
+for line, source in blocks:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile("\\n" * line + source, page, "exec"), names)
+    outputs.append(out.getvalue())
+print(json.dumps(outputs))
+"""
+
+
+def read(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def fenced(page):
+    """The fenced blocks of a page: line number, language, text."""
+    text = read(page)
+    return [
+        (text[: match.start(2)].count("\n"), match[1], match[2])
+        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    ]
+
+
+def examples(page):
+    """The Python blocks of a page, each with the output shown below it or None."""
+    blocks = fenced(page)
+    after = [*blocks[1:], (0, "", "")]
+    return [
+        (line, source, shown if language == "text" else None)
+        for (line, kind, source), (_, language, shown) in zip(blocks, after, strict=True)
+        if kind == "python"
+    ]
+
+
+def table(page, heading):
+    """The cells of the table whose first column has that heading, without the header."""
+    lines = iter(read(page).splitlines())
+    for line in lines:
+        if line.startswith(f"| {heading} |"):
+            next(lines)
+            break
+    rows = []
+    for line in lines:
+        if not line.startswith("|"):
+            return rows
+        rows.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+    return rows
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_examples_run_and_print_what_the_page_shows(page, tmp_path):
+    found = examples(page)
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", RUNNER, page],
+        input=json.dumps([(line, source) for line, source, _ in found]),
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    shown = [expected for _, _, expected in found]
+    printed = json.loads(ran.stdout)
+    assert any(shown)
+    assert [text or None for text in printed] == shown
+
+
+def test_the_readme_has_an_example_of_ten_lines():
+    _, source, _ = examples("README.md")[0]
+    assert len([line for line in source.splitlines() if line]) == 10
+
+
+def test_every_supported_estimator_is_in_the_table_and_no_other():
+    with pytest.raises(TypeError) as refused:
+        ua.objectives.factory_for(object())
+    supported = re.search(r"one of (.*?), or a Pipeline", str(refused.value))[1].split(", ")
+    listed = [cells[0].strip("`").removeprefix("ua.") for cells in table("README.md", "estimator")]
+    # Other tests may have registered estimators of their own.
+    assert set(listed) == set(ESTIMATORS)
+    assert set(listed) <= set(supported)
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("cells", table("README.md", "estimator"), ids=lambda cells: cells[0])
+def test_the_table_converts_hyper_parameters_as_the_library_does(cells):
+    name = cells[0].strip("`").removeprefix("ua.")
+    estimator = ESTIMATORS[name]()
+    strength = "C" if hasattr(estimator, "C") else "alpha"
+    if hasattr(estimator, strength):
+        estimator.set_params(**{strength: 0.7})
+    objective = build(estimator).objective
+    conversion = re.fullmatch(r"`λ = (.*)`", cells[2])
+    if conversion:
+        assert objective.lam == pytest.approx(
+            eval(conversion[1], {"n": 12, "alpha": 0.7, "C": 0.7})
+        )
+    elif name == "SVR":
+        assert (objective.C, objective.epsilon) == (0.7, estimator.epsilon)
+    else:
+        assert cells[2] == "penalty alpha"
+        assert set(objective.penalty) - {0.0} == {0.7}
+
+
+@pytest.mark.parametrize("cells", table("README.md", "estimator"), ids=lambda cells: cells[0])
+def test_the_table_says_which_models_take_sample_weights(cells):
+    estimator = ESTIMATORS[cells[0].strip("`").removeprefix("ua.")]()
+    weights = [1.0, 2.0, 3.0] * 4
+    if cells[3] == "yes":
+        assert build(estimator, sample_weight=weights).n == 12
+    else:
+        assert cells[3] == "no"
+        with pytest.raises(ValueError, match="sample_weight varies"):
+            build(estimator, sample_weight=weights)
+
+
+def build(estimator, **options):
+    """A region of a model with 12 rows."""
+    classify = isinstance(estimator, (RidgeClassifier, ua.LSSVC))
+    make = ua.datasets.labels if classify else ua.datasets.linear
+    X, y, _ = make(n=12, d=2, random_state=0)
+    return ua.confidence_region(estimator, X, y, m=10, random_state=0, **options)
+
+
+def test_every_named_noise_is_in_the_table_and_no_other():
+    column = " ".join(cells[1] for cells in table("README.md", "you assume that the noise is"))
+    assert set(re.findall(r'"([\w-]+)"', column)) == set(ua.noise.NAMED)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names_of_the_library_exist(page):
+    for dotted in re.findall(r"\bua((?:\.\w+)+)", read(page)):
+        found = ua
+        for name in dotted.strip(".").split("."):
+            assert hasattr(found, name), f"{page} names ua{dotted}"
+            found = getattr(found, name)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)\s]+)\)", read(page))
+    local = [target for target in targets if not target.startswith(("http", "#"))]
+    missing = [target for target in local if not (ROOT / page).parent.joinpath(target).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_make_targets_exist(page):
+    targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
+    mentioned = set(re.findall(r"(?:^|`)make ([a-z-]+)", read(page), re.MULTILINE))
+    assert mentioned <= targets
