@@ -19,7 +19,8 @@ class TrainingKernel:
     Attributes
     ----------
     evaluate : callable
-        ``evaluate(Z, X)`` returns the matrix of kernel values.
+        ``evaluate(Z, X)`` returns the matrix of kernel values; ``evaluate(Z, None)`` that of Z with
+        itself. A `functools.partial` of a function of this package, so that it can be pickled.
     X : array of shape (n, p)
         The training inputs; the kernel values themselves if precomputed.
     precomputed : bool
@@ -29,7 +30,7 @@ class TrainingKernel:
         rank at distinct inputs, whatever its rank in floating point.
     """
 
-    evaluate: Callable[[Array, Array], Array]
+    evaluate: Callable[[Array, Array | None], Array]
     X: Array
     precomputed: bool
     strict: bool
@@ -43,4 +44,4 @@ class TrainingKernel:
         if self.precomputed:
             return None
         parts = [Z[start : start + _CHUNK] for start in range(0, len(Z), _CHUNK)]
-        return np.concatenate([np.diagonal(self.evaluate(part, part)) for part in parts])
+        return np.concatenate([np.diagonal(self.evaluate(part, None)) for part in parts])

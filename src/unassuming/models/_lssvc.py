@@ -25,6 +25,10 @@ class LSSVC(ClassifierMixin, KernelModel):
     :math:`y_j = \pm 1`. Since :math:`y_j^2 = 1` their squares are those of the residuals: this is
     kernel ridge regression on the labels with penalty :math:`1/(2C)` and an unpenalised bias.
 
+    Its published confidence region takes the slacks to be symmetric given the inputs, which those
+    of labels are not: that region carries no coverage guarantee. The one with ``noise="labels"`` is
+    exact.
+
     Parameters
     ----------
     C : float, default=1.0

@@ -29,6 +29,11 @@ def as_noise(noise: str | Noise) -> Noise:
         return noise
     if isinstance(noise, str) and noise in NAMED:
         return NAMED[noise]()
+    if isinstance(noise, type) and issubclass(noise, Noise):
+        raise ValueError(
+            f"noise is a class: expected an instance, given {noise.__name__}. Write "
+            f"{noise.__name__}()."
+        )
     names = ", ".join(repr(name) for name in NAMED)
     raise ValueError(
         f"noise is not a known assumption: expected one of {names}, or an instance such as "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import factorial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -81,9 +82,12 @@ class Noise(ABC):
         return f"{type(self).__name__}()"
 
 
-def check_group(noise: Noise, order: int, kept: int, what: str) -> None:
-    """Raise if a group is too large to be enumerated, or if nothing but the identity is kept."""
-    if order > LARGEST_GROUP:
+def check_group(noise: Noise, signs: int, moved: int, kept: int, what: str) -> None:
+    """Raise if 2^signs moved! is too large to enumerate, or nothing but the identity is left."""
+    small = signs <= 30 and moved <= 20
+    if not small or 2**signs * factorial(moved) > LARGEST_GROUP:
+        parts = [f"2^{signs}"] * (signs > 0) + [f"{moved}!"] * (moved > 0)
+        order = str(2**signs * factorial(moved)) if small else " · ".join(parts)
         raise ValueError(
             f"the group of {what} is too large to enumerate: m='group' takes groups of at most "
             f"{LARGEST_GROUP} elements, given {order} for {noise!r}. Pass an integer m instead."

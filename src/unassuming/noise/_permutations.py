@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import permutations
-from math import factorial
 from typing import ClassVar
 
 import numpy as np
@@ -61,7 +60,7 @@ class Exchangeable(Noise):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
         """Enumerate all n! permutations; -I is not one of them, so there are no pairs."""
         del modulo_sign
-        check_group(self, factorial(n), factorial(n), f"permutations of {n} rows")
+        check_group(self, 0, n, n, f"permutations of {n} rows")
         every = all_permutations(n)
         return every[1:], len(every)
 
@@ -104,8 +103,7 @@ class SymmetricExchangeable(Noise):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[tuple[Signs, IntArray], int]:
         """Enumerate all 2^n n! signed permutations, or one of each pair."""
-        order = 2**n * factorial(n)
-        check_group(self, order, order >> modulo_sign, f"signed permutations of {n} rows")
+        check_group(self, n, n, n + 1 - modulo_sign, f"signed permutations of {n} rows")
         signs, orders = all_signs(n, modulo_sign=modulo_sign), all_permutations(n)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
         return (pairs[0][1:], pairs[1][1:]), len(pairs[0])

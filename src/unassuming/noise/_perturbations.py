@@ -58,7 +58,15 @@ class Perturbations:
                     f"{name} has the wrong length: expected the last axis to be n = {self.n}, "
                     f"given shape {vector.shape}. Pass one number for each row of the data."
                 )
-        return self.noise.apply(self.drawn, r, f)
+        moved = np.asarray(self.noise.apply(self.drawn, r, f), dtype=np.float64)
+        expected = (*r.shape[:-1], self.m - 1, self.n)
+        if moved.shape != expected:
+            raise ValueError(
+                f"{type(self.noise).__name__}.apply returned the wrong shape: expected {expected} "
+                f"for residuals of shape {r.shape}, given {moved.shape}. The transformations come "
+                "before the last axis."
+            )
+        return moved
 
     def take(self, which: slice) -> Perturbations:
         """Return some of the transformations, i = 1 + start, ..., stop."""

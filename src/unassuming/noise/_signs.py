@@ -66,7 +66,7 @@ class Symmetric(SignFlips):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all 2^n sign vectors, or one of each pair."""
-        check_group(self, 2**n, 2 ** (n - modulo_sign), f"signs of {n} rows")
+        check_group(self, n, 0, 2 ** (n - modulo_sign), f"signs of {n} rows")
         signs = all_signs(n, modulo_sign=modulo_sign)
         return signs[1:], len(signs)
 
@@ -102,9 +102,19 @@ class BlockSymmetric(SignFlips):
                 "blocks must be one label (integer or string) for each row, given an array of "
                 f"shape {labels.shape} and type {labels.dtype}. Pass e.g. blocks=[0, 0, 1, 1]."
             )
+        missing = [label is None or label != label for label in labels.tolist()]
+        if any(missing):
+            raise ValueError(
+                f"blocks has a missing label: expected a label for each row, given "
+                f"{labels[missing][0]} at row {missing.index(True)}. Put the row into a block."
+            )
         self.blocks = labels
-        names, self._block_of_row = np.unique(labels, return_inverse=True)
-        self._count = len(names)
+        # Numbered by first appearance: the signs of a block do not depend on what comes after it.
+        number: dict[object, int] = {}
+        for label in labels.tolist():
+            number.setdefault(label, len(number))
+        self._block_of_row = np.array([number[label] for label in labels.tolist()], dtype=np.intp)
+        self._count = len(number)
 
     def _refuse_other_length(self, n: int) -> None:
         if len(self.blocks) != n:
@@ -122,7 +132,7 @@ class BlockSymmetric(SignFlips):
         """Enumerate all sign vectors of the blocks, or one of each pair."""
         self._refuse_other_length(n)
         blocks = self._count
-        check_group(self, 2**blocks, 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
+        check_group(self, blocks, 0, 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
         signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
         return signs[1:], len(signs)
 

@@ -1,6 +1,6 @@
 """What a model minimises, and the registry from scikit-learn estimators to it."""
 
-from unassuming.objectives._base import Objective
+from unassuming.objectives._base import Objective, rounding_of_difference
 from unassuming.objectives._design import Design, FeatureDesign, KernelDesign
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
@@ -47,4 +47,5 @@ __all__ = [
     "from_ridge_classifier",
     "from_svr",
     "register_objective",
+    "rounding_of_difference",
 ]

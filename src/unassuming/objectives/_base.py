@@ -12,6 +12,8 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.objectives._score import GradientScore, Score
 
+_EPS = float(np.finfo(np.float64).eps)
+
 Weighting = str | ArrayLike
 """Ψ: ``"identity"``, ``"gram"``, ``"hessian"`` or a matrix."""
 
@@ -61,6 +63,18 @@ class Objective(ABC):
         vectors for each candidate. Returns (N, ..., k).
         """
 
+    def fitted(self, coefficients: Array) -> Array:
+        """Return the fitted values, (N, d) -> (N, n)."""
+        return self.y - self.residuals(coefficients)
+
+    def residual_error(self, coefficients: Array, residuals: Array) -> Array:
+        """Bound the rounding error of residuals, (N, d) and (N, n) -> (N, n).
+
+        Two residuals that differ by less may be equal, and one that is smaller may be zero.
+        """
+        del coefficients
+        return rounding_of_difference(self.y, self.y - residuals)
+
     @property
     def sign_blind(self) -> bool:
         """Whether flipping all residuals never changes a statistic."""
@@ -99,6 +113,11 @@ class Objective(ABC):
         return type(self).__name__
 
 
+def rounding_of_difference(y: Array, f: Array) -> Array:
+    """Bound the rounding error of y - f, with a margin."""
+    return np.asarray(8 * _EPS * (np.abs(y) + np.abs(f)))
+
+
 def as_weighting_matrix(weighting: ArrayLike, columns: int | None) -> Array:
     """Return Ψ as a clean matrix whose columns match the gradient."""
     try:
@@ -108,12 +127,17 @@ def as_weighting_matrix(weighting: ArrayLike, columns: int | None) -> Array:
     if psi.ndim != 2 or not np.isfinite(psi).all():
         raise ValueError(
             "weighting must be a name or a finite matrix, given an array of shape "
-            f"{np.shape(weighting)}{'' if np.isfinite(psi).all() else ' with entries that are not'}"
+            f"{np.shape(weighting)}{'' if np.isfinite(psi).all() else ', not all finite numbers'}"
             ". Pass one row for each weighted component of the gradient."
+        )
+    if not psi.any():
+        raise ValueError(
+            "weighting is zero: expected a matrix with which the gradient can be seen, given only "
+            "zeros. Leave it out for the default."
         )
     if columns is not None and psi.shape[1] != columns:
         raise ValueError(
             f"weighting has the wrong number of columns: expected {columns}, one for each "
-            f"component of the gradient, given shape {psi.shape}."
+            f"component of the gradient, given shape {psi.shape}. Transpose or extend it."
         )
     return psi

@@ -49,7 +49,7 @@ class Whitening:
         fitted value, and so no test, sees them.
         """
         _, s, vt = svd(self.q, full_matrices=False)
-        keep = s > max(self.q.shape) * _EPS * s[0]
+        keep = s > rank_cut(self.q.shape) * s[0]
         return np.eye(len(vt)) if keep.all() and len(vt) == self.q.shape[1] else vt[keep].T
 
 
@@ -103,14 +103,20 @@ class Design(ABC):
 
         This rule from values to coefficients uses the inputs only, which keeps tests exact.
         """
-        n, d = self.matrix.shape
-        solution = lstsq(self.matrix, values.T, cond=max(n, d) * _EPS)[0]
-        return np.ascontiguousarray(solution.T)
+        u, s, vt = self._decomposition
+        return ((values @ u) / s) @ vt
+
+    @cached_property
+    def _decomposition(self) -> tuple[Array, Array, Array]:
+        """The singular value decomposition of Φ, on its numerical range."""
+        u, s, vt = svd(self.matrix, full_matrices=False)
+        keep = s > rank_cut(self.matrix.shape) * s[0]
+        return u[:, keep], s[keep], vt[keep]
 
     @property
     @abstractmethod
-    def full_rank(self) -> bool:
-        """Whether every function has ideal coefficients at the inputs."""
+    def spans_everything(self) -> bool:
+        """Whether it is certain that every function has ideal coefficients at the inputs."""
 
     @property
     def n(self) -> int:
@@ -144,7 +150,7 @@ class FeatureDesign(Design):
         return np.column_stack([np.ones(len(X)), X]) if self.intercept else X
 
     @cached_property
-    def full_rank(self) -> bool:
+    def spans_everything(self) -> bool:
         """Whether the features can take any values at the inputs."""
         return bool(np.linalg.matrix_rank(self.matrix) == self.n)
 
@@ -162,29 +168,66 @@ class FeatureDesign(Design):
     def whiten(self, w: Array, lam: float) -> Whitening:
         """Take Q from an SVD of the stacked design, its columns first scaled to length one."""
         n, root = self.n, np.sqrt(w / self.n)
-        stacked = np.vstack([root[:, None] * self.matrix, np.sqrt(lam) * self.penalty_matrix()])
-        length = np.linalg.norm(stacked, axis=0)
-        length = np.where(length > 0, length, 1.0)
+        # With an intercept the columns may be centred: the same functions and the same penalty, in
+        # coefficients whose intercept is shifted. Without, a large mean costs as many digits.
+        centre = self._centre(w)
+        matrix = self.rows(self.X - centre)
+        stacked = np.vstack([root[:, None] * matrix, np.sqrt(lam) * self.penalty_matrix()])
+        length = _lengths(stacked)
         u, s, vt = svd(stacked / length, full_matrices=False)
-        keep = s > max(stacked.shape) * _EPS * s[0]
+        keep = s > rank_cut(stacked.shape) * s[0]
         top, low = u[:n, keep], u[n:, keep]
         back = vt[keep].T / s[keep] / length[:, None]
+        if self.intercept:
+            back[0] -= centre @ back[1:]
         return Whitening(top, low.T * (np.sqrt(lam) * self.penalised), back)
+
+    def _centre(self, w: Array) -> Array:
+        return np.asarray((w / w.sum()) @ self.X if self.intercept else np.zeros(self.X.shape[1]))
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Centre, then solve the stacked least squares problem; least norm if not unique."""
-        share = w / w.sum()
-        centre = share @ self.X if self.intercept else np.zeros(self.X.shape[1])
-        level = float(share @ y) if self.intercept else 0.0
+        centre = self._centre(w)
+        level = float((w / w.sum()) @ y) if self.intercept else 0.0
         root, p = np.sqrt(w / self.n), self.X.shape[1]
         stacked = np.vstack([root[:, None] * (self.X - centre), np.sqrt(lam) * np.eye(p)])
         target = np.concatenate([root * (y - level), np.zeros(p)])
-        slopes = lstsq(stacked, target)[0]
+        slopes = _solve(stacked, target)
         # One step of refinement: the region is centred where the gradient is zero to rounding.
-        slopes = slopes + lstsq(stacked, target - stacked @ slopes)[0]
+        slopes = slopes + _solve(stacked, target - stacked @ slopes)
         if not self.intercept:
-            return np.asarray(slopes)
-        return np.concatenate([[float(share @ (y - self.X @ slopes))], slopes])
+            return slopes
+        return np.concatenate([[float((w / w.sum()) @ (y - self.X @ slopes))], slopes])
+
+    def coefficients(self, values: Array) -> Array:
+        """Return the coefficients whose fitted values come closest, (N, n) -> (N, d)."""
+        return np.ascontiguousarray(_solve(self.matrix, values.T).T)
+
+
+def rank_cut(shape: tuple[int, ...]) -> float:
+    """Return the relative size below which a singular value is nothing but rounding."""
+    return max(shape) * _EPS
+
+
+def _lengths(matrix: Array) -> Array:
+    """Return powers of two near the lengths of the columns: dividing by them rounds nothing."""
+    length = np.linalg.norm(matrix, axis=0)
+    return np.asarray(np.ldexp(1.0, np.frexp(length)[1]))
+
+
+def _solve(A: Array, b: Array) -> Array:
+    """Return the least squares solution of least norm.
+
+    Columns of very different size look like a loss of rank; where scaling them finds more rank,
+    the scaled problem is the one to solve.
+    """
+    cut = rank_cut(A.shape)
+    plain, _, plain_rank, _ = lstsq(A, b, cond=cut)
+    length = _lengths(A)
+    scaled, _, scaled_rank, _ = lstsq(A / length, b, cond=cut)
+    if scaled_rank <= plain_rank:
+        return np.asarray(plain)
+    return np.asarray(scaled / (length if b.ndim == 1 else length[:, None]))
 
 
 class KernelDesign(Design):
@@ -255,20 +298,38 @@ class KernelDesign(Design):
         and where eigenvalues decay to rounding without a gap, so that the rank cannot be told, K
         counts as full: then no bound is claimed that would rest on a rank deficiency.
         """
-        values = self.spectrum[0]
-        kept = values[values > len(values) * _EPS * values[-1]]
-        if len(kept) == len(self.distinct[0]) or (self.kernel is not None and self.kernel.strict):
-            return True
-        return bool(kept[0] < 1e-10 * kept[-1])
+        kept = self._kept
+        return self.spans_everything or bool(kept[0] < 1e-10 * kept[-1])
+
+    @cached_property
+    def spans_everything(self) -> bool:
+        """Whether K surely has full rank at the distinct inputs."""
+        strict = self.kernel is not None and self.kernel.strict
+        return strict or len(self._kept) == len(self.distinct[0])
+
+    @property
+    def _kept(self) -> Array:
+        """The eigenvalues of K that are more than rounding, by absolute value."""
+        size = np.sort(np.abs(self.spectrum[0]))
+        return np.asarray(size[size > rank_cut(size.shape) * size[-1]])
 
     def require_positive_semidefinite(self, method: str) -> None:
-        """Refuse an indefinite K, with its smallest eigenvalue."""
-        require_positive_semidefinite(self.spectrum[0], method)
+        """Refuse an indefinite K, with its smallest eigenvalue.
+
+        A precomputed matrix may be of single precision.
+        """
+        precomputed = self.kernel is not None and self.kernel.precomputed
+        tolerance = 1e-6 if precomputed else 0.0
+        require_positive_semidefinite(self.spectrum[0], method, tolerance=tolerance)
 
     def gram_root(self) -> Array:
         """Return |K|^{1/2} up to a rotation, the intercept weighted by one."""
+        return self._with_intercept(self.kernel_root(), 1.0)
+
+    def kernel_root(self) -> Array:
+        """Return |K|^{1/2} up to a rotation."""
         values, vectors = self.spectrum
-        return self._with_intercept(np.sqrt(np.abs(values))[:, None] * vectors.T, 1.0)
+        return np.asarray(np.sqrt(np.abs(values))[:, None] * vectors.T)
 
     def weighted_spectrum(self, w: Array) -> tuple[Array, Array]:
         """Return Λ > 0 and U of W^{1/2} K W^{1/2}; rounding-size eigenvalues are cut (4)."""
@@ -277,7 +338,7 @@ class KernelDesign(Design):
         else:
             root = np.sqrt(w)
             values, u = eigh(root[:, None] * self.K * root)
-        keep = values > len(values) * _EPS * values[-1]
+        keep = values > rank_cut(values.shape) * values[-1]
         return values[keep], u[:, keep]
 
     def whiten(self, w: Array, lam: float) -> Whitening:
@@ -315,6 +376,8 @@ class KernelDesign(Design):
         """Solve (K + nλ W⁻¹) a + b = y, with 1ᵀa = 0 if there is an intercept b."""
         if lam == 0:
             root = np.sqrt(w)[:, None]
-            return np.asarray(lstsq(root * self.matrix, root[:, 0] * y, cond=self.n * _EPS)[0])
+            return np.asarray(
+                lstsq(root * self.matrix, root[:, 0] * y, cond=rank_cut(self.matrix.shape))[0]
+            )
         b, a = kernel_ridge(self.K, y, self.n * lam, w, fit_intercept=self.intercept)
         return np.concatenate([[b], a]) if self.intercept else a

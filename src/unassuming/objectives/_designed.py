@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.objectives._base import Objective, Weighting, as_weighting_matrix
+from unassuming.objectives._base import _EPS, Objective, Weighting, as_weighting_matrix
 from unassuming.objectives._design import Design
 from unassuming.objectives._score import LeastNormScore, Score
 
@@ -36,9 +36,19 @@ class DesignedObjective(Objective):
         """Return ρ(r), the derivative of the loss; the residual itself for squares."""
         return r
 
+    def fitted(self, coefficients: Array) -> Array:
+        """Return Φ a."""
+        return np.asarray(coefficients @ self.design.matrix.T)
+
     def residuals(self, coefficients: Array) -> Array:
         """Return r(a) = y - Φ a."""
-        return self.y - coefficients @ self.design.matrix.T
+        return self.y - self.fitted(coefficients)
+
+    def residual_error(self, coefficients: Array, residuals: Array) -> Array:
+        """Bound the rounding error of y - Φ a, relative to |y| + |Φ| |a|."""
+        plain = super().residual_error(coefficients, residuals)
+        size = np.abs(coefficients) @ self._size_of_design.T
+        return np.asarray(plain + 4 * _EPS * np.sqrt(self.d) * size)
 
     def coefficients(self, values: Array) -> Array:
         """Return the least-norm coefficients of fitted values."""
@@ -66,6 +76,10 @@ class DesignedObjective(Objective):
     @abstractmethod
     def named_weighting(self, weighting: str) -> Array | None:
         """Return Ψ by name; None for the identity."""
+
+    @cached_property
+    def _size_of_design(self) -> Array:
+        return np.abs(self.design.matrix)
 
     @cached_property
     def _pullback(self) -> Array | None:

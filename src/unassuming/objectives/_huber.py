@@ -59,7 +59,7 @@ class HuberObjective(SmoothObjective):
                     "passes through too many points for HuberRegressor's scale to exist",
                     f"residuals other than zero in a share of more than {self.epsilon**-2:.3g} of "
                     f"the rows (1/epsilon²)",
-                    "a candidate with fewer",
+                    f"a candidate with {float((r != 0).mean(axis=-1).min()):.3g} of them",
                     "Raise epsilon, or use ua.KernelHuber with its fixed threshold.",
                 )
             )

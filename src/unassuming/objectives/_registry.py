@@ -59,6 +59,16 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 def factory_for(estimator: Any) -> Factory:
     """Return the registered factory, or raise a TypeError that lists what is supported."""
     factory = _FACTORIES.get(type(estimator))
+    if factory is None and type(estimator).__name__.endswith("CV"):
+        raise TypeError(
+            complaint(
+                "estimator",
+                "chooses hyper-parameters with the same y, which voids the guarantee",
+                "a model with fixed hyper-parameters",
+                type(estimator).__name__,
+                "Tune on other rows and pass the model with what was chosen.",
+            )
+        )
     if factory is None:
         names = sorted(cls.__name__ for cls in _FACTORIES)
         raise TypeError(

@@ -47,11 +47,12 @@ class GradientScore(Score):
         z = np.asarray(self.gradient(a, perturbed), dtype=np.float64)
         if self.weighting is not None:
             z0, z = z0 @ self.weighting.T, z @ self.weighting.T
-        unit = _unit(r.shape[-1], z0.shape[-1])
-        reference = z0[:, None, :]
-        return Contrast(
-            z0, z - reference, unit * np.abs(z0), unit * (np.abs(z) + np.abs(reference))
-        )
+        # Nothing is known of how z is summed up: errors are relative to its largest value anywhere.
+        scale = np.maximum(np.abs(z).max(axis=1, initial=0.0), np.abs(z0))
+        error = _unit(r.shape[-1], z0.shape[-1]) * scale
+        moved = (perturbed != r[:, None, :]).any(axis=-1)[:, :, None]
+        difference = np.where(moved, z - z0[:, None, :], 0.0)
+        return Contrast(z0, difference, error, np.where(moved, error[:, None, :], 0.0))
 
 
 @dataclass(frozen=True, eq=False)

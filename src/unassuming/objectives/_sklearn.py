@@ -17,9 +17,12 @@ KernelHuber                  Σ w h_δ(r) + (alpha/2) aᵀKa     λ = alpha / n
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
 from sklearn.svm import SVR
@@ -70,6 +73,9 @@ def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array |
 def from_lssvc(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
     """Build ½‖w‖² + C Σ ξ² as ridge regression on the labels: alpha = 1 / (2C).
 
+    The region is exact for label noise. The published one, with symmetric slacks, carries no
+    coverage guarantee: given the inputs slacks of labels are not symmetric (docs/theory.md 8).
+
     A linear kernel is taken in its features, coefficients [intercept, w]; any other kernel in
     its dual coefficients.
     """
@@ -88,15 +94,10 @@ def from_svr(estimator: Any, X: Array, y: Array, sample_weight: Array | None) ->
     weight = _constant(sample_weight, "SVR")
     C = _number(estimator, "C") * weight
     epsilon = _number(estimator, "epsilon", zero=True)
-    kernel = TrainingKernel(
-        lambda Z, training: svr_gram(estimator, Z, training),
-        X,
-        precomputed=estimator.kernel == "precomputed",
-        strict=estimator.kernel == "rbf",
-    )
-    K = svr_gram(estimator, X)
-    require_symmetric(K)
-    return SVRObjective(KernelDesign(K, intercept=True, kernel=kernel), y, C, epsilon)
+    evaluate = partial(svr_gram, clone(estimator))
+    strict = estimator.kernel == "rbf"
+    design = _design_of_kernel(estimator, evaluate, X, strict=strict, intercept=True)
+    return SVRObjective(design, y, C, epsilon)
 
 
 def from_lasso(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> LassoObjective:
@@ -113,7 +114,7 @@ def from_kernel_lasso(
 ) -> LassoObjective:
     """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
     c = _constant(sample_weight, "KernelLasso")
-    alpha = _number(estimator, "alpha", zero=True)
+    alpha = _number(estimator, "alpha")
     return LassoObjective(_kernel_design(estimator, X), y, c, np.full(len(y), alpha))
 
 
@@ -143,26 +144,38 @@ def _features(estimator: Any, X: Array) -> FeatureDesign:
 
 
 def _kernel_design(estimator: Any, X: Array, *, intercept: bool = False) -> KernelDesign:
-    def evaluate(Z: Array, training: Array | None) -> Array:
-        return gram(
-            estimator.kernel,
-            Z,
-            training,
-            gamma=estimator.gamma,
-            degree=estimator.degree,
-            coef0=estimator.coef0,
-            params=estimator.kernel_params,
-        )
+    evaluate = partial(
+        _gram,
+        estimator.kernel,
+        estimator.gamma,
+        estimator.degree,
+        estimator.coef0,
+        estimator.kernel_params,
+    )
+    strict = estimator.kernel in ("rbf", "laplacian")
+    return _design_of_kernel(estimator, evaluate, X, strict=strict, intercept=intercept)
 
+
+def _gram(
+    kernel: Any, gamma: Any, degree: Any, coef0: Any, params: Any, Z: Array, X: Array | None
+) -> Array:
+    return gram(kernel, Z, X, gamma=gamma, degree=degree, coef0=coef0, params=params)
+
+
+def _design_of_kernel(
+    estimator: Any,
+    evaluate: Callable[[Array, Array | None], Array],
+    X: Array,
+    *,
+    strict: bool,
+    intercept: bool,
+) -> KernelDesign:
     K = evaluate(X, None)
     require_symmetric(K, "the kernel matrix")
-    kernel = TrainingKernel(
-        evaluate,
-        X,
-        precomputed=estimator.kernel == "precomputed",
-        strict=estimator.kernel in ("rbf", "laplacian"),
-    )
-    return KernelDesign(K, intercept=intercept, kernel=kernel)
+    precomputed = estimator.kernel == "precomputed"
+    kernel = TrainingKernel(evaluate, X, precomputed=precomputed, strict=strict)
+    # Symmetric to the last bit, since decompositions read one triangle and products both.
+    return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=kernel)
 
 
 def _weights(sample_weight: Array | None, y: Array) -> Array:

@@ -43,14 +43,14 @@ class SmoothObjective(DesignedObjective):
     def score(self, weighting: Weighting) -> Score:
         """Return the whitened gradient, or Ψ times the plain one."""
         if isinstance(weighting, str) and weighting == "hessian":
-            white = self.whitening
-
-            def subdifferential(a: Array) -> tuple[Array, Array]:
-                point = a @ white.push.T
-                return point, point
-
-            return LeastNormScore(white.pull(self.w), self.influence, subdifferential, None)
+            pull = self.whitening.pull(self.w)
+            return LeastNormScore(pull, self.influence, self.whitened_subdifferential, None)
         return super().score(weighting)
+
+    def whitened_subdifferential(self, a: Array) -> tuple[Array, Array]:
+        """Return H^{-1/2} λPa, twice."""
+        point = a @ self.whitening.push.T
+        return point, point
 
     @cached_property
     def whitening(self) -> Whitening:

@@ -46,7 +46,7 @@ class SVRObjective(DesignedObjective):
         if weighting == "identity":
             return None
         if weighting == "gram":
-            return KernelDesign(self.kernel.K).gram_root()
+            return self.kernel.kernel_root()
         why = ""
         if weighting == "hessian":
             why = ", whose Hessian is the kernel matrix and may have no inverse"

@@ -13,7 +13,7 @@ _SLACK = 1e-9
 """How far level * m may lie from an integer and still be that integer (0.95 * 100 is not 95)."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Level:
     """The confidence level p = 1 - q/m, kept as the integers q and m.
 

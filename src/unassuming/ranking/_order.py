@@ -22,7 +22,10 @@ def draw_tie_order(m: int, ties: str, rng: np.random.Generator) -> IntArray:
             "Choose one of the two."
         )
     order = np.arange(m, dtype=np.intp)
-    return rng.permutation(order) if ties == "random" else order
+    if ties == "random":
+        order = rng.permutation(order)
+    order.setflags(write=False)
+    return order
 
 
 def precedes(difference: Array, tolerance: Array | float, tie_order: IntArray) -> BoolArray:

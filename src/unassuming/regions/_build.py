@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, f
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_data
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
-from unassuming.regions._pipeline import fit_transform_without_y, split_pipeline
+from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
 from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._region import Region
@@ -39,8 +41,10 @@ def confidence_region(
 
     The region of level p contains the ideal coefficients, those that reproduce the noise-free
     outputs at the inputs, with probability exactly p, for every sample size and every noise that
-    satisfies the assumption. It is void if the inputs, the features, the weights or the
-    hyper-parameters depend on the noise, or if the seed is chosen after seeing the region.
+    satisfies the assumption. (Not for a classifier with another assumption than ``"labels"``: that
+    is the published region of LS-SVC, which carries no coverage guarantee.) It is void if the
+    inputs, the features, the weights or the hyper-parameters depend on the noise, or if the seed is
+    chosen after seeing the region.
 
     Parameters
     ----------
@@ -58,12 +62,14 @@ def confidence_region(
         or an instance such as ``ua.noise.BlockSymmetric(blocks)``.
     m : int or "group", default 100
         Number of statistics; levels are multiples of 1/m. ``"group"`` enumerates a small finite
-        group of transformations instead of sampling it.
+        group of transformations instead of sampling it: at most 4,096, so up to 12 rows for signs
+        and 6 for permutations. A level is then rounded up to the next multiple of 1/m.
     sample_weight : array of shape (n,), optional
         Weights that do not depend on y. Rows of weight zero are dropped.
     weighting : {"hessian", "gram", "identity"} or matrix, optional
-        Ψ, the weighting of the gradient. It changes the shape of the region, not its coverage, as
-        long as it does not depend on y.
+        Ψ, the weighting of the gradient: by default ``"gram"`` (kernels only) for SVR,
+        ``"identity"`` for Lasso and KernelLasso, else ``"hessian"``. It changes the shape of the
+        region, not its coverage, as long as it does not depend on y.
     ties : {"random", "favour"}, default "random"
         How equal statistics are ordered: at random (exact), or in favour of the candidate
         (nothing random; coverage at least the level).
@@ -92,16 +98,19 @@ def confidence_region(
     classify = isinstance(model, BaseEstimator) and is_classifier(model)
     chosen = as_noise(noise if noise is not None else ("labels" if classify else "symmetric"))
     _check_labels(chosen, model, classify=classify)
-    data = check_data(X, y, sample_weight, classify=classify)
-    features = X if transformers is None else fit_transform_without_y(transformers, X, y)
+    seed = as_seed(random_state)
+    transformation_stream, tie_stream, feature_stream = streams(seed)
+    data = check_data(deepcopy(X), y, sample_weight, classify=classify)
+    features = data.X
+    if transformers is not None:
+        seed_unset(transformers, feature_stream)
+        features = fit_transform_without_y(transformers, data.X, y)
     design = as_inputs(features)[data.rows]
     if getattr(model, "kernel", None) == "precomputed":
         design = _precomputed(design, data)
     objective = factory(model, design, data.y, data.weight)
     _name_coefficients(objective, transformers, features)
 
-    seed = as_seed(random_state)
-    transformation_stream, tie_stream = streams(seed)
     chosen = chosen if data.rows.all() else chosen.restrict(data.rows)
     enumerated = isinstance(m, str) and m == "group"
     if enumerated:
@@ -117,16 +126,30 @@ def confidence_region(
     quadratic = whitened and isinstance(objective, Quadratic)
     kind = QuadraticRegion if quadratic else Region
     return kind(
-        transform=lambda Z: as_inputs(Z if transformers is None else transformers.transform(Z)),
+        transform=partial(_transformed, transformers),
         data=data,
         objective=objective,
         engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),
-        description=_describe(estimator, objective, perturbations, psi, ties, seed, classify),
+        description=_describe(
+            estimator,
+            objective,
+            perturbations,
+            psi,
+            ties,
+            seed,
+            classify=classify,
+            enumerated=enumerated,
+        ),
         weighting=psi,
         ties=ties,
         enumerated=enumerated,
         seed=seed,
     )
+
+
+def _transformed(transformers: Pipeline | None, X: Any) -> Array:
+    """Return new inputs as the model sees them."""
+    return as_inputs(X if transformers is None else transformers.transform(X))
 
 
 def _check_labels(noise: Noise, model: Any, *, classify: bool) -> None:
@@ -180,7 +203,9 @@ def _describe(
     psi: Any,
     ties: str,
     seed: int,
+    *,
     classify: bool,
+    enumerated: bool,
 ) -> Description:
     m, noise = perturbations.m, perturbations.noise
     surely = "exactly" if ties == "random" else "at least"
@@ -199,13 +224,16 @@ def _describe(
         ("covers", covers),
     ]
     design = getattr(objective, "design", None)
-    if isinstance(design, Design) and not design.full_rank:
+    if isinstance(design, Design) and not design.spans_everything:
         features = isinstance(design, FeatureDesign)
         what = f"{objective.d} features" if features else "kernel at the inputs"
         lines.insert(3, ("", f"{target} {lies} in the span of the {what}"))
     name = psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"
     lines += [
         ("weighting", name),
-        ("drawn", f"{m - 1} transformations, {noise!r}, seed {seed}, ties {ties}"),
+        (
+            "listed" if enumerated else "drawn",
+            f"{m - 1} transformations, {noise!r}, seed {seed}, ties {ties}",
+        ),
     ]
     return Description(" ".join(repr(estimator).split()), tuple(lines))

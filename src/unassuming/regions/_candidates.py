@@ -11,7 +11,12 @@ from sklearn.base import BaseEstimator
 
 from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
-from unassuming.objectives import Objective, fitted_coefficients, fitted_values
+from unassuming.objectives import (
+    Objective,
+    fitted_coefficients,
+    fitted_values,
+    rounding_of_difference,
+)
 from unassuming.regions._data import Data, as_finite
 
 FITTED = (
@@ -50,6 +55,12 @@ class Candidates:
             return objective.residuals(self.coefficients[which])
         return objective.y - self.values[which]
 
+    def residual_error(self, objective: Objective, which: slice | IntArray, r: Array) -> Array:
+        """Bound the rounding errors of these residuals, shape (*, n)."""
+        if self.values is None:
+            return objective.residual_error(self.coefficients[which], r)
+        return rounding_of_difference(objective.y, self.values[which])
+
 
 def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
     """Turn vectors, callables and fitted estimators into coefficients and residuals."""
@@ -85,7 +96,9 @@ def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
                 f"{objective.d} coefficients [{shown}], or an array with one such row for each "
                 "candidate",
                 f"shape {a.shape}",
-                "Pass a callable f(X) for a function that is not given by coefficients.",
+                "For values at the rows of X pass a callable, lambda X: values."
+                if a.shape == (objective.n,)
+                else "Pass a callable f(X) for a function that is not given by coefficients.",
             )
         )
     return Candidates(np.atleast_2d(a), None, single=a.ndim == 1)
@@ -113,8 +126,8 @@ def _from_estimator(estimator: BaseEstimator, objective: Objective, data: Data) 
     values = _one_number_for_each_row(fitted_values(estimator, data.X), name, data)
     a = fitted_coefficients(estimator, objective.n)
     if a is not None and a.shape == (objective.d,):
-        reproduced = objective.y - objective.residuals(a[None, :])[0]
-        scale = np.abs(values).max() + np.abs(objective.y).max()
+        reproduced = objective.fitted(a[None, :])[0]
+        scale = max(np.abs(values).max(), np.abs(reproduced).max())
         if np.abs(reproduced - values).max() <= 1e-8 * scale:
             return Candidates(a[None, :], None, single=True, caveat=FITTED)
     return replace(_from_values(values, objective), caveat=FITTED)

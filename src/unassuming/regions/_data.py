@@ -83,8 +83,8 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
 def as_finite(array: Any, name: str, remedy: str = "Drop or impute these entries.") -> Array:
     """Return an array of finite float64, or raise."""
     kind = getattr(getattr(array, "dtype", None), "kind", "")
-    if array is None or kind == "c":
-        raise _not_numeric(name, "None" if array is None else "complex numbers")
+    if array is None or (kind and kind in "cMm"):
+        raise _not_numeric(name, "None" if array is None else f"values of type {array.dtype}")
     try:
         values = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -90,5 +90,5 @@ class LiftedGaps:
         off = np.linalg.norm(pushed, axis=0) + fitted * pull_size
         unit = 8 * _EPS * (n + len(monomials) + a.shape[1])
         powers = np.stack([length**2 + 2 * length * off, length + off, np.ones(len(a))])
-        in_doubt = (np.abs(gaps) <= (unit * self.size) @ powers).any(axis=0)
-        return gaps.T, in_doubt
+        sure = np.abs(gaps) > (unit * self.size) @ powers  # False also where anything overflowed
+        return gaps.T, ~sure.all(axis=0)

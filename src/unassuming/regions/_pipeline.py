@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
@@ -42,6 +43,13 @@ def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
     if inner is not None:
         steps = [*steps, ("inner", inner)]
     return (Pipeline(steps) if steps else None), model
+
+
+def seed_unset(transformers: Pipeline, rng: np.random.Generator) -> None:
+    """Seed every transformer that draws at random and has no seed of its own."""
+    for name, value in sorted(transformers.get_params().items()):
+        if value is None and (name == "random_state" or name.endswith("__random_state")):
+            transformers.set_params(**{name: int(rng.integers(2**31 - 1))})
 
 
 def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:

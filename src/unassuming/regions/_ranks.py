@@ -49,7 +49,7 @@ class RankEngine:
         out = np.empty((len(candidates), self.perturbations.m))
         for batch in self._batches(len(candidates)):
             r = candidates.residuals(self.objective, batch)
-            out[batch] = self._contrast(candidates.coefficients[batch], r).statistics()
+            out[batch] = self._contrast(candidates, batch, r).statistics()
         return out
 
     def ranks(self, candidates: Candidates) -> IntArray:
@@ -59,7 +59,7 @@ class RankEngine:
         for batch in self._batches(len(careful)):
             rows = careful[batch]
             r = candidates.residuals(self.objective, rows)
-            contrast = self._contrast(candidates.coefficients[rows], r)
+            contrast = self._contrast(candidates, rows, r)
             ranks[rows] = self._rank(*contrast.gaps(), r)
         return ranks
 
@@ -79,29 +79,47 @@ class RankEngine:
         step = max(1, BATCH_BYTES // (8 * sum(lifted.table.shape)))
         for batch in _slices(len(candidates), step):
             a, r = candidates.coefficients[batch], candidates.residuals(self.objective, batch)
-            gaps, doubt = lifted.gaps(a, r)
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is in doubt
+                gaps, doubt = lifted.gaps(a, r)
             ranks[batch] = self._rank(gaps, 0.0, r)
             left_over.append(batch.start + np.flatnonzero(doubt))
         return np.concatenate(left_over)
 
-    def _contrast(self, a: Array, r: Array) -> Contrast:
-        perturbed = self.perturbations.apply(r, self.objective.y - r)
-        exact = self.perturbations.noise.exact_arithmetic
+    def _contrast(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Contrast:
+        """Compare some candidates, given their residuals, with their perturbations."""
+        a = candidates.coefficients[which]
+        error = candidates.residual_error(self.objective, which, r)
+        r, perturbed = self._perturb(r, error)
         # Overflow is reported below, as one sentence.
         with np.errstate(over="ignore", invalid="ignore"):
+            exact = self.perturbations.noise.exact_arithmetic
             contrast = self.score.contrast(a, r, perturbed, exact=exact)
-            gaps, _ = contrast.gaps()
-        if not np.isfinite(gaps).all():
+        if not contrast.is_finite():
             raise ValueError(
                 complaint(
                     "the candidate",
                     "is too large to be ranked in double precision",
-                    "statistics below 1e308",
+                    "gradients below 1e150",
                     f"coefficients up to {np.abs(a).max():.3g}",
                     "Rescale the data or the candidate.",
                 )
             )
         return contrast
+
+    def _perturb(self, r: Array, error: Array) -> tuple[Array, Array]:
+        """Return residuals and perturbed residuals, equal wherever rounding alone tells them apart.
+
+        Noise with equal terms (discrete, or zero) ties, but y - f(x) is rounded: what differs by
+        less than its error is taken as equal.
+        """
+        fitted = self.objective.y - r
+        r = np.where(np.abs(r) <= error, 0.0, r)
+        perturbed = self.perturbations.apply(r, fitted)
+        if self.perturbations.noise.exact_arithmetic:
+            slack = np.abs(self.perturbations.apply(error, fitted)) + error[:, None, :]
+            near = np.abs(perturbed - r[:, None, :]) <= slack
+            perturbed = np.where(near, r[:, None, :], perturbed)
+        return r, perturbed
 
     @cached_property
     def _lifted(self) -> LiftedGaps | None:

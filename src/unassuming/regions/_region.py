@@ -8,6 +8,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import Objective
@@ -89,6 +90,11 @@ class Region:
         return self.perturbations.noise
 
     @property
+    def names(self) -> list[str]:
+        """The names of the coefficients, in their order."""
+        return self.objective.names
+
+    @property
     def perturbations(self) -> Perturbations:
         """The drawn transformations."""
         return self._engine.perturbations
@@ -101,7 +107,9 @@ class Region:
     @cached_property
     def estimate(self) -> Array:
         """The point estimate, polished until its gradient is zero to rounding, shape (d,)."""
-        return self.objective.estimate()
+        estimate = self.objective.estimate()
+        estimate.setflags(write=False)
+        return estimate
 
     def statistics(self, candidates: Any) -> Array:
         """Return Z_0, ..., Z_{m-1}: shape (m,) for one candidate, (N, m) for several."""
@@ -166,14 +174,17 @@ class Region:
     def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
         """Return the answer at one level, or a dictionary of answers at several."""
         if np.ndim(level) == 1:
-            return {p: at(self.level(p)) for p in level}
+            return {float(p): at(self.level(p)) for p in level}
         return at(self.level(level))
 
     def _is_estimate(self, candidate: Candidates) -> bool:
-        """Whether the candidate is the estimate; it cannot be unless that was asked for before."""
-        if candidate.values is not None or "estimate" not in self.__dict__:
+        """Whether the candidate is the estimate itself, if there is one."""
+        if candidate.values is not None:
             return False
-        return np.array_equal(candidate.coefficients[0], self.estimate)
+        try:
+            return np.array_equal(candidate.coefficients[0], self.estimate)
+        except (NotAvailable, ValueError):  # the objective does not know, or has no, minimum
+            return False
 
     def _resolve(self, candidates: Any) -> Candidates:
         return resolve(candidates, self.objective, self._data)

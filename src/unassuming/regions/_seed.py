@@ -17,7 +17,8 @@ def as_seed(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1, dtype=np.int64))
-    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+    integer = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if integer and random_state >= 0:
         return int(random_state)
     raise ValueError(
         complaint(
@@ -30,7 +31,7 @@ def as_seed(random_state: Any) -> int:
     )
 
 
-def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
-    """Return two independent generators: for the transformations and for the tie order."""
-    first, second = np.random.SeedSequence(seed).spawn(2)
-    return np.random.default_rng(first), np.random.default_rng(second)
+def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
+    """Return independent generators: for the transformations, the tie order, random features."""
+    first, second, third = np.random.SeedSequence(seed).spawn(3)
+    return np.random.default_rng(first), np.random.default_rng(second), np.random.default_rng(third)
