@@ -306,9 +306,9 @@ def test_the_fast_path_is_taken(name, noise, monkeypatch):
     seen = []
     contrast = type(region._engine)._contrast
 
-    def counted(engine, coefficients, residuals):
-        seen.append(len(coefficients))
-        return contrast(engine, coefficients, residuals)
+    def counted(engine, candidates, which, residuals):
+        seen.append(len(residuals))
+        return contrast(engine, candidates, which, residuals)
 
     monkeypatch.setattr(type(region._engine), "_contrast", counted)
     region.rank(a)

@@ -29,15 +29,13 @@ def as_noise(noise: str | Noise) -> Noise:
         return noise
     if isinstance(noise, str) and noise in NAMED:
         return NAMED[noise]()
+    remedy = "Choose one of these names."
     if isinstance(noise, type) and issubclass(noise, Noise):
-        raise ValueError(
-            f"noise is a class: expected an instance, given {noise.__name__}. Write "
-            f"{noise.__name__}()."
-        )
+        remedy = f"Write {noise.__name__}(): an instance, not the class."
     names = ", ".join(repr(name) for name in NAMED)
     raise ValueError(
         f"noise is not a known assumption: expected one of {names}, or an instance such as "
-        f"ua.noise.BlockSymmetric(blocks), given {noise!r}. Choose one of these names."
+        f"ua.noise.BlockSymmetric(blocks), given {noise!r}. {remedy}"
     )
 
 

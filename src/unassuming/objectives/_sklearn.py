@@ -114,7 +114,7 @@ def from_kernel_lasso(
 ) -> LassoObjective:
     """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
     c = _constant(sample_weight, "KernelLasso")
-    alpha = _number(estimator, "alpha")
+    alpha = _number(estimator, "alpha", zero=True)
     return LassoObjective(_kernel_design(estimator, X), y, c, np.full(len(y), alpha))
 
 

@@ -32,10 +32,32 @@ class Contrast:
     reference_error: Array
     difference_error: Array
 
-    def is_finite(self) -> bool:
-        """Whether nothing has overflowed, the errors included."""
-        parts = (self.reference, self.difference, self.reference_error, self.difference_error)
-        return all(bool(np.isfinite(part).all()) for part in parts)
+    @property
+    def _largest(self) -> Array:
+        """The largest entry of z_0 and of the differences, shape (N,)."""
+        reference = np.abs(self.reference).max(axis=-1, initial=0.0)
+        difference = np.abs(self.difference).max(axis=(-2, -1), initial=0.0)
+        return np.asarray(np.maximum(reference, difference))
+
+    def representable(self) -> bool:
+        """Whether nothing has overflowed, nor would when it is squared; errors included."""
+        errors = (self.reference_error, self.difference_error)
+        finite = all(bool(np.isfinite(part).all()) for part in errors)
+        return finite and bool((self._largest < 1e150).all())  # NaN is not
+
+    def normalised(self) -> Contrast:
+        """Divide each candidate by a power of two, so that no square underflows.
+
+        Signs and ratios, which are all that ranks need, do not change.
+        """
+        shrink = np.ldexp(1.0, -np.frexp(self._largest)[1])
+        row, table = shrink[:, None], shrink[:, None, None]
+        return Contrast(
+            self.reference * row,
+            self.difference * table,
+            self.reference_error * row,
+            self.difference_error * table,
+        )
 
     def statistics(self) -> Array:
         """Return Z_0, ..., Z_{m-1}, shape (N, m)."""
@@ -44,19 +66,10 @@ class Contrast:
         return np.asarray(np.einsum("nik,nik->ni", z, z))
 
     def gaps(self) -> tuple[Array, Array]:
-        """Return Z_i - Z_0 and a bound on its rounding error, each of shape (N, m - 1).
-
-        Both in units of a power of four for each candidate: only their ratio and sign matter.
-        """
-        # One power of two for each candidate keeps the squares from over- and underflowing.
-        largest = np.maximum(
-            np.abs(self.reference).max(axis=-1, initial=0.0),
-            np.abs(self.difference).max(axis=(-2, -1), initial=0.0),
-        )
-        shrink = np.ldexp(1.0, -np.frexp(largest)[1])[:, None, None]
-        d, e = self.difference * shrink, self.difference_error * shrink
-        z0, e0 = self.reference[:, None, :] * shrink, self.reference_error[:, None, :] * shrink
-        s = d + 2 * z0  # z_i + z_0
+        """Return Z_i - Z_0 and a bound on its rounding error, each of shape (N, m - 1)."""
+        d, e = self.difference, self.difference_error
+        s = d + 2 * self.reference[:, None, :]  # z_i + z_0
         gap = np.einsum("nik,nik->ni", d, s)
-        tolerance = (np.abs(s) * e).sum(axis=-1) + (np.abs(d) * (e + 2 * e0)).sum(axis=-1)
+        s_error = e + 2 * self.reference_error[:, None, :]
+        tolerance = (np.abs(s) * e).sum(axis=-1) + (np.abs(d) * s_error).sum(axis=-1)
         return gap, tolerance

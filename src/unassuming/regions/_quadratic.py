@@ -51,10 +51,13 @@ class QuadraticRegion(Region):
         >>> from sklearn.linear_model import LinearRegression
         >>> X, y, coefficients = ua.datasets.linear(n=50, d=1, random_state=0)
         >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
-        >>> t = region.reach([0.0, 1.0], level=0.9)
-        >>> inside, outside = (region.estimate + s * t * [0.0, 1.0] for s in (0.999, 1.001))
-        >>> bool(region.contains(inside)), bool(region.contains(outside))
-        (True, False)
+        >>> import numpy as np
+        >>> slope = np.array([0.0, 1.0])
+        >>> t = region.reach(slope, level=0.9)
+        >>> region.contains(region.estimate + 0.999 * t * slope)
+        True
+        >>> region.contains(region.estimate + 1.001 * t * slope)
+        False
         """
         d, single = self._vectors(directions, "directions")
         ends = self._geometry.exits(d)

@@ -60,7 +60,7 @@ class RankEngine:
             rows = careful[batch]
             r = candidates.residuals(self.objective, rows)
             contrast = self._contrast(candidates, rows, r)
-            ranks[rows] = self._rank(*contrast.gaps(), r)
+            ranks[rows] = self._rank(*contrast.normalised().gaps(), r)
         return ranks
 
     def _rank(self, gaps: Array, tolerance: Array | float, r: Array) -> IntArray:
@@ -94,12 +94,12 @@ class RankEngine:
         with np.errstate(over="ignore", invalid="ignore"):
             exact = self.perturbations.noise.exact_arithmetic
             contrast = self.score.contrast(a, r, perturbed, exact=exact)
-        if not contrast.is_finite():
+        if not contrast.representable():
             raise ValueError(
                 complaint(
                     "the candidate",
                     "is too large to be ranked in double precision",
-                    "gradients below 1e150",
+                    "statistics below 1e300",
                     f"coefficients up to {np.abs(a).max():.3g}",
                     "Rescale the data or the candidate.",
                 )
