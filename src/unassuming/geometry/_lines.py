@@ -31,11 +31,14 @@ class LineQuadratics:
         return self.noise >= self.A
 
 
-def along_lines(maker: FormMaker, start: Array, step: Array, error: Array) -> LineQuadratics:
+def along_lines(
+    maker: FormMaker, start: Array, step: Array, error: Array, start_error: Array | None = None
+) -> LineQuadratics:
     """Restrict the sets to lines of fitted values f̂ + start + t step, each (N, n).
 
-    ``error`` (N,) bounds the rounding error of ``step``.
+    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``.
     """
+    start_error = error if start_error is None else start_error
     q, r, perturbations = maker.q, maker.residual, maker.perturbations
     Er = perturbations.apply(r) - r
     qEr = Er @ q
@@ -45,16 +48,23 @@ def along_lines(maker: FormMaker, start: Array, step: Array, error: Array) -> Li
     A = _dot(moved, moved) - _dot(q_moved, q_moved)
     b = -_dot(moved, h)
     c = _dot(qEr, qEr) + np.zeros_like(b)
+    zero = maker.vanishing(Er, qEr)
+    b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
+    unit = 8 * _EPS * sum(q.shape)
     if start.any():
         base = perturbations.apply(start) - start[:, None, :]
         q_base = base @ q
+        here = _dot(base, base) - _dot(q_base, q_base)
         b = b + _dot(base, moved) - _dot(q_base, q_moved)
-        c = c + 2 * _dot(base, h) - _dot(base, base) + _dot(q_base, q_base)
+        c = c + np.where(zero, 0.0, 2 * _dot(base, h)) - here
+        # A set with a_i = 0 consists of its free directions: a start among them is in the set,
+        # whatever rounding makes of it.
+        away = np.linalg.norm(base, axis=-1)
+        off = unit * away + 2 * start_error[:, None]
+        within = zero & (here <= off * (2 * away + off))
+        b, c = np.where(within, 0.0, b), np.where(within, 0.0, c)
     size = np.linalg.norm(moved, axis=-1)
-    off = 8 * _EPS * sum(q.shape) * size + 2 * error[:, None]
-    zero = maker.vanishing(Er, qEr)
-    if not start.any():
-        b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
+    off = unit * size + 2 * error[:, None]
     return LineQuadratics(A, b, c, off * (2 * size + off), zero & ~maker.tie_wins)
 
 

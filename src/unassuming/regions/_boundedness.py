@@ -34,6 +34,8 @@ class FreeDirections:
         The direction in words.
     exact : bool
         Whether no other direction can be shared by more sets.
+    unpenalised : bool
+        Whether there is an intercept, which no norm bound holds back.
     """
 
     cylinders: int
@@ -41,6 +43,7 @@ class FreeDirections:
     direction: Array
     name: str
     exact: bool
+    unpenalised: bool
 
     @property
     def smallest_bounded_q(self) -> int:
@@ -73,7 +76,12 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
     name, _, direction = candidates[best]
     shared = int(counts[best])
     return FreeDirections(
-        cylinders, shared, direction, name, exact=(full and signs) or shared == cylinders
+        cylinders,
+        shared,
+        direction,
+        name,
+        exact=(full and signs) or shared == cylinders,
+        unpenalised=design.intercept,
     )
 
 
@@ -90,6 +98,8 @@ def _candidates(objective: Quadratic, F: Array, projector: Array) -> list[tuple[
             found.append((f"the fitted value of row {j} alone", value, a))
     else:
         for j, name in enumerate(objective.names):
+            if not design.matrix[:, j].any():
+                continue  # no fitted value sees it
             a = np.zeros(objective.d)
             a[j] = 1.0
             found.append((f"the coefficient {name} alone", root * design.matrix[:, j], a))
@@ -113,7 +123,7 @@ def boundedness(free: FreeDirections, level: Level, noise: object) -> Boundednes
             "share a direction in which they never end.",
         )
     best = 1 - free.smallest_bounded_q / level.m
-    remedies = remedy(best, noise)
+    remedies = remedy(best, noise, free)
     if q <= free.shared:
         reason = (
             f"{free.shared} of the {level.m - 1} sets never end along {free.name}, and {q} are "
@@ -127,9 +137,13 @@ def boundedness(free: FreeDirections, level: Level, noise: object) -> Boundednes
     return Boundedness(p, "undetermined", reason)
 
 
-def remedy(best: float, noise: object) -> str:
+def remedy(best: float, noise: object, free: FreeDirections) -> str:
     """Say what to do about an unbounded region."""
-    ways = ["a norm bound: band(X, norm_bound=B)"]
+    ways = (
+        []
+        if free.name == "a constant shift" and free.unpenalised
+        else ["a norm bound: band(X, norm_bound=B)"]
+    )
     if best > 0:
         ways.append(f"a level of at most {best:.4g}")
     if isinstance(noise, Symmetric):

@@ -37,7 +37,10 @@ def whitened_chart(objective: Quadratic, g: Array) -> Chart:
     back = objective.back / np.sqrt(objective.n)
     turned = g @ back
     rest = g - turned @ (objective.forward * np.sqrt(objective.n))
-    return Chart(whitened_matrix(objective), turned, _exceeds(rest, g))
+    # In units in which the columns of the stacked design have length one.
+    unit = np.linalg.norm(objective.forward, axis=0)
+    unit = np.where(unit > 0, unit, unit.max())
+    return Chart(whitened_matrix(objective), turned, _exceeds(rest / unit, g / unit))
 
 
 def whitened_matrix(objective: Quadratic) -> Array:
@@ -57,13 +60,21 @@ def value_chart(objective: Quadratic, design: KernelDesign, g: Array) -> Chart:
     for j, row in enumerate(rows):
         same = np.abs(g - row).max(axis=1) <= 8 * _EPS * np.abs(row).max()
         turned[same], rest[same] = np.arange(len(rows)) == j, 0.0
-    return Chart(value_matrix(objective, design), turned, _exceeds(rest, g))
+    F, length = _values_and_lengths(objective, design)
+    return Chart(F, turned / length, _exceeds(rest, g))
 
 
 def value_matrix(objective: Quadratic, design: KernelDesign) -> Array:
     """Return F of the chart of values at the distinct inputs."""
+    return _values_and_lengths(objective, design)[0]
+
+
+def _values_and_lengths(objective: Quadratic, design: KernelDesign) -> tuple[Array, Array]:
+    """Columns of length one, whatever the scale of the weights, and what they were divided by."""
     first, which = design.distinct
-    return np.asarray(np.sqrt(objective.w)[:, None] * (which[:, None] == np.arange(len(first))))
+    F = np.sqrt(objective.w)[:, None] * (which[:, None] == np.arange(len(first)))
+    length = np.linalg.norm(F, axis=0)
+    return F / length, length
 
 
 def chart_for(objective: Quadratic, g: Array) -> Chart:

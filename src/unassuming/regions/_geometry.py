@@ -46,11 +46,13 @@ class Geometry:
         self.root = np.sqrt(objective.w)
         self._require_commuting()
         o, a = objective, estimate
-        size = np.abs(o.y) + np.linalg.norm(o.design.matrix, axis=1) * np.linalg.norm(a)
+        size = np.abs(o.y) + np.abs(o.design.matrix) @ np.abs(a)
         self.maker = FormMaker(
             q=o.whitening.q,
             residual=self.root * o.residuals(a[None, :])[0],
-            residual_error=4 * _EPS * float(np.linalg.norm(self.root * size)),
+            residual_error=_EPS
+            * sum(o.design.matrix.shape)
+            * float(np.linalg.norm(self.root * size)),
             perturbations=perturbations,
             tie_wins=tie_order[1:] > tie_order[0],
         )
@@ -78,9 +80,13 @@ class Geometry:
         """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
         Phi = self.objective.design.matrix
         step = self.root * (directions @ Phi.T)
-        base = np.zeros_like(step) if start is None else self.root * (start @ Phi.T)
-        size = np.linalg.norm(Phi * self.root[:, None]) * np.linalg.norm(directions, axis=1)
-        return along_lines(self.maker, base, step, _EPS * sum(Phi.shape) * size)
+        start = np.zeros_like(directions) if start is None else start
+        base = self.root * (start @ Phi.T)
+        # Rounding is relative to the terms of each sum, however badly the columns are scaled.
+        terms = np.abs(Phi.T) * self.root
+        unit = _EPS * sum(Phi.shape)
+        size, away = (np.linalg.norm(np.abs(v) @ terms, axis=1) for v in (directions, start))
+        return along_lines(self.maker, base, step, unit * size, unit * away)
 
     def exits(self, directions: Array) -> Array:
         """Return where rays from the estimate leave each set, (N, m - 1), in bounded memory."""

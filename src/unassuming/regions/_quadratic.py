@@ -242,10 +242,24 @@ class QuadraticRegion(Region):
                 f"sampling needs a bounded region. {self.bounded(level)} With norm_bound=B the "
                 "sample is taken within the ball."
             )
+        if not self.contains(self.estimate, level):
+            raise NotAvailable(
+                f"the region of level {float(used):.12g} has no member: even the estimate is "
+                "outside. Ask for a higher level."
+            )
         P = self.objective.design.penalty_matrix()
         if norm_bound is not None:
             _check_norm_bound(norm_bound)
             self._geometry.require_inside(norm_bound)
+            verdict = self.bounded(level)
+            if self.objective.design.intercept and not verdict:
+                one = np.zeros(self.objective.d)
+                one[0] = 1.0
+                if self.reach(one, level) == np.inf:
+                    raise NotAvailable(
+                        f"sampling needs a bounded region. {verdict} The norm bound does not "
+                        "bound the intercept."
+                    )
 
         def members(origins: Array, directions: Array) -> list[Array]:
             low, high = intervals(self._geometry.lines(origins - self.estimate, directions))

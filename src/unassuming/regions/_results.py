@@ -169,7 +169,9 @@ class Ellipsoid:
         values, vectors = np.linalg.eigh(self.matrix)
         tiny = len(values) * np.finfo(np.float64).eps * values[-1]
         with np.errstate(divide="ignore", invalid="ignore"):
-            length = np.where(values > tiny, np.sqrt(self.radius / np.abs(values)), np.inf)
+            length = np.where(
+                values > tiny, np.sqrt(max(self.radius, 0.0) / np.abs(values)), np.inf
+            )
             axes = vectors.T * length[:, None]
         return np.where(vectors.T == 0, 0.0, axes)
 
@@ -178,6 +180,8 @@ class Ellipsoid:
         from scipy.special import gammaln
 
         d = len(self.center)
+        if self.radius < 0:
+            return 0.0
         if not np.isfinite(self.radius) or self.root_inverse.shape[1] < d:
             return float("inf")
         if self.radius <= 0:
@@ -199,9 +203,13 @@ class Ellipsoid:
                     "Pass a linear functional of the coefficients.",
                 )
             )
+        if self.radius < 0:
+            return np.inf, -np.inf
         middle, turned = float(functional @ self.center), functional @ self.root_inverse
         rest = functional - turned @ (self.root_inverse.T @ self.matrix)
-        if np.linalg.norm(rest) > 1e-9 * np.linalg.norm(functional):
+        unit = np.sqrt(np.diag(self.matrix))
+        unit = np.where(unit > 0, unit, unit.max())
+        if np.linalg.norm(rest / unit) > 1e-9 * np.linalg.norm(functional / unit):
             return -np.inf, np.inf
         half = np.sqrt(self.radius) * np.linalg.norm(turned) if turned.any() else 0.0
         return middle - half, middle + half

@@ -1,0 +1,436 @@
+"""Is the region bounded? Counts that decide it, and rays that confirm every verdict."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+
+import unassuming as ua
+
+RBF = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.5)
+
+
+def kernel_region(n=10, *, model=RBF, X=None, noise="symmetric", m=40, seed=0, w=None):
+    rng = np.random.default_rng(seed)
+    X = np.linspace(0, 2.0 * n, n)[:, None] if X is None else X
+    y = np.sin(X[:, 0]) + rng.laplace(size=len(X))
+    return ua.confidence_region(model, X, y, noise=noise, m=m, sample_weight=w, random_state=seed)
+
+
+def signs(region):
+    return region.perturbations.apply(np.ones(region.n))
+
+
+def kept(region):
+    """Which rows keep their sign, (m - 1, n); none for an identity that loses its ties.
+
+    The set of an identity is the whole space, or nothing if the tie goes against the candidate.
+    """
+    plus = signs(region) == 1
+    lost = plus.all(axis=1) & (region.tie_order[1:] < region.tie_order[0])
+    return plus & ~lost[:, None]
+
+
+def verdicts(region):
+    """The verdicts at every level, from the highest: q = 1, ..., m - 1."""
+    return [region.bounded(1 - q / region.m) for q in range(1, region.m)]
+
+
+def check_count(region, count):
+    """Bounded exactly from q = count + 1 on: what a decisive count says."""
+    m = region.m
+    expected = ["unbounded" if q <= count else "bounded" for q in range(1, m)]
+    assert [v.verdict for v in verdicts(region)] == expected
+    assert region.max_bounded_level == pytest.approx(max(0.0, 1 - (1 + count) / m), abs=1e-12)
+
+
+def never_ends(region, verdict):
+    """Membership along the direction of a verdict: in coefficients, and in fitted values."""
+    u = verdict.direction
+    moved = region.objective.design.matrix @ u
+    assert (
+        np.abs(moved).max()
+        > 1e-6 * np.linalg.norm(region.objective.design.matrix) * np.abs(u).max()
+    )
+    fitted = region.objective.design.matrix @ region.estimate
+    for t in (1.0, -1.0, 1e3, -1e3, 1e6, -1e6):
+        t = t / np.abs(moved).max()  # in units of fitted values
+        assert region.contains(region.estimate + t * u, verdict.level)
+        assert region.contains(lambda X, t=t: fitted + t * moved, verdict.level)
+
+
+# --- signs and kernels of full rank ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n", [4, 11])
+def test_plus_signs_of_a_row_decide(n, seed):
+    region = kernel_region(n, seed=seed)
+    plus = kept(region).sum(axis=0)
+    check_count(region, int(plus.max()))
+
+
+def test_identities_count_as_their_ties_do():
+    lost, won = 0, 0
+    for seed in range(8):
+        region = kernel_region(4, seed=seed)
+        plus = signs(region) == 1
+        before = region.tie_order[1:] < region.tie_order[0]
+        lost += (plus.all(axis=1) & before).sum()
+        won += (plus.all(axis=1) & ~before).sum()
+        check_count(region, int(kept(region).sum(axis=0).max()))
+    assert lost > 0
+    assert won > 0
+
+
+def test_a_row_keeps_half_of_its_signs_so_half_is_out_of_reach():
+    for seed in range(20):
+        assert kernel_region(20, m=100, seed=seed).max_bounded_level < 0.5
+
+
+def test_weights_do_not_matter_to_the_count():
+    w = np.linspace(0.1, 3, 10)
+    region = kernel_region(w=w)
+    check_count(region, int(kept(region).sum(axis=0).max()))
+
+
+def test_all_signs_leave_exactly_one_half():
+    # Of the 2ⁿ - 1 sign vectors other than the identity 2ⁿ⁻¹ - 1 have a plus at a given row.
+    region = kernel_region(5, m="group")
+    assert region.m == 32
+    check_count(region, 15)
+    assert region.max_bounded_level == 0.5
+
+
+def test_duplicated_inputs_move_together():
+    X = np.array([0.0, 2, 2, 2, 4, 6, 6, 8])[:, None]
+    region = kernel_region(X=X, m=100)
+    plus = kept(region)
+    alone = [0, 4, 7]
+    count = max(int(plus[:, rows].all(axis=1).sum()) for rows in ([0], [1, 2, 3], [4], [5, 6], [7]))
+    assert count == max(plus[:, j].sum() for j in alone)
+    check_count(region, count)
+
+
+def test_inputs_that_all_come_twice_are_bounded_up_to_higher_levels():
+    X = np.repeat(2.0 * np.arange(6), 2)[:, None]
+    region = kernel_region(X=X, m=100)
+    plus = kept(region)
+    count = max(int(plus[:, [2 * j, 2 * j + 1]].all(axis=1).sum()) for j in range(6))
+    assert 15 < count < 40
+    check_count(region, count)
+    never_ends(region, region.bounded(1 - count / 100))
+
+
+def test_blocks_move_row_by_row():
+    noise = ua.noise.BlockSymmetric(np.arange(10) // 2)
+    region = kernel_region(noise=noise)
+    check_count(region, int(kept(region).sum(axis=0).max()))
+
+
+def test_gaussian_kernels_count_as_full_rank_whatever_the_rounding():
+    X = np.linspace(0, 10, 60)[:, None]
+    region = kernel_region(X=X, model=KernelRidge(kernel="rbf", gamma=0.5, alpha=1.0))
+    assert np.linalg.matrix_rank(region.objective.design.matrix) < 60
+    check_count(region, int(kept(region).sum(axis=0).max()))
+
+
+@pytest.mark.parametrize("level", [0.5, 0.7, 0.9, 0.975])
+def test_the_direction_of_a_verdict_never_ends(level):
+    region = kernel_region()
+    verdict = region.bounded(level)
+    assert verdict.verdict == "unbounded"
+    never_ends(region, verdict)
+    assert region.reach(verdict.direction, level) == np.inf
+    moved = region.objective.design.matrix @ verdict.direction
+    assert (np.abs(moved) > 1e-6 * np.abs(moved).max()).sum() == 1  # one fitted value alone
+
+
+# --- permutations ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model", [RBF, Ridge(0.5), LinearRegression()], ids=["kernel", "ridge", "least squares"]
+)
+def test_permutations_never_see_a_constant_shift(model):
+    region = kernel_region(12, model=model, noise="exchangeable", m=20)
+    check_count(region, 19)
+    assert region.max_bounded_level == 0.0
+    for verdict in verdicts(region):
+        assert "a constant shift" in verdict.reason
+        moved = region.objective.design.matrix @ verdict.direction
+        np.testing.assert_allclose(moved, moved[0], rtol=1e-6)
+    never_ends(region, verdicts(region)[-1])
+
+
+def test_slopes_under_permutations_are_bounded():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    region = ua.confidence_region(
+        LinearRegression(fit_intercept=False), X, rng.normal(size=30), noise="exchangeable",
+        m=20, random_state=0,
+    )  # fmt: skip
+    check_count(region, 0)
+
+
+# --- features -------------------------------------------------------------------------------------
+
+
+def dummy_region(model, seed):
+    """An intercept, a spread-out column, and a dummy column with two ones."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=40), np.arange(40) < 2])
+    y = X.sum(axis=1) + rng.laplace(size=40)
+    return ua.confidence_region(model, X, y, m=100, random_state=seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dummy_column_of_least_squares_is_free_where_its_rows_share_a_sign(seed):
+    region = dummy_region(LinearRegression(), seed)
+    s = signs(region)
+    count = int((s[:, 0] == s[:, 1]).sum())
+    assert 30 < count < 70  # 2^(1 - k) of the sets, k = 2
+    check_count(region, count)
+    verdict = region.bounded(0.9)
+    assert "the coefficient x1 alone" in verdict.reason
+    never_ends(region, verdict)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dummy_column_of_ridge_is_free_where_its_rows_keep_their_sign(seed):
+    region = dummy_region(Ridge(0.5), seed)
+    s = signs(region)
+    count = int(((s[:, 0] == 1) & (s[:, 1] == 1)).sum())
+    assert 10 < count < 45  # 2^(-k)
+    check_count(region, count)
+    never_ends(region, region.bounded(0.9))
+
+
+def test_names_of_columns_are_used():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(size=40), "smoker": (np.arange(40) < 2).astype(float)})
+    region = ua.confidence_region(LinearRegression(), X, rng.normal(size=40), random_state=0)
+    assert "the coefficient smoker alone" in region.bounded(0.9).reason
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(1.0)], ids=["least squares", "ridge"])
+@pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable", "spherical"])
+def test_few_features_are_bounded_at_every_level(model, noise):
+    X, y, _ = ua.datasets.linear(n=40, d=5, random_state=0)
+    region = ua.confidence_region(model, X, y, noise=noise, m=100, random_state=0)
+    check_count(region, 0)
+    assert region.max_bounded_level == 0.99
+    u = np.concatenate([np.eye(6), np.random.default_rng(0).normal(size=(200, 6))])
+    assert np.isfinite(region.reach(u, 0.99)).all()
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5)], ids=["least squares", "ridge"])
+def test_ranks_of_the_rows_count_the_cylinders(model):
+    # E_i is bounded iff the minus rows have rank d and, without penalty, the plus rows too.
+    X, y, _ = ua.datasets.linear(n=16, d=5, random_state=1)
+    region = ua.confidence_region(model, X, y, m=100, random_state=1)
+    Phi = np.column_stack([np.ones(16), X])
+    flat = 0
+    for s in signs(region):
+        minus, plus = (np.linalg.matrix_rank(Phi[s == side]) < 6 for side in (-1, 1))
+        flat += minus or (plus and isinstance(model, LinearRegression))
+    assert 5 < flat < 95
+    found = verdicts(region)
+    assert all(v.verdict == "bounded" for v in found[flat:])
+    assert not any(v.verdict == "bounded" for v in found[:flat])
+    radii = [e.radius for e in region.ellipsoid([1 - q / 100 for q in range(1, 100)]).values()]
+    assert np.isinf(radii).sum() == flat
+
+
+def test_unseen_directions_do_not_count():
+    X = np.linspace(0, 1, 50)[:, None]
+    y = np.random.default_rng(0).laplace(size=50)
+    region = ua.confidence_region(
+        make_pipeline(SplineTransformer(4), Ridge(0.1)), X, y, m=20, random_state=0
+    )
+    assert np.linalg.matrix_rank(region.objective.design.matrix) == region.objective.d - 1
+    assert region.bounded(0.9)
+    u = np.random.default_rng(1).normal(size=(100, region.objective.d))
+    assert np.isfinite(region.reach(u, 0.9)).all()
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5)], ids=["least squares", "ridge"])
+def test_columns_of_zeros_do_not_count(model):
+    # A category that does not occur, a spline without data on its support: no fitted value sees it.
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=40), np.zeros(40), np.arange(40) < 2])
+    region = ua.confidence_region(model, X, rng.laplace(size=40), m=100, random_state=0)
+    s = signs(region)
+    plus, minus = ((s[:, 0] == side) & (s[:, 1] == side) for side in (1, -1))
+    check_count(region, int((plus | minus if isinstance(model, LinearRegression) else plus).sum()))
+    verdict = region.bounded(0.9)
+    assert "the coefficient x2 alone" in verdict.reason
+    never_ends(region, verdict)
+    assert region.sample(5, region.max_bounded_level, random_state=0).shape == (5, 4)
+
+
+# --- rotations, signs with permutations, and anything else ----------------------------------------
+
+
+@pytest.mark.parametrize("n", [6, 10])
+def test_rotations_of_an_even_number_of_rows_leave_nothing_fixed(n):
+    region = kernel_region(n, noise="spherical")
+    check_count(region, 0)
+    design = region.objective.design.matrix
+    single = np.linalg.solve(design, np.eye(n)).T
+    u = np.concatenate([single, np.random.default_rng(0).normal(size=(300, n))])
+    assert np.isfinite(region.reach(u, 1 - 1 / region.m)).all()
+
+
+def test_signs_with_permutations_fix_single_rows_and_their_like():
+    region = kernel_region(10, noise="symmetric-exchangeable", m=100)
+    images = region.perturbations.apply(np.eye(10))  # (row, transformation, n)
+    fixed = [(images[j] == np.eye(10)[j]).all(axis=1).sum() for j in range(10)]
+    shared = max(fixed)
+    found = verdicts(region)
+    assert shared > 0
+    assert all(v.verdict == "unbounded" for v in found[:shared])
+    G = np.moveaxis(images, 0, -1)
+    flat = sum(np.linalg.matrix_rank(g - np.eye(10)) < 10 for g in G)
+    assert all(v.verdict == "bounded" for v in found[flat:])
+    assert flat > shared
+    undetermined = [v for v in found if v.verdict == "undetermined"]
+    assert undetermined
+    assert all(not v and v.direction is None for v in undetermined)
+    assert all("no direction was found" in v.reason for v in undetermined)
+
+
+@pytest.mark.parametrize(
+    "noise", ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
+)
+@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "features"])
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6, 1e12])
+def test_the_unit_of_the_weights_does_not_matter(noise, kernel, unit):
+    # Weights and penalty in other units are the same problem; 1 / variance can be large or small.
+    rng = np.random.default_rng(0)
+    X = 2.0 * np.arange(12)[:, None] if kernel else rng.normal(size=(12, 3))
+    y = rng.laplace(size=12)
+    found = []
+    for c in (1.0, unit):
+        model = KernelRidge(kernel="rbf", alpha=0.5 * c) if kernel else Ridge(0.5 * c)
+        region = ua.confidence_region(
+            model, X, y, noise=noise, m=40, sample_weight=np.full(12, c), random_state=0
+        )
+        found.append([v.verdict for v in verdicts(region)])
+    assert found[0] == found[1]
+
+
+MODELS = [
+    LinearRegression(),
+    LinearRegression(fit_intercept=False),
+    Ridge(1.0),
+    Ridge(1.0, fit_intercept=False),
+    KernelRidge(kernel="rbf", gamma=0.5, alpha=1.0),
+    KernelRidge(kernel="linear", alpha=1.0),
+    KernelRidge(kernel="poly", degree=2, alpha=1.0, gamma=1.0),
+]
+
+
+@given(
+    model=st.sampled_from(MODELS),
+    noise=st.sampled_from(["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]),
+    n=st.integers(3, 12),
+    d=st.integers(1, 4),
+    whole=st.booleans(),
+    seed=st.integers(0, 2**31),
+)
+@settings(max_examples=50, deadline=None, derandomize=True)
+def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X = np.round(X) if whole else X
+    region = ua.confidence_region(
+        model, X, rng.standard_t(2, size=n), noise=noise, m=20, random_state=seed
+    )
+    found = verdicts(region)
+    order = ["unbounded", "undetermined", "bounded"]
+    ranks = [order.index(v.verdict) for v in found]
+    assert ranks == sorted(ranks)  # a lower level is never less bounded
+    seen = np.linalg.pinv(region.objective.design.matrix) @ region.objective.design.matrix
+    d = region.objective.d
+    u = np.concatenate([np.eye(d), np.linalg.pinv(region.objective.design.matrix).T[:, :d]])
+    u = np.concatenate([u, rng.normal(size=(40, d))]) @ seen
+    u = u[np.linalg.norm(u, axis=1) > 1e-6]
+    ends = region.reach(u, level=None)
+    for q, verdict in enumerate(found, start=1):
+        if verdict:
+            assert not np.isposinf(ends[:, q - 1]).any()
+        if verdict.verdict == "unbounded":
+            assert region.reach(verdict.direction, verdict.level) == np.inf
+            assert np.linalg.norm(region.objective.design.matrix @ verdict.direction) > 0
+            assert region.contains(region.estimate + 1e3 * verdict.direction, verdict.level)
+
+
+# --- what it says ---------------------------------------------------------------------------------
+
+
+def test_a_verdict_is_true_only_if_bounded():
+    region = kernel_region()
+    good, bad = region.bounded(0.05), region.bounded(0.95)
+    assert bool(good) is True
+    assert bool(bad) is False
+    assert good.direction is None
+    assert str(good).startswith("The region of level 0.05 is bounded: ")
+    assert str(bad).startswith("The region of level 0.95 is unbounded: ")
+
+
+def test_the_reason_is_a_sentence_with_remedies():
+    region = kernel_region()
+    reason = region.bounded(0.95).reason
+    assert reason.endswith(".")
+    count = int(kept(region).sum(axis=0).max())
+    assert f"{count} of the 39 sets never end along the fitted value of row" in reason
+    assert "norm_bound=" in reason  # the line to paste
+    assert f"a level of at most {region.max_bounded_level:.4g}" in reason
+    assert "noise='symmetric-exchangeable' with a larger m" in reason
+    assert "fewer features" in reason
+
+
+def test_the_level_that_is_advised_is_bounded_and_the_next_is_not():
+    region = kernel_region()
+    best = region.max_bounded_level
+    assert region.bounded(best)
+    assert not region.bounded(best + 1 / region.m)
+
+
+def test_remedies_fit_the_noise():
+    reason = kernel_region(noise="exchangeable").bounded(0.5).reason
+    assert "noise='symmetric'" in reason
+    assert "a level of at most" not in reason  # there is none
+
+
+def test_signs_with_permutations_are_the_remedy_they_are_said_to_be():
+    plain = kernel_region(10, m=200)
+    both = kernel_region(10, noise="symmetric-exchangeable", m=200)
+    assert not plain.bounded(0.7)
+    images = both.perturbations.apply(np.eye(10))
+    fixed = max((images[j] == np.eye(10)[j]).all(axis=1).sum() for j in range(10))
+    assert fixed < 0.3 * 200  # no single value is free for as many sets as level 0.7 needs
+    assert both.bounded(0.7).verdict != "unbounded"
+
+
+def test_a_norm_bound_is_advised_only_where_it_helps():
+    helps = kernel_region()
+    X = np.linspace(0, 20, 10)[:, None]
+    assert "norm_bound" in helps.bounded(0.9).reason
+    assert np.isfinite(helps.band(X, norm_bound=10.0).upper).all()
+    # Permutations never see the intercept of ridge regression, and no norm does either.
+    region = kernel_region(model=Ridge(0.5), noise="exchangeable")
+    assert np.isinf(region.band(X, norm_bound=10.0).upper).all()
+    assert "norm_bound" not in region.bounded(0.9).reason
+
+
+def test_several_levels_give_a_dictionary():
+    region = kernel_region()
+    found = region.bounded([0.05, 0.95])
+    assert [found[0.05].verdict, found[0.95].verdict] == ["bounded", "unbounded"]
