@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 from scipy.stats import binom
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -168,12 +168,6 @@ LAWS: dict[str, tuple[Any, dict[str, Law]]] = {
 
 
 # --- the harness -------------------------------------------------------------------------------
-
-
-@pytest.fixture(autouse=True)
-def _quick_words(monkeypatch):
-    """Spelling out the model in words takes a third of the time of a small region."""
-    monkeypatch.setattr(BaseEstimator, "__repr__", object.__repr__)
 
 
 def band(runs, level):

@@ -34,14 +34,12 @@ class Spherical(Noise):
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
         """Draw orthogonal matrices, shape (size, n, n)."""
-        rotations = np.empty((size, n, n))
-        for rotation in rotations:
-            q, r = np.linalg.qr(rng.standard_normal((n, n)))
-            # Without the signs of diag(R) the matrix q is not uniformly distributed.
-            rotation[:] = q * np.sign(np.diag(r))
-            if n % 2 == 0 and np.linalg.slogdet(rotation)[0] < 0:
-                rotation[:, 0] *= -1
-        return rotations
+        q, r = np.linalg.qr(rng.standard_normal((size, n, n)))
+        # Without the signs of diag(R) the matrices q are not uniformly distributed.
+        q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
+        if n % 2 == 0:
+            q[:, :, 0] *= np.linalg.slogdet(q)[0][:, None]
+        return q
 
     def apply(self, drawn: Array, residuals: Array, fitted: Array | None) -> Array:
         """Rotate residuals (..., n); returns (..., size, n)."""

@@ -130,8 +130,9 @@ def confidence_region(
         data=data,
         objective=objective,
         engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),
-        description=_describe(
-            estimator,
+        describe=partial(
+            _describe,
+            deepcopy(estimator),
             objective,
             perturbations,
             psi,

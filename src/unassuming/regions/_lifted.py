@@ -68,7 +68,15 @@ class LiftedGaps:
         spread = float(np.linalg.norm(objective.design.matrix))
         b_size = reach[0] + np.linalg.norm(pull) * np.linalg.norm(objective.y)
         N_size = np.linalg.norm(reach[1:], axis=0)
-        size = np.stack([N_size**2 + 2 * N_size, 2 * (N_size + 1) * b_size, b_size**2], axis=1)
+        b_norm = np.sqrt(constant)
+        size = np.stack(
+            [
+                N_size**2 + 2 * N_size,
+                2 * (N_size + 1) * b_size,
+                b_size * (2 * b_norm + _EPS * objective.n * b_size),
+            ],
+            axis=1,
+        )
         return cls(pull, push, table, size, spread)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:

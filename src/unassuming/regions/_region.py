@@ -57,7 +57,7 @@ class Region:
         data: Data,
         objective: Objective,
         engine: RankEngine,
-        description: Description,
+        describe: Callable[[], Description],
         weighting: Any,
         ties: str,
         enumerated: bool,
@@ -71,7 +71,7 @@ class Region:
         self.seed = seed
         self._data = data
         self._engine = engine
-        self._description = description
+        self._describe = describe
         self._transform = transform
 
     @property
@@ -188,6 +188,10 @@ class Region:
 
     def _resolve(self, candidates: Any) -> Candidates:
         return resolve(candidates, self.objective, self._data)
+
+    @cached_property
+    def _description(self) -> Description:
+        return self._describe()
 
     def __str__(self) -> str:
         return self._description.text()
