@@ -33,6 +33,12 @@ class Description:
     model: str
     lines: tuple[tuple[str, str], ...]
 
+    def with_line(self, heading: str, sentence: str) -> Description:
+        """Return the same with one more line after what is covered."""
+        position = 1 + [heading for heading, _ in self.lines].index("covers")
+        lines = (*self.lines[:position], (heading, sentence), *self.lines[position:])
+        return Description(self.model, lines)
+
     def text(self) -> str:
         """Return plain text of at most 100 columns."""
         width = max(len(heading) for heading, _ in self.lines)

@@ -15,10 +15,14 @@ from unassuming.objectives import KernelDesign, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import BallChart
 from unassuming.regions._data import as_finite
+from unassuming.regions._describe import Description
 from unassuming.regions._geometry import Geometry
 from unassuming.regions._region import Region
 from unassuming.regions._results import Band, Ellipsoid, Interval
 from unassuming.regions._sampling import hit_and_run
+
+_LARGEST_TO_EXAMINE = 500
+"""Rows up to which ``print(region)`` says whether it is bounded."""
 
 
 class QuadraticRegion(Region):
@@ -284,6 +288,23 @@ class QuadraticRegion(Region):
         )
 
     # Inside
+
+    @cached_property
+    def _description(self) -> Description:
+        return self._describe().with_line("bounded", self._bounded_in_words())
+
+    def _bounded_in_words(self) -> str:
+        if self.n > _LARGEST_TO_EXAMINE:
+            return "not examined for so many rows: ask region.bounded(level)"
+        try:
+            highest = self.max_bounded_level
+        except NotAvailable:
+            return "not known: only membership and tests are available here"
+        if highest >= 1 - 1.5 / self.m:
+            return "at every level, in fitted values at the inputs"
+        if highest <= 0:
+            return "at no level: region.bounded(level) says why and what to do"
+        return f"up to level {highest:.4g}; region.bounded(level) says more"
 
     @cached_property
     def _geometry(self) -> Geometry:
