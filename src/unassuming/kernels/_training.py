@@ -28,12 +28,16 @@ class TrainingKernel:
     strict : bool
         Whether the kernel is known to be strictly positive definite, so that its matrix has full
         rank at distinct inputs, whatever its rank in floating point.
+    finite : bool
+        Whether the kernel is known to have finitely many features, so that its matrix may lack
+        rank.
     """
 
     evaluate: Callable[[Array, Array | None], Array]
     X: Array
     precomputed: bool
     strict: bool
+    finite: bool
 
     def rows(self, Z: Array) -> Array:
         """Return k(z, x_j), shape (N, n)."""

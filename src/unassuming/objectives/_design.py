@@ -294,12 +294,11 @@ class KernelDesign(Design):
     def full_rank(self) -> bool:
         """Whether K counts as having full rank at the distinct inputs (docs/theory.md 4.4).
 
-        By theory for kernels known to be strictly positive definite. Otherwise by its spectrum,
-        and where eigenvalues decay to rounding without a gap, so that the rank cannot be told, K
-        counts as full: then no bound is claimed that would rest on a rank deficiency.
+        By theory for kernels known to be strictly positive definite, by the spectrum for those
+        known to have finitely many features. Of any other the rank cannot be told, and it counts
+        as full: then no bound is claimed that would rest on a lack of rank.
         """
-        kept = self._kept
-        return self.spans_everything or bool(kept[0] < 1e-10 * kept[-1])
+        return self.spans_everything or self.kernel is None or not self.kernel.finite
 
     @cached_property
     def spans_everything(self) -> bool:

@@ -173,7 +173,8 @@ def _design_of_kernel(
     K = evaluate(X, None)
     require_symmetric(K, "the kernel matrix")
     precomputed = estimator.kernel == "precomputed"
-    kernel = TrainingKernel(evaluate, X, precomputed=precomputed, strict=strict)
+    finite = estimator.kernel in ("linear", "poly", "polynomial", "cosine")
+    kernel = TrainingKernel(evaluate, X, precomputed=precomputed, strict=strict, finite=finite)
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=kernel)
 

@@ -58,7 +58,7 @@ def value_chart(objective: Quadratic, design: KernelDesign, g: Array) -> Chart:
     rest = g - turned @ rows
     # The value at an input is that coordinate and nothing else.
     for j, row in enumerate(rows):
-        same = np.abs(g - row).max(axis=1) <= 8 * _EPS * np.abs(row).max()
+        same = np.abs(g - row).max(axis=1) <= 1e-12 * np.abs(row).max()
         turned[same], rest[same] = np.arange(len(rows)) == j, 0.0
     F, length = _values_and_lengths(objective, design)
     return Chart(F, turned / length, _exceeds(rest, g))
@@ -164,6 +164,8 @@ def function_ball(
     lost = len(root) < len(design.distinct[0]) and design.full_rank
     if self_similarity is not None and (function or lost):
         beyond = np.sqrt(np.maximum(self_similarity - (turned**2).sum(axis=1), 0.0))
+    elif lost:
+        hidden[:] = True  # without k(z, z) nothing bounds the part that rounding has swallowed
     else:
         hidden = _exceeds(g[:, offset:] - (turned * root) @ basis.T, g[:, offset:])
     if offset:

@@ -12,7 +12,7 @@ from unassuming.geometry import FormMaker, LineQuadratics, along_lines, exits, f
 from unassuming.noise import Perturbations
 from unassuming.objectives import FeatureDesign, KernelDesign, Quadratic
 from unassuming.ranking import Level
-from unassuming.regions._boundedness import FreeDirections, boundedness, free_directions
+from unassuming.regions._boundedness import FreeDirections, boundedness, free_directions, remedy
 from unassuming.regions._charts import (
     BallChart,
     chart_for,
@@ -155,13 +155,17 @@ class Geometry:
         if hidden:
             return Status.UNDETERMINED, (
                 "Coefficients can change without changing any fitted value, and some functionals "
-                "see that. Bound fitted values instead, drop redundant features, or pass a norm "
-                "bound."
+                "see that. What helps: bounds of fitted values, band(X=X); fewer features; a norm "
+                "bound, interval(norm_bound=B)."
             )
-        verdict = self.boundedness(level)
+        verdict, noise = self.boundedness(level), self.perturbations.noise
         if verdict.verdict == "unbounded":
             return Status.UNBOUNDED, str(verdict)
-        return Status.NOT_CERTIFIED, str(verdict)
+        reason = str(verdict)
+        if verdict:
+            ways = remedy(1 - self.free.smallest_bounded_q / level.m, noise, self.free)
+            reason = f"{reason} {ways}"
+        return Status.NOT_CERTIFIED, reason
 
     # Searches
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from unassuming.regions._data import as_finite
 from unassuming.regions._describe import Description
 from unassuming.regions._geometry import Geometry
 from unassuming.regions._region import Region
-from unassuming.regions._results import Band, Ellipsoid, Interval
+from unassuming.regions._results import Band, Ellipsoid, Interval, Status
 from unassuming.regions._sampling import hit_and_run
 
 _LARGEST_TO_EXAMINE = 500
@@ -351,7 +352,7 @@ class QuadraticRegion(Region):
                 np.concatenate([upper, -lower]), used, norm_bound, hidden=bool(hidden.any())
             )
             found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
-            if inner:
+            if inner and status is not Status.EMPTY:
                 a = geometry.attained(g, ball, norm_bound, used, self.seed)
                 member = self.contains(a.reshape(-1, a.shape[-1]), float(used)).reshape(2, -1)
                 a[~member] = self.estimate  # a member of every region that has one
@@ -371,7 +372,10 @@ class QuadraticRegion(Region):
 
 
 def _check_norm_bound(norm_bound: float | None) -> None:
-    if norm_bound is not None and not (np.isfinite(norm_bound) and norm_bound > 0):
+    if norm_bound is None:
+        return
+    number = isinstance(norm_bound, Real) and not isinstance(norm_bound, bool)
+    if not number or not np.isfinite(norm_bound) or norm_bound <= 0:
         raise ValueError(
             complaint(
                 "norm_bound",

@@ -186,6 +186,41 @@ class Region:
         except (NotAvailable, ValueError):  # the objective does not know, or has no, minimum
             return False
 
+    def reach(self, directions: Any, level: Any = 0.9) -> Any:
+        """Not available for this objective."""
+        raise self._no_geometry("reach")
+
+    def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
+        """Not available for this objective."""
+        raise self._no_geometry("crossings")
+
+    def ellipsoid(self, level: Any = 0.9) -> Any:
+        """Not available for this objective."""
+        raise self._no_geometry("ellipsoid")
+
+    def interval(self, *args: Any, **options: Any) -> Any:
+        """Not available for this objective."""
+        raise self._no_geometry("interval")
+
+    def band(self, *args: Any, **options: Any) -> Any:
+        """Not available for this objective."""
+        raise self._no_geometry("band")
+
+    def bounded(self, level: Any = 0.9) -> Any:
+        """Not available for this objective."""
+        raise self._no_geometry("bounded")
+
+    def sample(self, *args: Any, **options: Any) -> Any:
+        """Not available for this objective."""
+        raise self._no_geometry("sample")
+
+    def _no_geometry(self, operation: str) -> NotAvailable:
+        return NotAvailable(
+            f"{operation} needs a quadratic objective with weighting='hessian', and this region is "
+            f"that of {self.objective} with weighting={self.weighting!r}: use rank, contains and "
+            "test, or LinearRegression, Ridge, KernelRidge or ua.LSSVC."
+        )
+
     def _resolve(self, candidates: Any) -> Candidates:
         return resolve(candidates, self.objective, self._data)
 

@@ -17,7 +17,7 @@ class Status(Enum):
     """What kind of answer was given; the value is the sentence a person reads."""
 
     CERTIFIED = "every bound is finite and an honest outer bound of the region"
-    UNBOUNDED = "the region itself is unbounded: no finite bound exists"
+    UNBOUNDED = "the region itself is unbounded: no finite bound is true in some directions"
     NOT_CERTIFIED = (
         "too many of the sets that make up the region are cylinders: no finite bound can be "
         "certified, although the region itself may be bounded"

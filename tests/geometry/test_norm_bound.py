@@ -1,0 +1,200 @@
+"""A set and a ball at once: the dual against cvxpy, and against points that lie in both."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unassuming.geometry import SetAndBall
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def semidefinite(rng, k, rank):
+    """A random positive semidefinite matrix of that rank, and its root R with RᵀR = A."""
+    root = rng.normal(size=(rank, k)) / np.sqrt(k)
+    return root.T @ root, root
+
+
+def problem(seed, k=5, rank_A=None, rank_N=None, inside=True):
+    """{xᵀAx - 2bᵀx <= c}, {(x + o)ᵀN(x + o) + s² <= B²}; `inside`: zero lies in both."""
+    rng = np.random.default_rng(seed)
+    A, root_A = semidefinite(rng, k, k if rank_A is None else rank_A)
+    N, root_N = semidefinite(rng, k, k if rank_N is None else rank_N)
+    b, origin = A @ rng.normal(size=k), rng.normal(size=k)
+    norm = np.sqrt(origin @ N @ origin)
+    bound = norm * (rng.uniform(1.05, 3.0) if inside else rng.uniform(0.3, 0.95))
+    return A, root_A, N, root_N, b, float(rng.uniform(0.1, 2.0)), origin, float(bound)
+
+
+def cvxpy_maximum(parts, g, p):
+    _, root_A, _, root_N, b, c, origin, bound = parts
+    x, s = cp.Variable(len(g)), cp.Variable()
+    inside = [
+        cp.sum_squares(root_A @ x) - 2 * b @ x <= c,
+        cp.norm(cp.hstack([root_N @ (x + origin), s])) <= bound,
+    ]
+    task = cp.Problem(cp.Maximize(g @ x + p * s), inside)
+    task.solve(solver=cp.CLARABEL)
+    if task.status == cp.INFEASIBLE:
+        return -np.inf
+    return np.inf if task.status == cp.UNBOUNDED else float(task.value)
+
+
+def build(parts):
+    A, _, N, _, b, c, origin, _ = parts
+    return SetAndBall.build(A, b, c, N, origin)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    ("rank_A", "rank_N", "inside"),
+    [(5, 5, True), (5, 5, False), (2, 5, True), (5, 3, True), (3, 5, False), (3, 3, True)],
+)
+def test_the_bound_is_the_maximum_that_cvxpy_finds(rank_A, rank_N, inside, seed):
+    # Ranks 3 and 3 in five dimensions: cylinders both, but no direction is free for both.
+    parts = problem(seed, 5, rank_A, rank_N, inside)
+    rng = np.random.default_rng(seed + 100)
+    g, p = rng.normal(size=(2, 5)), np.array([0.0, 0.7])
+    expected = [cvxpy_maximum(parts, *both) for both in zip(g, p, strict=True)]
+    found = build(parts).supports(g, p, parts[-1])
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def ray_end(A, b, c, u):
+    """The largest t with tu in {xᵀAx - 2bᵀx <= c}, c >= 0."""
+    a, half = u @ A @ u, u @ b
+    return np.inf if a <= 0 else (half + np.sqrt(half**2 + a * c)) / a
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=seeds, k=st.integers(1, 7), rank_A=st.integers(1, 7), rank_N=st.integers(1, 7))
+def test_no_point_of_both_exceeds_the_bound(seed, k, rank_A, rank_N):
+    parts = problem(seed, k, min(rank_A, k), min(rank_N, k))
+    A, _, N, _, b, c, origin, bound = parts
+    rng = np.random.default_rng(seed)
+    g, p = rng.normal(size=k), abs(rng.normal())
+    # With the coordinate s the ball is one quadratic form in (x, s).
+    big_N, big_A = np.zeros((k + 1, k + 1)), np.zeros((k + 1, k + 1))
+    big_N[:k, :k], big_N[k, k], big_A[:k, :k] = N, 1.0, A
+    shift = np.append(-N @ origin, 0.0)
+    top = build(parts).supports(g[None], np.array([p]), bound)[0]
+    for u in np.concatenate([rng.normal(size=(50, k + 1)), [np.append(g, p)]]):
+        end = min(
+            ray_end(big_A, np.append(b, 0.0), c, u),
+            ray_end(big_N, shift, bound**2 - origin @ N @ origin, u),
+        )
+        point = min(end, 1e6) * u
+        assert g @ point[:k] + p * point[k] <= top + 1e-9 * (1 + abs(top))
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, k=st.integers(1, 6), factor=st.floats(1.0, 30.0))
+def test_a_larger_ball_never_has_a_smaller_bound(seed, k, factor):
+    parts = problem(seed, k, max(1, k - 1), k)
+    g, p = np.random.default_rng(seed).normal(size=(4, k)), np.array([0.0, 0.1, 1.0, 5.0])
+    both, bound = build(parts), parts[-1]
+    small, large = both.supports(g, p, bound), both.supports(g, p, factor * bound)
+    assert (small <= large + 1e-7 * np.abs(large)).all()
+
+
+def ellipsoid_support(A, b, c, g):
+    inverse = np.linalg.inv(A)
+    return g @ inverse @ b + np.sqrt((c + b @ inverse @ b) * (g @ inverse @ g))
+
+
+@pytest.mark.parametrize("bound", [1e1, 1e3, 1e5, 1e8])
+def test_a_ball_that_holds_the_set_changes_nothing(bound):
+    A, _, N, _, b, c, origin, _ = problem(3, 4)
+    A, b, origin = A + np.eye(4), b * 0.1, origin * 0.1
+    g = np.random.default_rng(3).normal(size=(3, 4))
+    found = SetAndBall.build(A, b, c, N, origin).supports(g, np.zeros(3), bound)
+    expected = [ellipsoid_support(A, b, c, row) for row in g]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e1, 1e3, 1e5, 1e8])
+def test_a_set_that_holds_the_ball_changes_nothing(size):
+    A, _, N, _, b, c, origin, _ = problem(4, 4)
+    N, origin, g = N + np.eye(4), np.zeros(4), np.random.default_rng(4).normal(size=(3, 4))
+    both = SetAndBall.build(A / size, b / size, c * 100, N, origin)
+    found = both.supports(g, np.array([0.0, 1.0, 2.0]), 1.5)
+    spread = np.einsum("nk,kl,nl->n", g, np.linalg.inv(N), g) + np.array([0.0, 1.0, 4.0])
+    np.testing.assert_allclose(found, 1.5 * np.sqrt(spread), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sets_that_do_not_meet_are_certified_empty(seed):
+    # The ball around -o is far from the ellipsoid around A⁻¹b.
+    A, _, N, _, b, c, _, _ = problem(seed, 3)
+    A, N = A + 0.5 * np.eye(3), N + 0.5 * np.eye(3)
+    origin = np.array([30.0, -40.0, 20.0])
+    both = SetAndBall.build(A, b, c, N, origin)
+    found = both.supports(np.eye(3), np.array([0.0, 1.0, 2.0]), 0.5)
+    assert (found == -np.inf).all()
+
+
+def test_a_direction_that_neither_sees_is_never_bounded():
+    # A and N share the null direction (1, -1, 0): what sees it is infinite, the rest is not.
+    rng = np.random.default_rng(0)
+    basis = np.array([[1.0, 1, 0], [0, 0, 1]])
+    A, N = (basis.T @ semidefinite(rng, 2, 2)[0] @ basis for _ in range(2))
+    both = SetAndBall.build(A, A @ np.ones(3), 1.0, N, np.full(3, 0.1))
+    g = np.array([[1.0, 0, 0], [0, 1, 0], [1, -1, 0], [1e-3, -1e-3, 1], [1, 1, 5], [0, 0, 1]])
+    found = both.supports(g, np.zeros(6), 3.0)
+    np.testing.assert_array_equal(np.isinf(found), [True, True, True, True, False, False])
+    assert (found[:4] > 0).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, k=st.integers(2, 8), shared=st.integers(1, 3), units=st.floats(-3, 3))
+def test_a_common_null_space_is_found_in_any_position(seed, k, shared, units):
+    rng = np.random.default_rng(seed)
+    shared = min(shared, k - 1)
+    turn = np.linalg.qr(rng.normal(size=(k, k)))[0]
+    seen, unseen = turn[:, shared:], turn[:, :shared]
+    A, N = (seen @ semidefinite(rng, k - shared, k)[0] @ seen.T for _ in range(2))
+    A = A * 10.0**units
+    both = SetAndBall.build(A, A @ rng.normal(size=k), 1.0, N, rng.normal(size=k) * 0.01)
+    blind = seen @ rng.normal(size=k - shared)
+    sighted = blind + 1e-4 * unseen @ rng.choice([-1.0, 1.0], size=shared)
+    found = both.supports(np.stack([blind, sighted]), np.zeros(2), 10.0)
+    assert np.isfinite(found[0])
+    assert found[1] == np.inf
+
+
+def test_the_bound_scales_with_the_functional_and_shifts_with_nothing():
+    parts = problem(9, 4)
+    g, p = np.random.default_rng(9).normal(size=(1, 4)), np.array([0.3])
+    both = build(parts)
+    one, three = both.supports(g, p, parts[-1]), both.supports(3 * g, 3 * p, parts[-1])
+    np.testing.assert_allclose(three, 3 * one, rtol=1e-12)
+
+
+@pytest.mark.parametrize("units", [1e-6, 1e-3, 1e3, 1e6])
+def test_the_bound_does_not_depend_on_the_units_of_the_coordinates(units):
+    A, _, N, _, b, c, origin, bound = problem(11, 3)
+    g, p = np.random.default_rng(11).normal(size=(4, 3)), np.zeros(4)
+    D = np.diag([units, 1.0, 1.0])  # x = D x'
+    before = SetAndBall.build(A, b, c, N, origin).supports(g, p, bound)
+    turned = SetAndBall.build(D @ A @ D, D @ b, c, D @ N @ D, np.linalg.solve(D, origin))
+    np.testing.assert_allclose(turned.supports(g @ D, p, bound), before, rtol=1e-6)
+
+
+@pytest.mark.parametrize("bound", [1e2, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("glimpse", [1e-2, 1e-4, 1e-6])
+def test_a_direction_that_only_the_ball_ends_is_not_shortened_by_rounding(bound, glimpse):
+    # A has the exact null direction e. With a large ball the multiplier is large, and times it
+    # even a rounding error of A along e would count.
+    rng = np.random.default_rng(0)
+    for k in (2, 6, 20):
+        turn = np.linalg.qr(rng.normal(size=(k, k)))[0]
+        seen, e = turn[:, :-1], turn[:, -1]
+        A = seen @ np.diag(rng.uniform(0.01, 1.0, size=k - 1)) @ seen.T
+        g = seen[:, 0] + glimpse * e
+        along = np.linalg.pinv(A) @ seen[:, 0]
+        along = along / np.sqrt(along @ A @ along)
+        point = along + np.sqrt(bound**2 - along @ along) * e  # on the edge of both
+        both = SetAndBall.build(A, np.zeros(k), 1.0, np.eye(k), np.zeros(k))
+        assert both.supports(g[None], np.zeros(1), bound)[0] >= g @ point * (1 - 1e-8)

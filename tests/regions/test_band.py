@@ -1,0 +1,243 @@
+"""Simultaneous bands: the interval of the fitted values, at inputs in any form."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics.pairwise import laplacian_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, SplineTransformer
+
+import unassuming as ua
+from unassuming.regions._results import Band, Status
+
+
+def data(seed=0, n=40, d=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, 1 + X @ rng.normal(size=d) + rng.laplace(size=n)
+
+
+def splines():
+    return make_pipeline(SplineTransformer(4), Ridge(alpha=0.3))
+
+
+@pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable", "spherical"])
+def test_the_band_at_the_training_inputs_bounds_the_fitted_values(noise):
+    X, y = data()
+    Phi = np.column_stack([np.ones(len(X)), X])
+    region = ua.confidence_region(Ridge(alpha=2.0), X, y, noise=noise, random_state=0)
+    band, interval = region.band(X, 0.8), region.interval(Phi, 0.8)
+    np.testing.assert_allclose(band.lower, interval.lower, rtol=1e-12)
+    np.testing.assert_allclose(band.upper, interval.upper, rtol=1e-12)
+    np.testing.assert_allclose(band.estimate, Ridge(alpha=2.0).fit(X, y).predict(X), rtol=1e-9)
+
+
+def test_the_band_of_a_kernel_bounds_the_values_of_its_expansion():
+    rng = np.random.default_rng(1)
+    X, Z = rng.uniform(0, 4, size=(10, 1)), rng.uniform(0, 4, size=(5, 1))
+    y = np.sin(X[:, 0]) + rng.normal(size=10)
+    region = ua.confidence_region(
+        KernelRidge(kernel="laplacian", gamma=1.0, alpha=0.5), X, y, noise="spherical",
+        random_state=0,
+    )  # fmt: skip
+    for inputs in (X, Z):
+        band = region.band(inputs)
+        interval = region.interval(laplacian_kernel(inputs, X, gamma=1.0))
+        assert np.isfinite(band.upper).all()
+        np.testing.assert_allclose(band.upper, interval.upper, rtol=1e-9)
+        np.testing.assert_allclose(band.lower, interval.lower, rtol=1e-9)
+
+
+def test_every_member_lies_inside_the_band_at_every_level_and_input():
+    rng = np.random.default_rng(2)
+    x = np.sort(rng.uniform(-2, 2, size=60))[:, None]
+    y = np.sin(2 * x[:, 0]) + rng.standard_t(2, size=60)
+    pipeline = splines()
+    region = ua.confidence_region(pipeline, x, y, random_state=2)
+    grid = np.linspace(-2, 2, 31)[:, None]
+    spline = SplineTransformer(4).fit(x)
+    rows = np.column_stack([np.ones(31), spline.transform(grid)])
+    # An intercept and a spline basis share the constants: look where fitted values move.
+    u = np.linalg.pinv(rows) @ rows @ rng.normal(size=(rows.shape[1], 200))
+    for level in (0.2, 0.5, 0.9):
+        band = region.band(grid, level)
+        assert band.status is Status.CERTIFIED
+        ends = region.estimate + 0.999 * (region.reach(u.T, level)[:, None] * u.T)
+        members = np.concatenate([ends, region.sample(50, level, random_state=0)])
+        assert region.contains(members, level).all()
+        values = members @ rows.T
+        assert ((band.lower <= values) & (values <= band.upper)).all()
+        assert ((values - band.estimate) / (band.upper - band.estimate)).max() > 0.5
+
+
+def test_bands_are_nested_and_come_as_a_dictionary():
+    X, y = data(3)
+    region = ua.confidence_region(Ridge(), X, y, random_state=3)
+    bands = region.band(X, level=(0.5, 0.95, 0.75))
+    assert list(bands) == [0.5, 0.95, 0.75]
+    assert (bands[0.95].lower < bands[0.75].lower).all()
+    assert (bands[0.75].lower < bands[0.5].lower).all()
+    assert (bands[0.95].upper > bands[0.75].upper).all()
+    assert (bands[0.75].upper > bands[0.5].upper).all()
+    np.testing.assert_array_equal(region.band(X, 0.75).upper, bands[0.75].upper)
+    assert list(region.band(X, np.array([0.5]))) == [0.5]
+
+
+def test_the_bound_at_an_input_does_not_depend_on_the_other_inputs():
+    X, y = data(4)
+    region = ua.confidence_region(Ridge(), X, y, random_state=4)
+    together, alone = region.band(X), region.band(X[7:8])
+    assert alone.upper[0] == pytest.approx(together.upper[7], rel=1e-12)
+    assert len(alone) == 1
+
+
+def test_a_data_frame_gives_the_band_of_its_array():
+    X, y = data(5)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    by_array = ua.confidence_region(Ridge(), X, y, random_state=5).band(X[:9])
+    by_frame = ua.confidence_region(Ridge(), frame, y, random_state=5).band(frame[:9])
+    np.testing.assert_allclose(by_array.upper, by_frame.upper, rtol=1e-12)
+    assert by_frame.X is not None
+    assert list(by_frame.X.columns) == ["a", "b"]
+
+
+def test_a_pipeline_gives_the_band_of_its_features():
+    rng = np.random.default_rng(6)
+    x = rng.uniform(-1, 1, size=(50, 1))
+    y = x[:, 0] ** 2 + rng.laplace(size=50)
+    new = np.linspace(-1, 1, 7)[:, None]
+    pipeline = make_pipeline(PolynomialFeatures(3, include_bias=False), LinearRegression())
+    piped = ua.confidence_region(pipeline, x, y, random_state=6).band(new)
+    plain = ua.confidence_region(LinearRegression(), x ** [1, 2, 3], y, random_state=6)
+    np.testing.assert_allclose(piped.upper, plain.band(new ** [1, 2, 3]).upper, rtol=1e-9)
+    np.testing.assert_allclose(piped.lower, plain.band(new ** [1, 2, 3]).lower, rtol=1e-9)
+
+
+def test_a_table_with_text_goes_through_its_encoder():
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "city": np.tile(["A", "B"], 20)})
+    y = frame["x"] + 2 * (frame["city"] == "B") + rng.laplace(size=40)
+    columns = ColumnTransformer(
+        [("x", "passthrough", ["x"]), ("city", OneHotEncoder(drop="first"), ["city"])]
+    )
+    region = ua.confidence_region(make_pipeline(columns, Ridge(0.1)), frame, y, random_state=7)
+    new = pd.DataFrame({"x": [0.0, 0.0], "city": ["A", "B"]})
+    band, rows = region.band(new), np.array([[1.0, 0, 0], [1.0, 0, 1]])
+    np.testing.assert_allclose(band.upper, region.interval(rows).upper, rtol=1e-12)
+
+
+def test_a_spline_basis_with_an_intercept_has_a_finite_band():
+    # Its columns sum to one, so coefficients are not determined, but values are (4.4).
+    rng = np.random.default_rng(8)
+    x = rng.uniform(0, 1, size=(80, 1))
+    region = ua.confidence_region(splines(), x, rng.normal(size=80), random_state=8)
+    band, interval = region.band(x), region.interval()
+    assert band.status is Status.CERTIFIED
+    assert np.isfinite([band.lower, band.upper]).all()
+    assert interval.status is Status.UNDETERMINED
+    assert np.isinf(interval.upper).all()
+
+
+def test_rows_of_weight_zero_change_nothing():
+    X, y = data(9)
+    w = np.ones(40)
+    w[[3, 8]] = 0.0
+    weighted = ua.confidence_region(Ridge(), X, y, sample_weight=w, random_state=9)
+    dropped = ua.confidence_region(Ridge(), X[w > 0], y[w > 0], random_state=9)
+    np.testing.assert_allclose(weighted.band(X).upper, dropped.band(X).upper, rtol=1e-12)
+
+
+def test_data_that_move_by_a_model_move_the_band_of_least_squares():
+    X, y = data(10)
+    shift = 5 - 3 * X[:, 0]
+    before = ua.confidence_region(LinearRegression(), X, y, random_state=0).band(X)
+    after = ua.confidence_region(LinearRegression(), X, y + shift, random_state=0).band(X)
+    np.testing.assert_allclose(after.upper, before.upper + shift, rtol=1e-9)
+    np.testing.assert_allclose(after.lower, before.lower + shift, rtol=1e-9)
+
+
+def test_printing_names_the_target_the_level_and_the_status():
+    X, y = data(11)
+    text = str(ua.confidence_region(Ridge(), X, y, random_state=0).band(X, 0.95))
+    assert "the ideal representation at 40 inputs at level 0.95" in text
+    assert Status.CERTIFIED.value in text
+    kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, m=20, random_state=0)
+    assert "the function itself at 40 inputs" in str(kernel.band(X, norm_bound=5.0))
+
+
+def test_to_frame_has_one_row_for_each_input():
+    X, y = data(12)
+    region = ua.confidence_region(Ridge(), X, y, random_state=0)
+    frame = region.band(X[:6]).to_frame()
+    assert list(frame.columns) == ["estimate", "lower", "upper"]
+    assert len(frame) == 6
+    assert (frame["lower"] < frame["upper"]).all()
+    assert "inner_upper" in region.band(X[:2], inner=True).to_frame()
+
+
+def test_a_band_keeps_what_was_asked():
+    X, y = data(13)
+    band = ua.confidence_region(Ridge(), X, y, random_state=0).band(X, 0.75)
+    assert isinstance(band, Band)
+    assert band.X is X
+    assert band.level == 0.75
+    assert band.target == "representation"
+    assert band.inner_lower is band.inner_upper is band.witnesses is None
+    assert band.reason == ""
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        (np.ones((3, 5)), "X has the wrong number of features: expected 2, as in the data"),
+        (np.ones(2), "X is no table"),
+        (np.array([[1.0, np.nan]]), "X has missing or infinite values"),
+        (np.array([["a", "b"]]), "X is not numeric"),
+    ],
+)
+def test_inputs_of_the_wrong_kind_are_refused(inputs, said):
+    X, y = data(14)
+    region = ua.confidence_region(Ridge(), X, y, random_state=0)
+    with pytest.raises(ValueError, match=said):
+        region.band(inputs)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear"])
+def test_inputs_with_another_number_of_features_are_refused_by_a_kernel_too(kernel):
+    X, y = data(14)
+    region = ua.confidence_region(KernelRidge(kernel=kernel), X, y, random_state=0)
+    with pytest.raises(ValueError, match=r"features|dimension"):
+        region.band(np.ones((3, 5)))
+
+
+def test_kernel_values_of_the_wrong_length_are_refused():
+    X, y = data(15)
+    K = laplacian_kernel(X)
+    region = ua.confidence_region(KernelRidge(kernel="precomputed"), K, y, random_state=0)
+    with pytest.raises(ValueError, match="wrong number of kernel values: expected 40 in each row"):
+        region.band(K[:3, :7])
+
+
+def test_a_target_without_meaning_is_refused():
+    X, y = data(16)
+    region = ua.confidence_region(Ridge(), X, y, random_state=0)
+    with pytest.raises(ValueError, match="target is unknown"):
+        region.band(X, target="truth")
+
+
+@pytest.mark.parametrize("method", ["interval", "band"])
+def test_a_region_without_this_geometry_says_so(method):
+    X, y = data(17)
+    region = ua.confidence_region(Ridge(), X, y, weighting="identity", random_state=0)
+    with pytest.raises(ua.NotAvailable):
+        getattr(region, method)(*([X] if method == "band" else []))
+
+
+def test_noise_without_orthogonal_maps_offers_no_band():
+    X, y = ua.datasets.two_classes(n=30, random_state=0)
+    region = ua.confidence_region(ua.LSSVC(), X, y, noise="labels", random_state=0)
+    with pytest.raises(ua.NotAvailable, match="does not act by orthogonal maps"):
+        region.band(X)

@@ -1,0 +1,369 @@
+"""Where no finite bound is true or can be certified: infinity, a status, a reason with a remedy."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+
+import unassuming as ua
+from unassuming.regions._results import Status
+
+
+def assert_infinite(found, *statuses):
+    """Nothing finite, and one of these statuses, said aloud."""
+    assert (found.lower == -np.inf).all()
+    assert (found.upper == np.inf).all()
+    assert_said(found, *statuses)
+
+
+def assert_said(found, *statuses):
+    assert found.status in statuses
+    assert found.status.value in str(found)
+    assert found.reason
+    assert found.reason in str(found)
+
+
+def signs(region):
+    """The drawn signs, (m - 1, n)."""
+    return region.perturbations.apply(np.ones(region.n))
+
+
+def between(X):
+    return (X[1:] + X[:-1]) / 2
+
+
+def gaussian(sigma, how, X):
+    """The same Gaussian kernel ridge in four forms: estimator, and a map of inputs."""
+    gamma = 1 / (2 * sigma**2)
+    if how == "precomputed":
+        estimator = KernelRidge(kernel="precomputed", alpha=2.0)
+        return estimator, lambda Z: rbf_kernel(Z, X, gamma=gamma)
+    kernel = {
+        "rbf": "rbf",
+        "callable": lambda x, z: float(np.exp(-gamma * np.sum((x - z) ** 2))),
+        "object": RBF(sigma),
+    }[how]
+    return KernelRidge(kernel=kernel, gamma=gamma, alpha=2.0), lambda Z: Z
+
+
+@pytest.mark.parametrize(
+    ("n", "sigma", "how"),
+    [
+        *((20, 1.0, how) for how in ("rbf", "callable", "object", "precomputed")),
+        *((100, 1.0, how) for how in ("rbf", "callable", "object", "precomputed")),
+        *((100, 0.5, how) for how in ("rbf", "object", "precomputed")),
+        *((40, 4.0, how) for how in ("rbf", "object")),
+    ],
+)
+def test_kernel_ridge_with_signs_is_unbounded_at_a_high_level(n, sigma, how):
+    X, y, _ = ua.datasets.sine(n=n, random_state=0)
+    estimator, inputs = gaussian(sigma, how, X)
+    region = ua.confidence_region(estimator, inputs(X), y, random_state=0)
+    assert_infinite(region.band(inputs(X)), Status.UNBOUNDED)
+    assert_infinite(region.band(inputs(between(X))), Status.UNBOUNDED)
+    assert region.bounded(0.9).verdict == "unbounded"
+    # The certificate: the count of plus signs of the most fortunate row (docs/theory.md 4.4).
+    most = int((signs(region) > 0).sum(axis=0).max())
+    assert region.max_bounded_level == pytest.approx(1 - (1 + most) / 100)
+    assert f"{most} of the 99 sets never end" in region.band(inputs(X)).reason
+
+
+@pytest.mark.parametrize("how", ["rbf", "object", "precomputed"])
+@pytest.mark.parametrize(("n", "sigma"), [(20, 1.0), (100, 1.0), (100, 0.5)])
+def test_values_at_the_inputs_are_finite_below_the_largest_bounded_level(n, sigma, how):
+    X, y, _ = ua.datasets.sine(n=n, random_state=0)
+    estimator, inputs = gaussian(sigma, how, X)
+    region = ua.confidence_region(estimator, inputs(X), y, m=50, random_state=0)
+    best = region.max_bounded_level
+    assert 0.15 < best < 0.5
+    for level in (best, best - 0.1):
+        band = region.band(inputs(X), level)
+        assert band.status is Status.CERTIFIED
+        assert np.isfinite([band.lower, band.upper]).all()
+        assert region.bounded(level).verdict == "bounded"
+    assert_said(region.band(inputs(X), best + 0.02), Status.UNBOUNDED)
+
+
+def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
+    X, y, _ = ua.datasets.sine(n=25, random_state=1)
+    region = ua.confidence_region(KernelRidge(kernel="rbf", alpha=1.0), X, y, random_state=1)
+    plus = (signs(region) > 0).sum(axis=0)
+    assert plus.min() < 45 < 52 < plus.max()
+    for q in (45, 50, 52):
+        band = region.band(X, 1 - q / 100)
+        np.testing.assert_array_equal(np.isfinite(band.upper), plus < q)
+        np.testing.assert_array_equal(np.isfinite(band.lower), plus < q)
+        assert_said(band, Status.UNBOUNDED)
+
+
+def test_a_free_value_is_a_member_however_far_it_moves():
+    X, y, _ = ua.datasets.sine(n=8, random_state=2)
+    region = ua.confidence_region(KernelRidge(kernel="laplacian"), X, y, random_state=2)
+    verdict = region.bounded(0.9)
+    assert verdict.verdict == "unbounded"
+    for size in (1e3, -1e6):
+        assert region.contains(region.estimate + size * verdict.direction, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "how"),
+    [
+        (434.0, "rbf"),
+        (1e8, "rbf"),  # all kernel values are equal to rounding
+        (434.0, "callable"),
+        (434.0, "object"),
+        (434.0, "precomputed"),
+        (599.0, "object"),
+    ],
+)
+def test_a_very_flat_gaussian_counts_as_full_rank_in_any_form(sigma, how):
+    # Eigenvalues fall so fast that few stand above rounding: no gap tells the rank.
+    X, y, _ = ua.datasets.sine(n=100, random_state=0)
+    estimator, inputs = gaussian(sigma, how, X)
+    region = ua.confidence_region(estimator, inputs(X), y, random_state=0)
+    assert_infinite(region.band(inputs(X)), Status.UNBOUNDED)
+
+
+@pytest.mark.parametrize("how", ["rbf", "callable", "object", "precomputed"])
+def test_duplicated_inputs_move_together(how):
+    x = np.repeat(np.linspace(0, 10, 10), 3)[:, None]
+    y = ua.datasets.x_sin_x(x) + np.random.default_rng(3).laplace(size=30)
+    estimator, inputs = gaussian(1.0, how, x)
+    region = ua.confidence_region(estimator, inputs(x), y, random_state=3)
+    together = (signs(region).reshape(99, 10, 3) > 0).all(axis=2).sum(axis=0)
+    most = int(together.max())
+    assert region.max_bounded_level == pytest.approx(1 - (1 + most) / 100)
+    for q in (5, most, most + 1):
+        band = region.band(inputs(x), 1 - q / 100)
+        np.testing.assert_array_equal(np.isfinite(band.upper), np.repeat(together < q, 3))
+        if q <= most:
+            assert_said(band, Status.UNBOUNDED)
+    single = region.interval(level=1 - (most + 1) / 100)
+    assert_infinite(single, Status.UNDETERMINED)  # dual coefficients of equal rows
+
+
+def test_signs_with_permutations_are_not_certified_rather_than_wrong():
+    X, region = sine_region("symmetric-exchangeable")
+    assert_infinite(region.band(X), Status.NOT_CERTIFIED, Status.UNBOUNDED)
+
+
+@pytest.mark.parametrize("level", [0.05, 0.5, 0.9])
+@pytest.mark.parametrize("weights", [None, np.full(20, 3.0)])
+def test_a_constant_shift_is_free_under_permutations_at_every_level(level, weights):
+    X, y, _ = ua.datasets.sine(n=20, random_state=4)
+    region = ua.confidence_region(
+        KernelRidge(kernel="rbf", gamma=0.5), X, y, noise="exchangeable", sample_weight=weights,
+        random_state=4,
+    )  # fmt: skip
+    found = region.band(X, level)
+    assert_infinite(found, Status.UNBOUNDED)
+    assert "a constant shift" in found.reason
+    assert "noise='symmetric'" in found.reason
+    assert region.max_bounded_level == 0
+
+
+def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
+    X, y, _ = ua.datasets.linear(n=40, random_state=5)
+    for estimator in (LinearRegression(), Ridge(alpha=1.0)):
+        region = ua.confidence_region(estimator, X, y, noise="exchangeable", m=20, random_state=5)
+        found = region.interval()
+        np.testing.assert_array_equal(np.isfinite(found.upper), [False, True, True, True])
+        np.testing.assert_array_equal(np.isfinite(found.lower), [False, True, True, True])
+        assert_said(found, Status.UNBOUNDED)
+        assert_infinite(region.band(X), Status.UNBOUNDED)
+        assert_infinite(region.band(X, norm_bound=10.0), Status.UNBOUNDED)
+        steps = np.column_stack([np.zeros(39), np.diff(X, axis=0)])
+        for bound in (None, 10.0):
+            assert region.interval(steps, norm_bound=bound).status is Status.CERTIFIED
+
+
+@pytest.mark.parametrize(("penalty", "share"), [(0.0, 0.5), (0.1, 0.25)])
+def test_a_dummy_with_two_ones_is_free_where_both_rows_agree(penalty, share):
+    rng = np.random.default_rng(6)
+    dummy = np.isin(np.arange(40), [3, 17]).astype(float)
+    X = np.column_stack([rng.normal(size=(40, 2)), dummy])
+    y = X @ [1.0, 2.0, 3.0] + rng.laplace(size=40)
+    estimator = Ridge(alpha=penalty) if penalty else LinearRegression()
+    region = ua.confidence_region(estimator, X, y, random_state=6)
+    found = region.interval()
+    np.testing.assert_array_equal(np.isinf(found.upper), [False, False, False, True])
+    np.testing.assert_array_equal(np.isinf(found.lower), [False, False, False, True])
+    assert_said(found, Status.UNBOUNDED)
+    pair = signs(region)[:, [3, 17]]
+    free = (pair == 1).all(axis=1) if penalty else pair[:, 0] == pair[:, 1]
+    count = int(free.sum())
+    assert abs(count / 99 - share) < 0.15
+    assert f"{count} of the 99 sets never end along the coefficient x2 alone" in found.reason
+    assert region.max_bounded_level == pytest.approx(1 - (count + 1) / 100)
+    below = region.interval(level=region.max_bounded_level)
+    assert np.isfinite([below.lower, below.upper]).all()
+    # Only predictions that use the dummy are infinite.
+    np.testing.assert_array_equal(np.isinf(region.band(X).upper), dummy == 1)
+
+
+@pytest.mark.parametrize("how", ["rbf", "object"])
+def test_a_bias_next_to_a_full_kernel_is_not_determined(how):
+    X, y = ua.datasets.two_classes(n=30, random_state=0)
+    kernel = "rbf" if how == "rbf" else RBF(np.sqrt(0.5))
+    with pytest.warns(UserWarning, match="no coverage guarantee"):
+        region = ua.confidence_region(
+            ua.LSSVC(C=0.1, kernel=kernel, gamma=1.0), X, y, noise="symmetric", random_state=0
+        )
+    assert_infinite(region.band(X), Status.UNBOUNDED)
+    for level in (0.9, region.max_bounded_level):
+        assert_infinite(region.band(X + 0.1, level), Status.UNDETERMINED)
+        assert_infinite(region.interval(level=level), Status.UNDETERMINED)
+    at_inputs = region.band(X, region.max_bounded_level)
+    assert np.isfinite([at_inputs.lower, at_inputs.upper]).all()
+
+
+def test_too_many_features_are_unbounded_or_not_certified():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(40, 24))
+    region = ua.confidence_region(
+        LinearRegression(fit_intercept=False), X, rng.normal(size=40), random_state=7
+    )
+    assert_infinite(region.interval(), Status.UNBOUNDED, Status.NOT_CERTIFIED)
+
+
+def test_as_many_features_as_rows_leave_nothing_finite():
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(10, 10)), rng.normal(size=10)
+    for estimator in (Ridge(0.5, fit_intercept=False), LinearRegression(fit_intercept=False)):
+        region = ua.confidence_region(estimator, X, y, random_state=8)
+        assert_infinite(region.interval(), Status.UNBOUNDED, Status.NOT_CERTIFIED)
+        assert_infinite(region.band(X), Status.UNBOUNDED, Status.NOT_CERTIFIED)
+
+
+def test_coefficients_of_equal_columns_are_not_determined_but_their_sum_is():
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(40, 2))
+    X = np.column_stack([X, X[:, 0]])
+    y = X[:, 0] + rng.laplace(size=40)
+    for estimator in (Ridge(1.0), LinearRegression()):
+        region = ua.confidence_region(estimator, X, y, m=20, random_state=9)
+        found = region.interval()
+        np.testing.assert_array_equal(np.isinf(found.upper), [False, True, False, True])
+        assert_said(found, Status.UNDETERMINED)
+        assert region.interval([0.0, 1.0, 0.0, 1.0]).status is Status.CERTIFIED
+        # A norm bound determines them: the line to paste is true.
+        held = region.interval(norm_bound=5.0)
+        assert np.isfinite([held.lower, held.upper]).all()
+
+
+def test_between_the_inputs_a_bounded_region_has_no_certified_band():
+    # At 0.3 the region is bounded, but the sets that make it up are not.
+    X, region = sine_region()
+    assert region.bounded(0.3)
+    assert_infinite(region.band(between(X), 0.3), Status.NOT_CERTIFIED)
+
+
+# Every infinite result names a remedy and a line to paste
+
+
+def sine_region(noise="symmetric", m=100):
+    X, y, _ = ua.datasets.sine(n=20, random_state=0)
+    estimator = KernelRidge(kernel="rbf", gamma=0.5, alpha=2.0)
+    return X, ua.confidence_region(estimator, X, y, noise=noise, m=m, random_state=0)
+
+
+def values_at_inputs():
+    X, region = sine_region()
+    return region.band(X)
+
+
+def values_between_inputs_of_a_bounded_region():
+    X, region = sine_region()
+    return region.band(between(X), 0.3)
+
+
+def dual_coefficients():
+    return sine_region()[1].interval()
+
+
+def signs_with_permutations():
+    X, region = sine_region("symmetric-exchangeable")
+    return region.band(X)
+
+
+def permutations_of_a_kernel():
+    X, region = sine_region("exchangeable")
+    return region.band(X)
+
+
+def permutations_of_features_with_a_norm_bound():
+    X, y, _ = ua.datasets.linear(n=30, random_state=5)
+    region = ua.confidence_region(Ridge(), X, y, noise="exchangeable", m=20, random_state=5)
+    return region.band(X, norm_bound=5.0)
+
+
+def a_bias_next_to_a_kernel():
+    X, y = ua.datasets.two_classes(n=20, random_state=0)
+    region = ua.confidence_region(
+        ua.LSSVC(kernel="rbf"), X, y, noise="symmetric", m=20, random_state=0
+    )
+    return region.interval()
+
+
+def coefficients_of_duplicated_inputs():
+    X, y, _ = ua.datasets.sine(n=10, random_state=0)
+    X, y = np.concatenate([X, X]), np.concatenate([y, y + 1])
+    return ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0).interval()
+
+
+def coefficients_of_equal_columns():
+    X, y, _ = ua.datasets.linear(n=30, d=1, random_state=5)
+    return ua.confidence_region(Ridge(), X[:, [0, 0]], y, random_state=5).interval([[0, 1.0, 0]])
+
+
+@pytest.mark.filterwarnings("ignore:The published region of LS-SVC")
+@pytest.mark.parametrize(
+    "case",
+    [
+        values_at_inputs,
+        values_between_inputs_of_a_bounded_region,
+        dual_coefficients,
+        signs_with_permutations,
+        permutations_of_a_kernel,
+        permutations_of_features_with_a_norm_bound,
+        a_bias_next_to_a_kernel,
+        coefficients_of_duplicated_inputs,
+        coefficients_of_equal_columns,
+    ],
+)
+def test_an_infinite_result_names_a_remedy_and_a_line_to_paste(case):
+    found = case()
+    assert np.isinf(found.upper).all()
+    assert re.search(r"What helps|[Uu]se |[Pp]ass ", found.reason)
+    assert re.search(r"\w+\(.*=.*\)|noise='", found.reason)
+
+
+@pytest.mark.parametrize("target", ["representation", "function"])
+def test_the_remedy_works(target):
+    X, region = sine_region(m=20)
+    assert "norm_bound=" in region.band(X).reason
+    band = region.band(between(X), norm_bound=30, target=target)
+    assert band.status is Status.CERTIFIED
+    assert band.reason == ""
+    assert np.isfinite([band.lower, band.upper]).all()
+
+
+def test_dual_coefficients_are_infinite_too():
+    assert_infinite(dual_coefficients(), Status.UNBOUNDED)
+
+
+def test_the_printed_count_of_finite_bounds_is_right():
+    X, y, _ = ua.datasets.linear(n=40, random_state=5)
+    region = ua.confidence_region(LinearRegression(), X, y, noise="exchangeable", random_state=5)
+    assert "(6 of 8 bounds are finite)" in str(region.interval())
+
+
+def test_finite_bounds_of_an_unbounded_region_are_counted():
+    X, y, _ = ua.datasets.linear(n=40, random_state=5)
+    region = ua.confidence_region(LinearRegression(), X, y, noise="exchangeable", random_state=5)
+    assert np.isfinite(region.interval().upper).any()
+    assert "no finite bound is true in some directions (6 of 8" in str(region.interval())
