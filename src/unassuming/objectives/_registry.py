@@ -59,7 +59,7 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 def factory_for(estimator: Any) -> Factory:
     """Return the registered factory, or raise a TypeError that lists what is supported."""
     factory = _FACTORIES.get(type(estimator))
-    if factory is None and type(estimator).__name__.endswith("CV"):
+    if factory is None and type(estimator).__name__.endswith("CV"):  # GridSearchCV, RidgeCV, ...
         raise TypeError(
             complaint(
                 "estimator",

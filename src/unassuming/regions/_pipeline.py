@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import complaint
@@ -24,16 +23,6 @@ def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
                 "an instance such as Ridge(alpha=1.0)",
                 estimator.__name__,
                 f"Write {estimator.__name__}() with its hyper-parameters.",
-            )
-        )
-    if isinstance(estimator, BaseSearchCV):
-        raise TypeError(
-            complaint(
-                "estimator",
-                "chooses hyper-parameters with the same y, which voids the guarantee",
-                "a model with fixed hyper-parameters",
-                type(estimator).__name__,
-                "Tune on other rows and pass the best estimator, unfitted.",
             )
         )
     if not isinstance(estimator, Pipeline):

@@ -131,7 +131,7 @@ class RankEngine:
 
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
-        return _slices(count, max(1, BATCH_BYTES // (8 * m * 4 * (n + d))))
+        return _slices(count, max(1, BATCH_BYTES // (8 * m * 10 * (n + d))))
 
 
 def _slices(count: int, step: int) -> Iterator[slice]:
