@@ -151,6 +151,9 @@ LAWS: dict[str, tuple[Any, dict[str, Law]]] = {
             "gaussian": lambda rng: 3 * rng.normal(size=N),
             "multivariate t": lambda rng: rng.normal(size=N) / np.sqrt(rng.chisquare(1.5) / 1.5),
             "uniform on a sphere": lambda rng: 2 * normed(rng.normal(size=N)),
+            "uniform in a ball": lambda rng: (
+                2 * rng.random() ** (1 / N) * normed(rng.normal(size=N))
+            ),
         },
     ),
     "block symmetric": (
