@@ -12,26 +12,12 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import unassuming as ua
+from oracles import sets_of
 from unassuming.regions._results import Status
 
 M = 10
 LEVELS = [q / M for q in range(1, M)]
 KERNELS = {"rbf": (rbf_kernel, 8.0), "laplacian": (laplacian_kernel, 1.0)}
-
-
-def sets_of(region, Phi, P, lam, w, y):
-    """(Q, β, c) of every {Z_0 <= Z_i} = {aᵀQa - 2βᵀa <= c}, straight from the definition of Z."""
-    n = len(y)
-    W = np.diag(w)
-    H_inverse = np.linalg.inv(Phi.T @ W @ Phi / n + lam * P)
-
-    def statistic(G):  # Z(a) = aᵀTᵀH⁻¹Ta - 2uᵀH⁻¹Ta + uᵀH⁻¹u
-        T, u = Phi.T @ W @ G @ Phi / n + lam * P, Phi.T @ W @ G @ y / n
-        return T.T @ H_inverse @ T, T.T @ H_inverse @ u, u @ H_inverse @ u
-
-    Q0, b0, c0 = statistic(np.eye(n))
-    matrices = np.moveaxis(region.perturbations.apply(np.eye(n)), 0, 2)
-    return [(Q0 - Q, b0 - b, c - c0) for Q, b, c in map(statistic, matrices)]
 
 
 def maxima(sets, back, bounded, bound, g, p):

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry import Sets
+from unassuming.geometry import FREE, LineQuadratics, Sets, exits
 
 _ROUNDS = 40
 _KEPT = 4
@@ -33,14 +33,8 @@ class InnerSearch:
         """Return the q-th largest exit of each ray (N,), and which set it leaves there."""
         Au = np.einsum("skl,nl->nsk", self.A, u)
         A = np.maximum(np.einsum("nsk,nk->ns", Au, u), 0.0)
-        b = -(u @ self.b.T)
-        free = 1e-11 * (u**2).sum(axis=1)[:, None] >= A
-        safe = np.where(free, 1.0, A)
-        root = np.sqrt(b**2 + safe * self.c)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            towards = np.where(self.c > 0, self.c / (b + root), 0.0)
-        t = np.where(b >= 0, towards, (root - b) / safe)
-        t = np.where(self.empty, -np.inf, np.where(free, np.inf, t))
+        noise = FREE * (u**2).sum(axis=1)[:, None]
+        t = exits(LineQuadratics(A, -(u @ self.b.T), self.c, noise, self.empty))
         order = np.argpartition(-t, q - 1, axis=1)[:, q - 1]
         ends = np.take_along_axis(t, order[:, None], 1)[:, 0]
         return np.minimum(ends, self._exit(u)), order.astype(np.intp)
