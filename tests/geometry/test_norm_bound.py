@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.geometry import SetAndBall
+from unassuming.geometry import SetsAndBall
+
+
+class OneSetAndBall:
+    """One set at a time, for any ball."""
+
+    def __init__(self, A, b, c, N, x_hat):
+        self.parts = A[None], b[None], np.array([c]), N, x_hat
+
+    def supports(self, g, p, bound):
+        return SetsAndBall.build(*self.parts, bound, np.diag(self.parts[0][0])).supports(g, p)[:, 0]
+
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -44,7 +55,7 @@ def cvxpy_maximum(parts, g, p):
 
 def build(parts):
     A, _, N, _, b, c, origin, _ = parts
-    return SetAndBall.build(A, b, c, N, origin)
+    return OneSetAndBall(A, b, c, N, origin)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -109,7 +120,7 @@ def test_a_ball_that_holds_the_set_changes_nothing(bound):
     A, _, N, _, b, c, origin, _ = problem(3, 4)
     A, b, origin = A + np.eye(4), b * 0.1, origin * 0.1
     g = np.random.default_rng(3).normal(size=(3, 4))
-    found = SetAndBall.build(A, b, c, N, origin).supports(g, np.zeros(3), bound)
+    found = OneSetAndBall(A, b, c, N, origin).supports(g, np.zeros(3), bound)
     expected = [ellipsoid_support(A, b, c, row) for row in g]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
@@ -118,7 +129,7 @@ def test_a_ball_that_holds_the_set_changes_nothing(bound):
 def test_a_set_that_holds_the_ball_changes_nothing(size):
     A, _, N, _, b, c, origin, _ = problem(4, 4)
     N, origin, g = N + np.eye(4), np.zeros(4), np.random.default_rng(4).normal(size=(3, 4))
-    both = SetAndBall.build(A / size, b / size, c * 100, N, origin)
+    both = OneSetAndBall(A / size, b / size, c * 100, N, origin)
     found = both.supports(g, np.array([0.0, 1.0, 2.0]), 1.5)
     spread = np.einsum("nk,kl,nl->n", g, np.linalg.inv(N), g) + np.array([0.0, 1.0, 4.0])
     np.testing.assert_allclose(found, 1.5 * np.sqrt(spread), rtol=1e-9)
@@ -130,7 +141,7 @@ def test_sets_that_do_not_meet_are_certified_empty(seed):
     A, _, N, _, b, c, _, _ = problem(seed, 3)
     A, N = A + 0.5 * np.eye(3), N + 0.5 * np.eye(3)
     origin = np.array([30.0, -40.0, 20.0])
-    both = SetAndBall.build(A, b, c, N, origin)
+    both = OneSetAndBall(A, b, c, N, origin)
     found = both.supports(np.eye(3), np.array([0.0, 1.0, 2.0]), 0.5)
     assert (found == -np.inf).all()
 
@@ -140,7 +151,7 @@ def test_a_direction_that_neither_sees_is_never_bounded():
     rng = np.random.default_rng(0)
     basis = np.array([[1.0, 1, 0], [0, 0, 1]])
     A, N = (basis.T @ semidefinite(rng, 2, 2)[0] @ basis for _ in range(2))
-    both = SetAndBall.build(A, A @ np.ones(3), 1.0, N, np.full(3, 0.1))
+    both = OneSetAndBall(A, A @ np.ones(3), 1.0, N, np.full(3, 0.1))
     g = np.array([[1.0, 0, 0], [0, 1, 0], [1, -1, 0], [1e-3, -1e-3, 1], [1, 1, 5], [0, 0, 1]])
     found = both.supports(g, np.zeros(6), 3.0)
     np.testing.assert_array_equal(np.isinf(found), [True, True, True, True, False, False])
@@ -156,7 +167,7 @@ def test_a_common_null_space_is_found_in_any_position(seed, k, shared, units):
     seen, unseen = turn[:, shared:], turn[:, :shared]
     A, N = (seen @ semidefinite(rng, k - shared, k)[0] @ seen.T for _ in range(2))
     A = A * 10.0**units
-    both = SetAndBall.build(A, A @ rng.normal(size=k), 1.0, N, rng.normal(size=k) * 0.01)
+    both = OneSetAndBall(A, A @ rng.normal(size=k), 1.0, N, rng.normal(size=k) * 0.01)
     blind = seen @ rng.normal(size=k - shared)
     sighted = blind + 1e-4 * unseen @ rng.choice([-1.0, 1.0], size=shared)
     found = both.supports(np.stack([blind, sighted]), np.zeros(2), 10.0)
@@ -177,8 +188,8 @@ def test_the_bound_does_not_depend_on_the_units_of_the_coordinates(units):
     A, _, N, _, b, c, origin, bound = problem(11, 3)
     g, p = np.random.default_rng(11).normal(size=(4, 3)), np.zeros(4)
     D = np.diag([units, 1.0, 1.0])  # x = D x'
-    before = SetAndBall.build(A, b, c, N, origin).supports(g, p, bound)
-    turned = SetAndBall.build(D @ A @ D, D @ b, c, D @ N @ D, np.linalg.solve(D, origin))
+    before = OneSetAndBall(A, b, c, N, origin).supports(g, p, bound)
+    turned = OneSetAndBall(D @ A @ D, D @ b, c, D @ N @ D, np.linalg.solve(D, origin))
     np.testing.assert_allclose(turned.supports(g @ D, p, bound), before, rtol=1e-6)
 
 
@@ -196,5 +207,5 @@ def test_a_direction_that_only_the_ball_ends_is_not_shortened_by_rounding(bound,
         along = np.linalg.pinv(A) @ seen[:, 0]
         along = along / np.sqrt(along @ A @ along)
         point = along + np.sqrt(bound**2 - along @ along) * e  # on the edge of both
-        both = SetAndBall.build(A, np.zeros(k), 1.0, np.eye(k), np.zeros(k))
+        both = OneSetAndBall(A, np.zeros(k), 1.0, np.eye(k), np.zeros(k))
         assert both.supports(g[None], np.zeros(1), bound)[0] >= g @ point * (1 - 1e-8)

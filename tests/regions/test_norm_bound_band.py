@@ -236,7 +236,7 @@ def test_a_norm_bound_that_binds_narrows_the_interval():
     assert ((within.upper - within.lower) < 0.95 * (without.upper - without.lower)).any()
 
 
-@pytest.mark.parametrize("unit", [1e-4, 1e4])
+@pytest.mark.parametrize("unit", [1e-8, 1e-4, 1e4, 1e8])
 def test_the_units_of_a_feature_do_not_make_a_finite_band_infinite(unit):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(40, 2)) * [unit, 1.0]

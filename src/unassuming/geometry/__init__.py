@@ -9,7 +9,7 @@ from unassuming.geometry._lines import (
     intervals,
     order_statistic,
 )
-from unassuming.geometry._norm_bound import SetAndBall
+from unassuming.geometry._norm_bound import SetsAndBall
 from unassuming.geometry._secular import farthest
 from unassuming.geometry._sets import FREE, SEEN, Sets
 
@@ -19,8 +19,8 @@ __all__ = [
     "FormMaker",
     "Forms",
     "LineQuadratics",
-    "SetAndBall",
     "Sets",
+    "SetsAndBall",
     "along_lines",
     "covered",
     "exits",

@@ -1,138 +1,195 @@
-"""Linear functionals over a set and a ball at once: a certified bound (docs/theory.md 4.4)."""
+"""Linear functionals over many sets and one ball: certified bounds (docs/theory.md 4.4)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.linalg import eigh
 
 from unassuming._typing import Array
 from unassuming.geometry._sets import FREE, SEEN
 
-_GRID = np.exp(np.linspace(np.log(1e-12), np.log(1e12), 33))
+_GRID = np.linspace(np.log(1e-12), np.log(1e12), 33)
 _GOLDEN = (np.sqrt(5) - 1) / 2
-_STEPS = 32
+_STEPS = 24
 _TINY = 1e-300
+_NUMBERS = 2**15  # of a working array: near the size of a cache
 
 
 @dataclass(frozen=True, eq=False)
-class SetAndBall:
-    """E = {xᵀA x - 2bᵀx <= c} and the ball {(x + x̂)ᵀN(x + x̂) + s² <= B²}, jointly diagonal.
+class SetsAndBall:
+    """E_i = {xᵀA x - 2bᵀx <= c} and the ball {(x + x̂)ᵀN(x + x̂) + s² <= B²}, jointly diagonal.
 
-    The extra coordinate s is a direction that E does not see at all. With a multiplier θ >= 0 the
+    The extra coordinate s is a direction that E_i does not see at all. With a multiplier θ >= 0 the
     two constraints imply
 
         (x + x̂)ᵀN(x + x̂) + s² + θ (xᵀA x - 2bᵀx - c) <= B²,
 
     an ellipsoid whose support function is closed form. So every θ gives a valid upper bound of
     gᵀx + p s, and the least of them is the exact maximum (two convex constraints: no duality gap).
+
+    Every array has one row for each of the s sets; k joint coordinates belong to a set, with zero
+    columns of `to_joint` for those that neither constraint sees.
     """
 
-    alpha: Array  # A = diag(alpha), N = diag(nu) in the joint coordinates
-    nu: Array
-    b: Array
-    origin: Array  # N x̂
-    c: float
-    origin_norm: float  # x̂ᵀN x̂
-    to_joint: Array  # (k, r): g -> gᵀ to_joint
-    null: Array  # (k, *): directions that neither constraint sees
-    unit: Array  # (k,): the scale of each coordinate
+    alpha: Array  # (s, k): A = diag(alpha), N = diag(nu) in the joint coordinates
+    nu: Array  # (s, k)
+    b: Array  # (s, k)
+    origin: Array  # (s, k): N x̂
+    c: Array  # (s,)
+    origin_norm: Array  # (s,): x̂ᵀN x̂
+    to_joint: Array  # (s, k, k): g -> gᵀ to_joint
+    null: Array  # (s, k, k): directions that neither constraint sees, else zero columns
+    unit: Array  # (s, k): the scale of each coordinate
+    bound: float
 
     @classmethod
-    def build(cls, A: Array, b: Array, c: float, N: Array, x_hat: Array) -> SetAndBall:
-        """Diagonalise A and N together, on the complement of their common null space."""
-        share = max(float(np.trace(A)), _TINY) / max(float(np.trace(N)), _TINY)
+    def build(
+        cls, A: Array, b: Array, c: Array, N: Array, x_hat: Array, bound: float, scale: Array
+    ) -> SetsAndBall:
+        """Diagonalise every A (s, k, k) together with N, outside their common null space.
+
+        ``scale`` (k,) says what the rounding errors of the diagonal of A are relative to.
+        """
+        share = _share(A, b, c, N, bound)[:, None, None]
         T = A + share * N
-        diagonal = np.sqrt(np.maximum(np.diag(T), 0.0))
+        diagonal = np.sqrt(np.maximum(np.diagonal(T, axis1=1, axis2=2), 0.0))
         unit = 1.0 / np.where(diagonal > 0, diagonal, 1.0)  # coordinates of comparable size
-        t, turn = eigh(unit[:, None] * T * unit)
-        keep = t > FREE * t[-1]
-        root = unit[:, None] * turn[:, keep] / np.sqrt(t[keep])
-        nu, inner = eigh(root.T @ (share * N) @ root)
+        t, turn = np.linalg.eigh(unit[:, :, None] * T * unit[:, None, :])
+        keep = (t > FREE * t[:, -1:])[:, None, :]
+        root = np.where(keep, turn / np.sqrt(np.where(keep, t[:, None, :], 1.0)), 0.0)
+        root = unit[:, :, None] * root
+        # Coordinates that neither sees get the value -1 here, apart from all others.
+        outside = np.where(keep, 0.0, turn)
+        inner_N = np.swapaxes(root, 1, 2) @ (share * N) @ root
+        lost = ~keep[:, 0, :]
+        rows, columns = np.nonzero(lost)
+        inner_N[rows, columns, columns] = -1.0
+        nu, inner = np.linalg.eigh(inner_N)
         nu = np.clip(nu, 0.0, 1.0)
         joint = root @ inner
         # What rounding cannot tell from zero is zero: that loosens a constraint, never tightens it.
+        alpha = 1 - nu
+        alpha = np.where(alpha <= FREE * np.maximum(1.0, scale @ joint**2), 0.0, alpha)
+        squares = np.einsum("k,skl->sl", np.diagonal(N), joint**2)
+        nu = np.where(nu <= FREE * np.maximum(1.0, share[:, 0] * squares), 0.0, nu) / share[:, 0]
+        flat, linear = alpha == 0, np.einsum("skl,sk->sl", joint, b)
+        origin = np.einsum("skl,k->sl", joint, N @ x_hat)
+        # Where alpha was dropped the linear term goes too: there |x| <= B/√ν + |x̂|.
+        safe = np.where(nu > 0, nu, 1.0)
+        farthest = bound / np.sqrt(safe) + np.abs(origin) / safe
+        slack = 2 * np.where(flat & (nu > 0), np.abs(linear) * farthest, 0.0).sum(axis=1)
         return cls(
-            alpha=np.where(nu > 1 - FREE, 0.0, 1 - nu),
-            nu=np.where(nu < FREE, 0.0, nu) / share,
-            b=joint.T @ b,
-            origin=joint.T @ (N @ x_hat),
-            c=c,
-            origin_norm=float(x_hat @ N @ x_hat),
+            alpha=alpha,
+            nu=nu,
+            b=np.where(flat, 0.0, linear),
+            origin=origin,
+            c=c + slack,
+            origin_norm=np.full(len(c), float(x_hat @ N @ x_hat)),
             to_joint=joint,
-            null=unit[:, None] * turn[:, ~keep],
+            null=unit[:, :, None] * outside,
             unit=unit,
+            bound=bound,
         )
 
-    def supports(self, g: Array, p: Array, bound: float) -> Array:
-        """Return an upper bound of max gᵀx + p s, shape (N,), for g (N, k) and p (N,)."""
-        size = np.linalg.norm(g * self.unit, axis=1)
-        seen = np.linalg.norm(g @ self.null, axis=1) > SEEN * size
-        h, part = g @ self.to_joint, self._loosened(bound)
-        grid = _GRID * part.balance(bound)
-        values = np.stack([part._value(np.full(len(h), theta), h, p, bound) for theta in grid])
-        best, least = values.argmin(axis=0), values.min(axis=0)
+    def supports(self, g: Array, p: Array) -> Array:
+        """Return upper bounds of max gᵀx + p s, shape (N, s), for g (N, k) and p (N,)."""
+        return np.concatenate([part._supports(g, p) for part in self._parts(g.size)], axis=0).T
+
+    def _parts(self, numbers: int) -> Iterator[SetsAndBall]:
+        """Split the sets into parts that fit a cache."""
+        step = max(1, _NUMBERS // max(1, numbers))
+        names = [field.name for field in fields(self) if field.name != "bound"]
+        for start in range(0, len(self.c), step):
+            part = {name: getattr(self, name)[start : start + step] for name in names}
+            yield SetsAndBall(**part, bound=self.bound)
+
+    def _supports(self, g: Array, p: Array) -> Array:
+        """Return the same as (s, N): the least value of the dual over θ."""
+        size = np.linalg.norm(g * self.unit[:, None, :], axis=-1)
+        seen = np.linalg.norm(g @ self.null, axis=-1) > SEEN * size
+        h = g @ self.to_joint  # (s, N, k)
+        centre = self._balance[:, None]
+        values = np.stack([self._value(centre + t, h, p) for t in _GRID])
+        best = values.argmin(axis=0)
+        least = np.minimum(values.min(axis=0), self._ends(h, p))
         # The bound is quasi-convex in θ: golden section between the neighbours of the best.
-        low = np.log(grid[np.maximum(best - 1, 0)])
-        high = np.log(grid[np.minimum(best + 1, len(grid) - 1)])
+        low = centre + _GRID[np.maximum(best - 1, 0)]
+        high = centre + _GRID[np.minimum(best + 1, len(_GRID) - 1)]
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = (part._value(np.exp(t), h, p, bound) for t in (left, right))
+        at_left, at_right = self._value(left, h, p), self._value(right, h, p)
         for _ in range(_STEPS):
             go_left = at_left < at_right
             low, high = np.where(go_left, low, left), np.where(go_left, right, high)
             fresh = np.where(go_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
-            at_fresh = part._value(np.exp(fresh), h, p, bound)
+            at_fresh = self._value(fresh, h, p)
             least = np.minimum(least, at_fresh)
             left, right = np.where(go_left, fresh, right), np.where(go_left, left, fresh)
             at_left, at_right = (
                 np.where(go_left, at_fresh, at_right),
                 np.where(go_left, at_left, at_fresh),
             )
-        # The ends θ = 0 and θ = ∞: the ball alone, and the set alone.
-        least = np.minimum(least, part._value(np.zeros(len(h)), h, p, bound))
-        least = np.minimum(least, part._set_alone(h, p))
         return np.where(seen, np.inf, least)
 
-    def _loosened(self, bound: float) -> SetAndBall:
-        """Make up for the linear term where the quadratic one was dropped: |x| <= B/√ν there."""
-        flat = (self.alpha == 0) & (self.nu > 0)
-        farthest = bound / np.sqrt(np.where(flat, self.nu, 1.0))
-        farthest = farthest + np.abs(self.origin) / np.where(flat, self.nu, 1.0)
-        slack = 2 * float((np.abs(self.b) * farthest)[flat].sum())
-        return replace(self, c=self.c + slack, b=np.where(flat, 0.0, self.b))
+    @property
+    def _rho(self) -> Array:
+        """The size of each set, c + bᵀA⁺b."""
+        return self.c + (self.b**2 / np.where(self.alpha > 0, self.alpha, 1.0)).sum(axis=1)
 
-    def balance(self, bound: float) -> float:
-        """Return the multiplier at which the set and the ball weigh the same."""
-        safe = np.where(self.alpha > 0, self.alpha, 1.0)
-        own = self.c + float(np.where(self.alpha > 0, self.b**2 / safe, 0.0).sum())
-        return bound**2 / max(own, _TINY * max(bound**2, 1.0) * 1e20)
+    @property
+    def _balance(self) -> Array:
+        """The logarithm of the multiplier at which a set and the ball weigh the same, (s,)."""
+        square = self.bound**2
+        return np.log(square / np.maximum(self._rho, 1e-280 * max(square, 1.0)))
 
-    def _set_alone(self, h: Array, p: Array) -> Array:
-        """Return the support function of the set without the ball."""
-        safe = np.where(self.alpha > 0, self.alpha, 1.0)
-        inside = np.where(self.alpha > 0, h, 0.0)
-        centre = (inside * self.b / safe).sum(axis=1)
-        rho = max(self.c + float(np.where(self.alpha > 0, self.b**2 / safe, 0.0).sum()), 0.0)
-        value = centre + np.sqrt(rho * (inside**2 / safe).sum(axis=1))
-        open_ended = (np.abs(np.where(self.alpha > 0, 0.0, h)) > 0).any(axis=1) | (p > 0)
-        return np.where(open_ended, np.inf, value)
-
-    def _value(self, theta: Array, h: Array, p: Array, bound: float) -> Array:
-        """Return the support function of the combined ellipsoid, one θ for each functional."""
-        t = theta[:, None]
-        M = self.nu + t * self.alpha
-        bare = M <= 0  # a direction that this combination does not end
-        M = np.where(bare, 1.0, M)
-        linear = np.where(bare, 0.0, t * self.b - self.origin)  # xᵀMx - 2 linearᵀx <= rhs
+    def _ends(self, h: Array, p: Array) -> Array:
+        """Return the support functions of the ball alone (θ = 0) and of the set alone (θ = ∞)."""
+        ball = self._value(np.full(h.shape[:2], -np.inf), h, p)
+        alpha = np.where(self.alpha > 0, self.alpha, 1.0)[:, None, :]
+        bare = (self.alpha == 0)[:, None, :]
         inside = np.where(bare, 0.0, h)
-        rhs = bound**2 - self.origin_norm + theta * self.c
-        centre = (inside * linear / M).sum(axis=1)
-        shift = (linear**2 / M).sum(axis=1)
-        size = rhs + shift
-        spread = (inside**2 / M).sum(axis=1) + p**2
+        centre = (inside * self.b[:, None, :] / alpha).sum(axis=-1)
+        rho = np.maximum(self._rho, 0.0)[:, None]
+        value = centre + np.sqrt(rho * (inside**2 / alpha).sum(axis=-1))
+        open_ended = (bare & (h != 0)).any(axis=-1) | (p > 0)
+        return np.minimum(ball, np.where(open_ended, np.inf, value))
+
+    def _value(self, log_theta: Array, h: Array, p: Array) -> Array:
+        """Return the support of the combined ellipsoid, (s, N), for θ (s, N) or (s, 1)."""
+        theta = np.exp(log_theta)
+        t = theta[..., None]
+        M = self.nu[:, None, :] + t * self.alpha[:, None, :]
+        bare = M <= 0  # a direction that this combination does not end
+        over = 1.0 / np.where(bare, 1.0, M)
+        over = np.where(bare, 0.0, over)
+        linear = t * self.b[:, None, :] - self.origin[:, None, :]  # xᵀMx - 2 linearᵀx <= rhs
+        weighted = linear * over
+        shift = (linear * weighted).sum(axis=-1)
+        outer = self.bound**2 - self.origin_norm[:, None]
+        size = outer + theta * self.c[:, None] + shift
+        if log_theta.shape[1] == 1:  # one θ for all functionals: matrix products
+            centre = (h @ weighted[:, 0, :, None])[..., 0]
+            spread = (h**2 @ over[:, 0, :, None])[..., 0] + p**2
+        else:
+            centre = np.einsum("snk,snk->sn", h, weighted)
+            spread = np.einsum("snk,snk,snk->sn", h, h, over) + p**2
         # A size below zero, beyond rounding, certifies that the two sets do not meet.
-        terms = bound**2 + self.origin_norm + np.abs(theta * self.c) + shift
+        terms = self.bound**2 + self.origin_norm[:, None] + np.abs(theta * self.c[:, None]) + shift
         value = centre + np.sqrt(spread * np.maximum(size, 0.0))
-        value = np.where(np.where(bare, np.abs(h), 0.0).any(axis=1), np.inf, value)
+        if bare.any():
+            value = np.where((bare & (h != 0)).any(axis=-1), np.inf, value)
         return np.where(size < -1e-9 * terms, -np.inf, value)
+
+
+def _share(A: Array, b: Array, c: Array, N: Array, bound: float) -> Array:
+    """Return the weight of N beside each A under which rounding costs least, shape (s,).
+
+    What is dropped beside the other constraint should not matter at the best multiplier, which is
+    near B²/ρ. But the weight stays within 1e8 of that which makes the traces equal, so that each
+    constraint is seen in the directions that only it ends.
+    """
+    diagonal = np.diagonal(A, axis1=1, axis2=2)
+    rho = c + (b**2 / np.maximum(diagonal, _TINY)).max(axis=1, where=diagonal > 0, initial=0.0)
+    equal = np.maximum(diagonal.sum(axis=1), _TINY) / max(float(np.trace(N)), _TINY)
+    return np.clip(rho / bound**2, 1e-8 * equal, 1e8 * equal)

@@ -6,7 +6,7 @@ import numpy as np
 
 from unassuming._progress import progress
 from unassuming._typing import Array
-from unassuming.geometry import FormMaker, SetAndBall
+from unassuming.geometry import FormMaker, SetsAndBall
 from unassuming.regions._charts import BallChart, Chart
 
 
@@ -27,17 +27,15 @@ def supports(maker: FormMaker, chart: Chart) -> tuple[Array, Array]:
 def ball_supports(maker: FormMaker, chart: BallChart, norm_bound: float) -> tuple[Array, Array]:
     """Return the same over the intersection of every set with the ball."""
     shape = len(chart.functionals), maker.perturbations.m - 1
-    up, down = np.full(shape, -np.inf), np.full(shape, -np.inf)
-    visible = ~chart.hidden
+    up, down = np.empty(shape), np.empty(shape)
+    visible, scale = ~chart.hidden, (chart.F**2).sum(axis=0)
     g, p = chart.functionals[visible], chart.beyond[visible]
     for which, forms in progress(maker.batches(chart.F), shape[1], "sets"):
-        for j, i in enumerate(range(which.start, which.stop)):
-            if forms.empty[j]:
-                continue
-            both = SetAndBall.build(
-                forms.A[j], forms.b[j], float(forms.c[j]), chart.N, chart.origin
-            )
-            up[visible, i] = both.supports(g, p, norm_bound)
-            down[visible, i] = both.supports(-g, p, norm_bound)
-            up[~visible, i] = down[~visible, i] = np.inf
+        both = SetsAndBall.build(
+            forms.A, forms.b, forms.c, chart.N, chart.origin, norm_bound, scale
+        )
+        for bound, sign in ((up, 1.0), (down, -1.0)):
+            bound[visible, which] = both.supports(sign * g, p)
+            bound[~visible, which] = np.inf
+            bound[:, which] = np.where(forms.empty, -np.inf, bound[:, which])
     return up, down
