@@ -137,10 +137,10 @@ def test_the_inner_band_of_a_kernel_fills_the_outer_one_where_it_is_finite():
 
 def test_the_inner_band_of_a_nearly_singular_kernel_does_not_collapse():
     X, region = kernel_region(n=100)
-    band = region.band(X[::25], 0.3, inner=True)
-    assert_attained(region, band, rbf_kernel(X[::25], X, gamma=0.5))
+    band = region.band(X[::10], 0.3, inner=True)
+    assert_attained(region, band, rbf_kernel(X[::10], X, gamma=0.5))
     share = (band.inner_upper - band.inner_lower) / (band.upper - band.lower)
-    assert np.median(share) > 0.3
+    assert share.min() > 0.3
 
 
 @pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])

@@ -135,7 +135,8 @@ class SetsAndBall:
     @property
     def _rho(self) -> Array:
         """The size of each set, c + bᵀA⁺b."""
-        return self.c + (self.b**2 / np.where(self.alpha > 0, self.alpha, 1.0)).sum(axis=1)
+        own = self.b**2 / np.where(self.alpha > 0, self.alpha, 1.0)
+        return np.asarray(self.c + own.sum(axis=1))
 
     @property
     def _balance(self) -> Array:
@@ -192,4 +193,4 @@ def _share(A: Array, b: Array, c: Array, N: Array, bound: float) -> Array:
     diagonal = np.diagonal(A, axis1=1, axis2=2)
     rho = c + (b**2 / np.maximum(diagonal, _TINY)).max(axis=1, where=diagonal > 0, initial=0.0)
     equal = np.maximum(diagonal.sum(axis=1), _TINY) / max(float(np.trace(N)), _TINY)
-    return np.clip(rho / bound**2, 1e-8 * equal, 1e8 * equal)
+    return np.asarray(np.clip(rho / bound**2, 1e-8 * equal, 1e8 * equal))

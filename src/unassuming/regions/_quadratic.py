@@ -25,6 +25,8 @@ from unassuming.regions._sampling import hit_and_run
 _LARGEST_TO_EXAMINE = 500
 """Rows up to which ``print(region)`` says whether it is bounded."""
 
+_SHARES = (1 - 1e-6, 1 - 1e-4, 0.999, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1, 0.0)
+
 
 class QuadraticRegion(Region):
     """A region of least squares, ridge, kernel ridge or LS-SVC, with its exact geometry.
@@ -338,6 +340,21 @@ class QuadraticRegion(Region):
             )
         return similarity
 
+    def _drawn_back(self, a: Array, used: Level) -> Array:
+        """Move points towards the estimate until they are members, as far as that takes, (N, d).
+
+        The region is star convex around the estimate, a member of every region that has one.
+        Where K is nearly singular the coefficients of a boundary point are huge, and rounding their
+        fitted values can take it across the boundary.
+        """
+        points, waiting = a.copy(), np.arange(len(a))
+        for share in _SHARES:
+            waiting = waiting[~np.asarray(self.contains(points[waiting], float(used)))]
+            if not len(waiting):
+                break
+            points[waiting] = self.estimate + share * (a[waiting] - self.estimate)
+        return points
+
     def _bounds(
         self, g: Array, ball: BallChart | None, norm_bound: float | None, *, inner: bool
     ) -> Callable[[Level], dict[str, Any]]:
@@ -354,8 +371,7 @@ class QuadraticRegion(Region):
             found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
             if inner and status is not Status.EMPTY:
                 a = geometry.attained(g, ball, norm_bound, used, self.seed)
-                member = self.contains(a.reshape(-1, a.shape[-1]), float(used)).reshape(2, -1)
-                a[~member] = self.estimate  # a member of every region that has one
+                a = self._drawn_back(a.reshape(-1, a.shape[-1]), used).reshape(a.shape)
                 values = np.einsum("snd,nd->sn", a, g)
                 found = {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
             return {
