@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -74,6 +75,12 @@ class FormMaker:
         zero = self.vanishing(Er, qEr)
         c, b = np.where(zero, 0.0, c), np.where(zero[:, None], 0.0, b)
         return Forms(A, b, c, zero & ~self.tie_wins[which])
+
+    @cached_property
+    def without_points(self) -> BoolArray:
+        """Which sets hold no point, shape (m - 1,)."""
+        Er = self.perturbations.apply(self.residual) - self.residual
+        return self.vanishing(Er, Er @ self.q) & ~self.tie_wins
 
     def vanishing(self, Er: Array, qEr: Array) -> BoolArray:
         """Where a_i = qᵀE r̂ is zero to rounding.

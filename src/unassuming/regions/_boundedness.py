@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.geometry import FormMaker, along_lines
 from unassuming.noise import BlockSymmetric, Exchangeable, Symmetric
-from unassuming.objectives import KernelDesign, Quadratic
+from unassuming.objectives import Design, FeatureDesign, KernelDesign, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import chart_matrix
 from unassuming.regions._results import Boundedness
 
 _EPS = float(np.finfo(np.float64).eps)
+BATCH_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class FreeDirections:
         Whether no other direction can be shared by more sets.
     unpenalised : bool
         Whether there is an intercept, which no norm bound holds back.
+    features : bool
+        Whether the model has features, of which there could be fewer.
     """
 
     cylinders: int
@@ -44,6 +47,7 @@ class FreeDirections:
     name: str
     exact: bool
     unpenalised: bool
+    features: bool
 
     @property
     def smallest_bounded_q(self) -> int:
@@ -57,58 +61,86 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
     F = chart_matrix(objective)
     full = isinstance(design, KernelDesign) and design.full_rank
     signs = isinstance(maker.perturbations.noise, (Symmetric, BlockSymmetric))
-    cylinders, projector = 0, np.zeros((F.shape[1],) * 2)
+    found = []
     if full and signs:
         # E_i moves freely exactly in the inputs all of whose rows keep their sign.
-        fixed = (maker.perturbations.apply(F.T) == F.T[:, None, :]).all(axis=-1)
+        fixed = _fixed(maker, F)
         cylinders = int(fixed.any(axis=0).sum())
+        found.append(_single_value(design, F, fixed))
     else:
-        for _, forms in maker.batches(F):
-            found = forms.sets()
-            cylinders += int((~found.bounded).sum())
-            free = np.where(found.free & ~found.empty[:, None], 1.0, 0.0)
-            projector += np.einsum("ska,sa,sla->kl", found.basis, free, found.basis)
-    candidates = _candidates(objective, F, projector)
-    values = np.stack([value for _, value, _ in candidates])
-    lines = along_lines(maker, np.zeros_like(values), values, 8 * _EPS * np.abs(values).max(axis=1))
-    counts = (lines.free & ~lines.empty).sum(axis=1)
-    best = int(np.argmax(counts))
-    name, _, direction = candidates[best]
-    shared = int(counts[best])
+        cylinders, projector = _projector(maker, F)
+        found = _named(objective, F, maker, projector)
+        if full:
+            found.append(_single_value(design, F, _fixed(maker, F)))
+    shared, name, value = max(found, key=lambda one: one[0])
     return FreeDirections(
         cylinders,
         shared,
-        direction,
+        design.coefficients((value / np.sqrt(objective.w))[None, :])[0],
         name,
         exact=(full and signs) or shared == cylinders,
         unpenalised=design.intercept,
+        features=isinstance(design, FeatureDesign),
     )
 
 
-def _candidates(objective: Quadratic, F: Array, projector: Array) -> list[tuple[str, Array, Array]]:
-    """Return directions worth a try: name, fitted values, coefficients."""
+Found = tuple[int, str, Array]
+"""How many sets never end along a direction, its name, and how it moves the fitted values."""
+
+
+def _fixed(maker: FormMaker, F: Array) -> BoolArray:
+    """Return which columns of F each transformation leaves as they are, (k, m - 1)."""
+    k, n, count = F.shape[1], F.shape[0], maker.perturbations.m - 1
+    fixed = np.empty((k, count), dtype=np.bool_)
+    step = max(1, BATCH_BYTES // (16 * n * count))
+    for start in range(0, k, step):
+        columns = F.T[start : start + step]
+        moved = maker.perturbations.apply(columns) != columns[:, None, :]
+        fixed[start : start + step] = ~moved.any(axis=-1)
+    return fixed & ~maker.without_points
+
+
+def _single_value(design: Design, F: Array, fixed: BoolArray) -> Found:
+    """Of the fitted values at distinct inputs, the one that most sets leave alone."""
+    assert isinstance(design, KernelDesign)
+    counts = fixed.sum(axis=1)
+    best = int(np.argmax(counts))
+    name = f"the fitted value of row {design.distinct[0][best]} alone"
+    return int(counts[best]), name, F[:, best]
+
+
+def _projector(maker: FormMaker, F: Array) -> tuple[int, Array]:
+    """Return the number of unbounded sets, and the sum of the projectors on free directions."""
+    cylinders, projector = 0, np.zeros((F.shape[1],) * 2)
+    for _, forms in maker.batches(F):
+        found = forms.sets()
+        cylinders += int((~found.bounded).sum())
+        free = np.where(found.free & ~found.empty[:, None], 1.0, 0.0)
+        projector += np.einsum("ska,sa,sla->kl", found.basis, free, found.basis)
+    return cylinders, projector
+
+
+def _named(objective: Quadratic, F: Array, maker: FormMaker, projector: Array) -> list[Found]:
+    """Try a constant shift, every coefficient, and what the free directions have in common."""
     design, root = objective.design, np.sqrt(objective.w)
-    found: list[tuple[str, Array, Array]] = []
+    names: list[str] = []
+    values: list[Array] = []
     ones = design.coefficients(np.ones((1, objective.n)))[0]
     if np.abs(design.matrix @ ones - 1).max() < 1e-8:
-        found.append(("a constant shift", root, ones))
-    if isinstance(design, KernelDesign) and design.full_rank:
-        for value, j in zip(F.T, design.distinct[0], strict=True):
-            a = design.coefficients((value / root)[None, :])[0]
-            found.append((f"the fitted value of row {j} alone", value, a))
-    else:
-        for j, name in enumerate(objective.names):
-            if not design.matrix[:, j].any():
-                continue  # no fitted value sees it
-            a = np.zeros(objective.d)
-            a[j] = 1.0
-            found.append((f"the coefficient {name} alone", root * design.matrix[:, j], a))
+        names, values = ["a constant shift"], [root]
+    if not (isinstance(design, KernelDesign) and design.full_rank):
+        seen = np.flatnonzero(design.matrix.any(axis=0))
+        names += [f"the coefficient {objective.names[j]} alone" for j in seen]
+        values += [root * design.matrix[:, j] for j in seen]
     if projector.any():
         _, vectors = np.linalg.eigh(projector)
-        for x in vectors.T[::-1][:8]:
-            value = F @ x
-            a = design.coefficients((value / root)[None, :])[0]
-            found.append(("a common free direction", value, a))
+        values += [F @ x for x in vectors.T[::-1][:8]]
+        names += ["a common free direction"] * (len(values) - len(names))
+    found = []
+    for name, value in zip(names, values, strict=True):
+        error = np.array([8 * _EPS * np.abs(value).max()])
+        lines = along_lines(maker, np.zeros((1, len(value))), value[None, :], error)
+        found.append((int((lines.free & ~lines.empty).sum()), name, value))
     return found
 
 
@@ -152,5 +184,6 @@ def remedy(best: float, noise: object, free: FreeDirections) -> str:
         )
     if isinstance(noise, Exchangeable):
         ways.append("noise='symmetric', if the noise is symmetric")
-    ways.append("fewer features")
+    kernel = "fewer features than rows, as make_pipeline(Nystroem(n_components=10), Ridge()) has"
+    ways.append("fewer features" if free.features else kernel)
     return "What helps: " + "; ".join(ways) + "."
