@@ -226,7 +226,7 @@ class QuadraticRegion(Region):
     @property
     def max_bounded_level(self) -> float:
         """The largest level at which the region is certainly bounded; 0 if there is none."""
-        return max(0.0, 1 - self._geometry.free.smallest_bounded_q / self.m)
+        return max(0, self.m - self._geometry.free.smallest_bounded_q) / self.m
 
     # Sampling
 
