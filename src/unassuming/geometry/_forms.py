@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
+from unassuming.geometry._moves import moves
 from unassuming.geometry._sets import Sets
 from unassuming.noise import Perturbations
 
@@ -65,12 +66,13 @@ class FormMaker:
             yield which, self._forms(F, which)
 
     def _forms(self, F: Array, which: slice) -> Forms:
-        perturbations, r = self.perturbations.take(which), self.residual
+        perturbations, r, q = self.perturbations.take(which), self.residual, self.q
         Er = perturbations.apply(r) - r
-        EF = np.moveaxis(perturbations.apply(F.T) - F.T[:, None, :], 0, 1)  # (s, k, n)
-        qEF, qEr = EF @ self.q, Er @ self.q
-        A = EF @ np.swapaxes(EF, 1, 2) - qEF @ np.swapaxes(qEF, 1, 2)
-        b = np.einsum("skn,sn->sk", EF, Er + r - qEr @ self.q.T)
+        qEr = Er @ q
+        moved = moves(perturbations, F)
+        qEF = moved.seen_by(q)  # (s, k, ·)
+        A = moved.gram() - qEF @ np.swapaxes(qEF, 1, 2)
+        b = moved.against(Er + r - qEr @ q.T)
         c = np.einsum("sk,sk->s", qEr, qEr)
         zero = self.vanishing(Er, qEr)
         c, b = np.where(zero, 0.0, c), np.where(zero[:, None], 0.0, b)

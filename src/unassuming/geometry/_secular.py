@@ -7,7 +7,8 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming.geometry._sets import Sets
 
-_HALVINGS = 100
+_STEPS = 50
+_EPS = float(np.finfo(np.float64).eps)
 
 
 def farthest(sets: Sets) -> Array:
@@ -18,33 +19,34 @@ def farthest(sets: Sets) -> Array:
         μρ + Σ c_k² μw_k / (μw_k - 1),        c_k = b_k / w_k,
 
     bounds ‖x‖² from above, and its least value is attained (one constraint: no duality gap). The
-    minimiser is the root of Σ w_k c_k² / (μw_k - 1)² = ρ, or the end point μ = 1/min w in the hard
-    case, where the equation has no root. It is found by bisection in s = μ min w - 1, from above,
-    so that what is returned is a bound at every stop.
+    minimiser is the root of φ(μ) = Σ w_k c_k² / (μw_k - 1)² = ρ, or the end point μ = 1/min w in
+    the hard case, where the equation has no root.
+
+    In s = μ min w - 1 the function φ^{-1/2} is increasing and concave, so Newton's method climbs to
+    the root from every start below it, and what is returned is a bound wherever it stops. It starts
+    at the largest s at which one term alone makes up ρ. There φ is at most kρ; s = 0 is the hard
+    case if φ <= ρ.
     """
-    w = np.where(sets.bounded[:, None], sets.w, 1.0)
-    w = np.where(w > 0, w, 1.0)
+    w = np.where(sets.bounded[:, None] & (sets.w > 0), sets.w, 1.0)
     rho = np.maximum(sets.radius, 0.0)
+    target = np.where(rho > 0, rho, 1.0)
     least = w.min(axis=1)
     ratio = w / least[:, None]  # >= 1
+    beyond = ratio - 1
     centre2 = (sets.b / w) ** 2
     weight = w * centre2
-    low = np.zeros(len(w))
-    # Σ weight / (s ratio)² <= Σ weight / s²: the root is at most this.
-    high = np.sqrt(weight.sum(axis=1) / np.where(rho > 0, rho, 1.0))
-    for _ in range(_HALVINGS):
-        s = 0.5 * (low + high)
-        slope = _sum(weight, ratio * s[:, None] + (ratio - 1), power=2)
-        low, high = np.where(slope > rho, s, low), np.where(slope > rho, high, s)
-    mu = (1 + high) / least
-    gap = ratio * high[:, None] + (ratio - 1)  # μw - 1
-    gamma = mu * rho + _sum(centre2 * (gap + 1), gap, power=1)
+    present = weight > 0  # in the hard case those that are not have a gap of zero
+    alone = (np.sqrt(weight / target[:, None]) - beyond) / ratio
+    s = np.maximum(alone.max(axis=1), 0.0)
+    for _ in range(_STEPS):
+        gap = np.where(present, ratio * s[:, None] + beyond, 1.0)  # μw - 1
+        term = weight / gap**2
+        phi, fall = term.sum(axis=1), 2 * (term * ratio / gap).sum(axis=1)
+        step = 2 * phi * (np.sqrt(phi / target) - 1) / np.where(fall > 0, fall, 1.0)
+        s = s + np.maximum(step, 0.0)
+        if (step <= 8 * _EPS * s).all():
+            break
+    gap = np.where(present, ratio * s[:, None] + beyond, 1.0)
+    gamma = (1 + s) / least * rho + (centre2 * (gap + 1) / gap)[...].sum(axis=1)
     gamma = np.where(rho > 0, gamma, centre2.sum(axis=1))  # a single point
     return np.where(sets.empty, -np.inf, np.where(sets.bounded, gamma, np.inf))
-
-
-def _sum(numerator: Array, denominator: Array, power: int) -> Array:
-    """Sum the quotients, a zero numerator counting as zero: the hard case."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        quotient = np.where(numerator > 0, numerator / denominator**power, 0.0)
-    return np.asarray(quotient.sum(axis=-1))

@@ -24,6 +24,8 @@ FREE = 1e-11
 A direction that is so nearly free is reported as free. That errs to the honest side: a bound of
 infinity where a finite one exists but cannot be computed, never the other way round."""
 
+_BATCH_BYTES = 2**21
+
 SEEN = 1e-9
 """A functional sees a direction if its component there exceeds this share of its length."""
 
@@ -57,7 +59,7 @@ class Sets:
         """Diagonalise {xᵀAx - 2bᵀx <= c}; the eigenvalues of A are of order one or less."""
         w, basis = np.linalg.eigh(A)
         free = w <= FREE
-        turned = np.einsum("ska,sk->sa", basis, b)
+        turned = (b[:, None, :] @ basis)[:, 0, :]
         return cls(np.where(free, 0.0, w), basis, np.where(free, 0.0, turned), c, empty)
 
     @property
@@ -77,12 +79,28 @@ class Sets:
 
     def supports(self, g: Array) -> Array:
         """Return the largest gᵀx over each set, (N, k) -> (N, s): docs/theory.md 4.3."""
-        turned = np.einsum("ska,nk->nsa", self.basis, g)
-        w = np.where(self.free, 1.0, self.w)
-        inside = np.where(self.free, 0.0, turned)
-        centre = (inside * self.b / w).sum(axis=-1)
-        spread = np.sqrt(self.radius * (inside**2 / w).sum(axis=-1))
-        outside = np.abs(np.where(self.free, turned, 0.0)).max(axis=-1)
-        seen = outside > SEEN * np.linalg.norm(g, axis=1)[:, None]
-        value = np.where(seen, np.inf, centre + spread)
-        return np.where(self.empty, -np.inf, value)
+        return self.extents(g)[0]
+
+    def extents(self, g: Array) -> tuple[Array, Array]:
+        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each."""
+        s, k = self.w.shape
+        w = np.where(self.free, np.inf, self.w)
+        middle = (self.basis @ (self.b / w)[:, :, None])[:, :, 0]
+        centre = g @ middle.T
+        # In the columns of root the set is a ball: the length of gᵀroot is half of its extent.
+        root = self.basis * np.sqrt(np.maximum(self.radius, 0.0)[:, None, None] / w[:, None, :])
+        root = np.ascontiguousarray(np.swapaxes(root, 0, 1)).reshape(k, s * k)
+        spread = np.empty((len(g), s))
+        step = max(1, _BATCH_BYTES // (8 * s * k))
+        for start in range(0, len(g), step):
+            turned = (g[start : start + step] @ root).reshape(-1, s, k)
+            spread[start : start + step] = np.einsum("nsk,nsk->ns", turned, turned)
+        np.sqrt(spread, out=spread)
+        seen = np.zeros(spread.shape, dtype=np.bool_)
+        size = SEEN * np.linalg.norm(g, axis=1)
+        for i in np.flatnonzero(self.free.any(axis=1)):
+            outside = np.abs(g @ self.basis[i][:, self.free[i]]).max(axis=1)
+            seen[:, i] = outside > size
+        up, down = (np.where(seen, np.inf, spread + sign * centre) for sign in (1.0, -1.0))
+        up[:, self.empty] = down[:, self.empty] = -np.inf
+        return up, down
