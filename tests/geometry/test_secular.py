@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.geometry import FREE, Sets, farthest
+from unassuming.geometry import FREE, Sets, _secular, farthest
 
 
 def diagonal(w, b, c, empty=False):
@@ -222,3 +222,27 @@ def test_sets_of_a_batch_do_not_see_each_other():
 def test_nearly_flat_sets_are_accurate_down_to_the_cut():
     w, b, c = [2 * FREE, 0.4], [3e-12, 0.2], 1.0
     assert one(w, b, c) == pytest.approx(attained(w, b, c), rel=1e-9)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_wherever_the_iteration_stops_there_is_a_bound(monkeypatch, steps):
+    rng = np.random.default_rng(4)
+    w, b = 10 ** rng.uniform(-6, 0, (200, 5)), rng.normal(size=(200, 5))
+    sets = Sets(w, np.stack([np.eye(5)] * 200), b, rng.uniform(0.1, 3, 200), np.zeros(200, bool))
+    exact = farthest(sets)
+    monkeypatch.setattr(_secular, "_STEPS", steps)
+    early = farthest(sets)
+    assert (early >= exact * (1 - 1e-12)).all()
+    assert (early > exact * (1 + 1e-12)).any()  # not idly
+
+
+def test_the_iteration_ends_long_before_its_limit(monkeypatch):
+    rng = np.random.default_rng(5)
+    w = 10 ** rng.uniform(-11, 0, (2000, 8))
+    w[:500, 1] = w[:500, 0] * (1 + 1e-12)  # nearly double
+    b = rng.normal(size=(2000, 8)) * 10 ** rng.uniform(-20, 2, (2000, 8))
+    c = 10 ** rng.uniform(-6, 3, 2000)
+    sets = Sets(w, np.stack([np.eye(8)] * 2000), b, c, np.zeros(2000, bool))
+    exact = farthest(sets)
+    monkeypatch.setattr(_secular, "_STEPS", 20)
+    np.testing.assert_array_equal(farthest(sets), exact)

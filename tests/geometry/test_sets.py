@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unassuming.geometry import FREE, SEEN, FormMaker, Sets, _forms
+from unassuming.geometry._moves import moves_of
 from unassuming.noise import (
     Exchangeable,
     Noise,
@@ -78,7 +79,7 @@ def test_forms_with_weights():
 def test_batches_change_nothing(noise, monkeypatch):
     problem = Problem(noise)
     (whole,) = problem.forms()
-    monkeypatch.setattr(_forms, "BATCH_BYTES", 8 * 3 * (2 * 9 + 3 + 6) * 4)  # four sets
+    monkeypatch.setattr(_forms, "BATCH_BYTES", 8 * moves_of(noise).numbers(9, 3, 3) * 4)
     slices = [which for which, _ in problem.maker.batches(problem.F)]
     assert [s.stop - s.start for s in slices] == [4, 4, 3]
     parts = problem.forms()

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry._moves import moves
+from unassuming.geometry._ellipsoids import Ellipsoids, inverses
+from unassuming.geometry._moves import moves_of
 from unassuming.geometry._sets import Sets
 from unassuming.noise import Perturbations
 
@@ -30,6 +31,20 @@ class Forms:
     def sets(self) -> Sets:
         """Return the sets {Z_0 <= Z_i}, diagonalised."""
         return Sets.from_forms(self.A, self.b, self.c, self.empty)
+
+    def extents(self, g: Array) -> tuple[Array, Array]:
+        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each.
+
+        Ellipsoids that are far from cylinders need no eigenvectors; the others do.
+        """
+        inverse, sure = inverses(self.A)
+        sure &= ~self.empty
+        up, down = np.empty((2, len(g), len(self.A)))
+        round_ones = Ellipsoids.from_inverses(inverse[sure], self.b[sure], self.c[sure])
+        up[:, sure], down[:, sure] = round_ones.extents(g)
+        rest = Forms(self.A[~sure], self.b[~sure], self.c[~sure], self.empty[~sure])
+        up[:, ~sure], down[:, ~sure] = rest.sets().extents(g)
+        return up, down
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +74,9 @@ class FormMaker:
 
     def batches(self, F: Array) -> Iterator[tuple[slice, Forms]]:
         """Yield the forms in the chart f̂ + F x, F of shape (n, k), in batches of bounded memory."""
-        n, k = F.shape
-        step = max(1, BATCH_BYTES // (8 * k * (2 * n + self.q.shape[1] + 2 * k)))
+        (n, k), width = F.shape, self.q.shape[1]
+        numbers = moves_of(self.perturbations.noise).numbers(n, k, width)
+        step = max(1, BATCH_BYTES // (8 * numbers))
         for start in range(0, self.perturbations.m - 1, step):
             which = slice(start, min(start + step, self.perturbations.m - 1))
             yield which, self._forms(F, which)
@@ -69,9 +85,10 @@ class FormMaker:
         perturbations, r, q = self.perturbations.take(which), self.residual, self.q
         Er = perturbations.apply(r) - r
         qEr = Er @ q
-        moved = moves(perturbations, F)
+        moved = moves_of(perturbations.noise)(perturbations, F)
         qEF = moved.seen_by(q)  # (s, k, ·)
-        A = moved.gram() - qEF @ np.swapaxes(qEF, 1, 2)
+        A = moved.gram()
+        A -= qEF @ np.swapaxes(qEF, 1, 2)
         b = moved.against(Er + r - qEr @ q.T)
         c = np.einsum("sk,sk->s", qEr, qEr)
         zero = self.vanishing(Er, qEr)

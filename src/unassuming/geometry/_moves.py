@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.noise import BlockSymmetric, Perturbations, Symmetric
+from unassuming.noise import BlockSymmetric, Noise, Perturbations, Symmetric
 
-_PRODUCT_BYTES = 2**23
-"""The size of one block of products of columns."""
+_BLOCK = 2**16
+"""Numbers in one block of products of columns: half a megabyte, which stays in the cache."""
+_BLOCK_ROWS = 1024
 
 
 class Moves(ABC):
     """E F for s transformations and the k columns of F, seen through inner products only."""
+
+    @abstractmethod
+    def __init__(self, perturbations: Perturbations, F: Array) -> None: ...
+
+    @staticmethod
+    @abstractmethod
+    def numbers(n: int, k: int, width: int) -> int:
+        """Return how many numbers one set takes: all arrays below, with q of ``width`` columns."""
 
     @abstractmethod
     def gram(self) -> Array:
@@ -32,19 +40,17 @@ class Moves(ABC):
         """Return (E F)ᵀh with one vector for each transformation, (s, n) -> (s, k)."""
 
 
-def moves(perturbations: Perturbations, F: Array) -> Moves:
-    """Choose how to compute the products."""
-    if isinstance(perturbations.noise, (Symmetric, BlockSymmetric)):
-        return SignMoves(perturbations, F)
-    return AnyMoves(perturbations, F)
-
-
 @final
 class AnyMoves(Moves):
     """Any orthogonal transformation: move the columns and multiply."""
 
     def __init__(self, perturbations: Perturbations, F: Array) -> None:
         self.EF = np.moveaxis(perturbations.apply(F.T) - F.T[:, None, :], 0, 1)  # (s, k, n)
+
+    @staticmethod
+    def numbers(n: int, k: int, width: int) -> int:
+        """Return the numbers of two copies of E F, and what follows."""
+        return k * (2 * n + width + 2 * k)
 
     def gram(self) -> Array:
         """Return (E F)ᵀ(E F)."""
@@ -71,15 +77,19 @@ class SignMoves(Moves):
         self.F = F
         self.minus = 0.5 - 0.5 * perturbations.apply(np.ones(len(F)))  # (s, n): 0 or 1
 
+    @staticmethod
+    def numbers(n: int, k: int, width: int) -> int:
+        """Return the numbers of a few vectors of length n, and what follows."""
+        return 6 * n + k * (2 * width + 4 * k)
+
     @cached_property
     def _own(self) -> Array:
+        """The sums for pairs of columns of F, each pair computed once."""
         k = self.F.shape[1]
         rows, columns = np.triu_indices(k)
-        products = np.empty((len(self.minus), k, k))
-        for some, found in self._products(self.F, rows, columns):
-            products[:, rows[some], columns[some]] = found
-            products[:, columns[some], rows[some]] = found
-        return products
+        place = np.empty((k, k), dtype=np.intp)
+        place[rows, columns] = place[columns, rows] = np.arange(len(rows))
+        return self._sums(self.F, rows, columns)[:, place]
 
     def gram(self) -> Array:
         """Return (E F)ᵀ(E F)."""
@@ -91,18 +101,27 @@ class SignMoves(Moves):
             return -2.0 * self._own
         k, width = self.F.shape[1], q.shape[1]
         rows, columns = np.divmod(np.arange(k * width), width)
-        seen = np.empty((len(self.minus), k * width))
-        for some, found in self._products(q, rows, columns):
-            seen[:, some] = found
-        return -2.0 * seen.reshape(-1, k, width)
+        return -2.0 * self._sums(q, rows, columns).reshape(-1, k, width)
 
     def against(self, h: Array) -> Array:
         """Return (E F)ᵀh."""
         return np.asarray(-2.0 * ((self.minus * h) @ self.F))
 
-    def _products(self, q: Array, rows: IntArray, columns: IntArray) -> Iterator[tuple[slice, Array]]:
-        """Yield the sums over the changed rows of F[:, row] q[:, column], in blocks."""
-        step = max(1, _PRODUCT_BYTES // (8 * len(q)))
-        for start in range(0, len(rows), step):
-            some = slice(start, start + step)
-            yield some, self.minus @ (self.F[:, rows[some]] * q[:, columns[some]])
+    def _sums(self, q: Array, rows: IntArray, columns: IntArray) -> Array:
+        """Sum F[:, row] q[:, column] over the rows that change sign, for pairs (row, column)."""
+        sums = np.zeros((len(self.minus), len(rows)))
+        for top in range(0, len(q), _BLOCK_ROWS):
+            chunk = slice(top, top + _BLOCK_ROWS)
+            minus, one, two = self.minus[:, chunk], self.F[chunk].T.copy(), q[chunk].T.copy()
+            step = max(1, _BLOCK // one.shape[1])
+            for start in range(0, len(rows), step):
+                some = slice(start, start + step)
+                products = one[rows[some]]
+                products *= two[columns[some]]
+                sums[:, some] += minus @ products.T
+        return sums
+
+
+def moves_of(noise: Noise) -> type[Moves]:
+    """Return the fastest way for that assumption."""
+    return SignMoves if isinstance(noise, (Symmetric, BlockSymmetric)) else AnyMoves

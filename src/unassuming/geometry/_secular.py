@@ -7,8 +7,9 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming.geometry._sets import Sets
 
-_STEPS = 50
-_EPS = float(np.finfo(np.float64).eps)
+_STEPS = 60
+_NEAR = 1e-9
+"""How far φ^{1/2} may exceed ρ^{1/2} before the last step, which squares it."""
 
 
 def farthest(sets: Sets) -> Array:
@@ -36,17 +37,17 @@ def farthest(sets: Sets) -> Array:
     centre2 = (sets.b / w) ** 2
     weight = w * centre2
     present = weight > 0  # in the hard case those that are not have a gap of zero
-    alone = (np.sqrt(weight / target[:, None]) - beyond) / ratio
+    alone = (np.sqrt(weight) / np.sqrt(target)[:, None] - beyond) / ratio
     s = np.maximum(alone.max(axis=1), 0.0)
     for _ in range(_STEPS):
         gap = np.where(present, ratio * s[:, None] + beyond, 1.0)  # μw - 1
         term = weight / gap**2
-        phi, fall = term.sum(axis=1), 2 * (term * ratio / gap).sum(axis=1)
-        step = 2 * phi * (np.sqrt(phi / target) - 1) / np.where(fall > 0, fall, 1.0)
-        s = s + np.maximum(step, 0.0)
-        if (step <= 8 * _EPS * s).all():
+        phi, fall = term.sum(axis=1), (term * ratio / gap).sum(axis=1)  # fall = -φ'/2
+        excess = np.maximum(np.sqrt(phi / target) - 1, 0.0)
+        s = s + phi * excess / np.where(fall > 0, fall, 1.0)
+        if excess.max() <= _NEAR:
             break
     gap = np.where(present, ratio * s[:, None] + beyond, 1.0)
-    gamma = (1 + s) / least * rho + (centre2 * (gap + 1) / gap)[...].sum(axis=1)
+    gamma = (1 + s) / least * rho + (centre2 * (gap + 1) / gap).sum(axis=1)
     gamma = np.where(rho > 0, gamma, centre2.sum(axis=1))  # a single point
     return np.where(sets.empty, -np.inf, np.where(sets.bounded, gamma, np.inf))

@@ -17,14 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
+from unassuming.geometry._ellipsoids import Ellipsoids
 
 FREE = 1e-11
 """Eigenvalues of A below this, in a chart of scale one, count as zero: free directions.
 
 A direction that is so nearly free is reported as free. That errs to the honest side: a bound of
 infinity where a finite one exists but cannot be computed, never the other way round."""
-
-_BATCH_BYTES = 2**21
 
 SEEN = 1e-9
 """A functional sees a direction if its component there exceeds this share of its length."""
@@ -83,24 +82,13 @@ class Sets:
 
     def extents(self, g: Array) -> tuple[Array, Array]:
         """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each."""
-        s, k = self.w.shape
         w = np.where(self.free, np.inf, self.w)
-        middle = (self.basis @ (self.b / w)[:, :, None])[:, :, 0]
-        centre = g @ middle.T
-        # In the columns of root the set is a ball: the length of gᵀroot is half of its extent.
+        centre = (self.basis @ (self.b / w)[:, :, None])[:, :, 0]
         root = self.basis * np.sqrt(np.maximum(self.radius, 0.0)[:, None, None] / w[:, None, :])
-        root = np.ascontiguousarray(np.swapaxes(root, 0, 1)).reshape(k, s * k)
-        spread = np.empty((len(g), s))
-        step = max(1, _BATCH_BYTES // (8 * s * k))
-        for start in range(0, len(g), step):
-            turned = (g[start : start + step] @ root).reshape(-1, s, k)
-            spread[start : start + step] = np.einsum("nsk,nsk->ns", turned, turned)
-        np.sqrt(spread, out=spread)
-        seen = np.zeros(spread.shape, dtype=np.bool_)
+        up, down = Ellipsoids(centre, root).extents(g)
         size = SEEN * np.linalg.norm(g, axis=1)
         for i in np.flatnonzero(self.free.any(axis=1)):
-            outside = np.abs(g @ self.basis[i][:, self.free[i]]).max(axis=1)
-            seen[:, i] = outside > size
-        up, down = (np.where(seen, np.inf, spread + sign * centre) for sign in (1.0, -1.0))
+            seen = np.abs(g @ self.basis[i][:, self.free[i]]).max(axis=1) > size
+            up[seen, i] = down[seen, i] = np.inf
         up[:, self.empty] = down[:, self.empty] = -np.inf
         return up, down

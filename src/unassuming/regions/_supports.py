@@ -15,7 +15,7 @@ def supports(maker: FormMaker, chart: Chart) -> tuple[Array, Array]:
     shape = len(chart.functionals), maker.perturbations.m - 1
     up, down = np.empty(shape), np.empty(shape)
     for which, forms in progress(maker.batches(chart.F), shape[1], "sets"):
-        up[:, which], down[:, which] = forms.sets().extents(chart.functionals)
+        up[:, which], down[:, which] = forms.extents(chart.functionals)
     # A functional with a hidden component is unbounded over every set that has a point.
     for bound in (up, down):
         bound[chart.hidden] = np.where(np.isneginf(bound[chart.hidden]), -np.inf, np.inf)
