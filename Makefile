@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+BENCH ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,9 +38,8 @@ lint: $(VENV)/.lint  ## check style, types and the one-way imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.test  ## measure speed
-	@if [ -d benchmarks ]; then $(BIN)/python -m benchmarks; \
-	else echo "there is no benchmarks folder yet"; fi
+bench: $(VENV)/.bench  ## measure speed, all of it or e.g. BENCH="ranks bands"
+	@$(BIN)/python -m benchmarks $(BENCH)
 
 clean:  ## remove .venv, caches and build products
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -62,6 +62,11 @@ $(VENV)/.demo: $(VENV)/.created pyproject.toml
 $(VENV)/.test: $(VENV)/.created pyproject.toml
 	@echo "installing unassuming[test,plot] into $(VENV)"
 	@$(PIP) install --editable '.[test,plot]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.created pyproject.toml
+	@echo "installing unassuming[bench] into $(VENV)"
+	@$(PIP) install --editable '.[bench]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.created pyproject.toml

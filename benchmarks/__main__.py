@@ -1,4 +1,4 @@
-"""Run every case in a process of its own, print a table, write benchmarks/results.json.
+"""Run every case in a process of its own, print tables, write benchmarks/results.json.
 
 This process imports nothing large: on some systems the memory that a child reports starts from
 that of its parent.
@@ -14,28 +14,38 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-CASES = {"kernel ridge": 1_000_000, "kernel lasso": 100_000, "SVR": 100_000}
-TARGET_CASE, TARGET_RATIO, TARGET_BYTES = "kernel ridge", 100, 10**9
+SUBJECTS = ("ranks", "ellipsoids", "bands")
 RESULTS = Path(__file__).with_name("results.json")
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-COLUMNS = "{:<14}{:>12}{:>15}{:>15}{:>14}"
+LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
+ONE_THREAD = dict.fromkeys(LIMITS, "1")
+COLUMNS = "{:<24}{:>10}   {:<44}{:>10}{:>14}   {}"
 
 
-def main() -> int:
-    results = [run(name, count, number) for number, (name, count) in enumerate(CASES.items(), 1)]
+def main(subjects: list[str]) -> int:
+    unknown = sorted(set(subjects) - set(SUBJECTS))
+    if unknown:
+        print(f"There is no benchmark of {unknown[0]}: choose from {', '.join(SUBJECTS)}.")
+        return 2
+    results, missed = [], []
+    for subject in subjects:
+        about = call(subject, wait=subject)
+        print(about["title"] + "\n")
+        print(COLUMNS.format("case", "library", "against", "time", "times faster", "target"))
+        for number, name in enumerate(about["cases"]):
+            result = call(subject, str(number), wait=f"{subject}: {name}")
+            results.append(result)
+            missed += [f"{name}: {fault}" for fault in show(result)]
+        print()
     RESULTS.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    print_table(results)
-    missed = [f"{result['case']}: {fault}" for result in results for fault in faults(result)]
     print("\n".join(f"MISSED  {fault}" for fault in missed) or "All targets are met.")
-    print(f"Raw figures: {RESULTS.parent.name}/{RESULTS.name}")
+    print(f"Best of a few rounds, on one thread. Raw figures: {RESULTS.parent.name}/{RESULTS.name}")
     return 1 if missed else 0
 
 
-def run(name: str, count: int, number: int) -> dict[str, Any]:
-    """Measure one case, with a sign of life on a terminal once a second has passed."""
-    command = [sys.executable, "-m", "benchmarks.measure", name, str(count)]
-    root = RESULTS.parent.parent
-    start, shown = monotonic(), False
+def call(*arguments: str, wait: str) -> Any:
+    """Run benchmarks.case, with a sign of life on a terminal once a second has passed."""
+    command = [sys.executable, "-m", "benchmarks.case", *arguments]
+    root, start, shown = RESULTS.parent.parent, monotonic(), False
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, **ONE_THREAD}
     ) as child:
@@ -45,55 +55,46 @@ def run(name: str, count: int, number: int) -> dict[str, Any]:
                 break
             except subprocess.TimeoutExpired:
                 if sys.stderr.isatty():
-                    elapsed = f"{monotonic() - start:.0f} s"
-                    line = f"\rmeasuring {name} ({number} of {len(CASES)}), {elapsed} "
+                    line = f"\rmeasuring {wait}, {monotonic() - start:.0f} s "
                     print(line, end="", file=sys.stderr, flush=True)
                     shown = True
     if shown:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     if child.returncode:
-        sys.exit(f"The measurement of {name} failed with exit code {child.returncode}.")
+        sys.exit(f"The measurement of {wait} failed with exit code {child.returncode}.")
     return json.loads(output)
 
 
-def faults(result: dict[str, Any]) -> list[str]:
-    """Say which targets a case misses."""
-    found = []
-    if result["equal_ranks"] != result["compared_ranks"]:
-        found.append("the ranks differ from those of the plain formula")
-    if result["case"] == TARGET_CASE:
-        if result["ratio"] < TARGET_RATIO:
-            found.append(f"less than {TARGET_RATIO} times faster than the plain formula")
-        if (result["peak_memory_bytes"] or 0) >= TARGET_BYTES:
-            found.append("1 GB of memory or more")
-    return found
+def show(result: dict[str, Any]) -> list[str]:
+    """Print the rows of one case, and return what it misses."""
+    missed = []
+    left = (result["case"], duration(result["seconds"]))
+    for comparison in result["comparisons"]:
+        ratio, target = comparison["seconds"] / result["seconds"], comparison["target"]
+        verdict = ""
+        if target is not None:
+            met = ratio >= target
+            verdict = f"{target:g}: {'met' if met else 'MISSED'}"
+            if not met:
+                missed.append(f"less than {target:g} times faster than {comparison['against']}")
+        right = (comparison["against"], duration(comparison["seconds"]), figure(ratio), verdict)
+        print(COLUMNS.format(*left, *right).rstrip())
+        left = ("", "")
+    for check in result["checks"]:
+        verdict = "met" if check["met"] else "MISSED"
+        print(COLUMNS.format("", "", f"{check['what']}: {check['found']}", "", "", verdict))
+        if not check["met"]:
+            missed.append(f"{check['what']}: {check['found']}")
+    return missed
 
 
-def print_table(results: list[dict[str, Any]]) -> None:
-    first = results[0]
-    print(
-        f"Ranks of many candidates, n = {first['n']}, m = {first['m']}, on one thread: the library"
-        " against\na plain loop over candidates and transformations"
-        f" (timed on {first['compared_ranks']} candidates).\n"
-    )
-    print(COLUMNS.format("case", "candidates", "times faster", "equal ranks", "peak memory"))
-    for result in results:
-        memory = result["peak_memory_bytes"]
-        ratio = result["ratio"]
-        print(
-            COLUMNS.format(
-                result["case"],
-                f"{result['candidates']:,}",
-                f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}",
-                f"{result['equal_ranks']} of {result['compared_ranks']}",
-                "-" if memory is None else f"{memory / 1e6:.0f} MB",
-            )
-        )
-    print(
-        f"\nTargets for {TARGET_CASE}: at least {TARGET_RATIO} times faster, under"
-        f" {TARGET_BYTES / 1e9:.0f} GB. All ranks must be equal."
-    )
+def duration(seconds: float) -> str:
+    return f"{figure(seconds)} s" if seconds >= 1 else f"{figure(1e3 * seconds)} ms"
+
+
+def figure(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:] or list(SUBJECTS)))

@@ -83,13 +83,14 @@ class FormMaker:
 
     def _forms(self, F: Array, which: slice) -> Forms:
         perturbations, r, q = self.perturbations.take(which), self.residual, self.q
-        Er = perturbations.apply(r) - r
+        Gr = perturbations.apply(r)
+        Er = Gr - r
         qEr = Er @ q
         moved = moves_of(perturbations.noise)(perturbations, F)
         qEF = moved.seen_by(q)  # (s, k, ·)
         A = moved.gram()
         A -= qEF @ np.swapaxes(qEF, 1, 2)
-        b = moved.against(Er + r - qEr @ q.T)
+        b = moved.against(Gr) - (qEF @ qEr[:, :, None])[:, :, 0]
         c = np.einsum("sk,sk->s", qEr, qEr)
         zero = self.vanishing(Er, qEr)
         c, b = np.where(zero, 0.0, c), np.where(zero[:, None], 0.0, b)

@@ -11,8 +11,8 @@ import numpy as np
 from unassuming._typing import Array, IntArray
 from unassuming.noise import BlockSymmetric, Noise, Perturbations, Symmetric
 
-_BLOCK = 2**16
-"""Numbers in one block of products of columns: half a megabyte, which stays in the cache."""
+_BLOCK = 2**15
+"""Numbers in one block of products of columns: they stay in the cache."""
 _BLOCK_ROWS = 1024
 
 
@@ -75,7 +75,8 @@ class SignMoves(Moves):
 
     def __init__(self, perturbations: Perturbations, F: Array) -> None:
         self.F = F
-        self.minus = 0.5 - 0.5 * perturbations.apply(np.ones(len(F)))  # (s, n): 0 or 1
+        self.minus = perturbations.apply(np.full(len(F), -0.5))
+        self.minus += 0.5  # (s, n): 1 in the rows that change sign, else 0
 
     @staticmethod
     def numbers(n: int, k: int, width: int) -> int:

@@ -1,0 +1,68 @@
+"""Bands, the region included, against a residual bootstrap and cross-conformal prediction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mapie.regression import CrossConformalRegressor
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, Ridge
+
+import unassuming as ua
+from benchmarks.clock import best_times
+from benchmarks.result import Check, Comparison, Result
+
+N, D, M, INPUTS, LEVEL = 500, 30, 100, 200, 0.9
+REFITS = 1000
+ROUNDS, SLOW_ROUNDS = 15, 2
+TARGET_BOOTSTRAP, TARGET_CONFORMAL = 50, 1
+MODELS = {"least squares": LinearRegression(), "ridge": Ridge(alpha=1.0)}
+TITLE = (
+    f"{LEVEL:.0%} band at {INPUTS} inputs, n = {N}, d = {D}, m = {M}, from the data to the bounds."
+    " The three answer different\nquestions: a simultaneous band of the model, exact for every n;"
+    " pointwise bands of the model, for large n;\nintervals of new outputs"
+)
+
+
+def measure(name: str) -> Result:
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(N, D)), rng.normal(size=(INPUTS, D))
+    y = 1 + X.sum(axis=1) + rng.laplace(size=N)
+    model = MODELS[name]
+    (seconds, conformal), (band, _) = best_times(
+        lambda: ua.confidence_region(model, X, y, m=M, random_state=0).band(Z, LEVEL),
+        lambda: cross_conformal(model, X, y, Z),
+        rounds=ROUNDS,
+    )
+    (bootstrap,), _ = best_times(lambda: residual_bootstrap(model, X, y, Z), rounds=SLOW_ROUNDS)
+    finite = bool(np.isfinite(band.lower).all() and np.isfinite(band.upper).all())
+    return Result(
+        name,
+        seconds,
+        [
+            Comparison(f"residual bootstrap, {REFITS:,} refits", bootstrap, TARGET_BOOTSTRAP),
+            Comparison("MAPIE's CrossConformalRegressor(cv=5)", conformal, TARGET_CONFORMAL),
+        ],
+        [Check("bounds", f"{'finite' if finite else 'infinite'}, {band.status.name}", finite)],
+    )
+
+
+def residual_bootstrap(model: Any, X: np.ndarray, y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Refit to resampled residuals, and take quantiles of the predictions."""
+    rng = np.random.default_rng(0)
+    fitted = clone(model).fit(X, y).predict(X)
+    residuals = y - fitted
+    refit = clone(model)
+    predictions = np.empty((REFITS, len(Z)))
+    for b in range(REFITS):
+        predictions[b] = refit.fit(X, fitted + rng.choice(residuals, len(y))).predict(Z)
+    return np.quantile(predictions, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+
+
+def cross_conformal(model: Any, X: np.ndarray, y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    conformal = CrossConformalRegressor(clone(model), confidence_level=LEVEL, cv=5)
+    return conformal.fit_conformalize(X, y).predict_interval(Z)[1]
+
+
+CASES = dict.fromkeys(MODELS, measure)

@@ -1,0 +1,27 @@
+"""One case in a process of its own: ``python -m benchmarks.case SUBJECT NUMBER``.
+
+Prints one line of JSON; without a number, the title of the subject and how many cases it has.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from importlib import import_module
+
+
+def main(subject: str, number: str | None = None) -> None:
+    try:
+        module = import_module(f"benchmarks.{subject}")
+    except ModuleNotFoundError as error:
+        sys.exit(f"{error.name} is missing: install it with pip install 'unassuming[bench]'.")
+    if number is None:
+        print(json.dumps({"title": module.TITLE, "cases": list(module.CASES)}))
+        return
+    name, measure = list(module.CASES.items())[int(number)]
+    print(json.dumps({"subject": subject, **asdict(measure(name))}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
