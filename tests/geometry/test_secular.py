@@ -164,6 +164,13 @@ def test_nearly_hard_case(w, b, c, small):
     assert one(w, b, c) == pytest.approx(attained(w, b, c), rel=1e-10)
 
 
+@pytest.mark.parametrize(("w", "b", "c"), HARD)
+@pytest.mark.parametrize("small", [1e-40, 1e-99, 1e-110, 1e-160, 1e-300])
+def test_the_smallest_numbers_make_a_hard_case(w, b, c, small):
+    nearly = np.where(np.arange(len(w)) == 0, small, b)
+    assert one(w, nearly, c) == pytest.approx(attained(w, b, c), rel=1e-12)
+
+
 def test_a_zero_component_alone_does_not_make_the_case_hard():
     # The other coordinates spend all of ρ before μ gets down to 1 / min w.
     w, b, c = np.array([0.5, 0.6]), np.array([0.0, 2.0]), 0.1

@@ -36,7 +36,8 @@ def farthest(sets: Sets) -> Array:
     beyond = ratio - 1
     centre2 = (sets.b / w) ** 2
     weight = w * centre2
-    present = weight > 0  # in the hard case those that are not have a gap of zero
+    # In the hard case the others have a gap of zero. What is left out changes γ by 1e-100 of it.
+    present = weight > 1e-200 * target[:, None]
     alone = (np.sqrt(weight) / np.sqrt(target)[:, None] - beyond) / ratio
     s = np.maximum(alone.max(axis=1), 0.0)
     for _ in range(_STEPS):
