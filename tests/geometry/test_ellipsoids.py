@@ -1,10 +1,10 @@
-"""Extents of sets: the same with inverses and with eigenvectors; infinite for cylinders."""
+"""Extents of sets: the same by whitening and with eigenvectors; infinite for cylinders."""
 
 import numpy as np
 import pytest
 
 from unassuming.geometry import FREE, Forms, Sets, _ellipsoids
-from unassuming.geometry._ellipsoids import Ellipsoids, inverses
+from unassuming.geometry._ellipsoids import Ellipsoids, whitening
 
 
 def forms(seed, s=5, k=4, smallest=0.05, empty=()):
@@ -42,17 +42,17 @@ def test_extents_are_reached_and_not_exceeded():
 
 
 @pytest.mark.parametrize("smallest", [0.5, 1e-3, 1e-5])
-def test_inverses_and_eigenvectors_agree(smallest):
+def test_whitening_and_eigenvectors_agree(smallest):
     f, g = forms(2, smallest=smallest), np.random.default_rng(3).normal(size=(7, 4))
-    assert inverses(f.A)[1].all()
+    assert whitening(f.A)[1].all()
     for fast, slow in zip(f.extents(g), f.sets().extents(g), strict=True):
         np.testing.assert_allclose(fast, slow, rtol=1e-16 / smallest * 100)
 
 
 @pytest.mark.parametrize("smallest", [1e-7, 2 * FREE, 0.5 * FREE, 0.0])
-def test_no_inverse_where_cylinders_are_near(smallest):
+def test_no_whitening_where_cylinders_are_near(smallest):
     f = forms(4, smallest=smallest or 1e-30)
-    assert not inverses(f.A)[1].any()
+    assert not whitening(f.A)[1].any()
     g = np.random.default_rng(5).normal(size=(3, 4))
     for fast, slow in zip(f.extents(g), f.sets().extents(g), strict=True):
         np.testing.assert_array_equal(fast, slow)

@@ -27,13 +27,13 @@ class Ellipsoids:
     root: Array
 
     @classmethod
-    def from_inverses(cls, inverse: Array, b: Array, c: Array) -> Ellipsoids:
-        """Make {xᵀAx - 2bᵀx <= c} from A⁻¹, without eigenvectors."""
-        centre = (inverse @ b[:, :, None])[:, :, 0]
-        radius = np.maximum(c + (b * centre).sum(axis=1), 0.0)  # ρ
-        root = np.asarray(np.linalg.cholesky(inverse), dtype=np.float64)
-        root *= np.sqrt(radius)[:, None, None]
-        return cls(centre, root)
+    def from_whitening(cls, white: Array, b: Array, c: Array) -> Ellipsoids:
+        """Make {xᵀAx - 2bᵀx <= c}; with x = whiteᵀu the form xᵀAx is ‖u‖²."""
+        own = (white @ b[:, :, None])[:, :, 0]
+        root = np.swapaxes(white, 1, 2)
+        radius = np.maximum(c + (own**2).sum(axis=1), 0.0)  # ρ
+        centre = (root @ own[:, :, None])[:, :, 0]
+        return cls(centre, root * np.sqrt(radius)[:, None, None])
 
     def extents(self, g: Array) -> tuple[Array, Array]:
         """Return the largest gᵀx and the largest -gᵀx over each, (N, k) -> (N, s) each."""
@@ -49,14 +49,15 @@ class Ellipsoids:
         return half + middle, half - middle
 
 
-def inverses(A: Array) -> tuple[Array, BoolArray]:
-    """Return A⁻¹, and where it shows that A is positive definite beyond doubt.
+def whitening(A: Array) -> tuple[Array, BoolArray]:
+    """Return L⁻¹ with A = LLᵀ, and where it shows that A is positive definite beyond doubt.
 
-    No eigenvalue of A is below 1/‖A⁻¹‖. Elsewhere the inverse means nothing.
+    No eigenvalue of A is below 1/‖L⁻¹‖². Elsewhere the result means nothing.
     """
     try:
-        inverse = np.asarray(np.linalg.inv(A), dtype=np.float64)
-    except np.linalg.LinAlgError:  # one of them is singular, and numpy does not say which
+        lower = np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:  # one of them is not definite, and numpy does not say which
         return A, np.zeros(len(A), dtype=np.bool_)
-    size = np.sqrt(np.einsum("skl,skl->s", inverse, inverse))
-    return inverse, np.asarray(size <= 1 / _WELL_CONDITIONED)
+    white = np.asarray(np.linalg.solve(lower, np.broadcast_to(np.eye(A.shape[-1]), A.shape)))
+    size = np.einsum("skl,skl->s", white, white)
+    return white, np.asarray(size <= 1 / _WELL_CONDITIONED)

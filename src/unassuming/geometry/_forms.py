@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry._ellipsoids import Ellipsoids, inverses
+from unassuming.geometry._ellipsoids import Ellipsoids, whitening
 from unassuming.geometry._moves import moves_of
 from unassuming.geometry._sets import Sets
 from unassuming.noise import Perturbations
@@ -37,10 +37,10 @@ class Forms:
 
         Ellipsoids that are far from cylinders need no eigenvectors; the others do.
         """
-        inverse, sure = inverses(self.A)
+        white, sure = whitening(self.A)
         sure &= ~self.empty
         up, down = np.empty((2, len(g), len(self.A)))
-        round_ones = Ellipsoids.from_inverses(inverse[sure], self.b[sure], self.c[sure])
+        round_ones = Ellipsoids.from_whitening(white[sure], self.b[sure], self.c[sure])
         up[:, sure], down[:, sure] = round_ones.extents(g)
         rest = Forms(self.A[~sure], self.b[~sure], self.c[~sure], self.empty[~sure])
         up[:, ~sure], down[:, ~sure] = rest.sets().extents(g)
