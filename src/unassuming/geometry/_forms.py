@@ -37,10 +37,11 @@ class Forms:
 
         Ellipsoids that are far from cylinders need no eigenvectors; the others do.
         """
-        white, sure = whitening(self.A)
-        sure &= ~self.empty
+        sure = (np.diagonal(self.A, axis1=1, axis2=2) > 0).all(axis=1) & ~self.empty
+        white, definite = whitening(self.A[sure])
+        white, sure[sure] = white[definite], definite
         up, down = np.empty((2, len(g), len(self.A)))
-        round_ones = Ellipsoids.from_whitening(white[sure], self.b[sure], self.c[sure])
+        round_ones = Ellipsoids.from_whitening(white, self.b[sure], self.c[sure])
         up[:, sure], down[:, sure] = round_ones.extents(g)
         rest = Forms(self.A[~sure], self.b[~sure], self.c[~sure], self.empty[~sure])
         up[:, ~sure], down[:, ~sure] = rest.sets().extents(g)

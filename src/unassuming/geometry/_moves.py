@@ -14,6 +14,7 @@ from unassuming.noise import BlockSymmetric, Noise, Perturbations, Symmetric
 _BLOCK = 2**15
 """Numbers in one block of products of columns: they stay in the cache."""
 _BLOCK_ROWS = 1024
+_FEW_COLUMNS = 64
 
 
 class Moves(ABC):
@@ -69,8 +70,9 @@ class AnyMoves(Moves):
 class SignMoves(Moves):
     """Signs: E is -2 in the rows that change sign and 0 in the others (docs/theory.md 4.5).
 
-    So every inner product is a sum over these rows, and those of all transformations come from one
-    matrix product: which rows (s, n), times the products of columns (n, k(k + 1)/2).
+    So every inner product is a sum over these rows, and for few columns those of all
+    transformations come from one matrix product: which rows (s, n), times the products of columns
+    (n, k(k + 1)/2). Many columns are multiplied set by set, which takes as many operations.
     """
 
     def __init__(self, perturbations: Perturbations, F: Array) -> None:
@@ -87,6 +89,8 @@ class SignMoves(Moves):
     def _own(self) -> Array:
         """The sums for pairs of columns of F, each pair computed once."""
         k = self.F.shape[1]
+        if k > _FEW_COLUMNS:
+            return self._set_by_set(self.F)
         rows, columns = np.triu_indices(k)
         place = np.empty((k, k), dtype=np.intp)
         place[rows, columns] = place[columns, rows] = np.arange(len(rows))
@@ -101,12 +105,23 @@ class SignMoves(Moves):
         if np.array_equal(q, self.F):
             return -2.0 * self._own
         k, width = self.F.shape[1], q.shape[1]
+        if max(k, width) > _FEW_COLUMNS:
+            return -2.0 * self._set_by_set(q)
         rows, columns = np.divmod(np.arange(k * width), width)
         return -2.0 * self._sums(q, rows, columns).reshape(-1, k, width)
 
     def against(self, h: Array) -> Array:
         """Return (E F)ᵀh."""
         return np.asarray(-2.0 * ((self.minus * h) @ self.F))
+
+    def _set_by_set(self, q: Array) -> Array:
+        """Sum over the rows that change sign: Fᵀq of these rows, for each transformation."""
+        sums = np.zeros((len(self.minus), self.F.shape[1], q.shape[1]))
+        for one, minus in zip(sums, self.minus > 0, strict=True):
+            F = self.F[minus]
+            seen = F.any(axis=0)  # a column that is zero in these rows is a free direction
+            one[seen] = F[:, seen].T @ q[minus]
+        return sums
 
     def _sums(self, q: Array, rows: IntArray, columns: IntArray) -> Array:
         """Sum F[:, row] q[:, column] over the rows that change sign, for pairs (row, column)."""

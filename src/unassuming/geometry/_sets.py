@@ -56,7 +56,13 @@ class Sets:
     @classmethod
     def from_forms(cls, A: Array, b: Array, c: Array, empty: BoolArray) -> Sets:
         """Diagonalise {xᵀAx - 2bᵀx <= c}; the eigenvalues of A are of order one or less."""
-        w, basis = np.linalg.eigh(A)
+        # Rows of zeros in all of them, as single fitted values have, need no eigenvectors.
+        seen = np.diagonal(A, axis1=1, axis2=2).any(axis=0)
+        w = np.zeros(A.shape[:2])
+        basis = np.zeros(A.shape)
+        basis[:, ~seen, np.flatnonzero(~seen)] = 1.0
+        inner = np.ix_(np.arange(len(A)), seen, seen)
+        w[:, seen], basis[inner] = np.linalg.eigh(A[inner])
         free = w <= FREE
         turned = (b[:, None, :] @ basis)[:, 0, :]
         return cls(np.where(free, 0.0, w), basis, np.where(free, 0.0, turned), c, empty)
