@@ -51,7 +51,9 @@ class BracketedLines:
         starts = np.flatnonzero(member & ~np.r_[False, member[:-1]])
         stops = np.flatnonzero(member & ~np.r_[member[1:], False])
         inside = np.concatenate([t[starts], t[stops]])
-        beyond = np.concatenate([t[np.maximum(starts - 1, 0)], t[np.minimum(stops + 1, len(t) - 1)]])
+        beyond = np.concatenate(
+            [t[np.maximum(starts - 1, 0)], t[np.minimum(stops + 1, len(t) - 1)]]
+        )
         open_ended = inside == beyond
         for _ in range(HALVINGS):
             middle = inside + (beyond - inside) / 2

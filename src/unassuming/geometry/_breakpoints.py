@@ -103,6 +103,12 @@ class Breakpoints:
             t = np.take_along_axis(t, first, axis=1)
         return cls(t, order // max(K, 1), order % max(K, 1))
 
+    def number(self) -> IntArray:
+        """Return the position of each among the different t of its line."""
+        with np.errstate(invalid="ignore"):
+            new = np.diff(self.t, axis=1, prepend=-np.inf) > 0
+        return np.asarray(np.cumsum(new, axis=1) - 1)
+
     def multiple(self) -> Array:
         """Which crossings happen together with another one."""
         same = (self.t[:, 1:] == self.t[:, :-1]) & np.isfinite(self.t[:, 1:])
@@ -113,11 +119,16 @@ class Breakpoints:
 
 
 def on_kinks(
-    steps: Steps, crossed: Breakpoints, line: int, t: float, origin: Array, direction: Array
+    steps: Steps,
+    crossed: Breakpoints,
+    line: IntArray,
+    t: Array,
+    origins: Array,
+    directions: Array,
 ) -> Array:
-    """Return origin + t direction, with the coefficients that cross at t exactly on their kinks."""
-    a = origin + t * direction
-    here = np.flatnonzero(crossed.t[line] == t)
-    component, kink = crossed.component[line, here], crossed.kink[line, here]
-    a[steps.coefficient[component]] = steps.values[component, kink]
+    """Return points of lines, with the coefficients that cross there exactly on their kinks."""
+    a = origins[line] + t[:, None] * directions[line]
+    row, b = np.nonzero(crossed.t[line] == t[:, None])
+    component, kink = crossed.component[line[row], b], crossed.kink[line[row], b]
+    a[row, steps.coefficient[component]] = steps.values[component, kink]
     return np.asarray(a)

@@ -16,7 +16,7 @@ import numpy as np
 from unassuming._typing import Array, IntArray
 from unassuming.geometry._breakpoints import FARTHEST, Breakpoints
 from unassuming.geometry._gradients import LineModel, Sizes, settle
-from unassuming.geometry._sweep import covers, merge, sign_changes, sweep
+from unassuming.geometry._sweep import Spans, sign_changes, sweep
 
 _CHUNK = 2**17
 """Numbers in one array of a batch of sets: near the size of a cache."""
@@ -58,18 +58,18 @@ class Faces:
             changes += [steps[at], between[between != 0]]
         return cls(line.crossed, line.crossed.t - shift, start, _join(times), _join(changes))
 
-    def stretches(self, q: int) -> list[tuple[Array, Array]]:
-        """Return the intervals of x in at least q sets, and points to be asked for."""
+    def stretches(self, q: int) -> Spans:
+        """Return the intervals of x in at least q sets; those without length are to be asked."""
         t = np.concatenate([[-np.inf], self.t, [np.inf]])
         change = np.concatenate([[self.start], self.change, [0]]).astype(np.intp)
-        _, spans = sweep(np.zeros(len(t), dtype=np.intp), t, change, q)
-        return [merge(spans)]
+        return Spans.joined(*sweep(np.zeros(len(t), dtype=np.intp), t, change, q))
 
-    def likely(self, q: int, intervals: list[Array]) -> list[Array]:
-        """Return the t of all crossings outside the intervals."""
+    def likely(self, q: int, spans: Spans) -> tuple[IntArray, Array]:
+        """Return line (0) and t of all crossings outside the spans."""
         del q
-        outside = np.isfinite(self.x[0]) & ~covers(intervals[0], self.x[0])
-        return [np.unique(self.crossed.t[0, outside])]
+        x, line = self.x[0], np.zeros(self.x.shape[1], dtype=np.intp)
+        outside = np.isfinite(x) & ~spans.cover(line, x)
+        return line[outside], self.crossed.t[0, outside]
 
 
 def _join(parts: list[Array]) -> Array:

@@ -99,7 +99,6 @@ class LineModel:
         """The largest length of the constant subgradients."""
         return float(np.linalg.norm(np.abs(self.steps.between).max(axis=1, initial=0.0)))
 
-
     def errors(
         self,
         r: tuple[Array, Array],

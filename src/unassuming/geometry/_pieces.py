@@ -11,14 +11,15 @@ Crossing a kink of component j changes s_j by Δ, and with it B and C by -2Δ(Ψ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry._breakpoints import Breakpoints, Steps
+from unassuming.geometry._breakpoints import Breakpoints
 from unassuming.geometry._gradients import LineModel, Sizes, settle
-from unassuming.geometry._sweep import covers, merge, sign_changes, sweep
+from unassuming.geometry._sweep import Spans, sign_changes, sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,7 @@ class Pieces:
     always: IntArray  # (N, P): how many sets hold the whole piece
     ever: IntArray  # (N, P): how many hold some of it
     unclear: BoolArray  # (N, P, m - 1): those that hold a part
+    highest: Array  # (N, P, m - 1): a bound of each quadratic on each piece, where negative
 
     @classmethod
     def along(cls, model: LineModel, origins: Array, directions: Array, shift: Array) -> Self:
@@ -46,12 +48,8 @@ class Pieces:
         about = origins + shift[:, None] * directions
         r = model.residuals(about, directions)
         u = model.pull(r[0]), model.pull(r[1])
-        delta = _differences(model, r[0]), _differences(model, r[1])
-        v = _times(model.score.pullback, delta[0]), _times(model.score.pullback, delta[1])
-        psi = model.score.weighting
-        p = _times(psi, v[0]), _times(psi, v[1])
-        transposed = None if psi is None else psi.T
-        turned = _times(transposed, p[0]), _times(transposed, p[1])
+        (delta, v, p, turned), slopes = _moved(model, r[0]), _moved(model, r[1])
+        delta, v, p, turned = zip((delta, v, p, turned), slopes, strict=True)
 
         s, s_slope = _before_all_kinks(model, about, directions)
         z = model.weigh(u[0] - s), model.weigh(u[1] - s_slope)
@@ -65,20 +63,18 @@ class Pieces:
             **model.errors(r, delta, (s, s_slope), about, directions),
         )
 
-        parts = Breakpoints.of(model.jumps, origins, directions)
-        jump = _jumps(model.jumps, parts, directions)
-        line = np.arange(len(directions))[:, None]
-        B = _accumulate(B, -2 * jump[:, :, None] * turned[1][line, parts.component])
-        C = _accumulate(C, -2 * jump[:, :, None] * turned[0][line, parts.component])
-        change = np.zeros((*jump.shape, s.shape[1]))
-        change[line, np.arange(jump.shape[1]), parts.component] = jump
+        s_all, inner = _subgradients(model, s, origins, directions)
+        change = -2 * (s_all - s[:, None, :])
+        B = B[:, None, :] + change @ turned[1]
+        C = C[:, None, :] + change @ turned[0]
         of_a, of_b, of_c = sizes.tolerances()
         settle(A, B, C, (of_a, of_b[:, None, :], of_c[:, None, :]))
 
         far = np.full((len(directions), 1), np.inf)
-        ends = np.concatenate([-far, parts.t - shift[:, None], far], axis=1)
+        ends = np.concatenate([-far, inner - shift[:, None], far], axis=1)
         proper = (ends[:, :-1] < ends[:, 1:])[:, :, None]
-        positive, negative = _clear(A, B, C, ends)
+        lowest, highest = _extremes(A, B, C, ends)
+        positive, negative = lowest > 0, highest < 0
         crossed = Breakpoints.of(model.steps, origins, directions)
         return cls(
             model=model,
@@ -88,17 +84,18 @@ class Pieces:
             A=A,
             B=B,
             C=C,
-            s=_accumulate(s, change),
+            s=s_all,
             u=u,
             v=v,
             turned=turned,
             always=np.count_nonzero(positive & proper, axis=-1),
             ever=np.count_nonzero(~negative & proper, axis=-1),
             unclear=~(positive | negative) & proper,
+            highest=highest,
         )
 
-    def stretches(self, q: int) -> list[tuple[Array, Array]]:
-        """Return, for each line, intervals of x in at least q sets, and points to be asked for."""
+    def stretches(self, q: int) -> Spans:
+        """Return the intervals of x in at least q sets; those without length are to be asked."""
         whole, inner = np.nonzero(self.always >= q)
         line, piece = np.nonzero((self.ever >= q) & (self.always < q))
         row, i = np.nonzero(self.unclear[line, piece])
@@ -122,61 +119,93 @@ class Pieces:
             q,
         )
         sure = np.stack([self.ends[whole, inner], self.ends[whole, inner + 1]], axis=1)
-        owner = np.concatenate([whole, line[found]])
-        order = np.argsort(owner, kind="stable")
-        parts = np.searchsorted(owner[order], np.arange(1, len(self.ends)))
-        return [merge(part) for part in np.split(np.concatenate([sure, spans])[order], parts)]
+        return Spans.joined(np.concatenate([whole, line[found]]), np.concatenate([sure, spans]))
 
-    def likely(self, q: int, intervals: list[Array]) -> list[Array]:
-        """Return, for each line, the t of crossings outside the intervals that may be members.
+    def likely(self, q: int, spans: Spans) -> tuple[IntArray, Array]:
+        """Return line and t of the crossings outside the spans that may be members.
 
         These are kinks crossed together, and those of one component which `_count` does not
         rule out.
         """
-        outside = np.isfinite(self.x)
-        for row, x, span in zip(outside, self.x, intervals, strict=True):
-            row &= ~covers(span, x)
-        likely = outside & self.crossed.multiple()
-        line, b = np.nonzero(outside & ~likely)
-        likely[line, b] = self._count(line, b) >= q
-        return [np.unique(t[some]) for t, some in zip(self.crossed.t, likely, strict=True)]
+        line, b = np.nonzero(np.isfinite(self.x))
+        outside = ~spans.cover(line, self.x[line, b])
+        line, b = line[outside], b[outside]
+        likely = self.crossed.multiple()[line, b]
+        alone = np.flatnonzero(~likely)
+        likely[alone] = self._count(line[alone], b[alone], q) >= q
+        return line[likely], self.crossed.t[line[likely], b[likely]]
 
-    def _count(self, line: IntArray, b: IntArray) -> IntArray:
+    def _count(self, line: IntArray, b: IntArray, q: int) -> IntArray:
         """Count the sets that may hold the points at which one component crosses a kink.
 
         There the least-norm gradient of component j is taken with the box instead of s_j. With
         e = s_j - clip(u_j, lo, hi) and M = ΨᵀΨ that adds 2e(M(u - s))_j + e²M_jj to a statistic.
+        Zero where fewer than q sets could be reached with the largest such change.
         """
-        model, psi = self.model, self.model.score.weighting
-        x, j, kink = self.x[line, b], self.crossed.component[line, b], self.crossed.kink[line, b]
-        piece = (self.ends[line, 1:-1] < x[:, None]).sum(axis=1)  # the piece that ends at x
-        own, x = np.arange(len(line)), x[:, None]
-        gap = (self.A[line] * x + self.B[line, piece]) * x + self.C[line, piece]
-        s = self.s[line, piece]
-        z0 = self.u[0][line] + x * self.u[1][line] - s
-        s_j = s[own, j][:, None]
-        u0_j = z0[own, j][:, None] + s_j
-        u_j = u0_j + self.v[0][line, j] + x * self.v[1][line, j]
+        j, kink = self.crossed.component[line, b], self.crossed.kink[line, b]
+        x = self.x[line, b][:, None]
+        piece = (self.ends[line, 1:-1] < x).sum(axis=1)  # the piece that ends at x
+        Mu, Mu_slope, Ms, diagonal = self._metric
+        s, M_jj = self.s[line, piece, j][:, None], diagonal[j][:, None]
+        w = Mu[line, j][:, None] + x * Mu_slope[line, j][:, None] - Ms[line, piece, j][:, None]
+        u = self.u[0][line, j][:, None] + x * self.u[1][line, j][:, None]
+        lo = self.model.steps.lo[j, kink][:, None]
+        hi = self.model.steps.hi[j, kink][:, None]
+        e = s - np.clip(u, lo, hi)
+        less = e * (2 * w + e * M_jj)
+
+        # How much any set can gain at all: on most pieces that is not enough for q of them.
+        u_most, w_most = (
+            np.abs(base) + largest[0][line, j][:, None] + np.abs(x) * largest[1][line, j][:, None]
+            for base, largest in ((u, self._largest[:2]), (w, self._largest[2:]))
+        )
+        e_most = np.minimum(np.maximum(np.abs(s - lo), np.abs(s - hi)), np.abs(s) + u_most)
+        gain = e_most * (2 * w_most + e_most * M_jj) + np.abs(less)
+        most = np.zeros(self.always.shape)
+        np.maximum.at(most, (line, piece), gain[:, 0])
+        able = np.count_nonzero(self.highest >= -1.001 * most[:, :, None], axis=-1) >= q
+        rows = np.flatnonzero(able[line, piece])
+        at = line[rows], piece[rows]
+        gap = _evaluate(self.A[at[0]], self.B[at], self.C[at], x[rows])
+        able = np.count_nonzero(gap >= -1.001 * gain[rows], axis=1) >= q
+        rows, gap = rows[able], gap[able]
+
+        at, x = (line[rows], j[rows]), x[rows]
+        u = u[rows] + self.v[0][at] + x * self.v[1][at]
+        w = w[rows] + self.turned[0][at] + x * self.turned[1][at]
+        e = s[rows] - np.clip(u, lo[rows], hi[rows])
+        gap += e * (2 * w + e * M_jj[rows]) - less[rows]
+        count = np.zeros(len(line), dtype=np.intp)
+        count[rows] = np.count_nonzero(gap >= -1e-9 * gain[rows], axis=1)
+        return count
+
+    @cached_property
+    def _metric(self) -> tuple[Array, Array, Array, Array]:
+        """Mu at x = 0 and its slope, Ms on each piece, and the diagonal of M = ΨᵀΨ."""
+        psi = self.model.score.weighting
         if psi is None:
-            M_jj, w0_j = 1.0, z0[own, j][:, None]
-        else:
-            M_j = psi[:, j].T @ psi
-            M_jj, w0_j = M_j[own, j][:, None], (M_j * z0).sum(axis=1)[:, None]
-        w_j = w0_j + self.turned[0][line, j] + x * self.turned[1][line, j]
-        lo, hi = model.steps.lo[j, kink][:, None], model.steps.hi[j, kink][:, None]
-        e, e0 = s_j - np.clip(u_j, lo, hi), s_j - np.clip(u0_j, lo, hi)
-        more, less = e * (2 * w_j + e * M_jj), e0 * (2 * w0_j + e0 * M_jj)
-        slack = 1e-9 * (np.abs(gap) + np.abs(more) + np.abs(less))
-        return np.count_nonzero(gap + more - less >= -slack, axis=1)
+            return (*self.u, self.s, np.ones(self.s.shape[-1]))
+        M = psi.T @ psi
+        return self.u[0] @ M, self.u[1] @ M, self.s @ M, np.diag(M)
+
+    @cached_property
+    def _largest(self) -> tuple[Array, ...]:
+        """The largest change of u_j and of (M(u - s))_j over the sets, at x = 0 and as slopes."""
+        return tuple(np.abs(part).max(axis=-1) for part in (*self.v, *self.turned))
 
 
-def _differences(model: LineModel, r: Array) -> Array:
-    """Return (G_i - I)r in columns, (N, n, m - 1)."""
-    return np.swapaxes(model.perturbations.apply(r) - r[:, None, :], 1, 2)
-
-
-def _times(matrix: Array | None, columns: Array) -> Array:
-    return columns if matrix is None else np.asarray(matrix @ columns)
+def _moved(model: LineModel, r: Array) -> tuple[Array, Array, Array, Array]:
+    """Return (G_i - I)r, v, p and Ψᵀp in columns, (N, *, m - 1) each."""
+    if len(r) > 1 and (r == r[0]).all():  # lines from a common origin
+        one = _moved(model, r[:1])
+        return tuple(np.broadcast_to(part, (len(r), *part.shape[1:])) for part in one)
+    L, psi = model.score.pullback, model.score.weighting
+    delta = np.swapaxes(model.perturbations.apply(r) - r[:, None, :], 1, 2)
+    v = delta if L is None else np.asarray(L @ delta)
+    if psi is None:
+        return delta, v, v, v
+    p = np.asarray(psi @ v)
+    return delta, v, p, np.asarray(psi.T @ p)
 
 
 def _dot(x: Array, y: Array) -> Array:
@@ -201,35 +230,56 @@ def _before_all_kinks(model: LineModel, origins: Array, directions: Array) -> tu
     return start, np.zeros_like(start)
 
 
-def _jumps(steps: Steps, parts: Breakpoints, directions: Array) -> Array:
-    """Return by how much the subgradient changes at each crossing, (N, B)."""
-    if parts.t.shape[1] == 0:
-        return np.zeros(parts.t.shape)
-    j, kink = parts.component, parts.kink
-    up = np.sign(np.take_along_axis(directions, steps.coefficient[j], axis=1))
-    jump = up * (steps.between[j, kink + 1] - steps.between[j, kink])
-    return np.where(np.isfinite(parts.t), jump, 0.0)
+def _subgradients(
+    model: LineModel, start: Array, origins: Array, directions: Array
+) -> tuple[Array, Array]:
+    """Return the subgradient on every piece, (N, P, k), and the ends between them, (N, P - 1)."""
+    steps = model.jumps
+    parts = Breakpoints.of(steps, origins, directions)
+    j, kink, number = parts.component, parts.kink, parts.number()
+    width = int(number.max(initial=-1)) + 1
+    inner = np.full((len(directions), width), np.inf)
+    s = np.zeros((len(directions), width + 1, start.shape[1]))
+    s[:, 0] = start
+    if width:
+        line = np.arange(len(directions))[:, None]
+        inner[line, number] = parts.t
+        up = np.sign(np.take_along_axis(directions, steps.coefficient[j], axis=1))
+        jump = up * (steps.between[j, kink + 1] - steps.between[j, kink])
+        s[line, number + 1, j] = np.where(np.isfinite(parts.t), jump, 0.0)
+    for piece in range(width):
+        s[:, piece + 1] += s[:, piece]
+    return s, inner
 
 
-def _accumulate(first: Array, changes: Array) -> Array:
-    """Return first, first + changes[0], first + changes[0] + changes[1], ... along axis 1."""
-    out = np.concatenate([first[:, None, :], changes], axis=1)
-    for b in range(changes.shape[1]):
-        out[:, b + 1] += out[:, b]
-    return out
+def _extremes(A: Array, B: Array, C: Array, ends: Array) -> tuple[Array, Array]:
+    """Return numbers that are positive, or negative, iff a quadratic is so throughout its piece.
 
-
-def _clear(A: Array, B: Array, C: Array, ends: Array) -> tuple[BoolArray, BoolArray]:
-    """Return on which pieces each quadratic is positive, or negative, throughout."""
-    A = A[:, None, :]
+    On a finite piece they are its smallest and its largest value; on any piece the second is no
+    less than the largest value if that is negative.
+    """
     lo, hi = ends[:, :-1, None], ends[:, 1:, None]
-    with np.errstate(invalid="ignore", over="ignore"):
-        first, last = (A * lo + B) * lo + C, (A * hi + B) * hi + C
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        first, last = _evaluate(A[:, None], B, C, lo), _evaluate(A[:, None], B, C, hi)
         # At an infinite end the leading coefficient decides.
-        first[:, 0] = np.where(A[:, 0] != 0, A[:, 0], np.where(B[:, 0] != 0, -B[:, 0], C[:, 0]))
-        last = np.where(
-            np.isinf(hi), np.where(A != 0, A, np.where(B != 0, B, C)), last
-        )
-        turns = (first * A > 0) & ((2 * A * lo + B) * (2 * A * hi + B) < 0)
-        turns &= B * B >= 4 * A * C
-    return (first > 0) & (last > 0) & ~turns, (first < 0) & (last < 0) & ~turns
+        first[:, 0] = np.where(A != 0, A, np.where(B[:, 0] != 0, -B[:, 0], C[:, 0]))
+        line, piece = np.nonzero(np.isinf(ends[:, 1:]))
+        A_, B_ = A[line], B[line, piece]
+        last[line, piece] = np.where(A_ != 0, A_, np.where(B_ != 0, B_, C[line, piece]))
+        vertex = B * (-0.5 / A)[:, None]
+        inside = (vertex > lo) & (vertex < hi)
+        vertex *= B
+        vertex *= 0.5
+        vertex += C  # the value there
+        vertex = np.where(inside, vertex, first)
+        lowest = np.minimum(np.minimum(first, last), vertex)
+        highest = np.maximum(np.maximum(first, last, out=last), vertex, out=last)
+    return lowest, highest
+
+
+def _evaluate(A: Array, B: Array, C: Array, x: Array) -> Array:
+    out = np.asarray(A * x)
+    out += B
+    out *= x
+    out += C
+    return out

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._breakpoints import on_kinks
 from unassuming.geometry._faces import Faces
 from unassuming.geometry._gradients import LineModel
 from unassuming.geometry._pieces import Pieces
-from unassuming.geometry._sweep import covers, merge
+from unassuming.geometry._sweep import Spans
 
-BATCH_BYTES = 2**22
+BATCH_BYTES = 2**20
 """The size of one table of a batch of lines: near that of a cache."""
 
 
@@ -55,33 +55,31 @@ class PiecewiseLines:
         for lines, found in self._batches(origins, directions, shift):
             for number, q in enumerate(qs):
                 spans = found.stretches(q)
-                proper = [span for span, _ in spans]
-                asked = found.likely(q, proper) if points else [np.empty(0)] * len(lines)
-                for j, line in enumerate(lines):
-                    absolute = proper[j] + shift[line]
-                    if points:
-                        zero = np.zeros(int(not covers(absolute, np.zeros(1))[0]))
-                        t = np.unique(np.concatenate([asked[j], spans[j][1] + shift[line], zero]))
-                        t = t[~covers(absolute, t)]
-                        a = [
-                            on_kinks(
-                                self.model.steps, found.crossed, j, x, origins[line],
-                                directions[line],
-                            )
-                            for x in t
-                        ]  # fmt: skip
-                        absolute = self._with_members(absolute, t, a, q)
-                    out[number][line] = absolute * scale[line]
+                proper = spans.proper()
+                touching, spans = spans.take(~proper), spans.take(proper)
+                if points:
+                    line, t = found.likely(q, spans)
+                    zero = np.arange(len(lines))
+                    line = np.concatenate([line, touching.line, zero])
+                    again = touching.ends[:, 0] + shift[lines][touching.line]
+                    t = np.concatenate([t, again, np.zeros(len(lines))])
+                    spans = spans.moved(shift[lines])
+                    line, t = _distinct(line, t, spans)
+                    a = on_kinks(
+                        self.model.steps, found.crossed, line, t, origins[lines], directions[lines]
+                    )
+                    member = self._members(a, q)
+                    spans = spans.with_points(line[member], t[member])
+                else:
+                    spans = spans.moved(shift[lines])
+                for j, ends in zip(lines, spans.split(len(lines)), strict=True):
+                    out[number][j] = ends * scale[j]
         return out
 
-    def _with_members(self, intervals: Array, t: Array, a: list[Array], q: int) -> Array:
-        if len(t) == 0:
-            return intervals
-        member = self.ranks(np.array(a)) <= self.model.perturbations.m - q
-        both = np.concatenate([intervals, np.repeat(t[member, None], 2, axis=1)])
-        joined, alone = merge(both)
-        both = np.concatenate([joined, np.repeat(alone[:, None], 2, axis=1)])
-        return both[np.argsort(both[:, 0])]
+    def _members(self, a: Array, q: int) -> BoolArray:
+        if len(a) == 0:
+            return np.zeros(0, dtype=np.bool_)
+        return self.ranks(a) <= self.model.perturbations.m - q
 
     def _nearest(self, origins: Array, directions: Array) -> Array:
         """Return the t to expand about: 0, unless the residuals are far smaller elsewhere.
@@ -112,3 +110,10 @@ class PiecewiseLines:
         for line in np.flatnonzero(single):
             found = Faces.along(model, origins[line], directions[line], float(shift[line]))
             yield np.array([line]), found
+
+
+def _distinct(line: IntArray, t: Array, spans: Spans) -> tuple[IntArray, Array]:
+    """Return the points that the intervals do not cover, each once."""
+    outside = ~spans.cover(line, t)
+    points = np.unique(np.stack([line[outside], t[outside]], axis=1), axis=0)
+    return points[:, 0].astype(np.intp), points[:, 1]

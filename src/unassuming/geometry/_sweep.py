@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
@@ -56,29 +58,59 @@ def sweep(group: IntArray, t: Array, change: IntArray, q: int) -> tuple[IntArray
     return group[keep], np.stack([t[keep], t[keep + 1]], axis=1)
 
 
-def merge(stretches: Array) -> tuple[Array, Array]:
-    """Join stretches (k, 2) that touch; return proper intervals, and the points left over.
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Closed intervals on several lines: sorted and disjoint on each, in the order of the lines."""
 
-    A stretch no longer than rounding is a point: whether it belongs must be asked.
-    """
-    if len(stretches) == 0:
-        return np.empty((0, 2)), np.empty(0)
-    lo, hi = stretches[np.argsort(stretches[:, 0], kind="stable")].T
-    furthest = np.maximum.accumulate(hi)
-    apart = np.flatnonzero(lo[1:] > furthest[:-1] + _slack(lo[1:], furthest[:-1])) + 1
-    merged = np.stack([lo[np.r_[0, apart]], furthest[np.r_[apart - 1, len(hi) - 1]]], axis=1)
-    proper = merged[:, 1] > merged[:, 0] + _slack(merged[:, 0], merged[:, 1])
-    return merged[proper], merged[~proper, 0]
+    line: IntArray  # (k,)
+    ends: Array  # (k, 2)
+
+    @classmethod
+    def joined(cls, line: IntArray, ends: Array) -> Spans:
+        """Sort intervals that overlap in no more than their ends, and join those that touch."""
+        if len(line) == 0:
+            return cls(line, ends.reshape(0, 2))
+        order = np.lexsort((ends[:, 1], ends[:, 0], line))
+        line, (lo, hi) = line[order], ends[order].T
+        apart = (line[1:] != line[:-1]) | (lo[1:] > hi[:-1] + _slack(lo[1:], hi[:-1]))
+        first = np.flatnonzero(np.concatenate([[True], apart]))
+        last = np.flatnonzero(np.concatenate([apart, [True]]))
+        return cls(line[first], np.stack([lo[first], hi[last]], axis=1))
+
+    def proper(self) -> BoolArray:
+        """Which of them are longer than rounding."""
+        return np.asarray(self.ends[:, 1] > self.ends[:, 0] + _slack(*self.ends.T))
+
+    def take(self, which: BoolArray) -> Spans:
+        """Return some of them."""
+        return Spans(self.line[which], self.ends[which])
+
+    def moved(self, shift: Array) -> Spans:
+        """Return them with every line's own shift added."""
+        return Spans(self.line, self.ends + shift[self.line][:, None])
+
+    def with_points(self, line: IntArray, t: Array) -> Spans:
+        """Return them with points added as [t, t]."""
+        return Spans.joined(
+            np.concatenate([self.line, line]),
+            np.concatenate([self.ends, np.stack([t, t], axis=1)]),
+        )
+
+    def cover(self, line: IntArray, t: Array) -> BoolArray:
+        """Whether the points t of these lines lie in one of the intervals."""
+        lines = int(max(line.max(initial=-1), self.line.max(initial=-1))) + 1
+        first = np.searchsorted(self.line, np.arange(lines))
+        number = np.arange(len(self.line)) - first[self.line]
+        table = np.full((2, lines, int(number.max(initial=-1)) + 1), np.nan)
+        table[:, self.line, number] = self.ends.T
+        lo, hi = table[:, line]
+        return np.asarray(((lo <= t[:, None]) & (t[:, None] <= hi)).any(axis=1))
+
+    def split(self, lines: int) -> list[Array]:
+        """Return the intervals of each line."""
+        return np.split(self.ends, np.searchsorted(self.line, np.arange(1, lines)))
 
 
 def _slack(x: Array, y: Array) -> Array:
     size = np.maximum(np.abs(x), np.abs(y))
     return np.where(np.isfinite(size), SAME * size, 0.0)
-
-
-def covers(intervals: Array, t: Array) -> BoolArray:
-    """Whether each t lies in one of the sorted, disjoint, closed intervals."""
-    if len(intervals) == 0:
-        return np.zeros(len(t), dtype=np.bool_)
-    before = np.searchsorted(intervals[:, 0], t, side="right") - 1
-    return np.asarray((before >= 0) & (t <= intervals[before, 1]))
