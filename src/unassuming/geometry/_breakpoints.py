@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.geometry._sweep import SAME
 from unassuming.objectives import Kinks
+
+SAME = 8 * float(np.finfo(np.float64).eps)
+"""Relative distance within which two crossings are one."""
 
 FARTHEST = 1e100
 """Crossings beyond this many lengths of the direction count as never happening."""

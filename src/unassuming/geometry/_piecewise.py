@@ -9,10 +9,10 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._breakpoints import on_kinks
-from unassuming.geometry._faces import Faces
 from unassuming.geometry._gradients import LineModel
 from unassuming.geometry._pieces import Pieces
 from unassuming.geometry._sweep import Spans
+from unassuming.geometry._tracks import Tracks
 
 BATCH_BYTES = 2**20
 """The size of one table of a batch of lines: near that of a cache."""
@@ -94,7 +94,7 @@ class PiecewiseLines:
 
     def _batches(
         self, origins: Array, directions: Array, shift: Array
-    ) -> Iterator[tuple[IntArray, Pieces | Faces]]:
+    ) -> Iterator[tuple[IntArray, Pieces | Tracks]]:
         """Yield batches of lines with common pieces; then, one by one, all others."""
         model = self.model
         single = model.faces(origins, directions).any(axis=1)
@@ -108,7 +108,7 @@ class PiecewiseLines:
             lines = common[start : start + step]
             yield lines, Pieces.along(model, origins[lines], directions[lines], shift[lines])
         for line in np.flatnonzero(single):
-            found = Faces.along(model, origins[line], directions[line], float(shift[line]))
+            found = Tracks.along(model, origins[line], directions[line], float(shift[line]))
             yield np.array([line]), found
 
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
 
-_EPS = float(np.finfo(np.float64).eps)
-SAME = 8 * _EPS
-"""Relative distance within which two computed ends or breakpoints are one."""
+SLIVER = 1e-11
+"""Relative length below which an interval, or a gap between two, is rounding.
+
+Where a quadratic vanishes at the end of its piece, its root is found a little inside or outside."""
 
 
 def sign_changes(
@@ -18,8 +19,8 @@ def sign_changes(
 ) -> tuple[BoolArray, Array]:
     """Return whether At² + Bt + C is positive just after lo, and where in (lo, hi) it changes.
 
-    The second is of shape (..., 2) and in order, NaN for roots that do not exist or lie outside; a double root
-    counts twice. A quadratic that is zero throughout is decided by ``tie``.
+    The second is of shape (..., 2) and in order, NaN for roots that do not exist or lie outside; a
+    double root counts twice. A quadratic that is zero throughout is decided by ``tie``.
     """
     largest = np.maximum(np.maximum(np.abs(A), np.abs(B)), np.abs(C))
     shrink = np.ldexp(1.0, -np.frexp(largest)[1])  # a power of two: no square overflows
@@ -113,4 +114,4 @@ class Spans:
 
 def _slack(x: Array, y: Array) -> Array:
     size = np.maximum(np.abs(x), np.abs(y))
-    return np.where(np.isfinite(size), SAME * size, 0.0)
+    return np.where(np.isfinite(size), SLIVER * size, 0.0)

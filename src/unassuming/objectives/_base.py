@@ -82,9 +82,9 @@ class Objective(ABC):
         return False
 
     def kinks(self) -> Kinks | None:
-        """Return where the gradient changes its form; None if it is not known to be piecewise affine.
+        """Return where the gradient changes its form; None if it may be anything but affine between.
 
-        Regions of objectives that tell have exact crossings with lines.
+        The regions of objectives that tell have exact crossings with lines.
         """
         return None
 

@@ -18,8 +18,8 @@ from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, f
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_data
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
-from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
 from unassuming.regions._piecewise import PiecewiseRegion
+from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
 from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._region import Region
