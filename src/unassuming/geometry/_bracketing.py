@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 
 DECADES, PER_DECADE = 6, 24
 """The grid: this many decades to either side of the unit, with so many points in each."""
@@ -47,7 +47,7 @@ class BracketedLines:
                 found.append(self._bisect(o, d, t, rank <= self.m - q, q))
         return out
 
-    def _bisect(self, o: Array, d: Array, t: Array, member: Array, q: int) -> Array:
+    def _bisect(self, o: Array, d: Array, t: Array, member: BoolArray, q: int) -> Array:
         starts = np.flatnonzero(member & ~np.r_[False, member[:-1]])
         stops = np.flatnonzero(member & ~np.r_[member[1:], False])
         inside = np.concatenate([t[starts], t[stops]])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.objectives import Kinks
 
 SAME = 8 * float(np.finfo(np.float64).eps)
@@ -111,7 +111,7 @@ class Breakpoints:
             new = np.diff(self.t, axis=1, prepend=-np.inf) > 0
         return np.asarray(np.cumsum(new, axis=1) - 1)
 
-    def multiple(self) -> Array:
+    def multiple(self) -> BoolArray:
         """Which crossings happen together with another one."""
         same = (self.t[:, 1:] == self.t[:, :-1]) & np.isfinite(self.t[:, 1:])
         out = np.zeros(self.t.shape, dtype=np.bool_)

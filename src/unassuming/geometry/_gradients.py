@@ -79,7 +79,7 @@ class LineModel:
     def unit(self) -> float:
         """The relative rounding error of the inner products, with a margin."""
         k = self.phi.shape[0] if self.score.pullback is None else len(self.score.pullback)
-        return 8 * _EPS * (self.phi.shape[0] + k)
+        return float(8 * _EPS * (self.phi.shape[0] + k))
 
     @cached_property
     def pull_size(self) -> float:

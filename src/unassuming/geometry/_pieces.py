@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -48,9 +48,10 @@ class Pieces:
         about = origins + shift[:, None] * directions
         r = model.residuals(about, directions)
         u = model.pull(r[0]), model.pull(r[1])
-        (delta, v, p, turned), slopes = _moved(model, r[0]), _moved(model, r[1])
-        delta, v, p, turned = zip((delta, v, p, turned), slopes, strict=True)
-
+        zero, one = _moved(model, r[0]), _moved(model, r[1])
+        delta, v, p, turned = (
+            (zero.delta, one.delta), (zero.v, one.v), (zero.p, one.p), (zero.turned, one.turned)
+        )  # fmt: skip
         s, s_slope = _before_all_kinks(model, about, directions)
         z = model.weigh(u[0] - s), model.weigh(u[1] - s_slope)
         square = _dot(p[0], p[0]), _dot(p[1], p[1])
@@ -194,18 +195,26 @@ class Pieces:
         return tuple(np.abs(part).max(axis=-1) for part in (*self.v, *self.turned))
 
 
-def _moved(model: LineModel, r: Array) -> tuple[Array, Array, Array, Array]:
-    """Return (G_i - I)r, v, p and Ψᵀp in columns, (N, *, m - 1) each."""
+class _Moved(NamedTuple):
+    """(G_i - I)r, v, p and Ψᵀp in columns, (N, *, m - 1) each."""
+
+    delta: Array
+    v: Array
+    p: Array
+    turned: Array
+
+
+def _moved(model: LineModel, r: Array) -> _Moved:
     if len(r) > 1 and (r == r[0]).all():  # lines from a common origin
         one = _moved(model, r[:1])
-        return tuple(np.broadcast_to(part, (len(r), *part.shape[1:])) for part in one)
+        return _Moved(*(np.broadcast_to(part, (len(r), *part.shape[1:])) for part in one))
     L, psi = model.score.pullback, model.score.weighting
     delta = np.swapaxes(model.perturbations.apply(r) - r[:, None, :], 1, 2)
     v = delta if L is None else np.asarray(L @ delta)
     if psi is None:
-        return delta, v, v, v
+        return _Moved(delta, v, v, v)
     p = np.asarray(psi @ v)
-    return delta, v, p, np.asarray(psi.T @ p)
+    return _Moved(delta, v, p, np.asarray(psi.T @ p))
 
 
 def _dot(x: Array, y: Array) -> Array:

@@ -97,9 +97,8 @@ class PiecewiseLines:
     ) -> Iterator[tuple[IntArray, Pieces | Tracks]]:
         """Yield batches of lines with common pieces; then, one by one, all others."""
         model = self.model
-        single = model.faces(origins, directions).any(axis=1)
-        if len(model.kinks.thresholds):
-            single[:] = True
+        bent = len(model.kinks.thresholds) > 0
+        single = np.asarray(model.faces(origins, directions).any(axis=1) | bent)
         common = np.flatnonzero(~single)
         n, m = len(model.y), model.perturbations.m
         pieces = model.jumps.values.size + 1

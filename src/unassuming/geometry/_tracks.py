@@ -111,7 +111,7 @@ class _Switches:
                 [part.b[1] for part in parts],
             )
         )
-        column = sort([part.column for part in parts]).astype(np.intp)
+        column = sort([part.column.astype(np.float64) for part in parts]).astype(np.intp)
         return cls(x, column, (a0, a1), (b0, b1))
 
     def follow(self, columns: Array, p: Affine, z: Affine) -> tuple[Array, Array, Array]:
@@ -208,7 +208,9 @@ def _common_part(
     return s, np.zeros_like(s), [switches] if parts.t.size else []
 
 
-def _both(r: Affine, moved: Affine, target: Array, factor: float, column: IntArray) -> list:
+def _both(
+    r: Affine, moved: Affine, target: Array, factor: float, column: IntArray
+) -> list[_Switches]:
     """Return the switches of z_0 and z_i where r and G_i r (or u) pass their targets.
 
     Passing upwards adds factor · (r - target), passing downwards takes as much away.

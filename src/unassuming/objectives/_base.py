@@ -82,7 +82,7 @@ class Objective(ABC):
         return False
 
     def kinks(self) -> Kinks | None:
-        """Return where the gradient changes its form; None if it may be anything but affine between.
+        """Return where the gradient changes its form; None if that is not known.
 
         The regions of objectives that tell have exact crossings with lines.
         """

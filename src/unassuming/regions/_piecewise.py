@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from unassuming._typing import Array, IntArray
 from unassuming.geometry import BracketedLines, LineModel, PiecewiseLines
 from unassuming.objectives import DesignedObjective, LeastNormScore
-from unassuming.ranking import Level
 from unassuming.regions._candidates import Candidates
 from unassuming.regions._describe import Description
 from unassuming.regions._directions import as_vector, as_vectors
 from unassuming.regions._region import Region
+
+T = TypeVar("T")
 
 
 class PiecewiseRegion(Region):
@@ -56,23 +58,24 @@ class PiecewiseRegion(Region):
         --------
         >>> import numpy as np
         >>> import unassuming as ua
-        >>> X, y, f = ua.datasets.sine(n=20, noise="laplace", random_state=0)
-        >>> model = ua.KernelLasso(alpha=1.0, kernel="rbf", gamma=0.5)
-        >>> region = ua.confidence_region(model, X, y, random_state=0)
-        >>> away = np.full(20, 0.1)  # also from the zeros of the estimate
-        >>> region.crossings(away, level=0.5)
-        array([[0., 0.]])
-        >>> within = np.where(region.estimate == 0, 0.0, 0.1)
-        >>> [[low, high]] = region.crossings(within, level=0.5)
-        >>> region.contains(region.estimate + 0.999 * high * within, level=0.5)
+        >>> from sklearn.linear_model import Lasso
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=5, random_state=0)
+        >>> region = ua.confidence_region(Lasso(alpha=0.8), X, y, random_state=0)
+        >>> slope = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+        >>> [[low, high]] = region.crossings(slope)
+        >>> bool(low < 0 < high)
         True
-        >>> region.contains(region.estimate + 1.001 * high * within, level=0.5)
+        >>> bool(np.isclose(region.estimate[2] + high, 0))  # it ends where this slope is zero
+        True
+        >>> region.contains(region.estimate + 0.999 * high * slope)
+        True
+        >>> region.contains(region.estimate + 1.001 * high * slope)
         False
         """
         line = as_vector(direction, "direction", self.objective.d)
         start = self.estimate if origin is None else origin
         start = as_vector(start, "origin", self.objective.d)
-        return self._at_levels(level, lambda used: self._cross(start, line, [used.q])[0][0])
+        return self._follow(level, lambda qs: self._lines.intervals(start, line, qs), _first)
 
     def reach(self, directions: Any, level: Any = 0.9) -> Any:
         """Return the end of the interval of t >= 0 that contains the estimate.
@@ -92,29 +95,25 @@ class PiecewiseRegion(Region):
         start = np.broadcast_to(self.estimate, rows.shape)
         rank = self.rank(self.estimate)
 
-        def at(qs: list[int]) -> Array:
+        def at(qs: Sequence[int]) -> list[Array]:
             every = self._lines.intervals(start, rows, qs, points=False)
-            inside = [rank <= self.m - q for q in qs]
-            return np.array(
-                [
-                    [_end_around_zero(spans) if member else -np.inf for spans in lines]
-                    for lines, member in zip(every, inside, strict=True)
-                ]
-            ).T
+            return [
+                np.array([_end(spans) if rank <= self.m - q else -np.inf for spans in lines])
+                for q, lines in zip(qs, every, strict=True)
+            ]
 
         if level is None:
-            ends = at(list(range(1, self.m)))
+            ends = np.stack(at(range(1, self.m)), axis=1)
             return ends[0] if single else ends
+        return self._follow(level, at, lambda ends: float(ends[0]) if single else ends)
 
-        def one(used: Level) -> Any:
-            ends = at([used.q])[:, 0]
-            return float(ends[0]) if single else ends
-
-        return self._at_levels(level, one)
-
-    def _cross(self, origins: Array, directions: Array, qs: list[int]) -> list[list[Array]]:
-        """Return the intervals of many lines, for each q and each line."""
-        return self._lines.intervals(origins, directions, qs)
+    def _follow(
+        self, level: Any, at: Callable[[Sequence[int]], list[T]], result: Callable[[T], Any]
+    ) -> Any:
+        """Return the answer at one level or a dictionary, like `_at_levels`; all asked at once."""
+        levels = list(level) if np.ndim(level) == 1 else [level]
+        found = [result(part) for part in at([self.level(p).q for p in levels])]
+        return dict(zip(map(float, levels), found, strict=True)) if np.ndim(level) else found[0]
 
     @cached_property
     def _lines(self) -> PiecewiseLines | BracketedLines:
@@ -151,7 +150,11 @@ class PiecewiseRegion(Region):
         )
 
 
-def _end_around_zero(spans: Array) -> float:
+def _first(lines: list[Array]) -> Array:
+    return lines[0]
+
+
+def _end(spans: Array) -> float:
     """Return the end of the interval that contains zero; zero if there is none."""
     here = (spans[:, 0] <= 0) & (spans[:, 1] >= 0)
     return float(spans[here, 1][0]) if here.any() else 0.0
