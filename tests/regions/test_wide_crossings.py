@@ -50,7 +50,7 @@ def directions(region, rng, count):
 def check(region, member, q, rng, count):
     ends = 0
     for d, digits in directions(region, rng, count):
-        away = region.estimate * (1 + 0.01 * rng.normal(size=len(d)))
+        away = region.estimate + 0.01 * rng.normal(size=len(d)) * (d != 0)
         for origin in (region.estimate, away):
             spans = region.crossings(d, 1 - q / M, origin=origin)
             assert not np.isnan(spans).any()
