@@ -11,37 +11,23 @@ from scipy.linalg import eigh
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
 import unassuming as ua
+from fixed_point import (
+    BITS,
+    WIDE_K,
+    WIDE_N,
+    WIDE_TRUTH,
+    WIDE_X,
+    WIDE_Y,
+    fixed,
+    perturbed,
+    product,
+    soft,
+)
 
-# --- a numerically singular Gram matrix, in 77 digits (THEORY.md 10) ---------------------------
-#
-# Python's integers are exact and fast, so a number is kept as an integer in units of 2**-BITS:
-# the fixed-point arithmetic of 77 digits after the point.
-
-BITS = 256
-WIDE_N = 100
-WIDE_X = np.linspace(0, 10, WIDE_N)[:, None]
-WIDE_K = rbf_kernel(WIDE_X, gamma=2.0)  # σ = 1/2; its eigenvalues fall below rounding
-WIDE_TRUTH = WIDE_X[:, 0] * np.sin(WIDE_X[:, 0])
-WIDE_Y = WIDE_TRUTH + np.random.default_rng(1).laplace(scale=0.5, size=WIDE_N)
-
-
-def fixed(values):
-    """Floats in units of 2**-BITS."""
-
-    def one(x):
-        numerator, denominator = float(x).as_integer_ratio()
-        return (numerator << BITS) // denominator
-
-    return np.frompyfunc(one, 1, 1)(np.asarray(values, dtype=np.float64))
-
-
-def product(A, B):
-    """A matrix product of numbers in units of 2**-BITS."""
-    return A.dot(B) >> BITS
+# --- a numerically singular Gram matrix (THEORY.md 10) --------------------------------------------
 
 
 @cache
@@ -62,12 +48,6 @@ def wide_smoother(n_lam):
     return smoother
 
 
-def perturbed(region, r):
-    """G_i r for signs and permutations, without rounding; shape (n, m - 1)."""
-    columns = region.perturbations.apply(np.arange(1.0, WIDE_N + 1)).astype(int)  # ±(row + 1)
-    return (r[abs(columns) - 1] * np.sign(columns)).T
-
-
 def ranks_without_rounding(gaps):
     """Count Z_i - Z_0 < 0; a gap that is not clear of the last digits fails."""
     assert min(abs(gaps.ravel())) > 2 ** (BITS - 130)  # 1e-39
@@ -84,12 +64,6 @@ def kernel_ridge_gaps(region, candidates, alpha):
         d = perturbed(region, r) - r[:, None]
         gaps.append((d * product(S, d + 2 * w[:, None])).sum(axis=0) >> BITS)
     return np.array(gaps)
-
-
-def soft(u, a, alpha):
-    """The element of least size of u - alpha ∂|a|, per coordinate."""
-    clipped = np.maximum(np.minimum(u, alpha), -alpha)
-    return np.where(a > 0, u - alpha, np.where(a < 0, u + alpha, u - clipped))
 
 
 def kernel_lasso_gaps(region, candidates, alpha):

@@ -1,6 +1,8 @@
 """The sets E_i and what they bound: plain arrays in and out."""
 
+from unassuming.geometry._bracketing import BracketedLines
 from unassuming.geometry._forms import FormMaker, Forms
+from unassuming.geometry._gradients import LineModel
 from unassuming.geometry._lines import (
     LineQuadratics,
     along_lines,
@@ -10,15 +12,19 @@ from unassuming.geometry._lines import (
     order_statistic,
 )
 from unassuming.geometry._norm_bound import SetsAndBall
+from unassuming.geometry._piecewise import PiecewiseLines
 from unassuming.geometry._secular import farthest
 from unassuming.geometry._sets import FREE, SEEN, Sets
 
 __all__ = [
     "FREE",
     "SEEN",
+    "BracketedLines",
     "FormMaker",
     "Forms",
+    "LineModel",
     "LineQuadratics",
+    "PiecewiseLines",
     "Sets",
     "SetsAndBall",
     "along_lines",

@@ -2,11 +2,13 @@
 
 from unassuming.objectives._base import Objective, rounding_of_difference
 from unassuming.objectives._design import Design, FeatureDesign, KernelDesign
+from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
+from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._registry import factory_for, register_objective
-from unassuming.objectives._score import Score
+from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives._sklearn import (
     from_huber_regressor,
     from_kernel_huber,
@@ -24,11 +26,14 @@ from unassuming.objectives._svr import SVRObjective
 
 __all__ = [
     "Design",
+    "DesignedObjective",
     "FeatureDesign",
     "HuberObjective",
     "KernelDesign",
     "KernelHuberObjective",
+    "Kinks",
     "LassoObjective",
+    "LeastNormScore",
     "Objective",
     "Quadratic",
     "SVRObjective",

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import GradientScore, Score
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -79,6 +80,13 @@ class Objective(ABC):
     def sign_blind(self) -> bool:
         """Whether flipping all residuals never changes a statistic."""
         return False
+
+    def kinks(self) -> Kinks | None:
+        """Return where the gradient changes its form; None if that is not known.
+
+        The regions of objectives that tell have exact crossings with lines.
+        """
+        return None
 
     def estimate(self) -> Array:
         """Return the minimiser, with a gradient that is zero to rounding, shape (d,)."""

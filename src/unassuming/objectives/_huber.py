@@ -8,6 +8,7 @@ from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.models.solvers import concomitant_huber, huber_scale, kernel_huber
 from unassuming.objectives._design import FeatureDesign, KernelDesign
+from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._smooth import SmoothObjective
 
 
@@ -25,6 +26,12 @@ class KernelHuberObjective(SmoothObjective):
     def influence(self, r: Array) -> Array:
         """Return clip(r, ±δ)."""
         return np.clip(r, -self.delta, self.delta)
+
+    def kinks(self) -> Kinks:
+        """Return the two thresholds."""
+        return Kinks(
+            thresholds=np.array([-self.delta, self.delta]), slopes=np.array([0.0, 1.0, 0.0])
+        )
 
     def estimate(self) -> Array:
         """Return the minimiser."""

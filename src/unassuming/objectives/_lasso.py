@@ -11,6 +11,7 @@ from unassuming._typing import Array
 from unassuming.models.solvers import l1_least_squares
 from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._kinks import Kinks
 
 
 class LassoObjective(DesignedObjective):
@@ -36,6 +37,11 @@ class LassoObjective(DesignedObjective):
         point = self.penalty * np.sign(a)
         slack = np.where(a == 0, self.penalty, 0.0)
         return point - slack, point + slack
+
+    def kinks(self) -> Kinks:
+        """Return the zeros of the penalised coefficients."""
+        zero = np.where(self.penalty > 0, 0.0, np.nan)
+        return Kinks(coefficient=np.arange(self.d), values=zero[:, None])
 
     @property
     def sign_blind(self) -> bool:

@@ -9,6 +9,7 @@ from unassuming._typing import Array
 from unassuming.objectives._base import Weighting
 from unassuming.objectives._design import Design, Whitening
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
 
 
@@ -89,6 +90,10 @@ class Quadratic(SmoothObjective):
     For labels ±1 the slack of LS-SVC is the residual up to the sign of the label, so LS-SVC is
     ridge regression on the labels (docs/theory.md 4).
     """
+
+    def kinks(self) -> Kinks:
+        """Return none at all: one quadratic everywhere."""
+        return Kinks()
 
     def estimate(self) -> Array:
         """Return the least squares solution."""

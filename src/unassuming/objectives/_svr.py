@@ -10,6 +10,7 @@ from unassuming._typing import Array
 from unassuming.models.solvers import epsilon_svr
 from unassuming.objectives._design import KernelDesign
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._kinks import Kinks
 
 
 class SVRObjective(DesignedObjective):
@@ -40,6 +41,12 @@ class SVRObjective(DesignedObjective):
         lo = np.where(dual == -self.C, -np.inf, point - slack)
         hi = np.where(dual == self.C, np.inf, point + slack)
         return lo, hi
+
+    def kinks(self) -> Kinks:
+        """Return the zeros of the dual coefficients and the sides of the box."""
+        values = [-self.C, 0.0, self.C] if np.isfinite(self.C) else [0.0]
+        dual = np.arange(int(self.design.intercept), self.d)
+        return Kinks(coefficient=dual, values=np.tile(values, (len(dual), 1)))
 
     def named_weighting(self, weighting: str) -> Array | None:
         """Return the identity or |K|^{1/2}."""

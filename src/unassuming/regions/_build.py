@@ -18,6 +18,7 @@ from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, f
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_data
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
+from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
 from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._ranks import RankEngine
@@ -124,7 +125,7 @@ def confidence_region(
     score = objective.score(psi)
     whitened = isinstance(psi, str) and psi == "hessian"
     quadratic = whitened and isinstance(objective, Quadratic)
-    kind = QuadraticRegion if quadratic else Region
+    kind: type[Region] = QuadraticRegion if quadratic else PiecewiseRegion
     return kind(
         transform=partial(_transformed, transformers),
         data=data,

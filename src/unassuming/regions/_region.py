@@ -217,8 +217,8 @@ class Region:
     def _no_geometry(self, operation: str) -> NotAvailable:
         return NotAvailable(
             f"{operation} needs a quadratic objective with weighting='hessian', and this region is "
-            f"that of {self.objective} with weighting={self.weighting!r}: use rank, contains and "
-            "test, or LinearRegression, Ridge, KernelRidge or ua.LSSVC."
+            f"that of {self.objective} with weighting={self.weighting!r}: use rank, contains, "
+            "test, crossings and reach, or LinearRegression, Ridge, KernelRidge or ua.LSSVC."
         )
 
     def _resolve(self, candidates: Any) -> Candidates:
