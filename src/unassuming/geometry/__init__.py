@@ -13,6 +13,7 @@ from unassuming.geometry._lines import (
 )
 from unassuming.geometry._norm_bound import SetsAndBall
 from unassuming.geometry._piecewise import PiecewiseLines
+from unassuming.geometry._relaxation import Relaxation, relaxed_bounds
 from unassuming.geometry._secular import farthest
 from unassuming.geometry._sets import FREE, SEEN, Sets
 
@@ -25,6 +26,7 @@ __all__ = [
     "LineModel",
     "LineQuadratics",
     "PiecewiseLines",
+    "Relaxation",
     "Sets",
     "SetsAndBall",
     "along_lines",
@@ -33,4 +35,5 @@ __all__ = [
     "farthest",
     "intervals",
     "order_statistic",
+    "relaxed_bounds",
 ]

@@ -9,7 +9,7 @@ from scipy.linalg import lstsq
 
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry import SEEN
-from unassuming.objectives import FeatureDesign, KernelDesign, Quadratic
+from unassuming.objectives import Design, KernelDesign, Quadratic
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -124,20 +124,28 @@ class BallChart:
     back: Array
 
 
-def coefficient_ball(
-    objective: Quadratic, design: FeatureDesign, estimate: Array, g: Array
+def ball_chart(
+    design: Design,
+    root: Array,
+    estimate: Array,
+    g: Array,
+    self_similarity: Array | None,
+    *,
+    function: bool,
 ) -> BallChart:
-    """Bound the penalised coefficients, ‖coef‖ <= B; the intercept stays free."""
-    F = np.sqrt(objective.w)[:, None] * design.matrix
-    nothing = np.zeros(len(g))
+    """Return the chart in which the norm is a quadratic form; ``root`` is W^{1/2}."""
+    if isinstance(design, KernelDesign):
+        return _function_ball(design, root, estimate, g, self_similarity, function=function)
+    # The penalised coefficients, ‖coef‖ <= B; the intercept stays free.
+    F, nothing = root[:, None] * design.matrix, np.zeros(len(g))
     return BallChart(
-        F, design.penalty_matrix(), estimate, g, nothing, nothing > 0, np.eye(objective.d)
+        F, design.penalty_matrix(), estimate, g, nothing, nothing > 0, np.eye(len(estimate))
     )
 
 
-def function_ball(
-    objective: Quadratic,
+def _function_ball(
     design: KernelDesign,
+    root_weights: Array,
     estimate: Array,
     g: Array,
     self_similarity: Array | None,
@@ -169,12 +177,12 @@ def function_ball(
     else:
         hidden = _exceeds(g[:, offset:] - (turned * root) @ basis.T, g[:, offset:])
     if offset:
-        F = np.column_stack([np.ones(objective.n), F])
+        F = np.column_stack([np.ones(len(F)), F])
         turned = np.column_stack([g[:, 0], turned])
         N = np.diag(np.concatenate([[0.0], np.ones(len(root))]))
         origin = np.concatenate([estimate[:1], origin])
         back = np.block(
-            [[np.ones((1, 1)), np.zeros((1, len(root)))], [np.zeros((objective.n, 1)), back]]
+            [[np.ones((1, 1)), np.zeros((1, len(root)))], [np.zeros((len(back), 1)), back]]
         )
-    F = np.sqrt(objective.w)[:, None] * F
+    F = root_weights[:, None] * F
     return BallChart(F, N, origin, turned, beyond, hidden, back)

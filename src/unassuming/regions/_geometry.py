@@ -10,14 +10,12 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry import FormMaker, LineQuadratics, along_lines, exits, farthest
 from unassuming.noise import Perturbations
-from unassuming.objectives import FeatureDesign, KernelDesign, Quadratic
+from unassuming.objectives import KernelDesign, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._boundedness import FreeDirections, boundedness, free_directions, remedy
 from unassuming.regions._charts import (
     BallChart,
     chart_for,
-    coefficient_ball,
-    function_ball,
     whitened_chart,
     whitened_matrix,
 )
@@ -122,16 +120,6 @@ class Geometry:
             return *supports(self.maker, chart), chart.hidden
         return *ball_supports(self.maker, ball, norm_bound), ball.hidden
 
-    def ball(self, g: Array, similarity: Array | None, *, function: bool) -> BallChart:
-        """Return the chart in which the norm is a quadratic form."""
-        design = self.objective.design
-        if isinstance(design, KernelDesign):
-            return function_ball(
-                self.objective, design, self.estimate, g, similarity, function=function
-            )
-        assert isinstance(design, FeatureDesign)
-        return coefficient_ball(self.objective, design, self.estimate, g)
-
     @cached_property
     def free(self) -> FreeDirections:
         """The free directions of the sets."""
@@ -169,20 +157,6 @@ class Geometry:
 
     # Searches
 
-    def norm_of_estimate(self) -> float:
-        """Return the norm that a norm bound bounds, at the estimate."""
-        P = self.objective.design.penalty_matrix()
-        return float(np.sqrt(np.maximum(self.estimate @ P @ self.estimate, 0.0)))
-
-    def require_inside(self, norm_bound: float) -> None:
-        """Refuse a search that would have to start outside the ball."""
-        norm = self.norm_of_estimate()
-        if norm > norm_bound:
-            raise NotAvailable(
-                "the search starts at the estimate, which has to satisfy the norm bound: its norm "
-                f"is {norm:.6g}, the bound {norm_bound:.6g}. The outer bounds do not need this."
-            )
-
     def attained(
         self, g: Array, ball: BallChart | None, norm_bound: float | None, level: Level, seed: int
     ) -> Array:
@@ -192,7 +166,6 @@ class Geometry:
             F, functionals, limit = chart.F, chart.functionals, None
             back = self.objective.back / np.sqrt(self.objective.n)
         else:
-            self.require_inside(norm_bound)
             F, functionals, back = ball.F, ball.functionals, ball.back
             limit = (ball.N, ball.origin, norm_bound)
         size = (self.perturbations.m - 1) * F.shape[1] ** 2

@@ -8,18 +8,35 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
-from unassuming.geometry import BracketedLines, LineModel, PiecewiseLines
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry import (
+    BracketedLines,
+    LineModel,
+    PiecewiseLines,
+    Relaxation,
+    order_statistic,
+    relaxed_bounds,
+)
 from unassuming.objectives import DesignedObjective, LeastNormScore
+from unassuming.ranking import Level
 from unassuming.regions._candidates import Candidates
+from unassuming.regions._charts import BallChart
+from unassuming.regions._climb import climb
 from unassuming.regions._describe import Description
 from unassuming.regions._directions import as_vector, as_vectors
-from unassuming.regions._region import Region
+from unassuming.regions._functionals import FunctionalRegion, check_norm_bound, within_ball
+from unassuming.regions._results import Status
+from unassuming.regions._sampling import Members, hit_and_run, walk
+from unassuming.regions._walk import Walk
 
 T = TypeVar("T")
 
+_POOL, _POOL_STEPS = 32, 16
+"""Members at which a search for inner bounds may start, and the steps that lead to them."""
 
-class PiecewiseRegion(Region):
+
+class PiecewiseRegion(FunctionalRegion):
     """A region known by its intersections with lines; it need not be star convex, nor connected.
 
     For ε-SVR, LASSO, kernel Huber and quadratic objectives with any weighting, under signs,
@@ -107,6 +124,141 @@ class PiecewiseRegion(Region):
             return ends[0] if single else ends
         return self._follow(level, at, lambda ends: float(ends[0]) if single else ends)
 
+    def sample(
+        self,
+        size: int,
+        level: float = 0.9,
+        random_state: Any = None,
+        norm_bound: float | None = None,
+        thinning: int | None = None,
+    ) -> Array:
+        """Return members of the region, by hit-and-run on its crossings, shape (size, d).
+
+        All chains start at the estimate. Each step draws a line through the current point: in three
+        of four steps any direction, in the fourth one that keeps the coefficients which are zero,
+        or at a side of the box, as they are. It then moves to a uniform point of the region on that
+        line. ``thinning`` steps (default d) lie between two samples of a chain. Every sample has
+        been accepted by `contains`. The law of the samples is that of these walks: parts of the
+        region that no line joins to the rest may be missed.
+
+        Parameters
+        ----------
+        size : int
+        level : float
+        random_state : int, Generator, RandomState or None
+        norm_bound : float, optional
+            Sample within the ball of that norm. Needed where the region is unbounded.
+        thinning : int, optional
+        """
+        used = self.level(level)
+        if not self.contains(self.estimate, level):
+            raise self._no_member(used)
+        if norm_bound is not None:
+            check_norm_bound(norm_bound)
+            self._require_inside(norm_bound)
+        return hit_and_run(
+            self.estimate,
+            self._walk.directions,
+            self._members(used, norm_bound, bounded=True),
+            lambda a: self.contains(a, level),
+            size,
+            random_state,
+            self.objective.d if thinning is None else thinning,
+        )
+
+    # Bounds
+
+    def _bounds(
+        self, g: Array, ball: BallChart | None, norm_bound: float | None, *, inner: bool
+    ) -> Callable[[Level], dict[str, Any]]:
+        up = down = np.full((len(g), self.m - 1), np.inf)
+        if ball is not None and norm_bound is not None:
+            up, down = self._outer(ball, norm_bound)
+
+        def at(used: Level) -> dict[str, Any]:
+            upper, lower = order_statistic(up, used.q), -order_statistic(down, used.q)
+            status, reason = _status(upper, lower, norm_bound)
+            found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
+            if inner and self.contains(self.estimate, float(used)):
+                a = self._attained(g, norm_bound, used)
+                values = np.einsum("snd,nd->sn", a, g)
+                found = {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
+            return {
+                "level": float(used),
+                "estimate": g @ self.estimate,
+                "lower": lower,
+                "upper": upper,
+                "status": status,
+                "reason": reason,
+                **found,
+            }
+
+        return at
+
+    def _outer(self, ball: BallChart, norm_bound: float) -> tuple[Array, Array]:
+        """Return upper bounds of gᵀa and of -gᵀa over each set and the ball, (N, m - 1)."""
+        relaxation = None
+        if isinstance(self._lines, PiecewiseLines):
+            # Coefficients along eigenvalues that are lost in rounding are not bounded by the ball.
+            d, k = ball.back.shape
+            reach = norm_bound * np.linalg.norm(ball.back, axis=1) if k == d else np.full(d, np.inf)
+            relaxation = Relaxation.of(self._lines.model, ball.F, ball.back, reach)
+        up, down = relaxed_bounds(
+            relaxation,
+            np.diagonal(ball.N),
+            ball.functionals,
+            ball.beyond,
+            norm_bound,
+            self.m - 1,
+        )
+        up[ball.hidden] = down[ball.hidden] = np.inf
+        return up, down
+
+    def _attained(self, g: Array, norm_bound: float | None, used: Level) -> Array:
+        """Return members near the lower and the upper ends of functionals, (2, N, d)."""
+        if norm_bound is not None:
+            self._require_inside(norm_bound)
+        rng = np.random.default_rng(self.seed)
+        members = self._members(used, norm_bound, bounded=False)
+
+        def accept(a: Array) -> BoolArray:
+            return np.asarray(self._ranks_of(a) <= self.m - used.q)
+
+        chains = np.tile(self.estimate, (_POOL, 1))
+        walk(chains, self._walk.directions, _cut(members), rng, _POOL_STEPS)
+        pool = np.concatenate([self.estimate[None, :], chains[accept(chains)]])
+        both = np.concatenate([-g, g])
+        return climb(both, pool, members, accept, self._walk.towards, rng).reshape(2, len(g), -1)
+
+    # Inside
+
+    def _members(self, used: Level, norm_bound: float | None, *, bounded: bool) -> Members:
+        """Return the region on lines, within the ball if there is one."""
+        P = None if norm_bound is None else self._design("a norm bound").penalty_matrix()
+
+        def members(origins: Array, directions: Array) -> list[Array]:
+            spans = self._lines.intervals(origins, directions, [used.q])[0]
+            if P is not None and norm_bound is not None:
+                spans = [
+                    within_ball(span, P, a, d, norm_bound)
+                    for span, a, d in zip(spans, origins, directions, strict=True)
+                ]
+            if bounded and any(np.isinf(span).any() for span in spans):
+                raise NotAvailable(
+                    f"sampling needs a bounded region, and that of level {float(used):.12g} has no "
+                    "end on some lines. What helps: a lower level; sample(..., norm_bound=B), "
+                    "which takes the sample within a ball; fewer features than rows."
+                )
+            return spans
+
+        return members
+
+    @cached_property
+    def _walk(self) -> Walk:
+        if isinstance(self._lines, PiecewiseLines):
+            return Walk.in_model(self._lines.model)
+        return Walk(np.eye(self.objective.d), self.objective.kinks())
+
     def _follow(
         self, level: Any, at: Callable[[Sequence[int]], list[T]], result: Callable[[T], Any]
     ) -> Any:
@@ -158,3 +310,29 @@ def _end(spans: Array) -> float:
     """Return the end of the interval that contains zero; zero if there is none."""
     here = (spans[:, 0] <= 0) & (spans[:, 1] >= 0)
     return float(spans[here, 1][0]) if here.any() else 0.0
+
+
+def _cut(members: Members) -> Members:
+    """Cut what has no end at ten times the distance of the farthest end, or of one."""
+
+    def cut(origins: Array, directions: Array) -> list[Array]:
+        found = members(origins, directions)
+        far = [10 * np.abs(span[np.isfinite(span)]).max(initial=1.0) for span in found]
+        return [np.clip(span, -end, end) for span, end in zip(found, far, strict=True)]
+
+    return cut
+
+
+def _status(upper: Array, lower: Array, norm_bound: float | None) -> tuple[Status, str]:
+    """Say what kind of answer the bounds are, and why some are infinite."""
+    if np.isneginf(upper).any():
+        why = f"No member has a norm of {norm_bound:g} or less: the bound is too small."
+        return Status.EMPTY, why
+    if np.isfinite(upper).all() and np.isfinite(lower).all():
+        return Status.CERTIFIED, ""
+    ways = "inner=True for bounds that members attain"
+    if norm_bound is None:
+        ways = f"a norm bound: band(X, norm_bound=B); {ways}"
+    else:
+        ways = f"a model without an unpenalised intercept; {ways}"
+    return Status.NO_OUTER_BOUND, f"What helps: {ways}."

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.geometry import covered, intervals, order_statistic
-from unassuming.objectives import KernelDesign, Quadratic
+from unassuming.objectives import Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import BallChart
-from unassuming.regions._data import as_finite
 from unassuming.regions._describe import Description
+from unassuming.regions._directions import as_vector, as_vectors
+from unassuming.regions._functionals import FunctionalRegion, check_norm_bound, within_ball
 from unassuming.regions._geometry import Geometry
-from unassuming.regions._region import Region
-from unassuming.regions._results import Band, Ellipsoid, Interval, Status
+from unassuming.regions._results import Ellipsoid, Status
 from unassuming.regions._sampling import hit_and_run
 
 _LARGEST_TO_EXAMINE = 500
@@ -28,7 +27,7 @@ _LARGEST_TO_EXAMINE = 500
 _SHARES = (1 - 1e-6, 1 - 1e-4, 0.999, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1, 0.0)
 
 
-class QuadraticRegion(Region):
+class QuadraticRegion(FunctionalRegion):
     """A region of least squares, ridge, kernel ridge or LS-SVC, with its exact geometry.
 
     The region of level 1 - q/m consists of the points that lie in at least q of the m - 1 sets
@@ -66,7 +65,7 @@ class QuadraticRegion(Region):
         >>> region.contains(region.estimate + 1.001 * t * slope)
         False
         """
-        d, single = self._vectors(directions, "directions")
+        d, single = as_vectors(directions, "directions", self.objective.d)
         ends = self._geometry.exits(d)
         if level is None:
             every = order_statistic(ends)
@@ -83,18 +82,9 @@ class QuadraticRegion(Region):
 
         Exact: sorted, disjoint, ±inf allowed. The default origin is the estimate.
         """
-        d, _ = self._vectors(direction, "direction")
-        if len(d) != 1:
-            raise ValueError(
-                complaint(
-                    "direction",
-                    "is not a single one",
-                    f"one vector of {self.objective.d} coefficients",
-                    f"shape {np.shape(direction)}",
-                    "Ask for one line at a time.",
-                )
-            )
-        start = None if origin is None else self._vectors(origin, "origin")[0] - self.estimate
+        size = self.objective.d
+        d = as_vector(direction, "direction", size)
+        start = None if origin is None else as_vector(origin, "origin", size) - self.estimate
         low, high = intervals(self._geometry.lines(start, d))
         return self._at_levels(level, lambda used: covered(low[0], high[0], used.q))
 
@@ -124,98 +114,6 @@ class QuadraticRegion(Region):
             )
 
         return self._at_levels(level, at)
-
-    def interval(
-        self,
-        functionals: Any = None,
-        level: Any = 0.9,
-        norm_bound: float | None = None,
-        inner: bool = False,
-    ) -> Any:
-        """Bound linear functionals of the coefficients, all at once (simultaneously).
-
-        Parameters
-        ----------
-        functionals : array of shape (d,) or (N, d), optional
-            Each row g stands for gᵀa. None: every coefficient.
-        level : float or sequence of floats
-        norm_bound : float, optional
-            An assumption of yours, ‖coef‖ <= B (the penalised coefficients) for features, and
-            ‖f‖ <= B in the norm of the kernel for kernels.
-        inner : bool
-            Also search for members that come near the bounds.
-        """
-        if functionals is None:
-            g, names = np.eye(self.objective.d), tuple(self.objective.names)
-        else:
-            g = self._vectors(functionals, "functionals")[0]
-            names = tuple(f"g{j}" for j in range(len(g)))
-        _check_norm_bound(norm_bound)
-        ball = None if norm_bound is None else self._geometry.ball(g, None, function=False)
-        make = self._bounds(g, ball, norm_bound, inner=inner)
-        return self._at_levels(level, lambda used: Interval(names=names, **make(used)))
-
-    def band(
-        self,
-        X: Any,
-        level: Any = 0.9,
-        norm_bound: float | None = None,
-        target: str | None = None,
-        inner: bool = False,
-    ) -> Any:
-        """Return a simultaneous band: honest outer bounds at every input, from one joint region.
-
-        Without a norm bound the band covers the ideal representation. It agrees with the noise-free
-        function at the training inputs and need not elsewhere.
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs, as the model takes them.
-        level : float or sequence of floats
-        norm_bound : float, optional
-            An assumption of yours: the function's norm is at most B.
-        target : {"representation", "function"}, optional
-            ``"function"`` covers the function itself between the training inputs too; it needs a
-            kernel and a norm bound, and is the default with these.
-        inner : bool
-            Also search for members that come near the bounds, and return them as witnesses.
-        """
-        inputs = self._transform(X)
-        g = self.objective.design.rows(inputs)
-        kernel = isinstance(self.objective.design, KernelDesign)
-        chosen = target or ("function" if kernel and norm_bound is not None else "representation")
-        if chosen not in ("representation", "function"):
-            raise ValueError(
-                complaint(
-                    "target",
-                    "is unknown",
-                    "'representation' or 'function'",
-                    repr(target),
-                    "Leave it out for the default.",
-                )
-            )
-        if chosen == "function" and (norm_bound is None or not kernel):
-            raise NotAvailable(
-                "target='function' needs a kernel and an assumption on the function between the "
-                "training inputs: pass norm_bound=B with a kernel model, or use "
-                "target='representation'."
-            )
-        ball = None
-        if norm_bound is not None:
-            _check_norm_bound(norm_bound)
-            similarity = self._self_similarity(inputs, chosen)
-            ball = self._geometry.ball(g, similarity, function=chosen == "function")
-        make = self._bounds(g, ball, norm_bound, inner=inner)
-        return self._at_levels(level, lambda used: Band(X=X, target=chosen, **make(used)))
-
-    def suggest_norm_bound(self) -> float:
-        """Return twice the norm of the estimate: a heuristic from the data, not an assumption.
-
-        A band that rests on it carries no guarantee. The norm bound is meant to be known before
-        looking at the data.
-        """
-        return 2 * self._geometry.norm_of_estimate()
 
     # Boundedness
 
@@ -250,14 +148,11 @@ class QuadraticRegion(Region):
                 "sample is taken within the ball."
             )
         if not self.contains(self.estimate, level):
-            raise NotAvailable(
-                f"the region of level {float(used):.12g} has no member: even the estimate is "
-                "outside. Ask for a higher level."
-            )
+            raise self._no_member(used)
         P = self.objective.design.penalty_matrix()
         if norm_bound is not None:
-            _check_norm_bound(norm_bound)
-            self._geometry.require_inside(norm_bound)
+            check_norm_bound(norm_bound)
+            self._require_inside(norm_bound)
             verdict = self.bounded(level)
             if self.objective.design.intercept and not verdict:
                 one = np.zeros(self.objective.d)
@@ -273,16 +168,20 @@ class QuadraticRegion(Region):
             spans = [covered(low[j], high[j], used.q) for j in range(len(origins))]
             if norm_bound is not None:
                 spans = [
-                    _within_ball(span, P, a, d, norm_bound)
+                    within_ball(span, P, a, d, norm_bound)
                     for span, a, d in zip(spans, origins, directions, strict=True)
                 ]
             return spans
 
         axes = self.objective.back
+
+        def directions(rng: np.random.Generator, chains: Array) -> Array:
+            return rng.standard_normal((len(chains), axes.shape[1])) @ axes.T
+
         steps = 2 * axes.shape[1] if thinning is None else thinning
         return hit_and_run(
             self.estimate,
-            axes,
+            directions,
             members,
             lambda a: self.contains(a, level),
             size,
@@ -309,36 +208,13 @@ class QuadraticRegion(Region):
             return "at no level: region.bounded(level) says why and what to do"
         return f"up to level {highest:.4g}; region.bounded(level) says more"
 
+    @property
+    def _root_weights(self) -> Array:
+        return np.sqrt(self.objective.w)
+
     @cached_property
     def _geometry(self) -> Geometry:
         return Geometry(self.objective, self.perturbations, self.tie_order, self.estimate)
-
-    def _vectors(self, vectors: Any, name: str) -> tuple[Array, bool]:
-        """Return vectors of d numbers as rows, and whether there was but one."""
-        v = as_finite(vectors, name)
-        if v.ndim not in (1, 2) or v.shape[-1] != self.objective.d:
-            raise ValueError(
-                complaint(
-                    name,
-                    "has the wrong shape",
-                    f"rows of {self.objective.d} numbers, one for each coefficient",
-                    f"shape {v.shape}",
-                    "See region.objective.names for their order.",
-                )
-            )
-        return np.atleast_2d(v), v.ndim == 1
-
-    def _self_similarity(self, inputs: Array, target: str) -> Array | None:
-        design = self.objective.design
-        if not isinstance(design, KernelDesign) or design.kernel is None:
-            return None
-        similarity = design.kernel.diagonal(inputs)
-        if similarity is None and target == "function":
-            raise NotAvailable(
-                "target='function' needs k(z, z) at the new inputs, which a precomputed kernel "
-                "does not tell: pass the kernel itself, or use target='representation'."
-            )
-        return similarity
 
     def _drawn_back(self, a: Array, used: Level) -> Array:
         """Move points towards the estimate until they are members, as far as that takes, (N, d).
@@ -370,6 +246,8 @@ class QuadraticRegion(Region):
             )
             found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
             if inner and status is not Status.EMPTY:
+                if norm_bound is not None:
+                    self._require_inside(norm_bound)
                 a = geometry.attained(g, ball, norm_bound, used, self.seed)
                 a = self._drawn_back(a.reshape(-1, a.shape[-1]), used).reshape(a.shape)
                 values = np.einsum("snd,nd->sn", a, g)
@@ -385,30 +263,3 @@ class QuadraticRegion(Region):
             }
 
         return at
-
-
-def _check_norm_bound(norm_bound: float | None) -> None:
-    if norm_bound is None:
-        return
-    number = isinstance(norm_bound, Real) and not isinstance(norm_bound, bool)
-    if not number or not np.isfinite(norm_bound) or norm_bound <= 0:
-        raise ValueError(
-            complaint(
-                "norm_bound",
-                "is out of range",
-                "one finite number > 0",
-                repr(norm_bound),
-                "Pass an upper bound on the norm that you are ready to assume.",
-            )
-        )
-
-
-def _within_ball(spans: Array, P: Array, a: Array, d: Array, bound: float) -> Array:
-    """Intersect intervals of t with {t : (a + td)ᵀP(a + td) <= B²}."""
-    A, b, c = float(d @ P @ d), float(a @ P @ d), float(a @ P @ a) - bound**2
-    if A <= 0:
-        return spans
-    root = np.sqrt(max(b * b - A * c, 0.0))
-    low, high = (-b - root) / A, (-b + root) / A
-    clipped = np.clip(spans, low, high)
-    return clipped[clipped[:, 0] < clipped[:, 1]]

@@ -23,6 +23,7 @@ class Status(Enum):
         "certified, although the region itself may be bounded"
     )
     UNDETERMINED = "some functionals are not determined by the fitted values: they take every value"
+    NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
     EMPTY = "the region of this level has no member at all"
 
 

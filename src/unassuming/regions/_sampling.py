@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from unassuming._errors import complaint
+from unassuming._progress import progress
 from unassuming._typing import Array
 from unassuming.regions._seed import as_seed
 
 Members = Callable[[Array, Array], list[Array]]
 """(origins, directions), each (N, d), to the intervals of t inside the region, N arrays (k, 2)."""
 
+Directions = Callable[[np.random.Generator, Array], Array]
+"""Random directions (N, d) for chains at points (N, d)."""
+
 _CHAINS = 16
 
 
 def hit_and_run(
     start: Array,
-    axes: Array,
+    directions: Directions,
     members: Members,
     accept: Callable[[Array], Any],
     size: int,
@@ -32,8 +36,8 @@ def hit_and_run(
     ----------
     start : array of shape (d,)
         A member; every chain starts there.
-    axes : array of shape (d, k)
-        Directions are random combinations of these columns.
+    directions : callable
+        Draws a direction for each chain.
     members, accept
         The region on lines, and membership of points: what is returned has been accepted.
     size, thinning : int
@@ -45,17 +49,26 @@ def hit_and_run(
         )
     rng = np.random.default_rng(as_seed(random_state))
     chains = np.tile(start, (min(_CHAINS, int(size)), 1))
-    kept: list[Array] = []
-    total = 0
-    while total < size:
-        for _ in range(thinning):
-            directions = rng.standard_normal((len(chains), axes.shape[1])) @ axes.T
-            for j, spans in enumerate(members(chains, directions)):
-                chains[j] = chains[j] + _uniform(spans, rng) * directions[j]
-        inside = chains[np.asarray(accept(chains))]
-        kept.append(inside.copy())
-        total += len(inside)
-    return np.concatenate(kept)[:size]
+
+    def draws() -> Iterator[tuple[slice, Array]]:
+        total = 0
+        while total < size:
+            walk(chains, directions, members, rng, thinning)
+            inside = chains[np.asarray(accept(chains))]
+            yield slice(total, min(total + len(inside), size)), inside
+            total += len(inside)
+
+    return np.concatenate([inside for _, inside in progress(draws(), size, "samples")])[:size]
+
+
+def walk(
+    chains: Array, directions: Directions, members: Members, rng: np.random.Generator, steps: int
+) -> None:
+    """Move each chain (N, d) to a uniform point of the region on a random line, time and again."""
+    for _ in range(steps):
+        moves = directions(rng, chains)
+        for j, spans in enumerate(members(chains, moves)):
+            chains[j] = chains[j] + _uniform(spans, rng) * moves[j]
 
 
 def _uniform(spans: Array, rng: np.random.Generator) -> float:

@@ -1,0 +1,70 @@
+"""Members that push functionals as far as a search finds: hill climbing over crossings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from unassuming._progress import progress
+from unassuming._typing import Array, BoolArray
+from unassuming.regions._sampling import Members
+
+_ROUNDS = 30
+_STALLED = 4
+_INSIDE = 1e-9
+
+
+def climb(
+    g: Array,
+    pool: Array,
+    members: Members,
+    accept: Callable[[Array], BoolArray],
+    propose: Callable[[np.random.Generator, Array, Array], list[Array]],
+    rng: np.random.Generator,
+) -> Array:
+    """Return a member for each functional g (N, d) with gᵀa as large as was found, (N, d).
+
+    Parameters
+    ----------
+    pool : array of shape (P, d)
+        Members to start from: each functional takes the best.
+    members, accept : callables
+        The region on lines, and membership of points: what is returned has been accepted.
+    propose : callable
+        (rng, points, g) to directions to try from the points, a list of arrays (N, d).
+    """
+    a, idle = pool[np.argmax(g @ pool.T, axis=1)], 0
+    for _ in progress(((slice(j, j + 1), j) for j in range(_ROUNDS)), _ROUNDS, "rounds"):
+        a = a[np.argmax(g @ a.T, axis=1)]  # what was found for one functional may serve another
+        value = (g * a).sum(axis=1)
+        better = np.zeros(len(g), dtype=np.bool_)
+        for directions in propose(rng, a, g):
+            trial = a + _farthest(members(a, directions), directions, g)[:, None] * directions
+            gain = (g * trial).sum(axis=1) - value > 1e-9 * (1 + np.abs(value))
+            if not gain.any():
+                continue
+            gain[gain] = accept(trial[gain])
+            a[gain] = trial[gain]
+            value[gain] = (g[gain] * a[gain]).sum(axis=1)
+            better |= gain
+        idle = 0 if better.any() else idle + 1
+        if idle == _STALLED:
+            break
+    return np.asarray(a)
+
+
+def _farthest(spans: list[Array], directions: Array, g: Array) -> Array:
+    """Return the t that takes gᵀa farthest on each line, a little inside its interval, (N,)."""
+    slope = (g * directions).sum(axis=1)
+    t = np.zeros(len(g))
+    for j, (ends, rise) in enumerate(zip(spans, slope, strict=True)):
+        ends = ends if rise >= 0 else -ends[:, ::-1]
+        ends = ends[np.isfinite(ends[:, 1])]
+        if len(ends):
+            low, high = ends[np.argmax(ends[:, 1])]
+            inside = high - _INSIDE * (
+                min(high - low, abs(high)) if np.isfinite(low) else abs(high)
+            )
+            t[j] = inside if rise >= 0 else -inside
+    return t
