@@ -114,7 +114,9 @@ class _Switches:
         column = sort([part.column.astype(np.float64) for part in parts]).astype(np.intp)
         return cls(x, column, (a0, a1), (b0, b1))
 
-    def follow(self, columns: Array, here: _Here, unit: float) -> tuple[Array, Array, Array, Sizes]:
+    def follow(
+        self, columns: Array | None, here: _Here, unit: float
+    ) -> tuple[Array, Array, Array, Sizes]:
         """Return A, B and C of Z_i - Z_0 before, between and after the switches, (m - 1, E + 1).
 
         From x = 0, where p and z_0 are given, both ways: far away the gradients may be large, and
@@ -146,7 +148,7 @@ class _Switches:
         )
         return A.copy(), B.copy(), C.copy(), sizes
 
-    def _walk(self, columns: Array, state: Array, met: IntArray, sign: IntArray) -> Array:
+    def _walk(self, columns: Array | None, state: Array, met: IntArray, sign: IntArray) -> Array:
         """Pass some switches, or take them back; return what each adds to A, B, C and lengths."""
         rows = np.arange(len(met))[:, None]
         column = self.column[rows, met]
@@ -155,12 +157,17 @@ class _Switches:
         )
         dots = np.empty(factor.shape)
         for e in range(met.shape[1]):
-            c = columns[column[:, e]]
-            dots[:, e] = np.einsum("irk,ik->ir", state, c)
-            state += factor[:, e, :, None] * c[:, None, :]
+            if columns is None:  # unit vectors: one entry of the state changes
+                at = rows[:, 0], slice(None), column[:, e]
+                dots[:, e] = state[at]
+                state[at] += factor[:, e]
+            else:
+                c = columns[column[:, e]]
+                dots[:, e] = np.einsum("irk,ik->ir", state, c)
+                state += factor[:, e, :, None] * c[:, None, :]
         a0, a1, b0, b1 = np.moveaxis(factor, 2, 0)
         p0, p1, z0, z1 = np.moveaxis(dots, 2, 0)
-        square = (columns * columns).sum(axis=1)[column]
+        square = np.ones(column.shape) if columns is None else _dot(columns, columns)[column]
         A = 2 * ((a1 + b1) * p1 + a1 * z1) + a1 * (a1 + 2 * b1) * square
         B = 2 * ((a0 + b0) * p1 + (a1 + b1) * p0 + a0 * z1 + a1 * z0)
         B += 2 * (a0 * a1 + a0 * b1 + a1 * b0) * square
@@ -179,15 +186,19 @@ class _Here:
     z_error: Affine  # (1, 1)
 
 
-def _columns(model: LineModel) -> Array:
-    """Return the columns of Ψ and then those of ΨL, as rows: what components and residuals move."""
+def _columns(model: LineModel) -> Array | None:
+    """Return the columns of Ψ and then those of ΨL, as rows: what components and residuals move.
+
+    None stands for unit vectors.
+    """
     L, psi = model.score.pullback, model.score.weighting
-    n = len(model.y)
-    pull = np.eye(n) if L is None else L
+    bent = len(model.kinks.thresholds) > 0
+    if psi is None and not bent:
+        return None
+    pull = np.eye(len(model.y)) if L is None else L
     weigh = np.eye(len(pull)) if psi is None else psi
-    if len(model.kinks.thresholds) == 0:
-        return np.ascontiguousarray(weigh.T)
-    return np.ascontiguousarray(np.concatenate([weigh.T, (weigh @ pull).T]))
+    both = [weigh, weigh @ pull] if bent else [weigh]
+    return np.ascontiguousarray(np.concatenate(both, axis=1).T)
 
 
 def _switches(
