@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from mpmath import lu_solve, matrix, mpf, workdps
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, Ridge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 from sklearn.svm import SVR
 
+import oracles
 import unassuming as ua
 
 M = 20
@@ -201,6 +202,46 @@ def scan_loosely(region, origins, directions, rng):
         t = t[(np.abs(t[:, None] - ends) > size).all(axis=1)]
         member = region.rank(o + t[:, None] * d) <= M - q
         np.testing.assert_array_equal(member, inside(spans, t))
+
+
+# --- the same region by two ways ------------------------------------------------------------------
+
+
+def hessian_root(region):
+    """H^{-1/2} as a plain matrix."""
+    o = region.objective
+    H = o.design.matrix.T @ o.design.matrix / o.n + o.lam * o.design.penalty_matrix()
+    return oracles.inverse_root(H)
+
+
+def twins(noise):
+    """Pairs of regions that are equal, one of them with closed-form crossings."""
+    options = {"noise": noise, "m": M, "random_state": 1}
+    X, y = primal(15, 2)
+    ridge = ua.confidence_region(Ridge(), X, y, **options)
+    yield ridge, ua.confidence_region(Ridge(), X, y, weighting=hessian_root(ridge), **options)
+    least_squares = ua.confidence_region(LinearRegression(), X, y, **options)
+    lasso = ua.confidence_region(Lasso(alpha=0.0), X, y, weighting="hessian", **options)
+    yield least_squares, lasso
+    X, y = dual(12, 1)
+    kernel = ua.confidence_region(KernelRidge(alpha=1.0, **KERNEL), X, y, **options)
+    huber = ua.KernelHuber(alpha=1.0, delta=1e5, **KERNEL)
+    yield kernel, ua.confidence_region(huber, X, y, **options)
+
+
+@pytest.mark.parametrize("noise", EVERY_NOISE)
+def test_crossings_are_those_of_the_quadratic_region_where_both_are_the_same(noise):
+    rng = np.random.default_rng(0)
+    for closed_form, piecewise in twins(noise):
+        for q in (1, 4, 10, 16):
+            d = rng.normal(size=closed_form.objective.d)
+            origin = closed_form.estimate + 0.1 * rng.normal(size=len(d)) * (q % 2)
+            expected = closed_form.crossings(d, 1 - q / M, origin=origin)
+            found = piecewise.crossings(d, 1 - q / M, origin=origin)
+            near = found[np.abs(found).min(axis=1) < 1e3]  # beyond, Huber's threshold matters
+            np.testing.assert_allclose(
+                np.clip(near, -1e3, 1e3), np.clip(expected, -1e3, 1e3), rtol=1e-9
+            )
 
 
 def test_levels_are_nested_and_asked_for_together():

@@ -1,4 +1,4 @@
-"""Where the coefficients on lines cross the kinks of a penalty (docs/theory.md 7)."""
+"""Where the coefficients on lines cross the kinks of a penalty (docs/theory.md 7.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The weighted gradients along a line are affine in t between kinks (docs/theory.md 2 and 7).
+"""The weighted gradients along a line are affine in t between kinks (docs/theory.md 2, 7.1).
 
 With u = Lρ(r), the least-norm gradient is z = Ψ(u - clip(u, lo, hi)), and the comparison of Z_i
 with Z_0 is the sign of ⟨p, p + 2z_0⟩ with p = z_i - z_0, formed from (G_i - I) r alone.

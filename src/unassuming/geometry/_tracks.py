@@ -39,9 +39,9 @@ class Tracks:
     def along(cls, model: LineModel, origin: Array, direction: Array, shift: float) -> Self:
         """Follow every set along origin + t direction, expanded about t = shift."""
         crossed = Breakpoints.of(model.steps, origin[None], direction[None])
-        switches, p, z, tolerances = _switches(model, origin, direction, shift)
-        A, B, C = switches.follow(_columns(model), p, z)
-        settle(A, B, C, tolerances)
+        switches, here = _switches(model, origin, direction, shift)
+        A, B, C, sizes = switches.follow(_columns(model), here, model.unit)
+        settle(A, B, C, sizes.tolerances())
         far = np.full((len(A), 1), np.inf)
         ends = np.concatenate([-far, switches.x, far], axis=1)
         lo, hi = ends[:, :-1], ends[:, 1:]
@@ -114,51 +114,102 @@ class _Switches:
         column = sort([part.column.astype(np.float64) for part in parts]).astype(np.intp)
         return cls(x, column, (a0, a1), (b0, b1))
 
-    def follow(self, columns: Array, p: Affine, z: Affine) -> tuple[Array, Array, Array]:
+    def follow(
+        self, columns: Array | None, here: _Here, unit: float
+    ) -> tuple[Array, Array, Array, Sizes]:
         """Return A, B and C of Z_i - Z_0 before, between and after the switches, (m - 1, E + 1).
 
-        ``p`` and ``z`` hold before the first, (m - 1, k) each.
+        From x = 0, where p and z_0 are given, both ways: far away the gradients may be large, and
+        so are their rounding errors, which must not be carried back.
         """
-        (a0, a1), (b0, b1) = self.a, self.b
-        state = np.stack([*p, *z], axis=1)  # (m - 1, 4, k)
-        factor = np.stack([a0, a1, b0, b1], axis=2)  # (m - 1, E, 4)
+        p, z = here.p, here.z
+        count = self.x.shape[1]
+        start = (self.x < 0).sum(axis=1)[:, None]  # the piece that holds x = 0
+        first = _dot(p[1], p[1] + 2 * z[1]), _dot(p[0], p[0] + 2 * z[0])
+        cross = _dot(p[0], p[1] + 2 * z[1]) + _dot(p[1], p[0] + 2 * z[0])
+        lengths = [np.sqrt(_dot(part, part)) for part in (*p, *z)]
+        base = np.stack([first[0], cross, first[1], *lengths], axis=1)
+        table = np.repeat(base[:, None, :], count + 1, axis=1)  # (m - 1, E + 1, 7)
+        ways = (1, count - int(start.min(initial=count))), (-1, int(start.max(initial=0)))
+        for sign, steps in ways:
+            met = start + np.arange(steps) if sign > 0 else start - 1 - np.arange(steps)
+            valid = (met >= 0) & (met < count)
+            met = np.clip(met, 0, count - 1)
+            gain = self._walk(columns, np.stack([*p, *z], axis=1), met, sign * valid)
+            row, step = np.nonzero(valid)
+            piece = met[row, step] + (sign > 0)
+            table[row, piece] += np.cumsum(gain, axis=1)[row, step]
+        A, B, C, p0, p1, z0, z1 = np.moveaxis(table, 2, 0)
+        sizes = Sizes(
+            p=(p0, p1),
+            z=(z0, z1),
+            p_error=(2 * here.p_error[0] + unit * p0, 2 * here.p_error[1] + unit * p1),
+            z_error=(here.z_error[0] + unit * z0, here.z_error[1] + unit * z1),
+        )
+        return A.copy(), B.copy(), C.copy(), sizes
+
+    def _walk(self, columns: Array | None, state: Array, met: IntArray, sign: IntArray) -> Array:
+        """Pass some switches, or take them back; return what each adds to A, B, C and lengths."""
+        rows = np.arange(len(met))[:, None]
+        column = self.column[rows, met]
+        factor = sign[:, :, None] * np.stack(
+            [part[rows, met] for part in (*self.a, *self.b)], axis=2
+        )
         dots = np.empty(factor.shape)
-        first = [_dot(p[j], p[k] + 2 * z[k]) for j, k in ((1, 1), (0, 1), (1, 0), (0, 0))]
-        for e in range(self.x.shape[1]):
-            c = columns[self.column[:, e]]
-            dots[:, e] = np.einsum("irk,ik->ir", state, c)
-            state += factor[:, e, :, None] * c[:, None, :]
+        for e in range(met.shape[1]):
+            if columns is None:  # unit vectors: one entry of the state changes
+                at = rows[:, 0], slice(None), column[:, e]
+                dots[:, e] = state[at]
+                state[at] += factor[:, e]
+            else:
+                c = columns[column[:, e]]
+                dots[:, e] = np.einsum("irk,ik->ir", state, c)
+                state += factor[:, e, :, None] * c[:, None, :]
+        a0, a1, b0, b1 = np.moveaxis(factor, 2, 0)
         p0, p1, z0, z1 = np.moveaxis(dots, 2, 0)
-        square = (columns * columns).sum(axis=1)[self.column]
+        square = np.ones(column.shape) if columns is None else _dot(columns, columns)[column]
         A = 2 * ((a1 + b1) * p1 + a1 * z1) + a1 * (a1 + 2 * b1) * square
         B = 2 * ((a0 + b0) * p1 + (a1 + b1) * p0 + a0 * z1 + a1 * z0)
         B += 2 * (a0 * a1 + a0 * b1 + a1 * b0) * square
         C = 2 * ((a0 + b0) * p0 + a0 * z0) + a0 * (a0 + 2 * b0) * square
-        every = (first[0], A), (first[1] + first[2], B), (first[3], C)
-        A, B, C = (np.cumsum(np.column_stack([one, more]), axis=1) for one, more in every)
-        return A, B, C
+        longer = np.abs(factor) * np.sqrt(square)[:, :, None]
+        return np.concatenate([np.stack([A, B, C], axis=2), longer], axis=2)
 
 
-def _columns(model: LineModel) -> Array:
-    """Return the columns of Ψ and then those of ΨL, as rows: what components and residuals move."""
+@dataclass(frozen=True, eq=False)
+class _Here:
+    """p and z_0 on the piece that holds x = 0, just before it, with bounds on their errors."""
+
+    p: Affine  # (m - 1, k)
+    z: Affine  # (m - 1, k)
+    p_error: Affine  # (m - 1, 1)
+    z_error: Affine  # (1, 1)
+
+
+def _columns(model: LineModel) -> Array | None:
+    """Return the columns of Ψ and then those of ΨL, as rows: what components and residuals move.
+
+    None stands for unit vectors.
+    """
     L, psi = model.score.pullback, model.score.weighting
-    n = len(model.y)
-    pull = np.eye(n) if L is None else L
+    bent = len(model.kinks.thresholds) > 0
+    if psi is None and not bent:
+        return None
+    pull = np.eye(len(model.y)) if L is None else L
     weigh = np.eye(len(pull)) if psi is None else psi
-    if len(model.kinks.thresholds) == 0:
-        return np.ascontiguousarray(weigh.T)
-    return np.ascontiguousarray(np.concatenate([weigh.T, (weigh @ pull).T]))
+    both = [weigh, weigh @ pull] if bent else [weigh]
+    return np.ascontiguousarray(np.concatenate(both, axis=1).T)
 
 
 def _switches(
     model: LineModel, origin: Array, direction: Array, shift: float
-) -> tuple[_Switches, Affine, Affine, tuple[Array, Array, Array]]:
-    """Return all switches, p and z_0 before the first, and the tolerances of A, B and C."""
+) -> tuple[_Switches, _Here]:
+    """Return all switches, and p and z_0 at x = 0."""
     about, line = (origin + shift * direction)[None], direction[None]
     r = model.residuals(about, line)
     moved = model.perturbations.apply(r[0][0]), model.perturbations.apply(r[1][0])
     sets = len(moved[0])
-    rho_0, rho = _loss_before(model, r), _loss_before(model, moved)
+    rho_0, rho = _loss(model, r), _loss(model, moved)
     delta = rho[0] - rho_0[0], rho[1] - rho_0[1]
     u = model.pull(rho_0[0]), model.pull(rho_0[1])
     v = model.pull(delta[0]), model.pull(delta[1])
@@ -171,7 +222,7 @@ def _switches(
         j, box = np.flatnonzero(face), (lo[face], hi[face])
         base: Affine = u[0][:, face], u[1][:, face]
         other: Affine = base[0] + v[0][:, face], base[1] + v[1][:, face]
-        one, many = _threshold_before(base, box), _threshold_before(other, box)
+        one, many = _threshold(base, box), _threshold(other, box)
         same = (one[2] == many[2]) & (one[2] != 0)  # shifted alike: v is the difference
         for k in (0, 1):
             v[k][:, face] = np.where(same, v[k][:, face], many[k] - one[k])
@@ -184,15 +235,18 @@ def _switches(
         parts += _both(r, moved, np.full(len(model.y), threshold), bend, rows)
 
     p = model.weigh(v[0]), model.weigh(v[1])
-    z = tuple(np.broadcast_to(model.weigh(part), (sets, p[0].shape[1])) for part in w)
-    tolerances = _tolerances(model, r, moved, (s, slope), about, line)
-    return _Switches.joined(parts, sets), p, (z[0], z[1]), tolerances
+    z0, z1 = (np.broadcast_to(model.weigh(part), (sets, p[0].shape[1])) for part in w)
+    # Thresholding compares parts that carry the errors of all of u, not only of its change.
+    columns = moved[0].T[None], moved[1].T[None]
+    errors = model.errors(r, columns, (s[None], slope[None]), about, line)
+    p_error = errors["p_error"][0].T, errors["p_error"][1].T
+    return _Switches.joined(parts, sets), _Here(p, (z0, z1), p_error, errors["z_error"])
 
 
 def _common_part(
     model: LineModel, origin: Array, direction: Array, about: Array, shift: float
 ) -> tuple[Array, Array, list[_Switches]]:
-    """Return the subgradient at x = -∞, its slope, and where it jumps for all sets alike."""
+    """Return the subgradient before x = 0, its slope, and where it jumps for all sets alike."""
     s = model.score.subdifferential(about)[0][0]
     if model.steps.values.shape[1] == 0:
         return s, model.score.subdifferential(direction[None])[0][0], []
@@ -203,8 +257,9 @@ def _common_part(
     parts = Breakpoints.of(steps, origin[None], direction[None])
     j, kink = parts.component, parts.kink
     jump = np.sign(d[j]) * (steps.between[j, kink + 1] - steps.between[j, kink])
-    zero = np.zeros(parts.t.shape)
-    switches = _Switches(parts.t - shift, j, (zero, zero), (-jump, zero))
+    x, zero = parts.t - shift, np.zeros(parts.t.shape)
+    np.add.at(s, j[x < 0], jump[x < 0])
+    switches = _Switches(x, j, (zero, zero), (-jump, zero))
     return s, np.zeros_like(s), [switches] if parts.t.size else []
 
 
@@ -230,52 +285,25 @@ def _both(
     return out
 
 
-def _threshold_before(u: Affine, box: tuple[Array, Array]) -> tuple[Array, Array, IntArray]:
-    """Return u - clip(u, lo, hi) for x near -∞, and the side of the box: -1, 0 (inside) or 1."""
+def _threshold(u: Affine, box: tuple[Array, Array]) -> tuple[Array, Array, IntArray]:
+    """Return u - clip(u, lo, hi) just before x = 0, and the side: -1, 0 (inside) or 1."""
     lo, hi = box
-    below = np.where(u[1] == 0, u[0] < lo, (u[1] > 0) & np.isfinite(lo))
-    above = np.where(u[1] == 0, u[0] > hi, (u[1] < 0) & np.isfinite(hi))
+    below = (u[0] < lo) | ((u[0] == lo) & (u[1] > 0))
+    above = (u[0] > hi) | ((u[0] == hi) & (u[1] < 0))
     side = above.astype(np.intp) - below
-    edge = np.where(below, np.where(np.isfinite(lo), lo, 0.0), np.where(np.isfinite(hi), hi, 0.0))
+    edge = np.where(below, lo, np.where(above, hi, 0.0))
     return np.where(side == 0, 0.0, u[0] - edge), np.where(side == 0, 0.0, u[1]), side
 
 
-def _loss_before(model: LineModel, r: Affine) -> Affine:
-    """Return ρ(r) for x near -∞, which is affine."""
-    thresholds, slopes = model.kinks.thresholds, model.kinks.slopes
-    influence = model.score.influence
-    if len(thresholds) == 0 or influence is None:
+def _loss(model: LineModel, r: Affine) -> Affine:
+    """Return ρ(r) just before x = 0."""
+    kinks, influence = model.kinks, model.score.influence
+    if len(kinks.thresholds) == 0 or influence is None:
         return r
-    outside = np.where(r[1] > 0, 0, len(thresholds))
-    interval = np.where(r[1] == 0, np.searchsorted(thresholds, r[0]), outside)
-    inner = (thresholds[1:] + thresholds[:-1]) / 2
-    points = np.concatenate([thresholds[:1] - 1, inner, thresholds[-1:] + 1])
-    intercept = np.array([influence(np.full(len(model.y), x))[0] for x in points]) - slopes * points
-    return slopes[interval] * r[0] + intercept[interval], slopes[interval] * r[1]
-
-
-def _tolerances(
-    model: LineModel, r: Affine, moved: Affine, s: Affine, about: Array, line: Array
-) -> tuple[Array, Array, Array]:
-    """Bound the rounding errors of A, B and C, summed up over all switches, (m - 1, 1) each."""
-    constant = np.sqrt(len(model.y)) * np.abs(model.kinks.thresholds).max(initial=0.0)
-    residual = np.linalg.norm(r[0]) + constant, np.linalg.norm(r[1])
-    subgradient = np.linalg.norm(s[0]) + 2 * model.step_size, np.linalg.norm(s[1])
-    size = tuple(model.pull_size * residual[k] for k in (0, 1))
-    errors = model.errors(
-        r, (moved[0].T[None], moved[1].T[None]), (s[0][None], s[1][None]), about, line
-    )
-    wide = tuple(2 * size[k] + model.weight_size * 2 * model.step_size * (k == 0) for k in (0, 1))
-    sizes = Sizes(
-        p=(np.full((1, 1), wide[0]), np.full((1, 1), wide[1])),
-        z=(
-            np.full((1, 1), size[0] + model.weight_size * subgradient[0]),
-            np.full((1, 1), size[1] + model.weight_size * subgradient[1]),
-        ),
-        p_error=(errors["p_error"][0].T, errors["p_error"][1].T),
-        z_error=errors["z_error"],
-    )
-    return sizes.tolerances()
+    rising = np.searchsorted(kinks.thresholds, r[0], side="left")
+    falling = np.searchsorted(kinks.thresholds, r[0], side="right")
+    slope = kinks.slopes[np.where(r[1] < 0, falling, rising)]
+    return influence(r[0]), slope * r[1]
 
 
 def _dot(x: Array, y: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Regions of ε-SVR, LASSO, Huber and of any objective: where lines cross them (theory 5 to 7)."""
+"""Regions of ε-SVR, LASSO, Huber and of any objective: where lines cross them (docs/theory.md 7.1)."""
 
 from __future__ import annotations
 
