@@ -5,6 +5,7 @@ from unassuming.objectives._design import Design, FeatureDesign, KernelDesign
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._lasso import LassoObjective
+from unassuming.objectives._logistic import LogisticObjective
 from unassuming.objectives._registry import factory_for, register_objective
 from unassuming.objectives._score import Score
 from unassuming.objectives._sklearn import (
@@ -14,6 +15,7 @@ from unassuming.objectives._sklearn import (
     from_kernel_ridge,
     from_lasso,
     from_linear_regression,
+    from_logistic_regression,
     from_lssvc,
     from_ridge,
     from_ridge_classifier,
@@ -29,6 +31,7 @@ __all__ = [
     "KernelDesign",
     "KernelHuberObjective",
     "LassoObjective",
+    "LogisticObjective",
     "Objective",
     "Quadratic",
     "SVRObjective",
@@ -42,6 +45,7 @@ __all__ = [
     "from_kernel_ridge",
     "from_lasso",
     "from_linear_regression",
+    "from_logistic_regression",
     "from_lssvc",
     "from_ridge",
     "from_ridge_classifier",
