@@ -14,6 +14,7 @@ from unassuming._typing import Array
 from unassuming.models.solvers._l1 import l1_least_squares
 
 _EPS = float(np.finfo(np.float64).eps)
+_MODERATE = 15.0  # log-odds at which every row still adds to the gradient
 
 
 def logistic(design: Array, y: Array, weights: Array, ridge: Array, penalty: Array) -> Array:
@@ -60,19 +61,12 @@ def logistic(design: Array, y: Array, weights: Array, ridge: Array, penalty: Arr
     # Powers of two bring the columns to a common size without rounding.
     columns = np.ldexp(1.0, np.frexp(np.linalg.norm(design, axis=0))[1])
     problem = _Logistic(design / columns, y, weights, ridge / columns**2, penalty / columns)
-    if not (ridge.any() or penalty.any()):
+    best = problem.descend(problem.at(np.zeros(design.shape[1])), 30)
+    # A gradient of zero at moderate log-odds is a minimum. Otherwise there may be none.
+    settled = best.error <= 1.0 and np.abs(best.g).max() <= _MODERATE
+    if not (ridge.any() or penalty.any() or settled):
         problem.require_overlap()
-    best = problem.at(np.zeros(design.shape[1]))
-    current = best
-    for _ in range(200):
-        if current.error <= 1.0:
-            break
-        trial = problem.step(current)
-        if trial is None:
-            break
-        current = trial
-        best = min(best, current, key=lambda point: point.error)
-    a: Array = best.a / columns
+    a: Array = problem.descend(best, 200).a / columns
     return a
 
 
@@ -118,6 +112,17 @@ class _Logistic:
                     "Set a finite C; ranks and tests need no estimate.",
                 )
             )
+
+    def descend(self, start: _Point, steps: int) -> _Point:
+        """Take Newton steps until the gradient is zero to rounding; return the best point met."""
+        current = best = start
+        for _ in range(steps):
+            trial = None if current.error <= 1.0 else self.step(current)
+            if trial is None:
+                break
+            current = trial
+            best = min(best, current, key=lambda point: point.error)
+        return best
 
     def at(self, a: Array) -> _Point:
         g = self.design @ a
