@@ -21,8 +21,9 @@ def model(ratio=0.0, **options):
     """A LogisticRegression with that l1_ratio, in the spelling of the installed version."""
     if not OLD:
         return LogisticRegression(l1_ratio=ratio, **options)
-    kind = {0.0: "l2", 1.0: "l1"}.get(ratio, "elasticnet")
-    return LogisticRegression(penalty=kind, l1_ratio=ratio or None, **options)
+    if ratio in (0.0, 1.0):
+        return LogisticRegression(penalty="l1" if ratio else "l2", **options)
+    return LogisticRegression(penalty="elasticnet", l1_ratio=ratio, **options)
 
 
 PENALTIES = {
