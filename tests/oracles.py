@@ -148,6 +148,29 @@ def lasso(Phi, y, c, penalty, a, images):
     return Z
 
 
+# --- labels ----------------------------------------------------------------------------------
+
+
+def logistic(Phi, y, C, w, ratio, a, images, weighting, f=None):
+    """C Σ w log(1 + exp(-y g)) + ½ (1 - ratio) ‖coef‖² + ratio ‖coef‖₁, the first a_j free.
+
+    Z_i = ‖Ψ ḡ‖² with the least-norm subgradient, coordinate by coordinate. ``images(r, f)`` are
+    the residuals of fresh labels; f is tanh(g/2) unless it is given.
+    """
+    if f is None:
+        f = np.tanh(Phi @ a / 2)
+    Z = []
+    for image in [y - f, *images(y - f, f)]:
+        g = []
+        for j in range(len(a)):
+            u, p = C / 2 * (Phi[:, j] @ (w * image)), float(j > 0)
+            u -= (1 - ratio) * p * a[j]
+            low, high = (-ratio * p, ratio * p) if a[j] == 0 else (ratio * p * np.sign(a[j]),) * 2
+            g.append(nearest_to_zero(u, low, high))
+        Z.append(squared_norm(weighting @ np.array(g)))
+    return Z
+
+
 # --- Huber -----------------------------------------------------------------------------------
 
 

@@ -8,8 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.base import is_classifier
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.svm import SVR
 
 import unassuming as ua
@@ -20,7 +28,7 @@ ESTIMATORS = {
     cls.__name__: cls
     for cls in (
         *(LinearRegression, Ridge, RidgeClassifier, KernelRidge, SVR, Lasso, HuberRegressor),
-        *(ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
+        *(LogisticRegression, ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
     )
 }
 
@@ -145,7 +153,7 @@ def test_the_table_says_which_models_take_sample_weights(cells):
 
 def build(estimator, **options):
     """A region of a model with 12 rows."""
-    classify = isinstance(estimator, (RidgeClassifier, ua.LSSVC))
+    classify = is_classifier(estimator)
     make = ua.datasets.labels if classify else ua.datasets.linear
     X, y, _ = make(n=12, d=2, random_state=0)
     return ua.confidence_region(estimator, X, y, m=10, random_state=0, **options)

@@ -190,6 +190,7 @@ SUPPORTED = [
     "LSSVC",
     "Lasso",
     "LinearRegression",
+    "LogisticRegression",
     "Ridge",
     "RidgeClassifier",
     "SVR",

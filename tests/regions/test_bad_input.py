@@ -6,7 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.svm import SVR
 
 import unassuming as ua
@@ -383,7 +390,7 @@ def test_bad_kernels_are_refused(action, pattern):
 # --- classes --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", [RidgeClassifier(), ua.LSSVC()], ids=repr)
+@pytest.mark.parametrize("model", [RidgeClassifier(), LogisticRegression(), ua.LSSVC()], ids=repr)
 @pytest.mark.parametrize(
     ("y", "given"),
     [
@@ -423,10 +430,11 @@ def test_infinity_is_no_label():
         region_of(RidgeClassifier(), y=with_entry(np.ones(N), 2, np.inf))
 
 
+@pytest.mark.parametrize("model", [RidgeClassifier, LogisticRegression])
 @pytest.mark.parametrize("class_weight", ["balanced", {-1: 1.0, 1: 2.0}], ids=repr)
-def test_class_weights_are_refused_with_the_reason(class_weight):
+def test_class_weights_are_refused_with_the_reason(class_weight, model):
     assert_refused(
-        lambda: region_of(RidgeClassifier(class_weight=class_weight), y=LABELS),
+        lambda: region_of(model(class_weight=class_weight), y=LABELS),
         ValueError,
         "^class_weight depends on the labels, which voids the guarantee: expected "
         rf"class_weight=None, given {re.escape(repr(class_weight))}\. Weight rows by",

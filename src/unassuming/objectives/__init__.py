@@ -7,6 +7,7 @@ from unassuming.objectives._fitted import fitted_coefficients, fitted_values
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._lasso import LassoObjective
+from unassuming.objectives._logistic import LogisticObjective
 from unassuming.objectives._registry import factory_for, register_objective
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives._sklearn import (
@@ -16,6 +17,7 @@ from unassuming.objectives._sklearn import (
     from_kernel_ridge,
     from_lasso,
     from_linear_regression,
+    from_logistic_regression,
     from_lssvc,
     from_ridge,
     from_ridge_classifier,
@@ -34,6 +36,7 @@ __all__ = [
     "Kinks",
     "LassoObjective",
     "LeastNormScore",
+    "LogisticObjective",
     "Objective",
     "Quadratic",
     "SVRObjective",
@@ -47,6 +50,7 @@ __all__ = [
     "from_kernel_ridge",
     "from_lasso",
     "from_linear_regression",
+    "from_logistic_regression",
     "from_lssvc",
     "from_ridge",
     "from_ridge_classifier",

@@ -39,12 +39,18 @@ class Objective(ABC):
     ----------
     default_weighting : str
         The weighting Ψ used when none is asked for.
+    labels_only : bool
+        True if the objective makes sense for labels ±1 alone, with no other noise than theirs.
+    spanned : str
+        What the span of the features has to contain, if it is not the noise-free outputs.
     sign_blind : bool
         True if Z(a, -r) = Z(a, r) for every candidate, as without a penalty. A group that is
         enumerated is then taken modulo ±I.
     """
 
     default_weighting: ClassVar[str] = "identity"
+    labels_only: ClassVar[bool] = False
+    spanned: ClassVar[str] = ""
 
     def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
         self.y = y

@@ -46,9 +46,12 @@ class DesignedObjective(Objective):
 
     def residual_error(self, coefficients: Array, residuals: Array) -> Array:
         """Bound the rounding error of y - Φ a, relative to |y| + |Φ| |a|."""
-        plain = super().residual_error(coefficients, residuals)
+        return super().residual_error(coefficients, residuals) + self.product_error(coefficients)
+
+    def product_error(self, coefficients: Array) -> Array:
+        """Bound the rounding error of Φ a, relative to |Φ| |a|."""
         size = np.abs(coefficients) @ self._size_of_design.T
-        return np.asarray(plain + 4 * _EPS * np.sqrt(self.d) * size)
+        return np.asarray(4 * _EPS * np.sqrt(self.d) * size)
 
     def coefficients(self, values: Array) -> Array:
         """Return the least-norm coefficients of fitted values."""

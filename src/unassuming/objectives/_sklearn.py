@@ -12,6 +12,7 @@ Lasso                        Σ r² / (2n) + alpha ‖coef‖₁     penalty alp
 KernelLasso                  ½ Σ r² + alpha ‖a‖₁             the paper's λ is alpha
 HuberRegressor               Σ (σ + σ H_ε(r/σ)) + alpha ‖·‖² λ = alpha / n
 KernelHuber                  Σ w h_δ(r) + (alpha/2) aᵀKa     λ = alpha / n
+LogisticRegression           C Σ w log(1+exp(-yg)) + ½ ‖·‖²  λ = 1 / (C n)
 ============================ =============================== ==================================
 """
 
@@ -24,7 +25,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.svm import SVR
 
 from unassuming._errors import complaint
@@ -34,6 +42,7 @@ from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives._design import FeatureDesign, KernelDesign
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._lasso import LassoObjective
+from unassuming.objectives._logistic import LogisticObjective
 from unassuming.objectives._registry import register_objective
 from unassuming.objectives._smooth import Quadratic
 from unassuming.objectives._svr import SVRObjective
@@ -87,6 +96,71 @@ def from_lssvc(estimator: Any, X: Array, y: Array, sample_weight: Array | None) 
         design = _kernel_design(estimator, X, intercept=estimator.fit_intercept)
         design.require_positive_semidefinite("LSSVC")
     return Quadratic(design, y, _weights(sample_weight, y), lam)
+
+
+def from_logistic_regression(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> LogisticObjective:
+    """Build C Σ w log(1 + exp(-y g)) + ½ (1 - ρ) ‖coef‖² + ρ ‖coef‖₁, divided by C n.
+
+    ρ is ``l1_ratio``, or what ``penalty`` says where it is given. ``penalty=None`` and an infinite
+    C are no penalty. Of ``solver`` only liblinear matters, since it penalises the intercept.
+    """
+    _refuse_class_weight(estimator)
+    _refuse_other_likelihoods(estimator)
+    ratio = _l1_ratio(estimator)
+    lam = 0.0 if ratio is None else 1 / (_number(estimator, "C", infinite=True) * len(y))
+    l1 = lam * (ratio or 0.0)
+    weights = _weights(sample_weight, y)
+    return LogisticObjective(_features(estimator, X), y, weights, lam - l1, l1)
+
+
+def _l1_ratio(estimator: Any) -> float | None:
+    """Return the share of absolute values in the penalty, or None without a penalty.
+
+    scikit-learn 1.8 deprecated ``penalty`` in favour of ``l1_ratio`` and an infinite C.
+    """
+    penalty = getattr(estimator, "penalty", "deprecated")
+    if penalty is None:
+        return None
+    if penalty in ("l1", "l2"):
+        return float(penalty == "l1")
+    if penalty not in ("elasticnet", "deprecated"):
+        raise ValueError(
+            complaint(
+                "LogisticRegression's penalty",
+                "is unknown",
+                "'l1', 'l2', 'elasticnet' or None",
+                repr(penalty),
+                "Set the hyper-parameter before building the region.",
+            )
+        )
+    if penalty == "deprecated" and estimator.l1_ratio is None:
+        return 0.0
+    return _number(estimator, "l1_ratio", zero=True, largest=1.0)
+
+
+def _refuse_other_likelihoods(estimator: Any) -> None:
+    if estimator.solver == "liblinear" and estimator.fit_intercept:
+        raise ValueError(
+            complaint(
+                "solver='liblinear'",
+                "penalises the intercept, which the other solvers do not",
+                "solver='lbfgs' or 'saga', or fit_intercept=False",
+                "fit_intercept=True",
+                "The region has a solver of its own: only what is minimised matters.",
+            )
+        )
+    if getattr(estimator, "multi_class", "auto") == "multinomial":
+        raise ValueError(
+            complaint(
+                "multi_class='multinomial'",
+                "penalises one coefficient vector for each of the two classes",
+                "multi_class='auto'",
+                "'multinomial'",
+                "Leave it out; with an l2 penalty, twice the C gives the same model.",
+            )
+        )
 
 
 def from_svr(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> SVRObjective:
@@ -200,14 +274,24 @@ def _constant(sample_weight: Array | None, name: str) -> float:
     return float(sample_weight[0])
 
 
-def _number(estimator: Any, name: str, *, above: float = 0.0, zero: bool = False) -> float:
+def _number(
+    estimator: Any,
+    name: str,
+    *,
+    above: float = 0.0,
+    zero: bool = False,
+    largest: float = np.inf,
+    infinite: bool = False,
+) -> float:
     """Return a hyper-parameter: one number above a limit, or zero if that is allowed."""
     try:
         given = np.asarray(getattr(estimator, name), dtype=np.float64)
     except (TypeError, ValueError):
         given = np.full((), np.nan)
     expected = "one finite number >= 0" if zero else f"one finite number > {above:g}"
-    inside = given.size == 1 and np.isfinite(given).all()
+    expected += "" if largest == np.inf else f" and <= {largest:g}"
+    expected += ", or infinity" if infinite else ""
+    inside = given.size == 1 and (np.isfinite(given).all() or infinite) and given <= largest
     if not inside or not (given > above or (zero and given == 0)):
         raise ValueError(
             complaint(
@@ -252,6 +336,7 @@ register_objective(Ridge, from_ridge)
 register_objective(RidgeClassifier, from_ridge_classifier)
 register_objective(KernelRidge, from_kernel_ridge)
 register_objective(LSSVC, from_lssvc)
+register_objective(LogisticRegression, from_logistic_regression)
 register_objective(SVR, from_svr)
 register_objective(Lasso, from_lasso)
 register_objective(KernelLasso, from_kernel_lasso)

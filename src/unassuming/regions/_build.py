@@ -51,10 +51,10 @@ def confidence_region(
     ----------
     estimator : scikit-learn estimator
         LinearRegression, Ridge, KernelRidge, SVR, Lasso, HuberRegressor, RidgeClassifier,
-        `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised transformers ending in
-        one of them. Only its hyper-parameters are used; it need not be fitted. The transformers
-        are fitted here, without y. How each hyper-parameter enters is told by the factories in
-        `unassuming.objectives`.
+        LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised
+        transformers ending in one of them. Only its hyper-parameters are used; it need not be
+        fitted. The transformers are fitted here, without y. How each hyper-parameter enters is
+        told by the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data.
     noise : str or Noise, optional
@@ -98,7 +98,6 @@ def confidence_region(
     factory = factory_for(model)
     classify = isinstance(model, BaseEstimator) and is_classifier(model)
     chosen = as_noise(noise if noise is not None else ("labels" if classify else "symmetric"))
-    _check_labels(chosen, model, classify=classify)
     seed = as_seed(random_state)
     transformation_stream, tie_stream, feature_stream = streams(seed)
     data = check_data(deepcopy(X), y, sample_weight, classify=classify)
@@ -110,6 +109,7 @@ def confidence_region(
     if getattr(model, "kernel", None) == "precomputed":
         design = _precomputed(design, data)
     objective = factory(model, design, data.y, data.weight)
+    _check_labels(chosen, objective, model, classify=classify)
     _name_coefficients(objective, transformers, features)
 
     chosen = chosen if data.rows.all() else chosen.restrict(data.rows)
@@ -154,7 +154,17 @@ def _transformed(transformers: Pipeline | None, X: Any) -> Array:
     return as_inputs(X if transformers is None else transformers.transform(X))
 
 
-def _check_labels(noise: Noise, model: Any, *, classify: bool) -> None:
+def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: bool) -> None:
+    if objective.labels_only and not isinstance(noise, Labels):
+        raise ValueError(
+            complaint(
+                "noise",
+                f"is not that of labels, and {objective} has no published region for any other",
+                "'labels', which is exact",
+                repr(noise),
+                "Leave it out, or use RidgeClassifier or ua.LSSVC for the published region.",
+            )
+        )
     if classify and not isinstance(noise, Labels):
         warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=3)
     if isinstance(noise, Labels) and not classify:
@@ -162,7 +172,7 @@ def _check_labels(noise: Noise, model: Any, *, classify: bool) -> None:
             complaint(
                 "noise",
                 "'labels' needs a classifier",
-                "RidgeClassifier or ua.LSSVC, or another assumption",
+                "RidgeClassifier, LogisticRegression or ua.LSSVC, or another assumption",
                 type(model).__name__,
                 "Use noise='symmetric' or 'exchangeable' for regression.",
             )
@@ -229,7 +239,8 @@ def _describe(
     if isinstance(design, Design) and not design.spans_everything:
         features = isinstance(design, FeatureDesign)
         what = f"{objective.d} features" if features else "kernel at the inputs"
-        lines.insert(3, ("", f"{target} {lies} in the span of the {what}"))
+        lie = f"{objective.spanned} lie" if objective.spanned else f"{target} {lies}"
+        lines.insert(3, ("", f"{lie} in the span of the {what}"))
     name = psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"
     lines += [
         ("weighting", name),

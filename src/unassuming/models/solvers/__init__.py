@@ -5,6 +5,7 @@ from unassuming.models.solvers._huber_scale import huber_scale
 from unassuming.models.solvers._kernel_huber import kernel_huber
 from unassuming.models.solvers._kernel_ridge import kernel_ridge
 from unassuming.models.solvers._l1 import l1_least_squares
+from unassuming.models.solvers._logistic import logistic
 from unassuming.models.solvers._svr import epsilon_svr
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "kernel_huber",
     "kernel_ridge",
     "l1_least_squares",
+    "logistic",
 ]
