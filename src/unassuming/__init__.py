@@ -5,6 +5,7 @@ The entry point is `confidence_region`; see its examples.
 
 from unassuming import datasets, kernels, noise, objectives, ranking
 from unassuming._errors import NotAvailable
+from unassuming.estimators import ConfidenceRegressor, tuned_region
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
 from unassuming.ranking import RankTest
@@ -14,6 +15,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "LSSVC",
+    "ConfidenceRegressor",
     "KernelHuber",
     "KernelLasso",
     "NotAvailable",
@@ -27,4 +29,5 @@ __all__ = [
     "objectives",
     "ranking",
     "register_objective",
+    "tuned_region",
 ]

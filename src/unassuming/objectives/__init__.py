@@ -5,7 +5,7 @@ from unassuming.objectives._design import Design, FeatureDesign, KernelDesign
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._lasso import LassoObjective
-from unassuming.objectives._registry import factory_for, register_objective
+from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import Score
 from unassuming.objectives._sklearn import (
     from_huber_regressor,
@@ -47,5 +47,6 @@ __all__ = [
     "from_ridge_classifier",
     "from_svr",
     "register_objective",
+    "registered_classes",
     "rounding_of_difference",
 ]

@@ -158,6 +158,8 @@ def as_inputs(X: Any) -> Array:
 
 
 def _length(X: Any, name: str) -> int:
+    if not hasattr(X, "shape") and hasattr(X, "__array__"):
+        X = np.asarray(X)
     try:
         length = X.shape[0] if hasattr(X, "shape") else len(X)
     except (TypeError, IndexError) as error:
