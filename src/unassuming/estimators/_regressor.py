@@ -18,7 +18,7 @@ from unassuming.noise import Noise
 from unassuming.objectives import factory_for
 from unassuming.regions import Region, confidence_region
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
-from unassuming.regions._seed import as_seed
+from unassuming.regions._seed import as_seed, streams
 
 
 class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
@@ -127,10 +127,10 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         40
         """
         seed = as_seed(self.random_state)
-        chosen = self._seeded(seed)
-        y = self._one_output(X, y)
-        self.estimator_ = _fitted_without_y(chosen, X, y, sample_weight)
-        self._region: Region | NotAvailable = self._build(chosen, X, y, sample_weight, seed)
+        estimator = self._supported()
+        y = self._one_output(y)
+        self.estimator_ = _fitted_without_y(estimator, X, y, sample_weight, seed)
+        self._region: Region | NotAvailable = self._build(estimator, X, y, sample_weight, seed)
         if isinstance(self._region, Region):
             self._region.level(self.level)
         self._band_status: str | dict[float, str] | None = None
@@ -237,8 +237,8 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     def _inner(self) -> Any:
         return Ridge() if self.estimator is None else self.estimator
 
-    def _seeded(self, seed: int) -> Any:
-        """Return a copy of the estimator in which nothing is left to chance."""
+    def _supported(self) -> Any:
+        """Return the estimator, if it is one that has a band."""
         estimator = self._inner()
         _, model = split_pipeline(estimator)
         factory_for(model)  # refuses what has no region
@@ -252,11 +252,9 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                     "Use ua.confidence_region for regions of a classifier.",
                 )
             )
-        copy = clone(estimator)
-        seed_unset(copy, np.random.default_rng(seed))
-        return copy
+        return estimator
 
-    def _one_output(self, X: Any, y: Any) -> Array:
+    def _one_output(self, y: Any) -> Array:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -308,10 +306,17 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         }
 
 
-def _fitted_without_y(estimator: Any, X: Any, y: Array, sample_weight: Any) -> Any:
-    """Fit as `Pipeline.fit` does, except that transformers do not get to see y."""
+def _fitted_without_y(estimator: Any, X: Any, y: Array, sample_weight: Any, seed: int) -> Any:
+    """Fit as `Pipeline.fit` does, except that transformers do not get to see y.
+
+    Random features get the seeds that the region gives them, so that both have the same ones.
+    """
     transformers, model = split_pipeline(estimator)
-    features = X if transformers is None else fit_transform_without_y(transformers, X, y)
+    model, features = clone(model), X
+    seed_unset(model, np.random.default_rng(seed))
+    if transformers is not None:
+        seed_unset(transformers, streams(seed)[2])
+        features = fit_transform_without_y(transformers, X, y)
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     model.fit(features, y, **weights)
     if not isinstance(estimator, Pipeline):

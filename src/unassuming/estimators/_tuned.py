@@ -73,8 +73,8 @@ def tuned_region(
     40
     >>> print(region.tuning)
     alpha=1.0, chosen on 40 other rows
-    >>> region.contains(coefficients, level=0.95)
-    True
+    >>> region.estimator
+    Ridge()
     """
     _check_search(search)
     seed = as_seed(random_state)
@@ -102,7 +102,7 @@ def tuned_region(
                 "Set refit to the metric that decides.",
             )
         )
-    best = clone(tuner.estimator).set_params(**clone(tuner.best_params_, safe=False))
+    best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
     kept = np.zeros(n, dtype=np.bool_)
     kept[region_rows] = True
     region = confidence_region(
