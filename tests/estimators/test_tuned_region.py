@@ -148,7 +148,9 @@ def test_fit_params_are_cut_to_the_tuning_rows():
     search = GridSearchCV(Ridge(), GRID, cv=GroupKFold(3))
     region = tuned(search, fit_params={"groups": groups})
     rows = region.tuning.tuning_rows
-    by_hand = GridSearchCV(Ridge(), GRID, cv=GroupKFold(3)).fit(X[rows], Y[rows], groups=groups[rows])
+    by_hand = GridSearchCV(Ridge(), GRID, cv=GroupKFold(3)).fit(
+        X[rows], Y[rows], groups=groups[rows]
+    )
     assert region.tuning.best_score == by_hand.best_score_
 
 

@@ -177,7 +177,7 @@ def _split(
 def _how_many(tune_size: Any, units: int) -> int:
     if isinstance(tune_size, Integral) and not isinstance(tune_size, bool):
         return int(tune_size)
-    if isinstance(tune_size, Real) and 0 < tune_size < 1:
+    if isinstance(tune_size, Real) and 0 < float(tune_size) < 1:
         return round(float(tune_size) * units)
     raise ValueError(
         complaint(

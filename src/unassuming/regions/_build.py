@@ -137,7 +137,8 @@ def build_region(
     objective = factory(model, design, data.y, data.weight)
     _name_coefficients(objective, transformers, features)
 
-    chosen = chosen if data.rows.all() else chosen.restrict(data.rows)
+    if drawn is None and not data.rows.all():
+        chosen = chosen.restrict(data.rows)
     enumerated = isinstance(m, str) and m == "group"
     if drawn is not None:
         perturbations, tie_order = drawn

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.noise import Exchangeable, Noise, Perturbations, Symmetric
 from unassuming.objectives import Objective
 from unassuming.regions._data import Data
@@ -77,7 +77,7 @@ class Diagnosis:
     caveat : str
     """
 
-    rows: Array = field(repr=False)
+    rows: IntArray = field(repr=False)
     fitted: Array = field(repr=False)
     residuals: Array = field(repr=False)
     inputs: Mapping[str, Array] = field(repr=False)
