@@ -3,7 +3,7 @@
 The entry point is `confidence_region`; see its examples.
 """
 
-from unassuming import datasets, kernels, noise, objectives, ranking
+from unassuming import datasets, kernels, noise, objectives, ranking, testing
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
 from unassuming.estimators import ConfidenceRegressor, tuned_region
@@ -31,5 +31,6 @@ __all__ = [
     "ranking",
     "register_objective",
     "save",
+    "testing",
     "tuned_region",
 ]
