@@ -53,6 +53,12 @@ class MethodCoverage:
         Share of the inputs at which the truth was covered, over all runs; NaN for membership.
     width : float
         Median over runs of the median width; NaN for membership.
+
+    Examples
+    --------
+    >>> row = MethodCoverage("region", 90, 100, 0.82, 0.95, pointwise=0.97, width=1.5)
+    >>> row.rate
+    0.9
     """
 
     method: str
@@ -84,6 +90,22 @@ class Coverage:
         ``random_state=seed`` gives the same numbers again.
     methods : tuple of MethodCoverage
         First the region itself.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> def make_data(rng):
+    ...     X = rng.normal(size=(20, 1))
+    ...     return X, X[:, 0] + rng.laplace(size=20), lambda X: X[:, 0]
+    >>> measured = ua.testing.coverage(
+    ...     make_data, LinearRegression(), repetitions=5, resamples=9, random_state=0
+    ... )
+    >>> print(measured)
+    Coverage of the truth at level 0.9, 5 repetitions, with exact 0.95 intervals:
+      method ...
+    >>> measured.region.runs, len(measured.to_frame())
+    (5, 5)
     """
 
     level: float

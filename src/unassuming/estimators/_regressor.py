@@ -85,6 +85,10 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     every bound is finite and an honest outer bound of the region
     >>> model.region_.contains(coefficients, level=0.99)
     True
+    >>> import pandas as pd
+    >>> named = model.fit(pd.DataFrame(X, columns=["dose"]), y)
+    >>> named.n_features_in_, named.feature_names_in_.tolist(), named.region_.names
+    (1, ['dose'], ['intercept', 'dose'])
     """
 
     def __init__(

@@ -66,6 +66,8 @@ class Region:
     (30, 100, Symmetric(), ['intercept', 'x0'])
     >>> region.perturbations.apply(y).shape, region.tie_order.shape
     ((99, 30), (100,))
+    >>> region.inputs.shape
+    (30, 1)
     >>> region.rank(region.estimate)
     1
     """
