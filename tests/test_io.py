@@ -339,7 +339,7 @@ def test_a_later_format_is_refused(tmp_path):
         text = arrays["unassuming"].tobytes().replace(b'"format": 1', b'"format": 2')
         arrays["unassuming"] = np.frombuffer(text, dtype=np.uint8)
 
-    with pytest.raises(ValueError, match="it has format 2"):
+    with pytest.raises(ValueError, match="it has format 2 of version"):
         ua.load(rewrite(tmp_path / "region", later))
 
 
@@ -363,6 +363,11 @@ def test_changed_outputs_are_found_out_by_the_ranks(tmp_path):
 def test_a_file_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(FileNotFoundError):
         ua.load(tmp_path / "nothing")
+
+
+def test_a_folder_that_is_not_there_is_said_so(tmp_path):
+    with pytest.raises(FileNotFoundError, match="expected a folder that exists, given"):
+        ua.save(build(Ridge(0.5)), tmp_path / "nowhere" / "region")
 
 
 # --- nothing half-written -------------------------------------------------------------------------
@@ -405,6 +410,21 @@ def test_a_process_killed_while_it_writes_leaves_the_old_file_whole(tmp_path):
         assert run(CRASH, path, budget).returncode == -signal.SIGKILL
         assert path.read_bytes() == before
     assert_same(ua.load(path), region)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions and links of another kind")
+def test_permissions_and_links_are_those_of_the_file_before(tmp_path):
+    path, link = tmp_path / "region", tmp_path / "link"
+    ua.save(build(Ridge(0.5)), path)
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+    path.chmod(0o640)
+    link.symlink_to(path)
+    ua.save(build(Lasso(0.5)), link)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert repr(ua.load(path)) == repr(build(Lasso(0.5)))
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):

@@ -7,19 +7,13 @@ generator of random numbers is in use by then. Nothing in it is code: loading ru
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import tempfile
-import zipfile
-import zlib
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from unassuming._archive import read, unreadable, write
 from unassuming._errors import NotAvailable, complaint
 from unassuming._tables import Store, as_plain
 from unassuming._typing import Array
@@ -32,7 +26,6 @@ from unassuming.regions._pipeline import split_pipeline
 __all__ = ["load", "save"]
 
 FORMAT = 1
-_HEADER = "unassuming"
 _PROBES = 16
 _NOISES: dict[str, type[Noise]] = {cls.__name__: cls for cls in NAMED.values()}
 
@@ -77,8 +70,7 @@ def save(region: Region, path: str | os.PathLike[str]) -> None:
         )
     store = Store()
     header = _header(region, store)
-    arrays = {**store.arrays, _HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
-    _write(Path(path), arrays)
+    write(path, header, store.arrays)
 
 
 def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | None = None) -> Region:
@@ -112,11 +104,14 @@ def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | Non
     >>> ua.load(path, estimator=model).n
     40
     """
-    header, arrays = _read(Path(path))
+    header, arrays = read(path)
     try:
+        if header["format"] != FORMAT:
+            written = f"format {header['format']} of version {header['version']}"
+            raise unreadable(path, f"it has {written}, and this version reads format {FORMAT}")
         parts = _parts(header, Store(arrays), estimator, noise)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise _unreadable(path, f"what it lists is incomplete, {error}") from error
+        raise unreadable(path, f"what it lists is incomplete, {error}") from error
     region = build_region(**parts)
     _check(region, header, arrays, path)
     return region
@@ -229,76 +224,7 @@ def _fingerprint(region: Region) -> Array:
     return np.asarray(region.objective.fitted(coefficients))
 
 
-def _write(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Write beside the target and move into place: nothing half-written is ever seen."""
-    folder = path.parent
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=folder)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        _like_a_new_file(temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
-
-
-def _like_a_new_file(temporary: Path) -> None:
-    """Give the permissions that a new file gets; a temporary one is readable by its owner only."""
-    mask = os.umask(0)
-    os.umask(mask)
-    temporary.chmod(0o666 & ~mask)
-
-
 # --- what is read ---------------------------------------------------------------------------------
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return header and arrays of a file that is whole."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
-            if damaged is not None:
-                raise _unreadable(path, f"its part {damaged} is damaged")
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop(_HEADER).tobytes())
-        version = header["format"]
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        KeyError,
-        TypeError,
-        ValueError,
-        NotImplementedError,
-        RuntimeError,
-    ) as error:
-        if isinstance(error, ValueError) and str(error).startswith("the file"):
-            raise
-        raise _unreadable(path, f"it cannot be read, {error}") from error
-    if version != FORMAT:
-        raise _unreadable(
-            path,
-            f"it has format {version}, of version {header.get('version')}; this one reads {FORMAT}",
-        )
-    return header, arrays
-
-
-def _unreadable(path: str | os.PathLike[str], why: str) -> ValueError:
-    return ValueError(
-        complaint(
-            "the file",
-            "is no saved region",
-            "a file that ua.save has written, whole and unchanged",
-            f"{os.fspath(path)}: {why}",
-            "Save the region again.",
-        )
-    )
 
 
 def _parts(header: dict[str, Any], store: Store, estimator: Any, noise: Any) -> dict[str, Any]:
@@ -408,7 +334,7 @@ def _check(
             f"{' '.join(repr(region.estimator).split())}, with other features",
         )
     if not np.array_equal(region.rank(arrays["probe"]), arrays["ranks"]):
-        raise _unreadable(path, "the ranks of the candidates in it are not found again")
+        raise unreadable(path, "the ranks of the candidates in it are not found again")
     tuning = header["tuning"]
     if tuning is not None:
         region._set_tuning(

@@ -178,6 +178,14 @@ def test_a_mistake_with_weights_is_still_a_mistake():
         ua.ConfidenceRegressor(Ridge(), m=1).fit(X, Y, sample_weight=WEIGHT)
 
 
+def test_negative_weights_are_refused_also_where_varying_ones_have_no_region():
+    weight = WEIGHT.copy()
+    weight[0] = -1.0
+    for model in (Ridge(), Lasso(0.05), SVR()):
+        with pytest.raises(ValueError, match=r"[Nn]egative"):
+            ua.ConfidenceRegressor(model, random_state=0).fit(X, Y, sample_weight=weight)
+
+
 def test_metadata_routing_carries_the_weights():
     with sklearn.config_context(enable_metadata_routing=True):
         inner = ua.ConfidenceRegressor(Ridge(0.5), random_state=0).set_fit_request(

@@ -17,6 +17,7 @@ from unassuming._typing import Array
 from unassuming.noise import Noise
 from unassuming.objectives import factory_for
 from unassuming.regions import Region, confidence_region
+from unassuming.regions._data import check_weight
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
 from unassuming.regions._seed import as_seed, streams
 
@@ -133,6 +134,7 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         seed = as_seed(self.random_state)
         estimator = self._supported()
         y = self._one_output(y)
+        check_weight(sample_weight, len(y))
         self.estimator_ = _fitted_without_y(estimator, X, y, sample_weight, seed)
         self._region: Region | NotAvailable = self._build(estimator, X, y, sample_weight, seed)
         if isinstance(self._region, Region):
@@ -287,7 +289,7 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             if sample_weight is None:
                 raise
             # Only weights that vary may be refused here: with equal ones there must be a region.
-            rows = (np.asarray(sample_weight) > 0).astype(np.float64)
+            rows = check_weight(sample_weight, len(y))[0].astype(np.float64)
             confidence_region(estimator, X, y, sample_weight=rows, **options)
             return NotAvailable(str(error))
 
