@@ -3,17 +3,19 @@
 The entry point is `confidence_region`; see its examples.
 """
 
-from unassuming import datasets, kernels, noise, objectives, ranking
+from unassuming import datasets, kernels, noise, objectives, ranking, testing
 from unassuming._errors import NotAvailable
+from unassuming._version import __version__
+from unassuming.estimators import ConfidenceRegressor, tuned_region
+from unassuming.io import load, save
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
 from unassuming.ranking import RankTest
 from unassuming.regions import Region, confidence_region
 
-__version__ = "0.1.0.dev0"
-
 __all__ = [
     "LSSVC",
+    "ConfidenceRegressor",
     "KernelHuber",
     "KernelLasso",
     "NotAvailable",
@@ -23,8 +25,12 @@ __all__ = [
     "confidence_region",
     "datasets",
     "kernels",
+    "load",
     "noise",
     "objectives",
     "ranking",
     "register_objective",
+    "save",
+    "testing",
+    "tuned_region",
 ]

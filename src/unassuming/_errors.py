@@ -10,6 +10,17 @@ class NotAvailable(RuntimeError):
 
     Nothing is wrong with the arguments: the mathematics behind the operation needs an assumption
     that does not hold here. The message says which assumption is missing and what to use instead.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.kernel_ridge import KernelRidge
+    >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
+    >>> region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
+    >>> region.sample(5, level=0.9)
+    Traceback (most recent call last):
+        ...
+    unassuming._errors.NotAvailable: sampling needs a bounded region. ...
     """
 
 

@@ -96,6 +96,15 @@ class KernelExpansion:
         The weights c_j.
     gamma : float
         As in scikit-learn's ``rbf`` kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f = KernelExpansion(centres=np.array([0.0]), coefficients=np.array([2.0]), gamma=1.0)
+    >>> f([[0.0], [1.0]]).round(3)
+    array([2.   , 0.736])
+    >>> f.norm
+    2.0
     """
 
     centres: Array
@@ -129,6 +138,13 @@ class LabelMean:
     ----------
     coefficients : ndarray of shape (d + 1,)
         The numbers [b, w...].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f = LabelMean(coefficients=np.array([0.0, 2.0]))
+    >>> f([[0.0], [1.0]]).round(3)
+    array([0.   , 0.762])
     """
 
     coefficients: Array

@@ -31,6 +31,17 @@ class TrainingKernel:
     finite : bool
         Whether the kernel is known to have finitely many features, so that its matrix may lack
         rank.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from unassuming.kernels import gram
+    >>> X = np.array([[0.0], [1.0]])
+    >>> kernel = TrainingKernel(partial(gram, "linear"), X, False, strict=False, finite=True)
+    >>> kernel.rows(np.array([[2.0]]))
+    array([[0., 2.]])
+    >>> kernel.diagonal(np.array([[2.0]]))
+    array([4.])
     """
 
     evaluate: Callable[[Array, Array | None], Array]

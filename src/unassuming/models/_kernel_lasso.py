@@ -57,6 +57,8 @@ class KernelLasso(RegressorMixin, KernelModel):
     >>> model = KernelLasso(alpha=0.5, kernel="rbf", gamma=50.0).fit(X, [3.0, 0.2, -2.0, 0.0])
     >>> model.dual_coef_
     array([ 2.5,  0. , -1.5,  0. ])
+    >>> model.predict([[0.0]]).round(3)
+    array([2.5])
     """
 
     def __init__(

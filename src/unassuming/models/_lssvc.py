@@ -162,6 +162,13 @@ class LSSVC(ClassifierMixin, KernelModel):
         -------
         ndarray of shape (N,)
             The values b + Σ_j a_j k(x, x_j).
+
+        Examples
+        --------
+        >>> from unassuming.models import LSSVC
+        >>> model = LSSVC(C=0.5).fit([[-1.0], [1.0]], ["no", "yes"])
+        >>> model.decision_function([[0.0], [3.0]]).round(3)
+        array([0., 2.])
         """
         return self._values(X)
 

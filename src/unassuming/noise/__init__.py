@@ -20,6 +20,11 @@ NAMED: dict[str, type[Noise]] = {
 def as_noise(noise: str | Noise) -> Noise:
     """Return the assumption with that name, or the instance itself.
 
+    Parameters
+    ----------
+    noise : str or Noise
+        One of the names in `NAMED`, or an instance.
+
     Examples
     --------
     >>> as_noise("symmetric")

@@ -29,6 +29,23 @@ class Noise(ABC):
     exact_arithmetic : bool
         True if applying a transformation only moves or flips entries, so that it commits no
         rounding error. The default, False, is always safe.
+
+    Examples
+    --------
+    Noise that is symmetric as a whole, and nothing more: one sign for all rows.
+
+    >>> class WholeSymmetric(Noise):
+    ...     orthogonal = True
+    ...
+    ...     def draw(self, n, size, rng):
+    ...         return rng.choice([-1.0, 1.0], size=(size, 1))
+    ...
+    ...     def apply(self, drawn, residuals, fitted):
+    ...         return residuals[..., None, :] * drawn
+    >>> noise = WholeSymmetric()
+    >>> flipped = noise.apply(noise.draw(3, 2, np.random.default_rng(0)), np.ones(3), None)
+    >>> flipped.shape
+    (2, 3)
     """
 
     assumption: ClassVar[str] = "the law of the noise is unchanged by the transformations drawn"

@@ -24,6 +24,18 @@ class Perturbations:
         What ``noise.draw`` (or the enumeration of its group) returned.
     n, m : int
         Length of the residual vectors; number of statistics, the unperturbed one included.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> rng = np.random.default_rng(0)
+    >>> perturbations = Perturbations.sample(ua.noise.Symmetric(), n=3, m=5, rng=rng)
+    >>> perturbations.apply([1.0, 2.0, 3.0]).shape
+    (4, 3)
+    >>> Perturbations.enumerate(ua.noise.Symmetric(), 3, modulo_sign=False).m
+    8
+    >>> perturbations.take(slice(0, 2)).m
+    3
     """
 
     noise: Noise

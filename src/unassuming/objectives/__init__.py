@@ -8,7 +8,7 @@ from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._logistic import LogisticObjective
-from unassuming.objectives._registry import factory_for, register_objective
+from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives._sklearn import (
     from_huber_regressor,
@@ -56,5 +56,6 @@ __all__ = [
     "from_ridge_classifier",
     "from_svr",
     "register_objective",
+    "registered_classes",
     "rounding_of_difference",
 ]

@@ -66,7 +66,7 @@ def factory_for(estimator: Any) -> Factory:
                 "chooses hyper-parameters with the same y, which voids the guarantee",
                 "a model with fixed hyper-parameters",
                 type(estimator).__name__,
-                "Tune on other rows and pass the model with what was chosen.",
+                "Tune on other rows: ua.tuned_region(search, X, y) does that for a search.",
             )
         )
     if factory is None:
@@ -82,3 +82,8 @@ def factory_for(estimator: Any) -> Factory:
             )
         )
     return factory
+
+
+def registered_classes() -> tuple[type, ...]:
+    """Return the classes that have a factory."""
+    return tuple(_FACTORIES)

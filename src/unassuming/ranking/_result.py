@@ -32,6 +32,9 @@ class RankTest:
     >>> import numpy as np
     >>> print(RankTest(rank=37, m=100, statistics=np.zeros(100)))
     Rank 37 of 100, p-value 0.64: inside every region of level 0.37 or more.
+    >>> result = RankTest(rank=37, m=100, statistics=np.zeros(100))
+    >>> result.pvalue, result.smallest_level
+    (0.64, 0.37)
     """
 
     rank: int

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import complaint
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.noise import Labels, Noise, Perturbations, as_noise
 from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
 from unassuming.ranking import check_m, draw_tie_order
@@ -94,11 +94,37 @@ def confidence_region(
     >>> region.contains(coefficients + 10, level=0.95)
     False
     """
+    return build_region(
+        estimator,
+        X,
+        y,
+        noise=noise,
+        m=m,
+        sample_weight=sample_weight,
+        weighting=weighting,
+        ties=ties,
+        seed=as_seed(random_state),
+    )
+
+
+def build_region(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    noise: str | Noise | None,
+    m: int | str,
+    sample_weight: Any,
+    weighting: Any,
+    ties: str,
+    seed: int,
+    drawn: tuple[Perturbations, IntArray] | None = None,
+) -> Region:
+    """Build a region with fresh transformations, or with those that another one has drawn."""
     transformers, model = split_pipeline(estimator)
     factory = factory_for(model)
     classify = isinstance(model, BaseEstimator) and is_classifier(model)
     chosen = as_noise(noise if noise is not None else ("labels" if classify else "symmetric"))
-    seed = as_seed(random_state)
     transformation_stream, tie_stream, feature_stream = streams(seed)
     data = check_data(deepcopy(X), y, sample_weight, classify=classify)
     features = data.X
@@ -112,28 +138,34 @@ def confidence_region(
     _check_labels(chosen, objective, model, classify=classify)
     _name_coefficients(objective, transformers, features)
 
-    chosen = chosen if data.rows.all() else chosen.restrict(data.rows)
+    if drawn is None and not data.rows.all():
+        chosen = chosen.restrict(data.rows)
     enumerated = isinstance(m, str) and m == "group"
-    if enumerated:
+    if drawn is not None:
+        perturbations, tie_order = drawn
+    elif enumerated:
         perturbations = Perturbations.enumerate(
             chosen, objective.n, modulo_sign=objective.sign_blind
         )
     else:
         perturbations = Perturbations.sample(chosen, objective.n, check_m(m), transformation_stream)
-    tie_order = draw_tie_order(perturbations.m, ties, tie_stream)
+    if drawn is None:
+        tie_order = draw_tie_order(perturbations.m, ties, tie_stream)
     psi = objective.default_weighting if weighting is None else weighting
     score = objective.score(psi)
     whitened = isinstance(psi, str) and psi == "hessian"
     quadratic = whitened and isinstance(objective, Quadratic)
     kind: type[Region] = QuadraticRegion if quadratic else PiecewiseRegion
+    estimator = deepcopy(estimator)
     return kind(
+        estimator=estimator,
         transform=partial(_transformed, transformers),
         data=data,
         objective=objective,
         engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),
         describe=partial(
             _describe,
-            deepcopy(estimator),
+            estimator,
             objective,
             perturbations,
             psi,
@@ -166,7 +198,7 @@ def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: b
             )
         )
     if classify and not isinstance(noise, Labels):
-        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=3)
+        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=4)
     if isinstance(noise, Labels) and not classify:
         raise ValueError(
             complaint(

@@ -61,7 +61,7 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
                 "Pass the rows of the same data set.",
             )
         )
-    rows, weight = _check_weight(sample_weight, length)
+    rows, weight = check_weight(sample_weight, length)
     target = target[rows]
     if len(target) < 2:
         raise ValueError(
@@ -158,6 +158,8 @@ def as_inputs(X: Any) -> Array:
 
 
 def _length(X: Any, name: str) -> int:
+    if not hasattr(X, "shape") and hasattr(X, "__array__"):
+        X = np.asarray(X)
     try:
         length = X.shape[0] if hasattr(X, "shape") else len(X)
     except (TypeError, IndexError) as error:
@@ -173,7 +175,8 @@ def _length(X: Any, name: str) -> int:
     return int(length)
 
 
-def _check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | None]:
+def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | None]:
+    """Return which rows have a weight other than zero, and their weights if any were given."""
     everything = np.ones(length, dtype=np.bool_)
     if sample_weight is None:
         return everything, None

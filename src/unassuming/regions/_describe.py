@@ -39,6 +39,15 @@ class Description:
         lines = (*self.lines[:position], (heading, sentence), *self.lines[position:])
         return Description(self.model, lines)
 
+    def under(self, heading: str) -> tuple[str, ...]:
+        """Return the sentences under a heading."""
+        headings = [name for name, _ in self.lines]
+        first = headings.index(heading)
+        last = first + 1
+        while last < len(headings) and not headings[last]:
+            last += 1
+        return tuple(sentence for _, sentence in self.lines[first:last])
+
     def text(self) -> str:
         """Return plain text of at most 100 columns."""
         width = max(len(heading) for heading, _ in self.lines)

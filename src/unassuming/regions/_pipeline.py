@@ -34,11 +34,11 @@ def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
     return (Pipeline(steps) if steps else None), model
 
 
-def seed_unset(transformers: Pipeline, rng: np.random.Generator) -> None:
-    """Seed every transformer that draws at random and has no seed of its own."""
-    for name, value in sorted(transformers.get_params().items()):
+def seed_unset(estimator: BaseEstimator, rng: np.random.Generator) -> None:
+    """Seed every part of an estimator that draws at random and has no seed of its own."""
+    for name, value in sorted(estimator.get_params().items()):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
-            transformers.set_params(**{name: int(rng.integers(2**31 - 1))})
+            estimator.set_params(**{name: int(rng.integers(2**31 - 1))})
 
 
 def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:

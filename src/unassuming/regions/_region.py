@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -16,7 +16,9 @@ from unassuming.ranking import Level, RankTest
 from unassuming.regions._candidates import FITTED, Candidates, resolve
 from unassuming.regions._data import Data
 from unassuming.regions._describe import Description, outside_unit_interval
+from unassuming.regions._diagnose import Diagnosis, diagnose
 from unassuming.regions._ranks import RankEngine
+from unassuming.regions._tuning import Tuning, with_tuning
 
 T = TypeVar("T")
 
@@ -49,11 +51,33 @@ class Region:
         The permutation π that orders equal statistics.
     seed : int
         ``random_state=seed`` builds the same region again.
+    estimator : scikit-learn estimator
+        The model as it was passed, not fitted here.
+    tuning : Tuning or None
+        Where the hyper-parameters come from, for a region of `unassuming.tuned_region`.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    >>> region.n, region.m, region.noise, region.names
+    (30, 100, Symmetric(), ['intercept', 'x0'])
+    >>> region.perturbations.apply(y).shape, region.tie_order.shape
+    ((99, 30), (100,))
+    >>> region.inputs.shape
+    (30, 1)
+    >>> region.rank(region.estimate)
+    1
     """
+
+    tuning: Tuning | None = None
 
     def __init__(
         self,
         *,
+        estimator: Any,
         data: Data,
         objective: Objective,
         engine: RankEngine,
@@ -64,6 +88,7 @@ class Region:
         seed: int,
         transform: Callable[[Any], Array],
     ) -> None:
+        self.estimator = estimator
         self.objective = objective
         self.weighting = weighting
         self.ties = ties
@@ -95,6 +120,11 @@ class Region:
         return self.objective.names
 
     @property
+    def inputs(self) -> Any:
+        """A copy of X as it was passed."""
+        return self._data.X
+
+    @property
     def perturbations(self) -> Perturbations:
         """The drawn transformations."""
         return self._engine.perturbations
@@ -112,23 +142,63 @@ class Region:
         return estimate
 
     def statistics(self, candidates: Any) -> Array:
-        """Return Z_0, ..., Z_{m-1}: shape (m,) for one candidate, (N, m) for several."""
+        """Return Z_0, ..., Z_{m-1}: shape (m,) for one candidate, (N, m) for several.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> region.statistics([coefficients, 2 * coefficients]).shape
+        (2, 100)
+        """
         found = self._resolve(candidates)
         statistics = self._engine.statistics(found)
         return statistics[0] if found.single else statistics
 
     def rank(self, candidates: Any) -> Any:
-        """Return the position of Z_0 among the statistics, from 1 to m."""
+        """Return the position of Z_0 among the statistics, from 1 to m.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> region.rank([region.estimate, region.estimate + 10])
+        array([  1, 100])
+        """
         found = self._resolve(candidates)
         ranks = self._engine.ranks(found)
         return int(ranks[0]) if found.single else ranks
 
     def smallest_level(self, candidates: Any) -> Any:
-        """Return rank / m, the level from which on the candidate is inside (m / m: never)."""
+        """Return rank / m, the level from which on the candidate is inside (m / m: never).
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> region.smallest_level(region.estimate)
+        0.01
+        """
         return self.rank(candidates) / self.m
 
     def pvalue(self, candidates: Any) -> Any:
-        """Return the p-value of the hypothesis that the candidate is the noise-free model."""
+        """Return the p-value of the hypothesis that the candidate is the noise-free model.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> region.pvalue(region.estimate + 10)
+        0.01
+        """
         return (self.m - self.rank(candidates) + 1) / self.m
 
     @overload
@@ -140,12 +210,33 @@ class Region:
 
         A sequence of levels gives a dictionary. With ``m="group"`` the level used is the next
         admissible one, see `level`.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> region.contains(region.estimate + 10)
+        False
+        >>> region.contains(region.estimate, level=[0.5, 0.9])
+        {0.5: True, 0.9: True}
         """
         ranks = self.rank(candidates)
         return self._at_levels(level, lambda used: ranks <= used.largest_rank)
 
     def test(self, candidate: Any) -> RankTest:
-        """Test the hypothesis that one candidate is the noise-free model at the inputs."""
+        """Test the hypothesis that one candidate is the noise-free model at the inputs.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> print(region.test(lambda X: 10 + 0 * X[:, 0]))
+        Rank 100 of 100, p-value 0.01: outside every region, up to level 0.99.
+        """
         found = self._resolve(candidate)
         if not found.single:
             raise ValueError(
@@ -168,8 +259,44 @@ class Region:
 
         A level that m cannot represent raises ValueError; for an enumerated group it is rounded up
         to the next one that it can.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> region.level(0.95)
+        Level(q=5, m=100)
         """
         return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
+
+    def diagnose(self) -> Diagnosis:
+        """Look at the residuals of the estimate for signs against what the guarantee rests on.
+
+        The answer holds the data of residual plots, tests of symmetry and exchangeability, and
+        the list of what the guarantee rests on. Residuals are not the noise: the tests are
+        indications, not proofs, in either direction.
+
+        Returns
+        -------
+        Diagnosis
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> diagnosis = region.diagnose()
+        >>> [indication.name for indication in diagnosis.indications]
+        ['symmetry', 'equal spread', 'no order']
+        >>> diagnosis.to_frame().shape
+        (30, 4)
+        """
+        return diagnose(
+            self.objective, self.estimate, self.perturbations, self._data, self._description
+        )
 
     def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
         """Return the answer at one level, or a dictionary of answers at several."""
@@ -220,6 +347,11 @@ class Region:
             f"that of {self.objective} with weighting={self.weighting!r}: use rank, contains, "
             "test, crossings and reach, or LinearRegression, Ridge, KernelRidge or ua.LSSVC."
         )
+
+    def _set_tuning(self, tuning: Tuning) -> None:
+        """Remember, and tell in print, where the hyper-parameters come from."""
+        self.tuning = tuning
+        self._describe = partial(with_tuning, self._describe, tuning)
 
     def _resolve(self, candidates: Any) -> Candidates:
         return resolve(candidates, self.objective, self._data)

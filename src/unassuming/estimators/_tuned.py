@@ -1,0 +1,190 @@
+"""Tune on one part of the rows, build the region on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params, _num_samples
+
+from unassuming._errors import complaint
+from unassuming._typing import IntArray
+from unassuming.noise import Noise
+from unassuming.regions import Region, Tuning, confidence_region
+from unassuming.regions._pipeline import seed_unset
+from unassuming.regions._seed import as_seed
+
+
+def tuned_region(
+    search: Any,
+    X: Any,
+    y: Any,
+    *,
+    tune_size: float = 0.5,
+    fit_params: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+    **region_options: Any,
+) -> Region:
+    """Choose hyper-parameters on one part of the rows and build the region on the other.
+
+    The region never sees the noise that chose its hyper-parameters, so its guarantee holds as it
+    stands. The split is drawn at random, without looking at y, and reported: see ``region.tuning``.
+
+    Parameters
+    ----------
+    search : GridSearchCV, RandomizedSearchCV or another search of that kind
+        Of an estimator that `unassuming.confidence_region` supports. It is copied, not changed.
+    X, y : arrays or DataFrames
+        The data.
+    tune_size : float or int, default 0.5
+        The part of the rows that the search gets: a share between 0 and 1, or a number of rows.
+        Blocks of an assumption such as ``ua.noise.BlockSymmetric(blocks)`` stay together, since
+        their rows depend on each other; the share is then one of blocks.
+    fit_params : dict, optional
+        What else ``search.fit`` takes, such as ``{"groups": groups}`` or
+        ``{"ridge__sample_weight": weights}``; entries with one item for each row are cut to the
+        rows of the search.
+    random_state : int, Generator, RandomState or None
+        Source of the split, of what is random in the search and has no seed, and of the region's
+        transformations, all independent of each other.
+    **region_options
+        Passed to `unassuming.confidence_region`: noise, m, sample_weight, weighting, ties. Weights
+        are cut to the rows of the region. The search is not weighted by them, except that it
+        does not see rows of weight zero; `fit_params` can.
+
+    Returns
+    -------
+    Region
+        Of the rows that were not used for tuning, with ``region.tuning`` a `Tuning`.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> X, y, coefficients = ua.datasets.linear(n=80, random_state=0)
+    >>> search = GridSearchCV(Ridge(), {"alpha": [0.01, 1.0, 100.0]})
+    >>> region = ua.tuned_region(search, X, y, random_state=0)
+    >>> region.n
+    40
+    >>> print(region.tuning)
+    alpha=1.0, chosen on 40 other rows
+    >>> region.estimator
+    Ridge()
+    """
+    _check_search(search)
+    seed = as_seed(random_state)
+    split, drawn, own = np.random.SeedSequence([seed, 0]).spawn(3)
+    n, noise = _num_samples(X), region_options.pop("noise", None)
+    tuning_rows, region_rows = _split(n, tune_size, noise, np.random.default_rng(split))
+    weight = region_options.pop("sample_weight", None)
+    used = tuning_rows
+    if weight is not None:
+        weight = np.broadcast_to(np.asarray(weight), (n,)) if np.ndim(weight) == 0 else weight
+        used = tuning_rows[np.asarray(weight)[tuning_rows] != 0]
+
+    tuner = clone(search)
+    seed_unset(tuner, np.random.default_rng(drawn))
+    tuner.fit(
+        *_safe_split(tuner, X, y, used), **_check_method_params(X, fit_params or {}, indices=used)
+    )
+    if not hasattr(tuner, "best_params_"):
+        raise ValueError(
+            complaint(
+                "search",
+                "does not say which hyper-parameters are best",
+                "a search with one metric, or with refit= the name of one",
+                repr(search),
+                "Set refit to the metric that decides.",
+            )
+        )
+    best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
+    kept = np.zeros(n, dtype=np.bool_)
+    kept[region_rows] = True
+    region = confidence_region(
+        best,
+        *_safe_split(tuner, X, y, region_rows),
+        noise=noise.restrict(kept) if isinstance(noise, Noise) else noise,
+        sample_weight=None if weight is None else np.asarray(weight)[region_rows],
+        random_state=int(own.generate_state(1)[0]),
+        **region_options,
+    )
+    region._set_tuning(
+        Tuning(
+            tuning_rows=used,
+            region_rows=region_rows,
+            best_params=dict(tuner.best_params_),
+            best_score=float(getattr(tuner, "best_score_", np.nan)),
+            seed=seed,
+            search=tuner,
+        )
+    )
+    return region
+
+
+def _check_search(search: Any) -> None:
+    name = type(search).__name__
+    if isinstance(search, BaseEstimator) and name.endswith("SearchCV"):
+        return
+    raise TypeError(
+        complaint(
+            "search",
+            "is no search over hyper-parameters",
+            "an instance of GridSearchCV, RandomizedSearchCV or a class like these",
+            search.__name__ if isinstance(search, type) else name,
+            "Wrap the model in GridSearchCV, or use ua.confidence_region if nothing is tuned.",
+        )
+    )
+
+
+def _split(
+    n: int, tune_size: float, noise: Any, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Return the rows of the two parts, each sorted; rows of one block go to the same part."""
+    blocks = getattr(noise, "blocks", None)
+    labels = np.arange(n) if blocks is None else np.unique(blocks, return_inverse=True)[1]
+    if len(labels) != n:
+        raise ValueError(
+            complaint(
+                "noise",
+                "names other rows",
+                f"one block label for each of the {n} rows",
+                f"{len(labels)} labels",
+                "Pass an array as long as y.",
+            )
+        )
+    units = int(labels.max()) + 1
+    count = _how_many(tune_size, units)
+    if not 0 < count < units:
+        raise ValueError(
+            complaint(
+                "tune_size",
+                "leaves one part empty",
+                f"at least one of {units} {'rows' if blocks is None else 'blocks'} in each part",
+                repr(tune_size),
+                "Pass a share such as 0.5.",
+            )
+        )
+    chosen = np.zeros(units, dtype=np.bool_)
+    chosen[rng.permutation(units)[:count]] = True
+    return np.flatnonzero(chosen[labels]), np.flatnonzero(~chosen[labels])
+
+
+def _how_many(tune_size: Any, units: int) -> int:
+    if isinstance(tune_size, Integral) and not isinstance(tune_size, bool):
+        return int(tune_size)
+    if isinstance(tune_size, Real) and 0 < float(tune_size) < 1:
+        return round(float(tune_size) * units)
+    raise ValueError(
+        complaint(
+            "tune_size",
+            "is out of range",
+            "a share strictly between 0 and 1, or a number of rows",
+            repr(tune_size),
+            "Pass e.g. tune_size=0.5.",
+        )
+    )

@@ -1,0 +1,347 @@
+"""ConfidenceRegressor: the predictions of the estimator, the band of its region."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectKBest
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVR
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+import unassuming as ua
+
+RNG = np.random.default_rng(0)
+N = 40
+X = RNG.normal(size=(N, 2))
+Y = X @ [1.0, -2.0] + 0.5 + RNG.laplace(size=N)
+NEW = RNG.normal(size=(7, 2))
+WEIGHT = RNG.uniform(0.5, 2.0, size=N)
+
+MODELS = [
+    LinearRegression(),
+    Ridge(0.5),
+    KernelRidge(kernel="rbf", alpha=0.3),
+    Lasso(0.05),
+    SVR(),
+    HuberRegressor(),
+    ua.KernelHuber(kernel="rbf"),
+    make_pipeline(StandardScaler(), PolynomialFeatures(2, include_bias=False), Ridge(0.1)),
+]
+names = pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model).split("(")[0])
+
+
+def fitted(model=None, **options):
+    model = Ridge(0.5) if model is None else model
+    return ua.ConfidenceRegressor(model, **{"random_state": 0, **options}).fit(X, Y)
+
+
+# --- conventions ----------------------------------------------------------------------------------
+
+EQUIVALENCE = "a model that is solved by iterations; scikit-learn's own SVR fails it as well"
+WEIGHT_CHECKS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": EQUIVALENCE for kind in ("dense", "sparse")
+}
+
+
+def expected_failures(wrapped):
+    return WEIGHT_CHECKS if isinstance(wrapped.estimator, SVR) else {}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        ua.ConfidenceRegressor(model)
+        for model in (None, Ridge(), KernelRidge(), Lasso(alpha=0.01), SVR())
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_failures_expected_of_svr_are_those_of_svr_itself():
+    for estimator, check in estimator_checks_generator(SVR()):
+        name = check.func.__name__
+        if name in WEIGHT_CHECKS:
+            with pytest.raises(AssertionError, match="not equivalent"):
+                check(estimator)
+
+
+# --- predictions and bands ------------------------------------------------------------------------
+
+
+@names
+def test_predictions_are_those_of_the_plain_estimator(model):
+    ours, plain = fitted(model), clone(model).fit(X, Y)
+    np.testing.assert_array_equal(ours.predict(NEW), plain.predict(NEW))
+    assert ours.score(X, Y) == plain.score(X, Y)
+
+
+@names
+def test_the_region_is_the_one_of_confidence_region(model):
+    ours = fitted(model, m=40).region_
+    direct = ua.confidence_region(model, X, Y, m=40, random_state=0)
+    candidates = direct.estimate + RNG.normal(size=(30, direct.objective.d))
+    np.testing.assert_array_equal(ours.rank(candidates), direct.rank(candidates))
+
+
+def test_the_band_is_the_one_of_the_region():
+    model = fitted()
+    band = model.region_.band(NEW, level=0.9)
+    np.testing.assert_array_equal(model.predict_band(NEW)[:, 0], band.lower)
+    np.testing.assert_array_equal(model.predict_band(NEW)[:, 1], band.upper)
+    assert model.band_status_ == "every bound is finite and an honest outer bound of the region"
+    inside = model.predict(NEW)
+    assert (band.lower < inside).all()
+    assert (inside < band.upper).all()
+
+
+def test_several_levels_give_a_mapping_of_nested_bands():
+    model = fitted()
+    bands = model.predict_band(NEW, level=[0.5, 0.9])
+    assert set(bands) == set(model.band_status_) == {0.5, 0.9}
+    assert (bands[0.9][:, 0] < bands[0.5][:, 0]).all()
+    assert (bands[0.5][:, 1] < bands[0.9][:, 1]).all()
+    np.testing.assert_array_equal(bands[0.5], model.predict_band(NEW, level=0.5))
+
+
+def test_the_level_of_the_constructor_is_the_default():
+    model = fitted(level=0.75)
+    np.testing.assert_array_equal(model.predict_band(NEW), model.predict_band(NEW, level=0.75))
+
+
+def test_an_unbounded_band_is_infinite_and_a_norm_bound_makes_it_finite():
+    model = fitted(KernelRidge(kernel="rbf"))
+    assert np.isinf(model.predict_band(X)).any()
+    assert "norm_bound" in model.band_status_
+    bounded = fitted(KernelRidge(kernel="rbf"), norm_bound=30.0)
+    assert np.isfinite(bounded.predict_band(X)).all()
+    assert bounded.band_status_.startswith("every bound is finite")
+
+
+@pytest.mark.parametrize("model", [Lasso(0.05), SVR(), HuberRegressor()], ids=repr)
+def test_a_model_without_known_bounds_gets_an_infinite_band_and_a_reason(model):
+    model = fitted(model)
+    np.testing.assert_array_equal(model.predict_band(NEW), [[-np.inf, np.inf]] * len(NEW))
+    assert len(model.band_status_) > 40
+    with pytest.raises(ValueError, match="not admissible with m = 100"):
+        model.predict_band(NEW, level=0.123)
+
+
+def test_the_status_before_any_band_is_that_of_the_training_inputs():
+    model = fitted(KernelRidge(kernel="rbf"))
+    before = model.band_status_
+    model.predict_band(X)
+    assert before == model.band_status_
+
+
+# --- weights --------------------------------------------------------------------------------------
+
+
+def test_weights_reach_the_model_and_the_region_through_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), Ridge(0.5))
+    ours = ua.ConfidenceRegressor(pipeline, random_state=0).fit(X, Y, sample_weight=WEIGHT)
+    plain = clone(pipeline).fit(X, Y, ridge__sample_weight=WEIGHT)
+    np.testing.assert_allclose(ours.predict(NEW), plain.predict(NEW), rtol=1e-12)
+    estimate = np.r_[plain[-1].intercept_, plain[-1].coef_]
+    np.testing.assert_allclose(ours.region_.estimate, estimate, rtol=1e-8)
+
+
+@pytest.mark.parametrize("model", [Lasso(0.05), SVR(), HuberRegressor()], ids=repr)
+def test_without_a_region_for_varying_weights_predictions_remain(model):
+    ours = ua.ConfidenceRegressor(model, random_state=0).fit(X, Y, sample_weight=WEIGHT)
+    plain = clone(model).fit(X, Y, sample_weight=WEIGHT)
+    np.testing.assert_array_equal(ours.predict(NEW), plain.predict(NEW))
+    assert "sample_weight varies" in ours.band_status_
+    assert np.isinf(ours.predict_band(NEW)).all()
+    with pytest.raises(ua.NotAvailable, match="sample_weight varies"):
+        _ = ours.region_
+
+
+def test_a_mistake_with_weights_is_still_a_mistake():
+    with pytest.raises(ValueError, match="level is not admissible"):
+        ua.ConfidenceRegressor(Ridge(), level=0.123).fit(X, Y, sample_weight=WEIGHT)
+    with pytest.raises(ValueError, match="m must be an integer"):
+        ua.ConfidenceRegressor(Ridge(), m=1).fit(X, Y, sample_weight=WEIGHT)
+
+
+def test_negative_weights_are_refused_also_where_varying_ones_have_no_region():
+    weight = WEIGHT.copy()
+    weight[0] = -1.0
+    for model in (Ridge(), Lasso(0.05), SVR()):
+        with pytest.raises(ValueError, match=r"[Nn]egative"):
+            ua.ConfidenceRegressor(model, random_state=0).fit(X, Y, sample_weight=weight)
+
+
+def test_metadata_routing_carries_the_weights():
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = ua.ConfidenceRegressor(Ridge(0.5), random_state=0).set_fit_request(
+            sample_weight=True
+        )
+        inner.set_score_request(sample_weight=False)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        outer = make_pipeline(scaler, inner).fit(X, Y, sample_weight=WEIGHT)
+        scores = cross_validate(inner, X, Y, params={"sample_weight": WEIGHT})["test_score"]
+        bare = Ridge(0.5).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        expected = cross_validate(bare, X, Y, params={"sample_weight": WEIGHT})["test_score"]
+    scaled = StandardScaler().fit_transform(X)
+    plain = Ridge(0.5).fit(scaled, Y, sample_weight=WEIGHT)
+    np.testing.assert_allclose(outer.predict(X), plain.predict(scaled), rtol=1e-10)
+    assert not np.allclose(outer.predict(X), Ridge(0.5).fit(scaled, Y).predict(scaled))
+    np.testing.assert_array_equal(scores, expected)
+
+
+# --- life inside scikit-learn ---------------------------------------------------------------------
+
+
+def test_clone_and_pickle_keep_everything():
+    model = fitted(MODELS[-1], m=40)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_band(NEW), model.predict_band(NEW))
+    assert str(again.region_) == str(model.region_)
+    copy = clone(model)
+    with pytest.raises(NotFittedError):
+        copy.predict(NEW)
+    np.testing.assert_array_equal(copy.fit(X, Y).predict_band(NEW), model.predict_band(NEW))
+
+
+def test_parameters_of_the_inner_model_can_be_set():
+    model = ua.ConfidenceRegressor(MODELS[-1]).set_params(estimator__ridge__alpha=7.0, m=20)
+    assert model.get_params()["estimator__ridge__alpha"] == 7.0
+    assert model.fit(X, Y).region_.objective.lam == pytest.approx(7.0 / N)
+
+
+def test_it_may_end_a_pipeline_and_be_cross_validated():
+    outer = make_pipeline(StandardScaler(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0))
+    plain = make_pipeline(StandardScaler(), Ridge(0.5))
+    np.testing.assert_array_equal(cross_val_score(outer, X, Y), cross_val_score(plain, X, Y))
+    search = GridSearchCV(outer, {"confidenceregressor__estimator__alpha": [0.1, 10.0]}, cv=3)
+    assert search.fit(X, Y).best_score_ > 0.5
+
+
+def test_a_precomputed_kernel_is_cut_on_both_sides():
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=-1))
+    wrapped = ua.ConfidenceRegressor(KernelRidge(kernel="precomputed"), random_state=0)
+    plain = KernelRidge(kernel="precomputed")
+    np.testing.assert_array_equal(cross_val_score(wrapped, K, Y), cross_val_score(plain, K, Y))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_keep_their_names(library):
+    frame = pytest.importorskip(library).DataFrame({"age": X[:, 0], "size": X[:, 1]})
+    model = ua.ConfidenceRegressor(Ridge(0.5), random_state=0).fit(frame, Y)
+    assert list(model.feature_names_in_) == ["age", "size"]
+    assert model.n_features_in_ == 2
+    assert model.region_.names == ["intercept", "age", "size"]
+    np.testing.assert_allclose(model.predict_band(frame), fitted().predict_band(X), rtol=1e-10)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict_band(frame.rename({"age": "year"}, **_axis(library)))
+
+
+def _axis(library):
+    return {"axis": 1} if library == "pandas" else {}
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_set_output_of_pipelines_inside_and_outside_gives_named_coefficients(output):
+    pytest.importorskip(output)
+    frame = pd.DataFrame(X, columns=["age", "size"])
+    inside = make_pipeline(StandardScaler(), Ridge(0.5)).set_output(transform=output)
+    model = ua.ConfidenceRegressor(inside, random_state=0).fit(frame, Y)
+    assert model.region_.names == ["intercept", "age", "size"]
+    outside = make_pipeline(StandardScaler(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0))
+    outside.set_output(transform=output).fit(frame, Y)
+    assert list(outside[-1].feature_names_in_) == ["age", "size"]
+    np.testing.assert_allclose(outside.predict(frame), model.predict(frame), rtol=1e-12)
+
+
+# --- randomness -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("features", [RBFSampler(n_components=5), Nystroem(n_components=5)])
+def test_random_features_of_predictions_and_of_the_band_are_the_same(features):
+    model = fitted(make_pipeline(features, Ridge(0.1)))
+    estimate = model.region_.band(NEW).estimate
+    np.testing.assert_allclose(model.predict(NEW), estimate, rtol=1e-6, atol=1e-8)
+    other = fitted(make_pipeline(features, Ridge(0.1)), random_state=1)
+    assert not np.allclose(other.predict(NEW), estimate)
+
+
+def test_one_seed_gives_one_region():
+    a, b, c = fitted(), fitted(), fitted(random_state=1)
+    np.testing.assert_array_equal(a.predict_band(NEW), b.predict_band(NEW))
+    assert not np.array_equal(a.predict_band(NEW), c.predict_band(NEW))
+
+
+class UsesY(TransformerMixin, BaseEstimator):
+    """Scales by what it can see of y."""
+
+    def fit(self, X, y=None):
+        self.scale_ = 1.0 if y is None else float(np.std(y))
+        return self
+
+    def transform(self, X):
+        return X / self.scale_
+
+
+def test_transformers_never_see_y():
+    model = fitted(make_pipeline(UsesY(), Ridge(0.5)))
+    assert model.estimator_[0].scale_ == 1.0
+    np.testing.assert_array_equal(model.predict(NEW), Ridge(0.5).fit(X, Y).predict(NEW))
+
+
+# --- refusals, all of them at fit -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"estimator": RandomForestRegressor()}, TypeError, "no supported class"),
+        ({"estimator": RidgeClassifier()}, TypeError, "is a classifier"),
+        ({"estimator": Ridge}, TypeError, "is a class"),
+        ({"estimator": GridSearchCV(Ridge(), {})}, TypeError, r"ua\.tuned_region"),
+        (
+            {"estimator": make_pipeline(SelectKBest(k=1), Ridge())},
+            TypeError,
+            "needs y to be fitted",
+        ),
+        ({"level": 0.123}, ValueError, "nearest admissible levels are 0.12 and 0.13"),
+        ({"noise": "gaussian"}, ValueError, "not a known assumption"),
+        ({"random_state": "x"}, ValueError, "no source of randomness"),
+    ],
+)
+def test_errors_come_at_fit(options, error, message):
+    with pytest.raises(error, match=message):
+        ua.ConfidenceRegressor(**options).fit(X, Y)
+
+
+def test_several_outputs_are_refused():
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        ua.ConfidenceRegressor(Ridge()).fit(X, np.column_stack([Y, Y]))
+
+
+def test_a_band_on_real_data_holds_the_fit_and_is_wider_at_higher_levels():
+    frame, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = ua.ConfidenceRegressor(make_pipeline(StandardScaler(), Ridge(1.0)), random_state=0)
+    model.fit(frame, y)
+    bands = model.predict_band(frame[:50], level=[0.5, 0.95])
+    prediction = model.predict(frame[:50])
+    widths = {level: band[:, 1] - band[:, 0] for level, band in bands.items()}
+    assert (bands[0.5][:, 0] <= prediction).all()
+    assert (prediction <= bands[0.5][:, 1]).all()
+    assert (widths[0.5] < widths[0.95]).all()
+    assert np.isfinite(widths[0.95]).all()
+    assert list(model.feature_names_in_) == list(frame.columns)

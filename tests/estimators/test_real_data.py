@@ -1,0 +1,176 @@
+"""Pipelines and models as people use them, on data that ship with scikit-learn and statsmodels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.stats import binom, f
+from sklearn.compose import ColumnTransformer
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.datasets import load_diabetes, load_linnerud
+from sklearn.feature_selection import SelectFromModel, SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+    StandardScaler,
+)
+
+import unassuming as ua
+
+
+def engel():
+    """Household income and food expenditure, 235 Belgian households of 1857."""
+    data = sm.datasets.engel.load_pandas().data
+    return data[["income"]], data["foodexp"]
+
+
+def diabetes():
+    return load_diabetes(return_X_y=True, as_frame=True)
+
+
+def stackloss():
+    """Loss of ammonia in a plant, 21 days."""
+    data = sm.datasets.stackloss.load_pandas()
+    return data.exog, data.endog
+
+
+def mixed():
+    """Diabetes with sex as a category in words."""
+    X, y = diabetes()
+    sex = np.where(X["sex"] > 0, "one", "other")
+    return X[["age", "bmi", "bp"]].assign(sex=sex), y
+
+
+def holed():
+    """Diabetes with some entries missing."""
+    X, y = diabetes()
+    return X.mask(np.random.default_rng(0).uniform(size=X.shape) < 0.05), y
+
+
+columns = ColumnTransformer(
+    [("numbers", StandardScaler(), ["age", "bmi", "bp"]), ("words", OneHotEncoder(), ["sex"])]
+)
+
+PIPELINES = {
+    "Nystroem": (diabetes, [StandardScaler(), Nystroem(gamma=0.02, n_components=15)]),
+    "polynomials": (stackloss, [StandardScaler(), PolynomialFeatures(2, include_bias=False)]),
+    "splines": (engel, [SplineTransformer(n_knots=4)]),
+    "random features": (diabetes, [StandardScaler(), RBFSampler(gamma=0.01, n_components=20)]),
+    "one-hot columns": (mixed, [columns]),
+    "missing values": (holed, [SimpleImputer(), StandardScaler()]),
+}
+
+
+@pytest.mark.parametrize("kind", PIPELINES)
+def test_pipelines_give_a_finite_band_around_the_predictions(kind):
+    load, steps = PIPELINES[kind]
+    X, y = load()
+    model = ua.ConfidenceRegressor(make_pipeline(*steps, Ridge(1.0)), level=0.5, random_state=0)
+    model.fit(X, y)
+    band, prediction = model.predict_band(X), model.predict(X)
+    np.testing.assert_allclose(
+        model.region_.band(X, level=0.5).estimate, prediction, rtol=1e-6, atol=1e-6
+    )
+    assert (band[:, 0] <= prediction).all()
+    assert (prediction <= band[:, 1]).all()
+    assert np.isfinite(band).all(), model.band_status_
+    assert np.isfinite(cross_val_score(model, X, y, cv=3)).all()
+    assert model.n_features_in_ == X.shape[1]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [SelectKBest(k=2), SelectFromModel(Lasso(0.1)), PLSRegression(n_components=1)],
+    ids=lambda step: type(step).__name__,
+)
+def test_transformers_that_want_y_are_refused(step):
+    X, y = diabetes()
+    pipeline = make_pipeline(StandardScaler(), step, Ridge())
+    with pytest.raises(TypeError, match="needs y to be fitted, which voids the guarantee"):
+        ua.ConfidenceRegressor(pipeline).fit(X, y)
+    with pytest.raises(TypeError, match="needs y to be fitted, which voids the guarantee"):
+        ua.confidence_region(pipeline, X, y)
+
+
+def test_engel_food_expenditure_rises_with_income_less_than_one_to_one():
+    X, y = engel()
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    interval = region.interval(level=0.95)
+    slope = interval.names.index("income")
+    assert 0 < interval.lower[slope] < interval.estimate[slope] < interval.upper[slope] < 1
+    assert interval.estimate[slope] == pytest.approx(
+        sm.OLS(y, sm.add_constant(X)).fit().params.iloc[1]
+    )
+    # Richer households differ more: no objection to symmetric noise, one to exchangeable noise.
+    spread = {i.name: i for i in region.diagnose().indications}["equal spread"]
+    assert not spread.assumed
+    assert spread.pvalue < 0.01
+
+
+def test_stack_loss_with_a_kernel_and_a_norm_bound():
+    X, y = stackloss()
+    scaled = pd.DataFrame(StandardScaler().fit_transform(X), columns=X.columns)
+    model = ua.ConfidenceRegressor(
+        KernelRidge(kernel="rbf", gamma=0.1), norm_bound=200.0, random_state=0
+    ).fit(scaled, y)
+    assert np.isfinite(model.predict_band(scaled)).all()
+
+
+def test_diabetes_tuned_saved_and_loaded(tmp_path):
+    X, y = diabetes()
+    pipeline = make_pipeline(StandardScaler(), Ridge())
+    search = GridSearchCV(pipeline, {"ridge__alpha": [0.1, 10.0, 1000.0]})
+    region = ua.tuned_region(search, X, y, tune_size=0.3, random_state=0)
+    ua.save(region, tmp_path / "diabetes")
+    loaded = ua.load(tmp_path / "diabetes", estimator=region.estimator)
+    wrong = 1.2 * region.estimate
+    assert loaded.rank(wrong) == region.rank(wrong)
+    np.testing.assert_allclose(
+        loaded.band(X[:5], level=0.9).upper, region.band(X[:5], level=0.9).upper, rtol=1e-9
+    )
+
+
+def test_each_output_of_linnerud_has_its_own_region():
+    X, Y = load_linnerud(return_X_y=True, as_frame=True)
+    for name in Y:
+        region = ua.confidence_region(LinearRegression(), X, Y[name], random_state=0)
+        assert region.names == ["intercept", *X.columns]
+        assert region.rank(region.estimate) == 1
+
+
+# --- exact in practice ----------------------------------------------------------------------------
+
+RUNS = 2000
+
+
+def test_least_squares_is_exact_with_heteroscedastic_heavy_tails(capsys):
+    """n = 25, t(2) noise whose scale grows with the inputs: joint coverage at 0.9."""
+    n, beta = 25, np.array([1.0, 2.0, -1.0])
+    quantile = f.ppf(0.9, 3, n - 3)
+    ours = classical = 0
+    for seed in range(RUNS):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 2))
+        Phi = np.column_stack([np.ones(n), X])
+        scale = 0.1 + X[:, 0] ** 2
+        y = Phi @ beta + scale * rng.standard_t(2, size=n)
+        region = ua.confidence_region(LinearRegression(), X, y, random_state=seed)
+        ours += region.contains(beta, level=0.9)
+        estimate, rss, *_ = np.linalg.lstsq(Phi, y, rcond=None)
+        step = Phi @ (estimate - beta)
+        classical += (step @ step) / 3 <= quantile * rss[0] / (n - 3)
+    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], RUNS, 0.9)
+    with capsys.disabled():
+        print(
+            f"\njoint coverage at 0.9 in {RUNS} runs: this region {ours / RUNS:.4f}, "
+            f"classical F region {classical / RUNS:.4f}"
+        )
+    assert low <= ours <= high
+    assert classical < low  # the comparison is worth printing

@@ -1,0 +1,244 @@
+"""tuned_region: hyper-parameters from some rows, the region from the others."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_diabetes
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier, RidgeCV
+from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import unassuming as ua
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=(N, 2))
+Y = np.sin(2 * X[:, 0]) + X[:, 1] + RNG.laplace(size=N)
+GRID = {"alpha": [0.01, 1.0, 100.0]}
+
+
+def tuned(search=None, inputs=X, y=Y, **options):
+    search = GridSearchCV(Ridge(), GRID, cv=3) if search is None else search
+    return ua.tuned_region(search, inputs, y, **{"random_state": 0, **options})
+
+
+def test_the_parts_are_disjoint_cover_all_rows_and_are_reported():
+    tuning = tuned().tuning
+    assert len(tuning.tuning_rows) == len(tuning.region_rows) == N // 2
+    assert sorted([*tuning.tuning_rows, *tuning.region_rows]) == list(range(N))
+
+
+def test_the_search_sees_its_rows_only():
+    region = tuned()
+    rows = region.tuning.tuning_rows
+    by_hand = GridSearchCV(Ridge(), GRID, cv=3).fit(X[rows], Y[rows])
+    assert region.tuning.best_params == by_hand.best_params_
+    assert region.tuning.best_score == by_hand.best_score_
+    assert region.estimator.get_params() == by_hand.best_estimator_.get_params()
+
+
+def test_the_region_is_the_one_of_the_other_rows():
+    region = tuned()
+    rows = region.tuning.region_rows
+    direct = ua.confidence_region(region.estimator, X[rows], Y[rows], random_state=region.seed)
+    candidates = direct.estimate + RNG.normal(size=(40, 3))
+    np.testing.assert_array_equal(region.rank(candidates), direct.rank(candidates))
+
+
+def test_outputs_of_the_region_rows_do_not_change_what_is_chosen():
+    first = tuned()
+    changed = Y.copy()
+    changed[first.tuning.region_rows] = 1e6
+    second = tuned(y=changed)
+    np.testing.assert_array_equal(first.tuning.tuning_rows, second.tuning.tuning_rows)
+    assert first.tuning.best_params == second.tuning.best_params
+    assert first.tuning.best_score == second.tuning.best_score
+
+
+def test_one_seed_gives_one_split_and_one_region():
+    a, b, c = tuned(), tuned(), tuned(random_state=1)
+    np.testing.assert_array_equal(a.tuning.tuning_rows, b.tuning.tuning_rows)
+    assert a.seed == b.seed
+    assert set(a.tuning.tuning_rows) != set(c.tuning.tuning_rows)
+    assert a.seed != c.seed
+    d = tuned(random_state=a.tuning.seed)
+    np.testing.assert_array_equal(a.tuning.tuning_rows, d.tuning.tuning_rows)
+
+
+@pytest.mark.parametrize(("size", "count"), [(0.25, 15), (10, 10), (0.5, 30), (np.int64(7), 7)])
+def test_tune_size_is_a_share_or_a_number_of_rows(size, count):
+    assert len(tuned(tune_size=size).tuning.tuning_rows) == count
+
+
+@pytest.mark.parametrize("size", [0, 60, 0.0, 1.0, -3, 0.001, True, "half"])
+def test_other_sizes_are_refused(size):
+    with pytest.raises(ValueError, match="tune_size"):
+        tuned(tune_size=size)
+
+
+def test_the_region_says_where_its_hyper_parameters_come_from():
+    region = tuned()
+    assert f"alpha={region.tuning.best_params['alpha']}, chosen on 30 other rows" in str(region)
+
+
+def test_the_search_of_the_user_is_not_fitted():
+    search = GridSearchCV(Ridge(), GRID, cv=3)
+    region = tuned(search)
+    assert not hasattr(search, "best_params_")
+    assert region.tuning.search.cv_results_["mean_test_score"].shape == (3,)
+
+
+def test_a_randomised_search_is_repeatable():
+    search = RandomizedSearchCV(Ridge(), {"alpha": np.geomspace(1e-3, 1e3, 99)}, n_iter=3, cv=3)
+    assert tuned(search).tuning.best_params == tuned(search).tuning.best_params
+
+
+def test_a_pipeline_is_tuned_as_a_whole():
+    pipeline = make_pipeline(StandardScaler(), PolynomialFeatures(1, include_bias=False), Ridge())
+    grid = {"polynomialfeatures__degree": [1, 3], "ridge__alpha": [0.1, 1.0]}
+    region = tuned(GridSearchCV(pipeline, grid, cv=3))
+    degree = region.tuning.best_params["polynomialfeatures__degree"]
+    assert region.objective.d == {1: 3, 3: 10}[degree]
+
+
+def test_frames_and_options_go_through():
+    frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(N) + 1000)
+    region = tuned(inputs=frame, noise="exchangeable", m=20, ties="favour")
+    assert region.names == ["intercept", "a", "b"]
+    assert (region.m, region.ties) == (20, "favour")
+    assert isinstance(region.noise, ua.noise.Exchangeable)
+    assert list(region.inputs.index) == list(1000 + region.tuning.region_rows)
+
+
+def test_a_precomputed_kernel_is_cut_to_both_parts():
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=-1))
+    region = tuned(GridSearchCV(KernelRidge(kernel="precomputed"), GRID, cv=3), inputs=K)
+    rows = region.tuning.region_rows
+    np.testing.assert_allclose(region.objective.design.matrix, K[np.ix_(rows, rows)], rtol=1e-12)
+
+
+def test_blocks_of_dependent_rows_stay_together():
+    blocks = np.repeat(np.arange(20), 3)
+    RNG.shuffle(blocks)
+    region = tuned(noise=ua.noise.BlockSymmetric(blocks))
+    here, there = (
+        set(blocks[rows]) for rows in (region.tuning.region_rows, region.tuning.tuning_rows)
+    )
+    assert not here & there
+    assert len(there) == 10
+    np.testing.assert_array_equal(region.noise.blocks, blocks[region.tuning.region_rows])
+
+
+def test_weights_are_those_of_the_rows_and_zero_leaves_a_row_out():
+    weight = RNG.uniform(1, 2, size=N)
+    weight[::10] = 0
+    region = tuned(sample_weight=weight)
+    rows = region.tuning.region_rows
+    direct = ua.confidence_region(region.estimator, X[rows], Y[rows], sample_weight=weight[rows])
+    np.testing.assert_allclose(region.estimate, direct.estimate, rtol=1e-12)
+    assert (weight[region.tuning.tuning_rows] > 0).all()
+
+
+def test_fit_params_are_cut_to_the_tuning_rows():
+    groups = np.arange(N) % 5
+    search = GridSearchCV(Ridge(), GRID, cv=GroupKFold(3))
+    region = tuned(search, fit_params={"groups": groups})
+    rows = region.tuning.tuning_rows
+    by_hand = GridSearchCV(Ridge(), GRID, cv=GroupKFold(3)).fit(
+        X[rows], Y[rows], groups=groups[rows]
+    )
+    assert region.tuning.best_score == by_hand.best_score_
+
+
+@pytest.mark.parametrize("search", [Ridge(), RidgeCV(), GridSearchCV, None], ids=repr)
+def test_only_searches_are_taken(search):
+    with pytest.raises(TypeError, match="search is no search over hyper-parameters"):
+        ua.tuned_region(search, X, Y)
+
+
+def test_a_search_that_does_not_decide_is_refused():
+    search = GridSearchCV(Ridge(), GRID, scoring=["r2", "neg_max_error"], refit=False, cv=3)
+    with pytest.raises(ValueError, match="does not say which hyper-parameters are best"):
+        tuned(search)
+
+
+def test_confidence_region_names_tuned_region_when_it_refuses_a_search():
+    with pytest.raises(TypeError, match=r"ua\.tuned_region\(search, X, y\)"):
+        ua.confidence_region(GridSearchCV(Ridge(), GRID), X, Y)
+
+
+def test_a_classifier_is_tuned_without_looking_at_the_labels_in_the_split():
+    inputs, labels, _ = ua.datasets.labels(n=80, random_state=0)
+    region = tuned(GridSearchCV(RidgeClassifier(), GRID, cv=3), inputs, labels)
+    flipped = tuned(GridSearchCV(RidgeClassifier(), GRID, cv=3), inputs, -labels)
+    np.testing.assert_array_equal(region.tuning.tuning_rows, flipped.tuning.tuning_rows)
+
+
+def test_real_data_with_a_lasso():
+    frame, y = load_diabetes(return_X_y=True, as_frame=True)
+    region = tuned(GridSearchCV(Lasso(), {"alpha": [0.01, 0.1, 1.0]}), frame, y)
+    assert region.n == 221
+    assert region.rank(region.estimate) == 1
+
+
+# --- what it is for -------------------------------------------------------------------------------
+
+
+class OneColumn(LinearRegression):
+    """Least squares on one column, whose number is a hyper-parameter."""
+
+    def __init__(self, *, column=0):
+        super().__init__()
+        self.column = column
+
+
+class CorrelationSearchCV(BaseEstimator):
+    """Choose the column that goes best with y: fast, and as greedy as a search can be."""
+
+    def __init__(self, estimator=None):
+        self.estimator = estimator
+
+    def fit(self, X, y):
+        correlations = np.corrcoef(X.T, y)[-1, :-1]
+        self.best_params_ = {"column": int(np.abs(correlations).argmax())}
+        return self
+
+
+@pytest.fixture
+def one_column(monkeypatch):
+    from unassuming.objectives import _registry
+
+    def factory(estimator, X, y, sample_weight):
+        column = X[:, [estimator.column]]
+        return ua.objectives.from_linear_regression(LinearRegression(), column, y, sample_weight)
+
+    monkeypatch.setattr(_registry, "_FACTORIES", dict(_registry._FACTORIES))
+    ua.register_objective(OneColumn, factory)
+
+
+def covered(build, runs):
+    """How many regions of the chosen column hold the truth: no column has to do with y."""
+    count = 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(24, 40)), rng.standard_t(3, size=24)
+        count += build(X, y, seed).contains(np.zeros(2), level=0.9)
+    return count
+
+
+def test_tuning_on_other_rows_keeps_the_coverage_and_on_the_same_rows_loses_it(one_column):
+    def honest(X, y, seed):
+        search = CorrelationSearchCV(OneColumn())
+        return ua.tuned_region(search, X, y, m=20, random_state=seed)
+
+    def cheating(X, y, seed):
+        best = CorrelationSearchCV().fit(X, y).best_params_
+        return ua.confidence_region(OneColumn(**best), X, y, m=20, random_state=seed)
+
+    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], 500, 0.9)
+    assert low <= covered(honest, 500) <= high
+    assert covered(cheating, 500) < low
