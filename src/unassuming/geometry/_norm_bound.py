@@ -192,5 +192,6 @@ def _share(A: Array, b: Array, c: Array, N: Array, bound: float) -> Array:
     """
     diagonal = np.diagonal(A, axis1=1, axis2=2)
     rho = c + (b**2 / np.maximum(diagonal, _TINY)).max(axis=1, where=diagonal > 0, initial=0.0)
-    equal = np.maximum(diagonal.sum(axis=1), _TINY) / max(float(np.trace(N)), _TINY)
+    trace, trace_N = diagonal.sum(axis=1), float(np.trace(N))
+    equal = np.where(trace > 0, trace, 1.0) / (trace_N if trace_N > 0 else 1.0)
     return np.asarray(np.clip(rho / bound**2, 1e-8 * equal, 1e8 * equal))

@@ -170,8 +170,8 @@ class FeatureDesign(Design):
         n, root = self.n, np.sqrt(w / self.n)
         # With an intercept the columns may be centred: the same functions and the same penalty, in
         # coefficients whose intercept is shifted. Without, a large mean costs as many digits.
-        centre = self._centre(w)
-        matrix = self.rows(self.X - centre)
+        centred, centre = self._centred(w)
+        matrix = self.rows(centred)
         stacked = np.vstack([root[:, None] * matrix, np.sqrt(lam) * self.penalty_matrix()])
         length = _lengths(stacked)
         u, s, vt = svd(stacked / length, full_matrices=False)
@@ -182,15 +182,21 @@ class FeatureDesign(Design):
             back[0] -= centre @ back[1:]
         return Whitening(top, low.T * (np.sqrt(lam) * self.penalised), back)
 
-    def _centre(self, w: Array) -> Array:
-        return np.asarray((w / w.sum()) @ self.X if self.intercept else np.zeros(self.X.shape[1]))
+    def _centred(self, w: Array) -> tuple[Array, Array]:
+        """Return X minus its means, and these; columns that rounding alone tells from zero are."""
+        if not self.intercept:
+            return self.X, np.zeros(self.X.shape[1])
+        centre = (w / w.sum()) @ self.X
+        centred = self.X - centre
+        constant = np.abs(centred).max(axis=0) <= 4 * rank_cut(self.X.shape) * np.abs(centre)
+        return np.where(constant, 0.0, centred), centre
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Centre, then solve the stacked least squares problem; least norm if not unique."""
-        centre = self._centre(w)
+        centred, _ = self._centred(w)
         level = float((w / w.sum()) @ y) if self.intercept else 0.0
         root, p = np.sqrt(w / self.n), self.X.shape[1]
-        stacked = np.vstack([root[:, None] * (self.X - centre), np.sqrt(lam) * np.eye(p)])
+        stacked = np.vstack([root[:, None] * centred, np.sqrt(lam) * np.eye(p)])
         target = np.concatenate([root * (y - level), np.zeros(p)])
         slopes = _solve(stacked, target)
         # One step of refinement: the region is centred where the gradient is zero to rounding.
