@@ -153,4 +153,6 @@ def settle(A: Array, B: Array, C: Array, tolerances: tuple[Array, Array, Array])
     Where all three are, Z_i and Z_0 tie throughout the piece, and the tie order decides.
     """
     for coefficient, tolerance in zip((A, B, C), tolerances, strict=True):
-        coefficient[np.abs(coefficient) <= tolerance] = 0.0
+        small = np.abs(coefficient) <= tolerance
+        if small.any():
+            coefficient[small] = 0.0

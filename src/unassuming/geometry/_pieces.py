@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array, IntArray
 from unassuming.geometry._breakpoints import Breakpoints
 from unassuming.geometry._gradients import LineModel, Sizes, settle
 from unassuming.geometry._sweep import Spans, sign_changes, sweep
@@ -39,8 +39,8 @@ class Pieces:
     turned: tuple[Array, Array]  # Ψᵀp likewise
     always: IntArray  # (N, P): how many sets hold the whole piece
     ever: IntArray  # (N, P): how many hold some of it
-    unclear: BoolArray  # (N, P, m - 1): those that hold a part
-    highest: Array  # (N, P, m - 1): a bound of each quadratic on each piece, where negative
+    lowest: Array  # (N, P, m - 1): see `_extremes`
+    highest: Array
 
     @classmethod
     def along(cls, model: LineModel, origins: Array, directions: Array, shift: Array) -> Self:
@@ -73,9 +73,9 @@ class Pieces:
 
         far = np.full((len(directions), 1), np.inf)
         ends = np.concatenate([-far, inner - shift[:, None], far], axis=1)
-        proper = (ends[:, :-1] < ends[:, 1:])[:, :, None]
+        proper = ends[:, :-1] < ends[:, 1:]
         lowest, highest = _extremes(A, B, C, ends)
-        positive, negative = lowest > 0, highest < 0
+        never = np.count_nonzero(highest < 0, axis=-1)
         crossed = Breakpoints.of(model.steps, origins, directions)
         return cls(
             model=model,
@@ -89,9 +89,9 @@ class Pieces:
             u=u,
             v=v,
             turned=turned,
-            always=np.count_nonzero(positive & proper, axis=-1),
-            ever=np.count_nonzero(~negative & proper, axis=-1),
-            unclear=~(positive | negative) & proper,
+            always=np.where(proper, np.count_nonzero(lowest > 0, axis=-1), 0),
+            ever=np.where(proper, A.shape[1] - never, 0),
+            lowest=lowest,
             highest=highest,
         )
 
@@ -99,7 +99,8 @@ class Pieces:
         """Return the intervals of x in at least q sets; those without length are to be asked."""
         whole, inner = np.nonzero(self.always >= q)
         line, piece = np.nonzero((self.ever >= q) & (self.always < q))
-        row, i = np.nonzero(self.unclear[line, piece])
+        clear = (self.lowest[line, piece] > 0) | (self.highest[line, piece] < 0)
+        row, i = np.nonzero(~clear)
         here = line[row], piece[row]
         state, roots = sign_changes(
             self.A[here[0], i],
@@ -166,6 +167,8 @@ class Pieces:
         np.maximum.at(most, (line, piece), gain[:, 0])
         able = np.count_nonzero(self.highest >= -1.001 * most[:, :, None], axis=-1) >= q
         rows = np.flatnonzero(able[line, piece])
+        highest = self.highest[line[rows], piece[rows]]
+        rows = rows[np.count_nonzero(highest >= -1.001 * gain[rows], axis=1) >= q]
         at = line[rows], piece[rows]
         gap = _evaluate(self.A[at[0]], self.B[at], self.C[at], x[rows])
         able = np.count_nonzero(gap >= -1.001 * gain[rows], axis=1) >= q

@@ -67,20 +67,23 @@ class Spans:
     ends: Array  # (k, 2)
 
     @classmethod
-    def joined(cls, line: IntArray, ends: Array) -> Spans:
-        """Sort intervals that overlap in no more than their ends, and join those that touch."""
+    def joined(cls, line: IntArray, ends: Array, slack: float = SLIVER) -> Spans:
+        """Sort intervals that overlap in no more than their ends, and join those that touch.
+
+        They touch if they are no farther apart than ``slack``, relative to their ends.
+        """
         if len(line) == 0:
             return cls(line, ends.reshape(0, 2))
         order = np.lexsort((ends[:, 1], ends[:, 0], line))
         line, (lo, hi) = line[order], ends[order].T
-        apart = (line[1:] != line[:-1]) | (lo[1:] > hi[:-1] + _slack(lo[1:], hi[:-1]))
+        apart = (line[1:] != line[:-1]) | (lo[1:] > hi[:-1] + slack * _size(lo[1:], hi[:-1]))
         first = np.flatnonzero(np.concatenate([[True], apart]))
         last = np.flatnonzero(np.concatenate([apart, [True]]))
         return cls(line[first], np.stack([lo[first], hi[last]], axis=1))
 
     def proper(self) -> BoolArray:
         """Which of them are longer than rounding."""
-        return np.asarray(self.ends[:, 1] > self.ends[:, 0] + _slack(*self.ends.T))
+        return np.asarray(self.ends[:, 1] > self.ends[:, 0] + SLIVER * _size(*self.ends.T))
 
     def take(self, which: BoolArray) -> Spans:
         """Return some of them."""
@@ -95,6 +98,7 @@ class Spans:
         return Spans.joined(
             np.concatenate([self.line, line]),
             np.concatenate([self.ends, np.stack([t, t], axis=1)]),
+            slack=8 * float(np.finfo(np.float64).eps),
         )
 
     def cover(self, line: IntArray, t: Array) -> BoolArray:
@@ -112,6 +116,6 @@ class Spans:
         return np.split(self.ends, np.searchsorted(self.line, np.arange(1, lines)))
 
 
-def _slack(x: Array, y: Array) -> Array:
+def _size(x: Array, y: Array) -> Array:
     size = np.maximum(np.abs(x), np.abs(y))
-    return np.where(np.isfinite(size), SLIVER * size, 0.0)
+    return np.where(np.isfinite(size), size, 0.0)

@@ -1,4 +1,4 @@
-"""Where a gradient changes its form: what makes regions piecewise quadratic (theory 7.1)."""
+"""Where a gradient changes its form: why regions are piecewise quadratic (docs/theory.md 7.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions of ε-SVR, LASSO, Huber and of any objective: where lines cross them (theory 7.1)."""
+"""Regions of ε-SVR, LASSO, Huber and any other objective, along lines (docs/theory.md 7.1)."""
 
 from __future__ import annotations
 
