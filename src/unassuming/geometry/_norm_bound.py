@@ -13,7 +13,6 @@ from unassuming.geometry._sets import FREE, SEEN
 _GRID = np.linspace(np.log(1e-12), np.log(1e12), 33)
 _GOLDEN = (np.sqrt(5) - 1) / 2
 _STEPS = 24
-_TINY = 1e-300
 _NUMBERS = 2**15  # of a working array: near the size of a cache
 
 
@@ -52,7 +51,11 @@ class SetsAndBall:
 
         ``scale`` (k,) says what the rounding errors of the diagonal of A are relative to.
         """
-        share = _share(A, b, c, N, bound)[:, None, None]
+        # A set of which rounding leaves nothing is the whole space.
+        nothing = (np.abs(A) <= FREE * np.sqrt(np.outer(scale, scale))).all(axis=(1, 2))
+        A = np.where(nothing[:, None, None], 0.0, A)
+        b, c = np.where(nothing[:, None], 0.0, b), np.where(nothing, np.abs(c), c)
+        share = _share(A, b, c, N, bound, scale)[:, None, None]
         T = A + share * N
         diagonal = np.sqrt(np.maximum(np.diagonal(T, axis1=1, axis2=2), 0.0))
         unit = 1.0 / np.where(diagonal > 0, diagonal, 1.0)  # coordinates of comparable size
@@ -180,18 +183,22 @@ class SetsAndBall:
         value = centre + np.sqrt(spread * np.maximum(size, 0.0))
         if bare.any():
             value = np.where((bare & (h != 0)).any(axis=-1), np.inf, value)
+        # Where numbers overflow nothing is known.
+        value = np.where(np.isnan(value), np.inf, value)
         return np.where(size < -1e-9 * terms, -np.inf, value)
 
 
-def _share(A: Array, b: Array, c: Array, N: Array, bound: float) -> Array:
+def _share(A: Array, b: Array, c: Array, N: Array, bound: float, scale: Array) -> Array:
     """Return the weight of N beside each A under which rounding costs least, shape (s,).
 
     What is dropped beside the other constraint should not matter at the best multiplier, which is
-    near B²/ρ. But the weight stays within 1e8 of that which makes the traces equal, so that each
+    near B²/ρ. But the weight stays within 1e8 of that which makes both of equal size, so that each
     constraint is seen in the directions that only it ends.
     """
     diagonal = np.diagonal(A, axis1=1, axis2=2)
-    rho = c + (b**2 / np.maximum(diagonal, _TINY)).max(axis=1, where=diagonal > 0, initial=0.0)
-    trace, trace_N = diagonal.sum(axis=1), float(np.trace(N))
-    equal = np.where(trace > 0, trace, 1.0) / (trace_N if trace_N > 0 else 1.0)
+    seen = diagonal > 0
+    own = b**2 / np.where(seen, diagonal, 1.0)
+    rho = c + np.where(seen, own, 0.0).max(axis=1, initial=0.0)
+    size, size_N = float(scale.sum()), float(np.trace(N))
+    equal = (size if size > 0 else 1.0) / (size_N if size_N > 0 else 1.0)
     return np.asarray(np.clip(rho / bound**2, 1e-8 * equal, 1e8 * equal))

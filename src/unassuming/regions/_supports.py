@@ -27,13 +27,17 @@ def ball_supports(maker: FormMaker, chart: BallChart, norm_bound: float) -> tupl
     shape = len(chart.functionals), maker.perturbations.m - 1
     up, down = np.empty(shape), np.empty(shape)
     visible, scale = ~chart.hidden, (chart.F**2).sum(axis=0)
-    g, p = chart.functionals[visible], chart.beyond[visible]
+    # The functional zero tells of every set whether it meets the ball at all.
+    g = np.vstack([chart.functionals[visible], np.zeros(chart.F.shape[1])])
+    p = np.append(chart.beyond[visible], 0.0)
     for which, forms in progress(maker.batches(chart.F), shape[1], "sets"):
         both = SetsAndBall.build(
             forms.A, forms.b, forms.c, chart.N, chart.origin, norm_bound, scale
         )
-        for bound, sign in ((up, 1.0), (down, -1.0)):
-            bound[visible, which] = both.supports(sign * g, p)
-            bound[~visible, which] = np.inf
-            bound[:, which] = np.where(forms.empty, -np.inf, bound[:, which])
+        found = [both.supports(sign * g, p) for sign in (1.0, -1.0)]
+        apart = forms.empty | np.isneginf(found).any(axis=(0, 1))
+        for bound, values in zip((up, down), found, strict=True):
+            bound[:, which] = np.inf
+            bound[visible, which] = values[:-1]
+            bound[:, which] = np.where(apart, -np.inf, bound[:, which])
     return up, down
