@@ -158,7 +158,7 @@ class Problem:
         q = np.linalg.qr(np.vstack([F, np.sqrt(alpha) * np.eye(d)]))[0][:n]
         residual = np.sqrt(self.w) * (self.y - self.Phi @ self.a)
         wins = np.ones(m - 1, dtype=bool)
-        self.maker = FormMaker(q, residual, 1e-15, self.perturbations, wins)
+        self.maker = FormMaker(q, residual, np.full(len(residual), 1e-15), self.perturbations, wins)
 
     def gaps(self, a):
         """n (Z_i - Z_0) from the definition."""
@@ -221,7 +221,7 @@ def minus_identity(wins):
     y = rng.normal(size=4)
     residual = y - q @ (q.T @ y)
     perturbations = Perturbations(noise, -np.ones((1, 4), dtype=np.int8), 4, 2)
-    return FormMaker(q, residual, 1e-15, perturbations, np.array([wins])), q
+    return FormMaker(q, residual, np.full(len(residual), 1e-15), perturbations, np.array([wins])), q
 
 
 @pytest.mark.parametrize("wins", [True, False])

@@ -38,7 +38,7 @@ class Problem:
         self.maker = FormMaker(
             q=q,
             residual=np.sqrt(self.w) * (self.y - self.Phi @ self.a),
-            residual_error=1e-15,
+            residual_error=np.full(n, 1e-15),
             perturbations=self.perturbations,
             tie_wins=self.tie_wins,
         )
@@ -123,7 +123,7 @@ def tied_problem(alpha, wins):
     q = Phi / np.sqrt(1 + alpha)
     a = Phi.T @ y / (1 + alpha)
     perturbations = Perturbations.sample(noise, n, 5, np.random.default_rng(0))
-    maker = FormMaker(q, y - Phi @ a, 1e-15, perturbations, np.full(4, wins))
+    maker = FormMaker(q, y - Phi @ a, np.full(len(y), 1e-15), perturbations, np.full(4, wins))
     ((_, forms),) = maker.batches(Phi)
     return forms
 

@@ -11,7 +11,7 @@ import numpy as np
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry._ellipsoids import Ellipsoids, whitening
 from unassuming.geometry._moves import moves_of
-from unassuming.geometry._sets import Sets
+from unassuming.geometry._sets import FREE, Sets
 from unassuming.noise import Perturbations
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -27,10 +27,11 @@ class Forms:
     b: Array
     c: Array
     empty: BoolArray
+    scale: float = 1.0  # of the columns of the chart, squared
 
     def sets(self) -> Sets:
         """Return the sets {Z_0 <= Z_i}, diagonalised."""
-        return Sets.from_forms(self.A, self.b, self.c, self.empty)
+        return Sets.from_forms(self.A, self.b, self.c, self.empty, self.scale)
 
     def extents(self, g: Array) -> tuple[Array, Array]:
         """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each.
@@ -43,7 +44,7 @@ class Forms:
         up, down = np.empty((2, len(g), len(self.A)))
         round_ones = Ellipsoids.from_whitening(white, self.b[sure], self.c[sure])
         up[:, sure], down[:, sure] = round_ones.extents(g)
-        rest = Forms(self.A[~sure], self.b[~sure], self.c[~sure], self.empty[~sure])
+        rest = Forms(self.A[~sure], self.b[~sure], self.c[~sure], self.empty[~sure], self.scale)
         up[:, ~sure], down[:, ~sure] = rest.sets().extents(g)
         return up, down
 
@@ -59,17 +60,17 @@ class FormMaker:
     q : array of shape (n, k)
         S = q qᵀ.
     residual : array of shape (n,)
-        r̂.
+        r̂, zero where rounding alone tells it from zero.
+    residual_error : array of shape (n,)
+        Bounds on its rounding errors.
     perturbations : Perturbations
-    residual_error : float
-        Length of the rounding error of r̂.
     tie_wins : boolean array of shape (m - 1,)
         Whether a tie between Z_0 and Z_i counts for the candidate.
     """
 
     q: Array
     residual: Array
-    residual_error: float
+    residual_error: Array
     perturbations: Perturbations
     tie_wins: BoolArray
 
@@ -77,40 +78,63 @@ class FormMaker:
         """Yield the forms in the chart f̂ + F x, F of shape (n, k), in batches of bounded memory."""
         (n, k), width = F.shape, self.q.shape[1]
         numbers = moves_of(self.perturbations.noise).numbers(n, k, width)
-        step = max(1, BATCH_BYTES // (8 * numbers))
+        step = max(1, BATCH_BYTES // (8 * max(1, numbers)))
         for start in range(0, self.perturbations.m - 1, step):
             which = slice(start, min(start + step, self.perturbations.m - 1))
             yield which, self._forms(F, which)
 
     def _forms(self, F: Array, which: slice) -> Forms:
-        perturbations, r, q = self.perturbations.take(which), self.residual, self.q
-        Gr = perturbations.apply(r)
-        Er = Gr - r
-        qEr = Er @ q
+        perturbations, q = self.perturbations.take(which), self.q
+        Er = self.moved[which]
+        Gr, qEr = self.residual + Er, Er @ q
         moved = moves_of(perturbations.noise)(perturbations, F)
         qEF = moved.seen_by(q)  # (s, k, ·)
         A = moved.gram()
         A -= qEF @ np.swapaxes(qEF, 1, 2)
         b = moved.against(Gr) - (qEF @ qEr[:, :, None])[:, :, 0]
-        c = np.einsum("sk,sk->s", qEr, qEr)
-        zero = self.vanishing(Er, qEr)
-        c, b = np.where(zero, 0.0, c), np.where(zero[:, None], 0.0, b)
-        return Forms(A, b, c, zero & ~self.tie_wins[which])
+        c = np.einsum("sk,sk->s", qEr, qEr) + self.margin[which]
+        tied = self.tied[which]
+        c, b = np.where(tied, 0.0, c), np.where(tied[:, None], 0.0, b)
+        scale = float((F**2).sum(axis=0).max(initial=0.0))
+        return Forms(A, b, c, tied & ~self.tie_wins[which], scale)
 
     @cached_property
+    def moved(self) -> Array:
+        """E r̂ for every transformation, (m - 1, n); zero where rounding alone moves a residual."""
+        r, error = self.residual, self.residual_error
+        Er = self.perturbations.apply(r) - r
+        if self.perturbations.noise.exact_arithmetic:
+            near = np.abs(Er) <= np.abs(self.perturbations.apply(error)) + error
+            Er = np.where(near, 0.0, Er)
+        return np.asarray(Er)
+
+    @cached_property
+    def margin(self) -> Array:
+        """What rounding may have taken from c = ‖qᵀE r̂‖², where that is small, (m - 1,)."""
+        length = np.linalg.norm(self.moved, axis=1)
+        if not self.perturbations.noise.exact_arithmetic:
+            length = length + np.linalg.norm(self.residual)
+        error = 8 * _EPS * sum(self.q.shape) * length + 2 * np.linalg.norm(self.residual_error)
+        small = np.linalg.norm(self.moved @ self.q, axis=1) <= error
+        return np.asarray(np.where(small, error**2, 0.0))
+
+    @cached_property
+    def tied(self) -> BoolArray:
+        """Where Z_i <= Z_0 everywhere, with equality on the free directions, (m - 1,).
+
+        The tie order decides whether these belong to the set or nothing does (4, 4.1). So it is
+        if G_i r̂ = r̂, and if Z_i and Z_0 are the same function.
+        """
+        tied = np.asarray(~self.moved.any(axis=1))
+        for i in np.flatnonzero((self.margin > 0) & ~tied):
+            one = self.perturbations.take(slice(i, i + 1))
+            Eq = one.apply(self.q.T)[:, 0, :] - self.q.T  # (k, n)
+            size = float((Eq**2).sum(axis=1).max(initial=0.0))
+            A = Eq @ Eq.T - (Eq @ self.q) @ (Eq @ self.q).T
+            tied[i] = np.abs(A).max(initial=0.0) <= FREE * size
+        return tied
+
+    @property
     def without_points(self) -> BoolArray:
         """Which sets hold no point, shape (m - 1,)."""
-        Er = self.perturbations.apply(self.residual) - self.residual
-        return self.vanishing(Er, Er @ self.q) & ~self.tie_wins
-
-    def vanishing(self, Er: Array, qEr: Array) -> BoolArray:
-        """Where a_i = qᵀE r̂ is zero to rounding.
-
-        There Z_i <= Z_0 everywhere, with equality on the free directions, and the tie order
-        decides whether these belong to the set or nothing does (4, 4.1).
-        """
-        size = np.linalg.norm(Er, axis=1)
-        if not self.perturbations.noise.exact_arithmetic:
-            size = size + np.linalg.norm(self.residual)
-        error = 8 * _EPS * sum(self.q.shape) * size + 2 * self.residual_error
-        return np.asarray(np.linalg.norm(qEr, axis=1) <= error)
+        return np.asarray(self.tied & ~self.tie_wins)

@@ -40,15 +40,15 @@ def along_lines(
     """
     start_error = error if start_error is None else start_error
     q, r, perturbations = maker.q, maker.residual, maker.perturbations
-    Er = perturbations.apply(r) - r
+    Er = maker.moved
     qEr = Er @ q
     h = Er + r - qEr @ q.T  # (I - S)E r̂ + r̂
     moved = perturbations.apply(step) - step[:, None, :]
     q_moved = moved @ q
     A = _dot(moved, moved) - _dot(q_moved, q_moved)
     b = -_dot(moved, h)
-    c = _dot(qEr, qEr) + np.zeros_like(b)
-    zero = maker.vanishing(Er, qEr)
+    c = _dot(qEr, qEr) + maker.margin + np.zeros_like(b)
+    zero = maker.tied
     b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
     unit = 8 * _EPS * sum(q.shape)
     if start.any():

@@ -108,7 +108,7 @@ class SignMoves(Moves):
         if max(k, width) > _FEW_COLUMNS:
             return -2.0 * self._set_by_set(q)
         rows, columns = np.divmod(np.arange(k * width), width)
-        return -2.0 * self._sums(q, rows, columns).reshape(-1, k, width)
+        return -2.0 * self._sums(q, rows, columns).reshape(len(self.minus), k, width)
 
     def against(self, h: Array) -> Array:
         """Return (E F)ᵀh."""

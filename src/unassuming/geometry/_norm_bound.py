@@ -52,7 +52,8 @@ class SetsAndBall:
         ``scale`` (k,) says what the rounding errors of the diagonal of A are relative to.
         """
         # A set of which rounding leaves nothing is the whole space.
-        nothing = (np.abs(A) <= FREE * np.sqrt(np.outer(scale, scale))).all(axis=(1, 2))
+        small = np.abs(A) <= FREE * np.sqrt(np.outer(scale, scale))
+        nothing = np.asarray(small.reshape(len(A), -1).all(axis=1))
         A = np.where(nothing[:, None, None], 0.0, A)
         b, c = np.where(nothing[:, None], 0.0, b), np.where(nothing, np.abs(c), c)
         share = _share(A, b, c, N, bound, scale)[:, None, None]

@@ -20,7 +20,7 @@ from unassuming._typing import Array, BoolArray
 from unassuming.geometry._ellipsoids import Ellipsoids
 
 FREE = 1e-11
-"""Eigenvalues of A below this, in a chart of scale one, count as zero: free directions.
+"""Eigenvalues of A below this share of the scale of the chart count as zero: free directions.
 
 A direction that is so nearly free is reported as free. That errs to the honest side: a bound of
 infinity where a finite one exists but cannot be computed, never the other way round."""
@@ -54,8 +54,8 @@ class Sets:
     empty: BoolArray
 
     @classmethod
-    def from_forms(cls, A: Array, b: Array, c: Array, empty: BoolArray) -> Sets:
-        """Diagonalise {xᵀAx - 2bᵀx <= c}; the eigenvalues of A are of order one or less."""
+    def from_forms(cls, A: Array, b: Array, c: Array, empty: BoolArray, scale: float = 1.0) -> Sets:
+        """Diagonalise {xᵀAx - 2bᵀx <= c}; the eigenvalues of A are of that scale or less."""
         # Rows of zeros in all of them, as single fitted values have, need no eigenvectors.
         seen = np.diagonal(A, axis1=1, axis2=2).any(axis=0)
         w = np.zeros(A.shape[:2])
@@ -63,7 +63,7 @@ class Sets:
         basis[:, ~seen, np.flatnonzero(~seen)] = 1.0
         inner = np.ix_(np.arange(len(A)), seen, seen)
         w[:, seen], basis[inner] = np.linalg.eigh(A[inner])
-        free = w <= FREE
+        free = w <= FREE * min(1.0, scale)
         turned = (b[:, None, :] @ basis)[:, 0, :]
         return cls(np.where(free, 0.0, w), basis, np.where(free, 0.0, turned), c, empty)
 

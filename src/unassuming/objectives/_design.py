@@ -132,6 +132,16 @@ class FeatureDesign(Design):
         self.X = X
         self.intercept = intercept
         self.matrix = np.column_stack([np.ones(n), X]) if intercept else X
+        if not self.matrix.any():
+            raise ValueError(
+                complaint(
+                    "X",
+                    "is zero throughout",
+                    "at least one feature that is not, or an intercept",
+                    f"{p} columns of zeros",
+                    "Use fit_intercept=True, or other features.",
+                )
+            )
         features = [f"x{j}" for j in range(p)] if names is None else list(names)
         self.names = ["intercept", *features] if intercept else features
 

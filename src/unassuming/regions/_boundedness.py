@@ -8,7 +8,7 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry import FormMaker, along_lines
-from unassuming.noise import BlockSymmetric, Exchangeable, Symmetric
+from unassuming.noise import BlockSymmetric, Exchangeable, Noise, Symmetric
 from unassuming.objectives import Design, FeatureDesign, KernelDesign, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import chart_matrix
@@ -39,6 +39,8 @@ class FreeDirections:
         Whether there is an intercept, which no norm bound holds back.
     features : bool
         Whether the model has features, of which there could be fewer.
+    unseen : int
+        Number of directions in the coefficients that change no fitted value: no region bounds them.
     """
 
     cylinders: int
@@ -48,6 +50,7 @@ class FreeDirections:
     exact: bool
     unpenalised: bool
     features: bool
+    unseen: int
 
     @property
     def smallest_bounded_q(self) -> int:
@@ -61,12 +64,15 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
     F = chart_matrix(objective)
     full = isinstance(design, KernelDesign) and design.full_rank
     signs = isinstance(maker.perturbations.noise, (Symmetric, BlockSymmetric))
+    # With a penalty E_i is free exactly along the fitted values that G_i leaves alone, and, next to
+    # an intercept, along a constant that it reverses.
+    counting = full and signs and objective.lam > 0
     found = []
-    if full and signs:
-        # E_i moves freely exactly in the inputs all of whose rows keep their sign.
-        fixed = _fixed(maker, F)
-        cylinders = int(fixed.any(axis=0).sum())
+    if counting:
+        fixed, shifted = _fixed(maker, F), _constant(maker, reversed_too=design.intercept)
+        cylinders = int((fixed.any(axis=0) | shifted).sum())
         found.append(_single_value(design, F, fixed))
+        found.append((int(shifted.sum()), "a constant shift", np.sqrt(objective.w)))
     else:
         cylinders, projector = _projector(maker, F)
         found = _named(objective, F, maker, projector)
@@ -78,10 +84,19 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
         shared,
         design.coefficients((value / np.sqrt(objective.w))[None, :])[0],
         name,
-        exact=(full and signs) or shared == cylinders,
+        exact=counting or shared == cylinders,
         unpenalised=design.intercept,
         features=isinstance(design, FeatureDesign),
+        unseen=_unseen(design),
     )
+
+
+def _unseen(design: Design) -> int:
+    """Return the number of directions in the coefficients that change no fitted value."""
+    d = design.matrix.shape[1]
+    if isinstance(design, KernelDesign) and design.full_rank:
+        return int(d - len(design.distinct[0]))
+    return int(d - np.linalg.matrix_rank(design.matrix))
 
 
 Found = tuple[int, str, Array]
@@ -98,6 +113,13 @@ def _fixed(maker: FormMaker, F: Array) -> BoolArray:
         moved = maker.perturbations.apply(columns) != columns[:, None, :]
         fixed[start : start + step] = ~moved.any(axis=-1)
     return fixed & ~maker.without_points
+
+
+def _constant(maker: FormMaker, *, reversed_too: bool) -> BoolArray:
+    """Return which transformations leave a constant as it is, or reverse it, (m - 1,)."""
+    ones = maker.perturbations.apply(np.ones(len(maker.residual)))
+    kept = (ones == 1).all(axis=1) | (reversed_too & (ones == -1).all(axis=1))
+    return np.asarray(kept & ~maker.without_points)
 
 
 def _single_value(design: Design, F: Array, fixed: BoolArray) -> Found:
@@ -144,46 +166,65 @@ def _named(objective: Quadratic, F: Array, maker: FormMaker, projector: Array) -
     return found
 
 
-def boundedness(free: FreeDirections, level: Level, noise: object) -> Boundedness:
-    """Say what is known at one level."""
-    p, q = float(level), level.q
+def boundedness(free: FreeDirections, level: Level, noise: Noise) -> Boundedness:
+    """Say what is known at one level, and what to do."""
+    verdict, fact, direction = known(free, level)
+    if verdict == "bounded":
+        return Boundedness(float(level), verdict, fact)
+    best = (level.m - free.smallest_bounded_q) / level.m
+    ways = remedy(free, noise, best, region=True)
+    return Boundedness(float(level), verdict, f"{fact} {ways}", direction)
+
+
+def known(free: FreeDirections, level: Level) -> tuple[str, str, Array | None]:
+    """Return the verdict at one level, the fact behind it, and a direction without end."""
+    q, sets = level.q, level.m - 1
     if q >= free.smallest_bounded_q:
-        return Boundedness(
-            p,
-            "bounded",
-            f"every member lies in {q} of the sets, and only {free.smallest_bounded_q - 1} of them "
-            "share a direction in which they never end.",
-        )
-    best = 1 - free.smallest_bounded_q / level.m
-    remedies = remedy(best, noise, free)
+        which = "share a direction in which they never end" if free.exact else "are unbounded"
+        few = free.smallest_bounded_q - 1
+        fact = f"every member lies in {q} of the sets, and {few or 'none'} of them {which}."
+        if free.unseen:
+            fact += (
+                " That holds for fitted values; coefficients can also move without changing any "
+                f"fitted value (directions: {free.unseen}), and nothing bounds that."
+            )
+        return "bounded", fact, None
     if q <= free.shared:
-        reason = (
-            f"{free.shared} of the {level.m - 1} sets never end along {free.name}, and {q} are "
-            f"enough for the region. {remedies}"
+        fact = (
+            f"{free.shared} of the {sets} sets never end along {free.name}, and {q} are enough for "
+            "the region."
         )
-        return Boundedness(p, "unbounded", reason, free.direction)
-    reason = (
-        f"{free.cylinders} of the {level.m - 1} sets are unbounded, but no direction was found in "
-        f"which {q} of them never end. {remedies}"
+        return "unbounded", fact, free.direction
+    fact = (
+        f"{free.cylinders} of the {sets} sets are unbounded, but no direction was found in which "
+        f"{q} of them never end."
     )
-    return Boundedness(p, "undetermined", reason)
+    return "undetermined", fact, None
 
 
-def remedy(best: float, noise: object, free: FreeDirections) -> str:
-    """Say what to do about an unbounded region."""
+def remedy(free: FreeDirections, noise: Noise, best: float, *, region: bool) -> str:
+    """Say what to do about a region (or else bounds) without end; ``best`` is a level that does."""
+    shift = free.name == "a constant shift" and free.shared == free.cylinders
     ways = (
         []
-        if free.name == "a constant shift" and free.unpenalised
-        else ["a norm bound: band(X, norm_bound=B)"]
+        if shift and free.unpenalised
+        else ["a norm bound: band(X, norm_bound=B) or interval(norm_bound=B)"]
     )
     if best > 0:
         ways.append(f"a level of at most {best:.4g}")
     if isinstance(noise, Symmetric):
-        ways.append(
-            "noise='symmetric-exchangeable' with a larger m, if the noise is also exchangeable"
-        )
+        if region or free.features:
+            ways.append(
+                "noise='symmetric-exchangeable' with a larger m, if the noise is also exchangeable"
+            )
+        else:
+            ways.append("noise='spherical', if rotations leave the law of the noise as it is")
     if isinstance(noise, Exchangeable):
         ways.append("noise='symmetric', if the noise is symmetric")
-    kernel = "fewer features than rows, as make_pipeline(Nystroem(n_components=10), Ridge()) has"
-    ways.append("fewer features" if free.features else kernel)
+    if shift:
+        ways.append("bounds of what a shift does not change, as slopes: interval(functionals)")
+    elif free.features:
+        ways.append("fewer features")
+    else:
+        ways.append("fewer features than rows: make_pipeline(Nystroem(n_components=10), Ridge())")
     return "What helps: " + "; ".join(ways) + "."

@@ -8,11 +8,26 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry import FormMaker, LineQuadratics, along_lines, exits, farthest
+from unassuming.geometry import (
+    FREE,
+    FormMaker,
+    Forms,
+    LineQuadratics,
+    along_lines,
+    exits,
+    farthest,
+    order_statistic,
+)
 from unassuming.noise import Perturbations
 from unassuming.objectives import KernelDesign, Quadratic
 from unassuming.ranking import Level
-from unassuming.regions._boundedness import FreeDirections, boundedness, free_directions, remedy
+from unassuming.regions._boundedness import (
+    FreeDirections,
+    boundedness,
+    free_directions,
+    known,
+    remedy,
+)
 from unassuming.regions._charts import (
     BallChart,
     chart_for,
@@ -26,6 +41,7 @@ from unassuming.regions._supports import ball_supports, supports
 _EPS = float(np.finfo(np.float64).eps)
 _BATCH_BYTES = 2**26
 _LARGEST_SEARCH = 2**26
+_LARGEST_TABLE = 2**20
 
 
 class Geometry:
@@ -43,14 +59,14 @@ class Geometry:
         self.estimate = estimate
         self.root = np.sqrt(objective.w)
         self._require_commuting()
-        o, a = objective, estimate
-        size = np.abs(o.y) + np.abs(o.design.matrix) @ np.abs(a)
+        r = objective.residuals(estimate[None, :])
+        error = objective.residual_error(estimate[None, :], r)
+        # As in the comparison of ranks: what rounding alone tells from zero is zero.
+        r = np.where(np.abs(r) <= error, 0.0, r)
         self.maker = FormMaker(
-            q=o.whitening.q,
-            residual=self.root * o.residuals(a[None, :])[0],
-            residual_error=_EPS
-            * sum(o.design.matrix.shape)
-            * float(np.linalg.norm(self.root * size)),
+            q=objective.whitening.q,
+            residual=self.root * r[0],
+            residual_error=self.root * error[0],
             perturbations=perturbations,
             tie_wins=tie_order[1:] > tie_order[0],
         )
@@ -85,6 +101,39 @@ class Geometry:
         unit = _EPS * sum(Phi.shape)
         size, away = (np.linalg.norm(np.abs(v) @ terms, axis=1) for v in (directions, start))
         return along_lines(self.maker, base, step, unit * size, unit * away)
+
+    def lines_to_walk(self, start: Array, directions: Array) -> LineQuadratics:
+        """Return the same in fewer operations, less carefully: what is found has to be tested."""
+        forms = self._table
+        if forms is None:
+            return self.lines(start, directions)
+        forward = self.objective.forward.T * np.sqrt(self.objective.n)
+        x, u = start @ forward, directions @ forward
+        Au = np.einsum("skl,nl->nsk", forms.A, u)
+        Ax = np.einsum("skl,nl->nsk", forms.A, x)
+        A = np.einsum("nsk,nk->ns", Au, u)
+        b = np.einsum("nsk,nk->ns", Au, x) - u @ forms.b.T
+        c = forms.c + 2 * x @ forms.b.T - np.einsum("nsk,nk->ns", Ax, x)
+        noise = FREE * forms.scale * (u**2).sum(axis=1)[:, None]
+        return LineQuadratics(A, b, c, noise, np.broadcast_to(forms.empty, A.shape))
+
+    @cached_property
+    def _table(self) -> Forms | None:
+        """All sets in the whitened chart, if that is not much."""
+        F = whitened_matrix(self.objective)
+        if (self.perturbations.m - 1) * F.shape[1] ** 2 > _LARGEST_TABLE:
+            return None
+        return self._all_forms(F)
+
+    def _all_forms(self, F: Array) -> Forms:
+        batches = [forms for _, forms in self.maker.batches(F)]
+        return Forms(
+            A=np.concatenate([forms.A for forms in batches]),
+            b=np.concatenate([forms.b for forms in batches]),
+            c=np.concatenate([forms.c for forms in batches]),
+            empty=np.concatenate([forms.empty for forms in batches]),
+            scale=batches[0].scale,
+        )
 
     def exits(self, directions: Array) -> Array:
         """Return where rays from the estimate leave each set, (N, m - 1), in bounded memory."""
@@ -130,30 +179,41 @@ class Geometry:
         return boundedness(self.free, level, self.perturbations.noise)
 
     def status(
-        self, upper: Array, level: Level, norm_bound: float | None = None, *, hidden: bool = False
+        self, up: Array, down: Array, level: Level, norm_bound: float | None, *, hidden: bool
     ) -> tuple[Status, str]:
-        """Say what kind of answer the bounds are, and why some are infinite."""
-        if np.isneginf(upper).any():
+        """Say what kind of answer the bounds are, and why some are infinite.
+
+        ``up`` and ``down`` (N, m - 1) are the bounds over each set.
+        """
+        bounds = np.concatenate([order_statistic(up, level.q), order_statistic(down, level.q)])
+        if np.isneginf(bounds).any():
             why = f"A member has to lie in {level.q} of the sets, and fewer of them hold any point."
             if norm_bound is not None:
                 why = f"No member has a norm of {norm_bound:g} or less: the bound is too small."
             return Status.EMPTY, why
-        if np.isfinite(upper).all():
+        if np.isfinite(bounds).all():
             return Status.CERTIFIED, ""
         if hidden:
-            return Status.UNDETERMINED, (
-                "Coefficients can change without changing any fitted value, and some functionals "
-                "see that. What helps: bounds of fitted values, band(X=X); fewer features; a norm "
-                "bound, interval(norm_bound=B)."
+            return Status.UNDETERMINED, self._hidden()
+        verdict, fact, _ = known(self.free, level)
+        infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
+        best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
+        ways = remedy(self.free, self.perturbations.noise, best, region=False)
+        status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
+        return status, f"The region of level {float(level):.12g} is {verdict}: {fact} {ways}"
+
+    def _hidden(self) -> str:
+        if isinstance(self.objective.design, KernelDesign):
+            return (
+                "Coefficients of the kernel are not determined to rounding: very different ones "
+                "give the same fitted values. What helps: bounds of values of the function, "
+                "band(X); a norm bound, band(X, norm_bound=B)."
             )
-        verdict, noise = self.boundedness(level), self.perturbations.noise
-        if verdict.verdict == "unbounded":
-            return Status.UNBOUNDED, str(verdict)
-        reason = str(verdict)
-        if verdict:
-            ways = remedy(1 - self.free.smallest_bounded_q / level.m, noise, self.free)
-            reason = f"{reason} {ways}"
-        return Status.NOT_CERTIFIED, reason
+        return (
+            "Coefficients can change without changing any fitted value, and some functionals see "
+            "that. What helps: bounds of fitted values, band(X); fewer features; a norm bound, "
+            "interval(norm_bound=B)."
+        )
 
     # Searches
 
@@ -174,14 +234,8 @@ class Geometry:
                 f"the inner search holds (m - 1) k² numbers, here {size:.2g}: ask for the outer "
                 "bounds only (inner=False), or use sample()."
             )
-        batches = [forms for _, forms in self.maker.batches(F)]
-        search = InnerSearch(
-            A=np.concatenate([forms.A for forms in batches]),
-            b=np.concatenate([forms.b for forms in batches]),
-            c=np.concatenate([forms.c for forms in batches]),
-            empty=np.concatenate([forms.empty for forms in batches]),
-            ball=limit,
-        )
+        forms = self._all_forms(F)
+        search = InnerSearch(forms.A, forms.b, forms.c, forms.empty, limit)
         rng = np.random.default_rng(seed)
         found = [[search.search(s * f, level.q, rng) for f in functionals] for s in (-1.0, 1.0)]
         return np.asarray(self.estimate + np.array(found) @ back.T)

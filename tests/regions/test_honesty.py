@@ -1,0 +1,159 @@
+"""Outer bounds against members, where rounding or whole-space sets make them hard to get right."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+import unassuming as ua
+from unassuming.regions._results import Status
+
+
+def ball(rng, size, d, radius):
+    u = rng.normal(size=(size, d))
+    return radius * rng.random((size, 1)) ** (1 / d) * u / np.linalg.norm(u, axis=1, keepdims=True)
+
+
+def assert_inside(region, points, level, bounds):
+    members = points[region.contains(points, level)]
+    slack = 1e-9 * (1 + np.abs(members).max(initial=0.0))
+    assert (members >= bounds.lower - slack).all()
+    assert (members <= bounds.upper + slack).all()
+    return len(members)
+
+
+@pytest.mark.parametrize("factor", [0.6, 0.99, 1.01, 3.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_repeated_identities_leave_the_whole_ball(seed, factor):
+    # Two blocks: a quarter of the transformations is I, and another -I, which least squares
+    # does not tell from it.
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 2))
+    y = X @ [1, 1] + rng.laplace(size=20)
+    noise = ua.noise.BlockSymmetric([0] * 10 + [1] * 10)
+    model = LinearRegression(fit_intercept=False)
+    region = ua.confidence_region(model, X, y, m=20, noise=noise, random_state=seed)
+    bound = factor * np.linalg.norm(region.estimate)
+    found = region.interval(level=0.9, norm_bound=bound)
+    members = assert_inside(region, ball(rng, 2000, 2, bound), 0.9, found)
+    assert (members == 0) == (found.status is Status.EMPTY)
+    if members:
+        assert np.isfinite(found.upper).all()
+
+
+@pytest.mark.parametrize("fraction", [0.5, 2.0])
+def test_as_many_rows_as_features(fraction):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(3, 3)), rng.normal(size=3)
+    region = ua.confidence_region(LinearRegression(fit_intercept=False), X, y, random_state=3)
+    bound = fraction * np.linalg.norm(region.estimate)
+    found = region.interval(level=0.9, norm_bound=bound)
+    points = np.vstack([ball(rng, 2000, 3, bound), np.zeros(3)])
+    assert assert_inside(region, points, 0.9, found) > 0
+    assert found.status is Status.CERTIFIED
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1.7e9, 1e13])
+@pytest.mark.parametrize("n", [60, 1000])
+def test_a_large_offset_of_the_outputs_does_not_shrink_the_region(offset, n):
+    # Time stamps: the noise is small beside y, though well above its rounding.
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 10, n)
+    scale = max(1e-2, 1e5 * np.finfo(float).eps * offset)
+    y = offset + x + scale * rng.laplace(size=n)
+    region = ua.confidence_region(LinearRegression(), x[:, None], y, random_state=0)
+    plain = ua.confidence_region(LinearRegression(), x[:, None], y - offset, random_state=0)
+    slope = np.array([0.0, 1.0])
+    assert region.reach(slope) == pytest.approx(plain.reach(slope), rel=1e-2)
+    assert region.ellipsoid().radius == pytest.approx(plain.ellipsoid().radius, rel=1e-2)
+    for t in (0.99, 1.01):
+        end = region.estimate + t * region.reach(slope) * slope
+        assert region.contains(end) == (t < 1)
+    band, same = region.band(x[:3, None]), plain.band(x[:3, None])
+    np.testing.assert_allclose(band.upper - band.lower, same.upper - same.lower, rtol=1e-2)
+
+
+def test_outputs_without_noise_beyond_rounding_have_bands_that_hold_the_truth():
+    x = np.linspace(0, 10, 200)
+    y = 1.7e9 + x + 1e-7 * np.random.default_rng(1).laplace(size=200)
+    region = ua.confidence_region(LinearRegression(), x[:, None], y, random_state=0)
+    band = region.band(x[:, None])
+    assert region.contains([1.7e9, 1.0])
+    assert ((band.lower <= 1.7e9 + x) & (1.7e9 + x <= band.upper)).all()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@pytest.mark.parametrize("level", [0.1, 0.3, 0.6])
+def test_a_bounded_verdict_is_true_along_every_axis(alpha, level):
+    # Without a penalty a full-rank kernel fits everything: all statistics tie.
+    X = np.linspace(0, 10, 8)[:, None]
+    y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(size=8)
+    model = KernelRidge(alpha=alpha, kernel="rbf", gamma=2.0)
+    region = ua.confidence_region(model, X, y, random_state=0)
+    moves = np.linalg.solve(region.objective.design.K, np.eye(8))
+    verdict = region.bounded(level)
+    assert verdict.verdict != "undetermined"
+    assert bool(verdict) == bool((region.reach(moves, level) < np.inf).all())
+
+
+def test_a_bias_that_every_transformation_may_reverse_is_seen_to_be_free():
+    X, y = ua.datasets.two_classes(n=8, random_state=0)
+    with pytest.warns(UserWarning, match="no coverage guarantee"):
+        region = ua.confidence_region(
+            ua.LSSVC(kernel="rbf"), X, y, noise=ua.noise.BlockSymmetric([0] * 8), random_state=0
+        )
+    assert region.bounded(0.3).verdict == "unbounded"
+    assert region.reach(np.eye(9)[0], 0.3) == np.inf
+
+
+def test_coefficients_that_no_fitted_value_sees_are_mentioned():
+    X, y = ua.datasets.two_classes(n=12, random_state=0)
+    with pytest.warns(UserWarning, match="no coverage guarantee"):
+        region = ua.confidence_region(
+            ua.LSSVC(kernel="rbf"), X, y, noise="symmetric", random_state=0
+        )
+    best = region.max_bounded_level
+    assert "nothing bounds that" in region.bounded(best).reason
+    plain = ua.confidence_region(LinearRegression(), X, np.arange(12.0), random_state=0)
+    assert "nothing bounds that" not in plain.bounded(0.1).reason
+
+
+@pytest.mark.parametrize("degree", [1, 3, 5])
+def test_a_constant_column_beside_an_intercept_changes_nothing(degree):
+    x, y, _ = ua.datasets.sine(n=30, random_state=0)
+    bands = []
+    for bias in (True, False):
+        model = make_pipeline(PolynomialFeatures(degree, include_bias=bias), LinearRegression())
+        region = ua.confidence_region(model, x, y, random_state=0)
+        bands.append(region.band(x))
+        assert region.sample(3, random_state=0).shape == (3, degree + 1 + bias)
+    assert bands[0].status is Status.CERTIFIED
+    np.testing.assert_allclose(bands[0].upper, bands[1].upper, rtol=1e-8)
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1e-3, 1.0])
+def test_a_heavy_penalty_is_no_lack_of_rank(unit):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    region = ua.confidence_region(Ridge(1.0, fit_intercept=False), unit * X, y, random_state=0)
+    found = region.interval()
+    assert found.status is Status.CERTIFIED
+    moves = np.eye(2) / unit
+    assert np.isfinite(region.reach(moves)).all()
+    assert (found.upper >= region.estimate + region.reach(moves) / unit * (1 - 1e-9)).all()
+
+
+def test_features_without_any_value_are_refused():
+    with pytest.raises(ValueError, match="zero throughout"):
+        ua.confidence_region(Ridge(fit_intercept=False), np.zeros((5, 1)), np.arange(5.0))
+
+
+def test_sets_that_miss_the_ball_are_empty_for_every_functional():
+    X = np.linspace(0, 10, 12)[:, None]
+    y = 5 + np.random.default_rng(0).normal(size=12)
+    region = ua.confidence_region(KernelRidge(kernel="poly", degree=2), X, y, random_state=0)
+    bound = 0.05 * region.suggest_norm_bound() / 2
+    assert region.band(X, 0.3, norm_bound=bound).status is Status.EMPTY
+    assert region.interval(level=0.3, norm_bound=bound).status is Status.EMPTY
