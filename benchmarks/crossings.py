@@ -2,65 +2,52 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from time import process_time
 from typing import Any
 
 import numpy as np
 from sklearn.svm import SVR
 
 import unassuming as ua
+from benchmarks.clock import best_times
+from benchmarks.result import Check, Comparison, Result
 
 N, M, LEVEL, LINES = 50, 100, 0.9, 1_000
 TOLERANCE = 1e-9
-CASES = ("kernel lasso", "SVR")
+ROUNDS, TARGET_RATIO = 3, 10
+TITLE = (
+    f"Exact crossings of {LINES:,} lines through the estimate, n = {N}, m = {M}, level {LEVEL},"
+    " against bisection with the\nlibrary's own membership to every end, which is told the number"
+    " of intervals and a bracket for each end"
+)
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
+MODELS = {
+    "kernel lasso": ua.KernelLasso(alpha=1.0, **KERNEL),
+    "SVR": SVR(C=12.5, epsilon=0.3, **KERNEL),
+}
 
 
-def measure_crossings(name: str, count: int = LINES) -> dict[str, Any]:
-    """Cross lines through the estimate, exactly and by bisection to every end.
-
-    Bisection is told what it could not know: how many intervals there are, and a bracket for each
-    end that reaches into the interval and as far out. It asks for all ends of all lines at once.
-    Isolated points, which it would never find, are left out.
-    """
+def measure(name: str) -> Result:
+    """Cross the lines, exactly and by bisection; isolated points, which that never finds, apart."""
     X, y, _ = ua.datasets.sine(n=N, noise="laplace", random_state=0)
-    kernel = {"kernel": "rbf", "gamma": 0.5}
-    estimator = (
-        ua.KernelLasso(alpha=1.0, **kernel)
-        if name == "kernel lasso"
-        else SVR(C=12.5, epsilon=0.3, **kernel)
-    )
-    region = ua.confidence_region(estimator, X, y, m=M, random_state=0)
-    directions = np.random.default_rng(1).standard_normal((count, region.objective.d))
+    region = ua.confidence_region(MODELS[name], X, y, m=M, random_state=0)
+    directions = np.random.default_rng(1).standard_normal((LINES, region.objective.d))
     origins = np.broadcast_to(region.estimate, directions.shape)
     q = region.level(LEVEL).q
-    seconds, spans = best_time(lambda: region._lines.intervals(origins, directions, [q])[0])
 
-    line, t, inside, outside = brackets(spans)
-    start = process_time()
-    found = bisect(region, directions[line], inside, outside)
-    slow = process_time() - start
-    return {
-        "case": f"crossings, {name}",
-        "n": N,
-        "m": M,
-        "lines": count,
-        "ratio": slow / seconds,
-        "library_seconds": seconds,
-        "bisection_seconds": slow,
-        "ends": len(t),
-        "equal_ends": int((np.abs(found - t) <= 2 * TOLERANCE * np.maximum(1, np.abs(t))).sum()),
-    }
+    def cross() -> list[np.ndarray]:
+        return region._lines.intervals(origins, directions, [q])[0]
 
-
-def best_time(function: Any, rounds: int = 3) -> tuple[float, Any]:
-    times = []
-    for _ in range(rounds):
-        start = process_time()
-        result = function()
-        times.append(process_time() - start)
-    return min(times), result
+    line, t, inside, outside = brackets(cross())
+    (seconds, slow), (_, found) = best_times(
+        cross, lambda: bisect(region, directions[line], inside, outside), rounds=ROUNDS
+    )
+    equal = int((np.abs(found - t) <= 2 * TOLERANCE * np.maximum(1, np.abs(t))).sum())
+    return Result(
+        name,
+        seconds,
+        [Comparison(f"bisection to {TOLERANCE:g}", slow, TARGET_RATIO)],
+        [Check("equal ends", f"{equal:,} of {len(t):,}", equal == len(t))],
+    )
 
 
 def brackets(spans: list[np.ndarray]) -> tuple[np.ndarray, ...]:
@@ -96,6 +83,4 @@ def bisect(
         outside[left] = np.where(member, outside[left], middle)
 
 
-if __name__ == "__main__":
-    for case in CASES:
-        print(json.dumps(measure_crossings(case, int((sys.argv[1:] or [LINES])[0]))))
+CASES = dict.fromkeys(MODELS, measure)

@@ -1,0 +1,44 @@
+"""The sets of large kernels are taken a few at a time: memory does not grow with m."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+
+import unassuming as ua
+
+N = 600
+
+
+def peak(m, act):
+    """The largest memory that ``act`` takes, in matrices of n×n numbers."""
+    X = np.linspace(0, 10, N)[:, None]
+    y = np.sin(X[:, 0]) + np.random.default_rng(0).laplace(size=N)
+    model = KernelRidge(kernel="laplacian", gamma=1.0, alpha=1.0)
+    region = ua.confidence_region(model, X, y, m=m, random_state=0)
+    region.estimate  # noqa: B018
+    tracemalloc.start()
+    try:
+        act(region, X[:3])
+        return tracemalloc.get_traced_memory()[1] / (8 * N**2)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda region, X: region.band(X, 0.5),
+        lambda region, X: region.ellipsoid(0.5),
+        lambda region, X: region.bounded(0.5),
+        lambda region, X: region.reach(np.eye(N)[:5], 0.5),
+        lambda region, X: region.band(X, 0.5, norm_bound=10.0),
+    ],
+    ids=["band", "ellipsoid", "bounded", "reach", "norm bound"],
+)
+def test_memory_does_not_grow_with_the_number_of_sets(act):
+    few, many = peak(8, act), peak(24, act)
+    assert many < few + 8  # sixteen sets more would be sixty matrices more
+    assert many < 100
