@@ -9,6 +9,9 @@ from unassuming._typing import Array
 from unassuming.geometry import FormMaker, SetsAndBall
 from unassuming.regions._charts import BallChart, Chart
 
+_NUMBERS = 2**18
+"""Numbers in one matrix of each of the sets that meet the ball together."""
+
 
 def supports(maker: FormMaker, chart: Chart) -> tuple[Array, Array]:
     """Return max gᵀx and max -gᵀx over every set, (N, m - 1) each."""
@@ -31,13 +34,21 @@ def ball_supports(maker: FormMaker, chart: BallChart, norm_bound: float) -> tupl
     g = np.vstack([chart.functionals[visible], np.zeros(chart.F.shape[1])])
     p = np.append(chart.beyond[visible], 0.0)
     for which, forms in progress(maker.batches(chart.F), shape[1], "sets"):
-        both = SetsAndBall.build(
-            forms.A, forms.b, forms.c, chart.N, chart.origin, norm_bound, scale
-        )
-        found = [both.supports(sign * g, p) for sign in (1.0, -1.0)]
-        apart = forms.empty | np.isneginf(found).any(axis=(0, 1))
-        for bound, values in zip((up, down), found, strict=True):
-            bound[:, which] = np.inf
-            bound[visible, which] = values[:-1]
-            bound[:, which] = np.where(apart, -np.inf, bound[:, which])
+        step = max(1, _NUMBERS // chart.F.shape[1] ** 2)
+        for start in range(0, len(forms.c), step):
+            some = slice(start, start + step)
+            both = SetsAndBall.build(
+                *(part[some] for part in (forms.A, forms.b, forms.c)),
+                chart.N,
+                chart.origin,
+                norm_bound,
+                scale,
+            )
+            found = [both.supports(sign * g, p) for sign in (1.0, -1.0)]
+            apart = forms.empty[some] | np.isneginf(found).any(axis=(0, 1))
+            place = slice(which.start + start, which.start + start + len(apart))
+            for bound, values in zip((up, down), found, strict=True):
+                bound[:, place] = np.inf
+                bound[visible, place] = values[:-1]
+                bound[:, place] = np.where(apart, -np.inf, bound[:, place])
     return up, down
