@@ -37,13 +37,8 @@ def ball_supports(maker: FormMaker, chart: BallChart, norm_bound: float) -> tupl
         step = max(1, _NUMBERS // chart.F.shape[1] ** 2)
         for start in range(0, len(forms.c), step):
             some = slice(start, start + step)
-            both = SetsAndBall.build(
-                *(part[some] for part in (forms.A, forms.b, forms.c)),
-                chart.N,
-                chart.origin,
-                norm_bound,
-                scale,
-            )
+            A, b, c = forms.A[some], forms.b[some], forms.c[some]
+            both = SetsAndBall.build(A, b, c, chart.N, chart.origin, norm_bound, scale)
             found = [both.supports(sign * g, p) for sign in (1.0, -1.0)]
             apart = forms.empty[some] | np.isneginf(found).any(axis=(0, 1))
             place = slice(which.start + start, which.start + start + len(apart))
