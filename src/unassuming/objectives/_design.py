@@ -342,9 +342,11 @@ class KernelDesign(Design):
         return self._with_intercept(self.kernel_root(), 1.0)
 
     def kernel_root(self) -> Array:
-        """Return |K|^{1/2} up to a rotation."""
+        """Return |K|^{1/2} up to a rotation; the roots of rounding errors would be large."""
         values, vectors = self.spectrum
-        return np.asarray(np.sqrt(np.abs(values))[:, None] * vectors.T)
+        size = np.abs(values)
+        size = np.where(size > rank_cut(values.shape) * size.max(), size, 0.0)
+        return np.asarray(np.sqrt(size)[:, None] * vectors.T)
 
     def weighted_spectrum(self, w: Array) -> tuple[Array, Array]:
         """Return Λ > 0 and U of W^{1/2} K W^{1/2}; rounding-size eigenvalues are cut (4)."""
