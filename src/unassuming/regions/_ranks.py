@@ -14,9 +14,13 @@ from unassuming.objectives import Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
 from unassuming.regions._candidates import Candidates
 from unassuming.regions._lifted import LiftedGaps
+from unassuming.regions._screen import Screen
 
 BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
+
+SCREEN_BATCH = 4096
+"""Candidates in one product of single precision: the products of two batches fit a cache."""
 
 _FEW = 32  # up to here the table of the lifted product is not worth building
 
@@ -75,13 +79,27 @@ class RankEngine:
         lifted = None if few else self._lifted
         if lifted is None:
             return np.arange(len(candidates))
+        left = np.arange(len(candidates))
+        if self._screen is not None:
+            left = self._screened(self._screen, candidates, ranks)
         left_over = []
         step = max(1, BATCH_BYTES // (8 * sum(lifted.table.shape)))
-        for batch in _slices(len(candidates), step):
-            a, r = candidates.coefficients[batch], candidates.residuals(self.objective, batch)
+        for batch in _slices(len(left), step):
+            rows = left[batch]
+            a, r = candidates.coefficients[rows], candidates.residuals(self.objective, rows)
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is in doubt
                 gaps, doubt = lifted.gaps(a, r)
-            ranks[batch] = self._rank(gaps, 0.0, r)
+            ranks[rows] = self._rank(gaps, 0.0, r)
+            left_over.append(rows[doubt])
+        return np.concatenate(left_over) if left_over else left
+
+    def _screened(self, screen: Screen, candidates: Candidates, ranks: IntArray) -> IntArray:
+        """Fill in the ranks that single precision decides; return the candidates left over."""
+        left_over = []
+        for batch in _slices(len(candidates), SCREEN_BATCH):
+            with np.errstate(over="ignore", invalid="ignore"):
+                below, doubt = screen.before(candidates.coefficients[batch])
+            ranks[batch] = 1 + below
             left_over.append(batch.start + np.flatnonzero(doubt))
         return np.concatenate(left_over)
 
@@ -120,6 +138,13 @@ class RankEngine:
             near = np.abs(perturbed - r[:, None, :]) <= slack
             perturbed = np.where(near, r[:, None, :], perturbed)
         return r, perturbed
+
+    @cached_property
+    def _screen(self) -> Screen | None:
+        if self._lifted is None:
+            return None
+        assert isinstance(self.objective, Quadratic)
+        return Screen.build(self._lifted, self.objective)
 
     @cached_property
     def _lifted(self) -> LiftedGaps | None:
