@@ -105,7 +105,7 @@ def _single_value(design: Design, F: Array, fixed: BoolArray) -> Found:
     assert isinstance(design, KernelDesign)
     counts = fixed.sum(axis=1)
     best = int(np.argmax(counts))
-    name = f"the fitted value of row {design.distinct[0][best]} alone"
+    name = f"the fitted value of row {design.distinct[0][best]} (counted from 0) alone"
     return int(counts[best]), name, F[:, best]
 
 
@@ -148,12 +148,10 @@ def boundedness(free: FreeDirections, level: Level, noise: object) -> Boundednes
     """Say what is known at one level."""
     p, q = float(level), level.q
     if q >= free.smallest_bounded_q:
-        return Boundedness(
-            p,
-            "bounded",
-            f"every member lies in {q} of the sets, and only {free.smallest_bounded_q - 1} of them "
-            "share a direction in which they never end.",
-        )
+        most = free.smallest_bounded_q - 1
+        share = f"at most {most} of them share a direction in which they never end"
+        ends = share if most else "all of them are bounded"
+        return Boundedness(p, "bounded", f"every member lies in {q} of the sets, and {ends}.")
     best = 1 - free.smallest_bounded_q / level.m
     remedies = remedy(best, noise, free)
     if q <= free.shared:
