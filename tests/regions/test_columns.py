@@ -59,10 +59,8 @@ def test_long_lists_of_names_are_cut_short():
 
 def test_without_names_on_one_side_the_position_counts():
     by_name, by_place = region_of(Ridge()), region_of(Ridge(), X)
-    expected = by_name.band(FRAME).upper
-    for band in (by_name.band(X), by_place.band(FRAME), by_place.band(FRAME[NAMES[::-1]].copy())):
-        assert len(band) == 25
-    np.testing.assert_array_equal(by_name.band(X).upper, expected)
+    for band in (by_name.band(X), by_place.band(FRAME)):
+        np.testing.assert_allclose(band.upper, by_name.band(FRAME).upper, rtol=1e-12)
 
 
 def test_a_transformer_that_goes_by_name_takes_any_order():
