@@ -316,4 +316,4 @@ def test_a_region_says_what_the_features_must_span():
 def test_geometry_is_refused_with_the_name_of_the_objective():
     X, y, _ = data()
     with pytest.raises(ua.NotAvailable, match="logistic regression"):
-        region_of(model(), X, y).band(X)
+        region_of(model(), X, y).ellipsoid()

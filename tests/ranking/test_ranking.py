@@ -475,3 +475,39 @@ def test_ties_of_exact_arithmetic_are_ties_and_no_others(alpha, noise, m):
         assert bounds_of_rank(region, a) == expected
         tied += expected[1] - expected[0]
     assert tied > 0
+
+
+@pytest.mark.parametrize("m", [3, 7, 20, 100, 1000, 12_345])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_level_in_single_precision_is_the_one_that_was_meant(m, dtype):
+    for k in range(1, m, max(1, m // 50)):
+        assert Level.exactly(dtype(k / m), m) == Level(m - k, m)
+        assert Level.at_least(dtype(k / m), m) == Level(m - k, m)
+        assert Level.exactly(np.array(k / m, dtype=dtype), m) == Level(m - k, m)
+
+
+def test_single_precision_does_not_admit_what_is_not_a_level():
+    with pytest.raises(ValueError, match=r"given 0\.905\. The nearest admissible levels are 0\.9 "):
+        Level.exactly(np.float32(0.905), 100)
+
+
+@pytest.mark.parametrize("level", [90, 95.0, np.int64(50)])
+def test_a_percentage_is_asked_whether_it_is_one(level):
+    with pytest.raises(ValueError, match=rf"Pass {level / 100:g} if {level:g} percent was meant\."):
+        Level.exactly(level, 100)
+
+
+@pytest.mark.parametrize("level", [100, 1.5, -90])
+def test_what_can_be_no_percentage_is_not_taken_for_one(level):
+    with pytest.raises(ValueError, match=r"Pass e\.g\. 0\.9\."):
+        Level.exactly(level, 100)
+
+
+def test_one_nearest_level_is_no_plural():
+    with pytest.raises(ValueError, match=r"The nearest admissible level is 0\.99; "):
+        Level.exactly(0.9999, 100)
+
+
+def test_several_levels_where_one_is_needed_are_told_so():
+    with pytest.raises(ValueError, match=r"must be one number .*given \[0\.5, 0\.9\]\. Pass one"):
+        Level.exactly([0.5, 0.9], 100)

@@ -161,7 +161,8 @@ WEIGHTS = [
     (
         "negative",
         lambda: region_of(sample_weight=with_entry(np.ones(N), 4, -1)),
-        r"^sample_weight has a negative entry: expected weights >= 0, given -1\.0 at row 4\.",
+        r"^sample_weight has a negative entry: expected weights >= 0, given -1\.0 at row 4 "
+        r"\(counted from 0\)\.",
     ),
     (
         "NaN",
@@ -677,3 +678,34 @@ def test_an_estimator_that_is_not_fitted_says_so_itself():
 def test_an_estimator_fitted_to_other_columns_says_so_itself():
     with pytest.raises(ValueError, match="X has 2 features, but Ridge is expecting 1 features"):
         region_of().rank(Ridge().fit(X[:, :1], Y))
+
+
+@pytest.mark.parametrize("model", [Ridge(), Lasso()], ids=repr)
+def test_no_level_at_all_is_refused(model):
+    region = region_of(model)
+    for ask in (
+        lambda: region.contains(np.zeros(3), level=[]),
+        lambda: region.interval(level=()),
+        lambda: region.reach(np.ones(3), level=np.array([])),
+        lambda: region.crossings(np.ones(3), level=[]),
+    ):
+        assert_refused(ask, ValueError, r"^level must be .*, given none\. Pass e\.g\. 0\.9 or \[")
+
+
+@pytest.mark.parametrize("model", [Ridge(), Lasso()], ids=repr)
+def test_levels_in_single_precision_are_keys_as_they_print(model):
+    region = region_of(model)
+    levels = np.array([0.5, 0.9], dtype=np.float32)
+    assert list(region.contains(np.zeros(3), level=levels)) == [0.5, 0.9]
+    assert list(region.crossings(np.ones(3), level=levels)) == [0.5, 0.9]
+
+
+@pytest.mark.parametrize("model", [Ridge(), Lasso()], ids=repr)
+def test_a_sample_takes_one_level(model):
+    with pytest.raises(ValueError, match=r"^level must be one number .*Pass one level"):
+        region_of(model).sample(2, level=[0.5, 0.9])
+
+
+def test_text_among_coefficients_is_not_to_be_encoded():
+    with pytest.raises(ValueError, match=r"given 'ridge'\. Pass finite coefficients\.$"):
+        region_of().rank("ridge")

@@ -252,8 +252,9 @@ def test_printing_tells_level_status_and_every_bound():
     text = str(found)
     assert "level 0.95" in text
     assert Status.CERTIFIED.value in text
-    for name, low, high in zip(found.names, found.lower, found.upper, strict=True):
-        assert any(name in line and f"[{low:.6g}, {high:.6g}]" in line for line in text.split("\n"))
+    rows = [line.split() for line in text.split("\n")]
+    for row in zip(found.names, found.estimate, found.lower, found.upper, strict=True):
+        assert [row[0], *(f"{value:.6g}" for value in row[1:])] in rows
 
 
 @pytest.mark.parametrize(
@@ -263,7 +264,8 @@ def test_printing_tells_level_status_and_every_bound():
         (np.ones((4, 3)), "shape \\(4, 3\\)"),
         (np.ones((1, 1, 4)), "functionals has the wrong shape"),
         ([1.0, np.nan, 0.0, 0.0], "functionals has missing or infinite values"),
-        (["a", "b", "c", "d"], "functionals is not numeric"),
+        (["a", "b", "c", "d"], "functionals names no coefficient"),
+        ([["a", "b", "c", "d"]], "functionals is not numeric"),
     ],
 )
 def test_functionals_of_the_wrong_kind_are_refused(functionals, said):

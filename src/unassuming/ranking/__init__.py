@@ -1,8 +1,19 @@
 """Levels, the order of the statistics with its ties, ranks, and the test they give."""
 
 from unassuming.ranking._contrast import Contrast
-from unassuming.ranking._levels import Level, check_m
+from unassuming.ranking._levels import Level, as_double, as_levels, check_m
 from unassuming.ranking._order import TIES, draw_tie_order, precedes, rank
 from unassuming.ranking._result import RankTest
 
-__all__ = ["TIES", "Contrast", "Level", "RankTest", "check_m", "draw_tie_order", "precedes", "rank"]
+__all__ = [
+    "TIES",
+    "Contrast",
+    "Level",
+    "RankTest",
+    "as_double",
+    "as_levels",
+    "check_m",
+    "draw_tie_order",
+    "precedes",
+    "rank",
+]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -34,14 +35,15 @@ class Level:
     def exactly(cls, level: float, m: int) -> Level:
         """Return the level, or raise ValueError if m cannot represent it."""
         position = _position(level, m)
-        if abs(position - round(position)) > _SLACK * m or not 0 < round(position) < m:
+        slack = _slack(level) * m
+        if abs(position - round(position)) > slack or not 0 < round(position) < m:
             raise ValueError(_inadmissible(level, m))
         return cls(m - round(position), m)
 
     @classmethod
     def at_least(cls, level: float, m: int) -> Level:
         """Return the smallest admissible level that is not below the one asked for."""
-        position = ceil(_position(level, m) - _SLACK * m)
+        position = ceil(_position(level, m) - _slack(level) * m)
         if not 0 < position < m:
             raise ValueError(_inadmissible(level, m))
         return cls(m - position, m)
@@ -56,24 +58,56 @@ class Level:
         return self.m - self.q
 
 
-def _position(level: float, m: int) -> float:
-    if isinstance(level, np.ndarray) and level.ndim == 0:
-        level = level.item()
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
+def as_levels(level: Any) -> list[Any]:
+    """Return the levels asked for, one or several, as a list that is not empty."""
+    levels = list(level) if np.ndim(level) == 1 else [level]
+    if not levels:
         raise ValueError(
-            f"level must be a number strictly between 0 and 1, given {level!r}. Pass e.g. 0.9."
+            "level must be a number strictly between 0 and 1, or several, given none. Pass e.g. "
+            "0.9 or [0.5, 0.9]."
         )
-    return float(level) * m
+    return levels
 
 
-def _inadmissible(level: float, m: int) -> str:
-    p = float(level)
+def as_double(level: Any) -> float:
+    """Return a level in double precision; one of lower precision as the decimal it prints as."""
+    scalar = level[()] if isinstance(level, np.ndarray) else level
+    short = isinstance(scalar, np.floating) and scalar.itemsize < 8
+    return float(str(scalar)) if short else float(scalar)
+
+
+def _slack(level: Any) -> float:
+    """Return how far a level may lie from a multiple of 1/m: more in lower precision."""
+    dtype = getattr(level, "dtype", np.dtype(np.float64))
+    return max(_SLACK, float(np.finfo(dtype).eps)) if dtype.kind == "f" else _SLACK
+
+
+def _position(level: Any, m: int) -> float:
+    if isinstance(level, np.ndarray) and level.ndim == 0:
+        level = level[()]
+    number = isinstance(level, Real) and not isinstance(level, bool)
+    if number and 0 < level < 1:
+        return as_double(level) * m
+    remedy = "Pass e.g. 0.9."
+    if number and 2 <= level < 100:
+        remedy = f"Pass {level / 100:g} if {level:g} percent was meant."
+    elif np.ndim(level):
+        remedy = "Pass one level, e.g. 0.9."
+    raise ValueError(
+        f"level must be {'one' if np.ndim(level) else 'a'} number strictly between 0 and 1, given "
+        f"{level!r}. {remedy}"
+    )
+
+
+def _inadmissible(level: Any, m: int) -> str:
+    p = as_double(level)
     below = min(max(floor(p * m), 1), m - 1)
     above = min(max(ceil(p * m), 1), m - 1)
-    nearest = " and ".join(f"{k / m:.12g}" for k in sorted({below, above}))
+    nearest = [f"{k / m:.12g}" for k in sorted({below, above})]
+    levels = f"levels are {' and '.join(nearest)}" if len(nearest) > 1 else f"level is {nearest[0]}"
     return (
         f"level is not admissible with m = {m}: expected a multiple of 1/m strictly between 0 and "
-        f"1, given {p!r}. The nearest admissible levels are {nearest}; the smallest m that "
+        f"1, given {p!r}. The nearest admissible {levels}; the smallest m that "
         f"allows {p!r} is {_smallest_m(p)}."
     )
 

@@ -127,7 +127,7 @@ def _single_value(design: Design, F: Array, fixed: BoolArray) -> Found:
     assert isinstance(design, KernelDesign)
     counts = fixed.sum(axis=1)
     best = int(np.argmax(counts))
-    name = f"the fitted value of row {design.distinct[0][best]} alone"
+    name = f"the fitted value of row {design.distinct[0][best]} (counted from 0) alone"
     return int(counts[best]), name, F[:, best]
 
 
@@ -180,9 +180,10 @@ def known(free: FreeDirections, level: Level) -> tuple[str, str, Array | None]:
     """Return the verdict at one level, the fact behind it, and a direction without end."""
     q, sets = level.q, level.m - 1
     if q >= free.smallest_bounded_q:
+        most = free.smallest_bounded_q - 1
         which = "share a direction in which they never end" if free.exact else "are unbounded"
-        few = free.smallest_bounded_q - 1
-        fact = f"every member lies in {q} of the sets, and {few or 'none'} of them {which}."
+        ends = f"at most {most} of them {which}" if most else "all of them are bounded"
+        fact = f"every member lies in {q} of the sets, and {ends}."
         if free.unseen:
             fact += (
                 " That holds for fitted values; coefficients can also move without changing any "

@@ -16,7 +16,7 @@ from unassuming._typing import Array, IntArray
 from unassuming.noise import Labels, Noise, Perturbations, as_noise
 from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
 from unassuming.ranking import check_m, draw_tie_order
-from unassuming.regions._data import Data, as_inputs, check_data
+from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
 from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
@@ -159,7 +159,7 @@ def build_region(
     estimator = deepcopy(estimator)
     return kind(
         estimator=estimator,
-        transform=partial(_transformed, transformers),
+        transform=partial(_transformed, transformers, column_names(features)),
         data=data,
         objective=objective,
         engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),
@@ -181,9 +181,11 @@ def build_region(
     )
 
 
-def _transformed(transformers: Pipeline | None, X: Any) -> Array:
-    """Return new inputs as the model sees them."""
-    return as_inputs(X if transformers is None else transformers.transform(X))
+def _transformed(transformers: Pipeline | None, names: list[Any] | None, X: Any) -> Array:
+    """Return new inputs as the model sees them, whose columns have these names."""
+    features = X if transformers is None else transformers.transform(X)
+    check_columns(features, names, "X" if transformers is None else "the table of features")
+    return as_inputs(features)
 
 
 def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: bool) -> None:

@@ -51,15 +51,17 @@ class Candidates:
 
     def residuals(self, objective: Objective, which: slice | IntArray) -> Array:
         """Return the residuals of some of the candidates, shape (*, n)."""
-        if self.values is None:
-            return objective.residuals(self.coefficients[which])
-        return objective.y - self.values[which]
+        with np.errstate(over="ignore", invalid="ignore"):  # the engine refuses what overflows
+            if self.values is None:
+                return objective.residuals(self.coefficients[which])
+            return objective.y - self.values[which]
 
     def residual_error(self, objective: Objective, which: slice | IntArray, r: Array) -> Array:
         """Bound the rounding errors of these residuals, shape (*, n)."""
-        if self.values is None:
-            return objective.residual_error(self.coefficients[which], r)
-        return rounding_of_difference(objective.y, self.values[which])
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.values is None:
+                return objective.residual_error(self.coefficients[which], r)
+            return rounding_of_difference(objective.y, self.values[which])
 
 
 def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
@@ -139,7 +141,9 @@ def _call(f: Any, data: Data) -> Array:
 
 def _one_number_for_each_row(values: Any, name: str, data: Data) -> Array:
     clean = as_finite(
-        values, f"the value of the candidate {name}", "A candidate is finite at every row of X."
+        values,
+        f"the value of the candidate {name}",
+        "A candidate returns a finite number for every row of X.",
     )
     expected = len(data.rows)
     if clean.shape == (expected, 1):

@@ -10,6 +10,8 @@ import numpy as np
 from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray
 
+_SHOWN = 8  # names of columns that a sentence lists
+
 
 @dataclass(frozen=True, eq=False)
 class Data:
@@ -80,18 +82,21 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
     return Data(X, rows, values, weight, classes)
 
 
-def as_finite(array: Any, name: str, remedy: str = "Drop or impute these entries.") -> Array:
-    """Return an array of finite float64, or raise."""
+def as_finite(array: Any, name: str, remedy: str | None = None) -> Array:
+    """Return an array of finite float64, or raise; the remedy is that of data by default."""
     kind = getattr(getattr(array, "dtype", None), "kind", "")
+    encode = remedy or "Encode or drop the text."
     if array is None or (kind and kind in "cMm"):
-        raise _not_numeric(name, "None" if array is None else f"values of type {array.dtype}")
+        given = "None" if array is None else f"values of type {array.dtype}"
+        raise _not_numeric(name, given, encode)
     try:
         values = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise _unreadable(array, name) from error
+        raise _unreadable(array, name, encode) from error
     bad = ~np.isfinite(values)
     if bad.any():
-        raise _missing(name, values[bad][0], np.argwhere(bad)[0], remedy)
+        where = np.argwhere(bad)[0]
+        raise _missing(name, values[bad][0], where, remedy or "Drop or impute these entries.")
     return values
 
 
@@ -103,13 +108,11 @@ def _missing(name: str, value: object, where: Any, remedy: str) -> ValueError:
     )
 
 
-def _not_numeric(name: str, given: str) -> ValueError:
-    return ValueError(
-        complaint(name, "is not numeric", "finite numbers", given, "Encode or drop the text.")
-    )
+def _not_numeric(name: str, given: str, remedy: str) -> ValueError:
+    return ValueError(complaint(name, "is not numeric", "finite numbers", given, remedy))
 
 
-def _unreadable(array: Any, name: str) -> ValueError:
+def _unreadable(array: Any, name: str, remedy: str) -> ValueError:
     """Say why an array could not be read as numbers."""
     try:
         entries = np.asarray(array)
@@ -124,7 +127,9 @@ def _unreadable(array: Any, name: str) -> ValueError:
                 "Pass a rectangular table.",
             )
         )
-    return _not_numeric(name, next((repr(e) for e in entries.flat if _is_text(e)), repr(array)))
+    text = next((e for e in entries.flat if _is_text(e)), array)
+    text = repr(str(text) if isinstance(text, str) else text)
+    return _not_numeric(name, text, remedy)
 
 
 def _not_finite(label: Any) -> bool:
@@ -144,17 +149,58 @@ def as_inputs(X: Any) -> Array:
     if hasattr(X, "toarray"):
         X = X.toarray()
     matrix = as_finite(X, "X")
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
+    if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             complaint(
                 "X",
                 "is no table",
-                "two dimensions, rows and at least one feature",
+                "two dimensions, at least one row and at least one feature",
                 f"shape {matrix.shape}",
-                "Reshape one feature with X.reshape(-1, 1).",
+                _as_table(X) if matrix.ndim == 1 else "Pass a table with rows and columns.",
             )
         )
     return matrix
+
+
+def _as_table(vector: Any) -> str:
+    """Say how a single row or a single feature becomes a table."""
+    if hasattr(vector, "iloc"):
+        return "Pass one row of a DataFrame as X.iloc[[0]], and one column as X[['name']]."
+    return "Pass one row as X.reshape(1, -1), and one feature as X.reshape(-1, 1)."
+
+
+def column_names(X: Any) -> list[Any] | None:
+    """Return the names of the columns of a DataFrame, of pandas or polars; None without any."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None else list(columns)
+
+
+def check_columns(X: Any, names: list[Any] | None, what: str) -> None:
+    """Refuse a DataFrame whose columns are not those of the data, by name and order.
+
+    Without names on either side, columns are known by their position alone.
+    """
+    given = column_names(X)
+    if names is None or given is None or given == names:
+        return
+    wanted = f"[{', '.join(map(repr, names))}]"
+    there = set(names) <= set(given)
+    raise ValueError(
+        complaint(
+            what,
+            "has other columns than the data"
+            if set(given) != set(names)
+            else "has its columns in another order",
+            _listed(names),
+            _listed(given),
+            f"Pass X[{wanted}]." if there else "Rename the columns, or pass those of the data.",
+        )
+    )
+
+
+def _listed(names: list[Any]) -> str:
+    shown = names if len(names) <= _SHOWN else [*names[: _SHOWN - 1], ...]
+    return f"[{', '.join('...' if name is ... else repr(name) for name in shown)}]"
 
 
 def _length(X: Any, name: str) -> int:
@@ -201,7 +247,7 @@ def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | No
                 "sample_weight",
                 "has a negative entry",
                 "weights >= 0",
-                f"{weight[j]} at row {j}",
+                f"{weight[j]} at row {j} (counted from 0)",
                 remedy,
             )
         )

@@ -14,13 +14,23 @@ from unassuming._typing import Array
 from unassuming.objectives import Design, DesignedObjective, KernelDesign
 from unassuming.ranking import Level
 from unassuming.regions._charts import BallChart, ball_chart
-from unassuming.regions._directions import as_vectors
+from unassuming.regions._directions import as_functionals
 from unassuming.regions._region import Region
-from unassuming.regions._results import Band, Interval
+from unassuming.regions._results import Band, Interval, Status
 
 
 class FunctionalRegion(Region):
-    """A region that can bound linear functionals of the coefficients: what its kinds share."""
+    """A region that can bound linear functionals of the coefficients: what its kinds share.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y, coefficients = ua.datasets.linear(n=50, d=2, random_state=0)
+    >>> region = ua.confidence_region(Ridge(), X, y, random_state=0)
+    >>> len(region.interval()), len(region.band(X))
+    (3, 50)
+    """
 
     def interval(
         self,
@@ -33,23 +43,44 @@ class FunctionalRegion(Region):
 
         Parameters
         ----------
-        functionals : array of shape (d,) or (N, d), optional
-            Each row g stands for gᵀa. None: every coefficient.
+        functionals : array of shape (d,) or (N, d), name or list of names, optional
+            Each row g stands for gᵀa, and a name out of ``region.names`` for that coefficient.
+            None: every coefficient.
         level : float or sequence of floats
+            A sequence gives a dictionary.
         norm_bound : float, optional
             An assumption of yours, ‖coef‖ <= B (the penalised coefficients) for features, and
             ‖f‖ <= B in the norm of the kernel for kernels.
         inner : bool
-            Also search for members that come near the bounds.
+            Also search for members that come near the bounds, and return them as witnesses.
+
+        Returns
+        -------
+        Interval, or a dictionary of them for several levels
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y, coefficients = ua.datasets.linear(n=50, d=2, random_state=0)
+        >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> print(region.interval())
+        Interval of 3 functionals at level 0.9: every bound is finite and an honest outer bound of
+        the region.
+                      estimate      lower      upper
+          intercept   0.449579   0.183833   0.720281
+          x0           1.11028   0.780206    1.39273
+          x1         -0.241735  -0.504641  0.0329173
+        >>> region.interval("x1").names
+        ('x1',)
+        >>> difference = region.interval([0.0, 1.0, -1.0], level=0.95)
+        >>> bool(difference.lower[0] < coefficients[1] - coefficients[2] < difference.upper[0])
+        True
         """
-        if functionals is None:
-            g, names = np.eye(self.objective.d), tuple(self.objective.names)
-        else:
-            g = as_vectors(functionals, "functionals", self.objective.d)[0]
-            names = tuple(f"g{j}" for j in range(len(g)))
-        check_norm_bound(norm_bound)
+        g, names = as_functionals(functionals, self.names)
+        self._check_search(norm_bound, inner)
         ball = None if norm_bound is None else self._ball(g, None, function=False)
-        make = self._bounds(g, ball, norm_bound, inner=inner)
+        make = self._results(g, ball, norm_bound, inner=inner)
         return self._at_levels(level, lambda used: Interval(names=names, **make(used)))
 
     def band(
@@ -68,8 +99,10 @@ class FunctionalRegion(Region):
         Parameters
         ----------
         X : array or DataFrame
-            Inputs, as the model takes them.
+            Inputs, as the model takes them. The columns of a DataFrame are those of the data, in
+            the same order.
         level : float or sequence of floats
+            A sequence gives a dictionary.
         norm_bound : float, optional
             An assumption of yours: the function's norm is at most B.
         target : {"representation", "function"}, optional
@@ -77,6 +110,31 @@ class FunctionalRegion(Region):
             kernel and a norm bound, and is the default with these.
         inner : bool
             Also search for members that come near the bounds, and return them as witnesses.
+
+        Returns
+        -------
+        Band, or a dictionary of them for several levels
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import unassuming as ua
+        >>> from sklearn.kernel_ridge import KernelRidge
+        >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
+        >>> kernel = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
+        >>> region = ua.confidence_region(kernel, X, y, random_state=0)
+        >>> region.band([[2.0], [7.0]]).status.name
+        'UNBOUNDED'
+        >>> band = region.band([[2.0], [7.0]], norm_bound=30)
+        >>> print(band)
+        Band of the function itself at 2 inputs at level 0.9, given a norm of at most 30 (your
+        assumption): every bound is finite and an honest outer bound of the region.
+          x0  estimate     lower    upper
+          2    1.09133  -17.4484  19.7186
+          7    3.34613  -17.0953  20.4288
+        >>> truth = f(np.array(band.X))
+        >>> bool(((band.lower <= truth) & (truth <= band.upper)).all())
+        True
         """
         design = self._design("band")
         inputs = self._transform(X)
@@ -93,18 +151,22 @@ class FunctionalRegion(Region):
                     "Leave it out for the default.",
                 )
             )
-        if chosen == "function" and (norm_bound is None or not kernel):
+        if chosen == "function" and not kernel:
             raise NotAvailable(
-                "target='function' needs a kernel and an assumption on the function between the "
-                "training inputs: pass norm_bound=B with a kernel model, or use "
-                "target='representation'."
+                "target='function' needs a kernel, and this model has none, only features: leave "
+                "out `target`, or use a kernel model such as KernelRidge with norm_bound=B."
             )
+        if chosen == "function" and norm_bound is None:
+            raise NotAvailable(
+                "target='function' needs an assumption on the function between the training "
+                "inputs: pass norm_bound=B, or use target='representation'."
+            )
+        self._check_search(norm_bound, inner)
         ball = None
         if norm_bound is not None:
-            check_norm_bound(norm_bound)
             similarity = _self_similarity(design, inputs, chosen)
             ball = self._ball(g, similarity, function=chosen == "function")
-        make = self._bounds(g, ball, norm_bound, inner=inner)
+        make = self._results(g, ball, norm_bound, inner=inner)
         return self._at_levels(level, lambda used: Band(X=X, target=chosen, **make(used)))
 
     def suggest_norm_bound(self) -> float:
@@ -112,6 +174,15 @@ class FunctionalRegion(Region):
 
         A band that rests on it carries no guarantee. The norm bound is meant to be known before
         looking at the data.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import Ridge
+        >>> X, y, coefficients = ua.datasets.linear(n=50, d=2, random_state=0)
+        >>> region = ua.confidence_region(Ridge(), X, y, random_state=0)
+        >>> round(region.suggest_norm_bound(), 2)
+        2.22
         """
         return 2 * self._norm_of_estimate()
 
@@ -150,13 +221,45 @@ class FunctionalRegion(Region):
         P = self._design("a norm bound").penalty_matrix()
         return float(np.sqrt(np.maximum(self.estimate @ P @ self.estimate, 0.0)))
 
-    def _require_inside(self, norm_bound: float) -> None:
+    def _results(
+        self, g: Array, ball: BallChart | None, norm_bound: float | None, *, inner: bool
+    ) -> Callable[[Level], dict[str, Any]]:
+        """Return the same, with what the bounds rest on."""
+        make = self._bounds(g, ball, norm_bound, inner=inner)
+
+        def at(used: Level) -> dict[str, Any]:
+            fields = make(used)
+            if fields["status"] is Status.EMPTY and norm_bound is not None:
+                norm = self._norm_of_estimate()
+                fields["reason"] += f" The norm of the estimate is {norm:.6g}."
+            assumed = None if norm_bound is None else float(norm_bound)
+            return {**fields, "norm_bound": assumed, "caveat": self._caveat}
+
+        return at
+
+    def _check_search(self, norm_bound: float | None, inner: object) -> None:
+        """Check a norm bound, and whether members within it can be searched for."""
+        check_norm_bound(norm_bound)
+        if not isinstance(inner, (bool, np.bool_)):
+            raise ValueError(
+                complaint(
+                    "inner",
+                    "is neither true nor false",
+                    "True or False",
+                    repr(inner),
+                    "Pass inner=True for bounds that members attain.",
+                )
+            )
+        if inner and norm_bound is not None:
+            self._require_inside(norm_bound, ", or leave out inner=True for the outer bounds alone")
+
+    def _require_inside(self, norm_bound: float, otherwise: str = "") -> None:
         """Refuse a search that would have to start outside the ball."""
         norm = self._norm_of_estimate()
         if norm > norm_bound:
             raise NotAvailable(
-                "the search starts at the estimate, which has to satisfy the norm bound: its norm "
-                f"is {norm:.6g}, the bound {norm_bound:.6g}. The outer bounds do not need this."
+                f"the search starts at the estimate, whose norm {norm:.6g} is above the norm bound "
+                f"{norm_bound:.6g}: pass norm_bound={_rounded_up(norm)} or more{otherwise}."
             )
 
     def _no_member(self, used: Level) -> NotAvailable:
@@ -176,6 +279,12 @@ def _self_similarity(design: Design, inputs: Array, target: str) -> Array | None
             "does not tell: pass the kernel itself, or use target='representation'."
         )
     return similarity
+
+
+def _rounded_up(number: float) -> str:
+    """Return a number that is not smaller, in six digits."""
+    unit = 10.0 ** (np.floor(np.log10(number)) - 5)
+    return f"{np.ceil(number / unit) * unit:.6g}"
 
 
 def check_norm_bound(norm_bound: float | None) -> None:

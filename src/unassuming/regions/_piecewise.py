@@ -19,7 +19,7 @@ from unassuming.geometry import (
     relaxed_bounds,
 )
 from unassuming.objectives import DesignedObjective, LeastNormScore
-from unassuming.ranking import Level
+from unassuming.ranking import Level, as_double, as_levels
 from unassuming.regions._candidates import Candidates
 from unassuming.regions._charts import BallChart
 from unassuming.regions._climb import climb
@@ -263,9 +263,9 @@ class PiecewiseRegion(FunctionalRegion):
         self, level: Any, at: Callable[[Sequence[int]], list[T]], result: Callable[[T], Any]
     ) -> Any:
         """Return the answer at one level or a dictionary, like `_at_levels`; all asked at once."""
-        levels = list(level) if np.ndim(level) == 1 else [level]
+        levels = as_levels(level)
         found = [result(part) for part in at([self.level(p).q for p in levels])]
-        return dict(zip(map(float, levels), found, strict=True)) if np.ndim(level) else found[0]
+        return dict(zip(map(as_double, levels), found, strict=True)) if np.ndim(level) else found[0]
 
     @cached_property
     def _lines(self) -> PiecewiseLines | BracketedLines:

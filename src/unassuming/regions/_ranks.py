@@ -107,21 +107,15 @@ class RankEngine:
         """Compare some candidates, given their residuals, with their perturbations."""
         a = candidates.coefficients[which]
         error = candidates.residual_error(self.objective, which, r)
-        r, perturbed = self._perturb(r, error)
+        if not (np.isfinite(r).all() and np.isfinite(error).all()):
+            raise _too_large(a)
         # Overflow is reported below, as one sentence.
         with np.errstate(over="ignore", invalid="ignore"):
+            r, perturbed = self._perturb(r, error)
             exact = self.perturbations.noise.exact_arithmetic
             contrast = self.score.contrast(a, r, perturbed, exact=exact)
         if not contrast.representable():
-            raise ValueError(
-                complaint(
-                    "the candidate",
-                    "is too large to be ranked in double precision",
-                    "statistics below 1e300",
-                    f"coefficients up to {np.abs(a).max():.3g}",
-                    "Rescale the data or the candidate.",
-                )
-            )
+            raise _too_large(a)
         return contrast
 
     def _perturb(self, r: Array, error: Array) -> tuple[Array, Array]:
@@ -157,6 +151,18 @@ class RankEngine:
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
         return _slices(count, max(1, BATCH_BYTES // (8 * m * 10 * (n + d))))
+
+
+def _too_large(a: Array) -> ValueError:
+    return ValueError(
+        complaint(
+            "the candidate",
+            "is too large to be ranked in double precision",
+            "statistics below 1e300",
+            f"coefficients up to {np.abs(a).max():.3g}",
+            "Rescale the data or the candidate.",
+        )
+    )
 
 
 def _slices(count: int, step: int) -> Iterator[slice]:

@@ -10,14 +10,15 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
-from unassuming.noise import Noise, Perturbations
-from unassuming.objectives import Objective
-from unassuming.ranking import Level, RankTest
+from unassuming.noise import Labels, Noise, Perturbations
+from unassuming.objectives import Objective, Quadratic
+from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions._candidates import FITTED, Candidates, resolve
 from unassuming.regions._data import Data
-from unassuming.regions._describe import Description, outside_unit_interval
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, outside_unit_interval
 from unassuming.regions._diagnose import Diagnosis, diagnose
 from unassuming.regions._ranks import RankEngine
+from unassuming.regions._results import Levels
 from unassuming.regions._tuning import Tuning, with_tuning
 
 T = TypeVar("T")
@@ -301,7 +302,7 @@ class Region:
     def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
         """Return the answer at one level, or a dictionary of answers at several."""
         if np.ndim(level) == 1:
-            return {float(p): at(self.level(p)) for p in level}
+            return Levels({as_double(p): at(self.level(p)) for p in as_levels(level)})
         return at(self.level(level))
 
     def _is_estimate(self, candidate: Candidates) -> bool:
@@ -341,12 +342,44 @@ class Region:
         """Not available for this objective."""
         raise self._no_geometry("sample")
 
+    @property
+    def max_bounded_level(self) -> float:
+        """Not available for this objective.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import Lasso
+        >>> X, y, coefficients = ua.datasets.linear(n=30, random_state=0)
+        >>> region = ua.confidence_region(Lasso(), X, y, random_state=0)
+        >>> region.max_bounded_level
+        Traceback (most recent call last):
+            ...
+        unassuming._errors.NotAvailable: max_bounded_level needs a quadratic objective, ...
+        """
+        raise self._no_geometry("max_bounded_level")
+
     def _no_geometry(self, operation: str) -> NotAvailable:
-        return NotAvailable(
-            f"{operation} needs a quadratic objective with weighting='hessian', and this region is "
-            f"that of {self.objective} with weighting={self.weighting!r}: use rank, contains, "
-            "test, crossings and reach, or LinearRegression, Ridge, KernelRidge or ua.LSSVC."
+        here = (
+            "What is available here: rank, contains, test, crossings, reach, sample, and interval "
+            "and band, with inner=True for bounds that members attain."
         )
+        if isinstance(self.objective, Quadratic):
+            given = repr(self.weighting) if isinstance(self.weighting, str) else "a matrix"
+            return NotAvailable(
+                f"{operation} needs weighting='hessian', the default, and this region has "
+                f"weighting={given}: leave out `weighting`. {here}"
+            )
+        return NotAvailable(
+            f"{operation} needs a quadratic objective, that of LinearRegression, Ridge, "
+            f"KernelRidge or ua.LSSVC, and this is a region of {self.objective}. {here}"
+        )
+
+    @property
+    def _caveat(self) -> str:
+        """What every result of this region has to say: that there is no guarantee, or nothing."""
+        published = self._data.classes is not None and not isinstance(self.noise, Labels)
+        return PUBLISHED_CLASSIFIER if published else ""
 
     def _set_tuning(self, tuning: Tuning) -> None:
         """Remember, and tell in print, where the hyper-parameters come from."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray
+from unassuming.regions._directions import as_points
+
+T = TypeVar("T")
+
+_SHOWN = 10
+"""Rows of a result that are printed."""
 
 
 class Status(Enum):
@@ -27,26 +33,22 @@ class Status(Enum):
     EMPTY = "the region of this level has no member at all"
 
 
+class Levels(dict[float, T]):
+    """Answers at several levels: a dictionary whose print is that of its results, one by one."""
+
+    def __str__(self) -> str:
+        if all(is_dataclass(answer) for answer in self.values()):
+            return "\n\n".join(map(str, self.values()))
+        return super().__repr__()
+
+    __repr__ = __str__
+
+
 @dataclass(frozen=True, eq=False)
 class Bounds:
     """Lower and upper bounds of linear functionals over a region, with their evidence.
 
-    Attributes
-    ----------
-    level : float
-        The level used.
-    estimate : array of shape (N,)
-        The functionals at the point estimate.
-    lower, upper : arrays of shape (N,)
-        Outer bounds: every member of the region lies between them. Infinite where nothing finite
-        is true or can be certified.
-    inner_lower, inner_upper : arrays of shape (N,), or None
-        Values attained by members of the region, if asked for.
-    witnesses : array of shape (2, N, d), or None
-        The members that attain them: first those of inner_lower, then those of inner_upper.
-    status : Status
-    reason : str
-        Why bounds are infinite, and what to do; empty if none is.
+    What its kinds, `Interval` and `Band`, share; the attributes are told there.
     """
 
     level: float
@@ -58,6 +60,8 @@ class Bounds:
     witnesses: Array | None = field(repr=False)
     status: Status
     reason: str
+    norm_bound: float | None = None
+    caveat: str = ""
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -72,19 +76,27 @@ class Bounds:
             columns |= {"inner_lower": self.inner_lower, "inner_upper": self.inner_upper}
         return columns
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame, one row for each functional."""
+    def _frame(self, columns: dict[Any, Any], index: Any) -> Any:
+        """Return a pandas DataFrame of these columns, then those of the bounds."""
         try:
             import pandas as pd
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
                 "to_frame needs pandas: install it with  pip install pandas"
             ) from error
-        return pd.DataFrame(self._columns())
+        return pd.DataFrame({**columns, **self._columns()}, index=index)
+
+    def _text(self, what: str, heading: Any, labels: Iterable[Any]) -> str:
+        """Return the sentence, the table under it, and what has to be said besides."""
+        lines = _table([(str(heading), labels), *self._columns().items()])
+        return "\n".join([self._sentence(what), *lines, *([self.caveat] if self.caveat else [])])
 
     def _sentence(self, what: str) -> str:
         finite = int(np.isfinite(self.lower).sum() + np.isfinite(self.upper).sum())
-        text = f"{what} at level {self.level:.12g}: {self.status.value}"
+        text = f"{what} at level {self.level:.12g}"
+        if self.norm_bound is not None:
+            text += f", given a norm of at most {self.norm_bound:.6g} (your assumption)"
+        text += f": {self.status.value}"
         if self.status is not Status.CERTIFIED:
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
         return text + "." + (f" {self.reason}" if self.reason else "")
@@ -92,22 +104,43 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class Interval(Bounds):
-    """Simultaneous bounds of coefficients, or of other linear functionals of them."""
+    """Simultaneous bounds of coefficients, or of other linear functionals of them.
+
+    Attributes
+    ----------
+    names : tuple of N str
+        The coefficients, or g0, g1, ... for functionals of your own.
+    level : float
+        The level used.
+    estimate : array of shape (N,)
+        The functionals at the point estimate.
+    lower, upper : arrays of shape (N,)
+        Outer bounds: every member of the region lies between them. Infinite where nothing finite
+        is true or can be certified; ``lower > upper`` if the region has no member.
+    inner_lower, inner_upper : arrays of shape (N,), or None
+        Values that members of the region attain, with ``inner=True``. The ends of the region lie
+        between these and the outer bounds.
+    witnesses : array of shape (2, N, d), or None
+        The members that attain them, as coefficients: ``witnesses[0]`` those of `inner_lower`,
+        ``witnesses[1]`` those of `inner_upper`.
+    status : Status
+        What kind of answer this is; ``status.value`` says it in a sentence.
+    reason : str
+        Why bounds are infinite, and what to do; empty if all are finite.
+    norm_bound : float or None
+        The assumption on the norm that the bounds rest on, if there was one.
+    caveat : str
+        Says so if the region carries no guarantee; else empty.
+    """
 
     names: tuple[str, ...] = ()
 
-    def _columns(self) -> dict[str, Any]:
-        return {"name": list(self.names), **super()._columns()}
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, one row for each functional."""
+        return self._frame({"name": list(self.names)}, None)
 
     def __str__(self) -> str:
-        width = max(len(name) for name in self.names)
-        rows = [
-            f"  {name:<{width}}  {e:>12.6g}  [{lo:.6g}, {hi:.6g}]"
-            for name, e, lo, hi in zip(
-                self.names, self.estimate, self.lower, self.upper, strict=True
-            )
-        ]
-        return "\n".join([self._sentence(f"Interval of {len(self)} functionals"), *rows])
+        return self._text(f"Interval of {_count(len(self), 'functional')}", "", self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,19 +150,88 @@ class Band(Bounds):
     Attributes
     ----------
     X : object
-        The inputs, as passed.
+        The N inputs, as passed.
     target : str
         ``"representation"``: the band covers the ideal representation, which agrees with the
         noise-free function at the training inputs and need not elsewhere. ``"function"``: it covers
         the function itself, given that its norm is at most the norm bound.
+    level : float
+        The level used.
+    estimate : array of shape (N,)
+        The prediction of the point estimate.
+    lower, upper : arrays of shape (N,)
+        Outer bounds: every member of the region lies between them, at all inputs at once. Infinite
+        where nothing finite is true or can be certified; ``lower > upper`` if the region has no
+        member.
+    inner_lower, inner_upper : arrays of shape (N,), or None
+        Values that members of the region attain, with ``inner=True``. The ends of the region lie
+        between these and the outer bounds.
+    witnesses : array of shape (2, N, d), or None
+        The members that attain them, as coefficients: ``witnesses[0]`` those of `inner_lower`,
+        ``witnesses[1]`` those of `inner_upper`.
+    status : Status
+        What kind of answer this is; ``status.value`` says it in a sentence.
+    reason : str
+        Why bounds are infinite, and what to do; empty if all are finite.
+    norm_bound : float or None
+        The assumption on the norm that the bounds rest on, if there was one.
+    caveat : str
+        Says so if the region carries no guarantee; else empty.
     """
 
     X: Any = None
     target: str = "representation"
 
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, one row for each input.
+
+        The columns of a DataFrame, or a single feature, come first; the index is kept.
+        """
+        taken = self._columns()
+        inputs = {
+            f"input {name}" if name in taken else name: values
+            for name, values in _input_columns(self.X).items()
+        }
+        return self._frame(inputs, self.X.index if hasattr(self.X, "iloc") else None)
+
     def __str__(self) -> str:
         covered = "the function itself" if self.target == "function" else "the ideal representation"
-        return self._sentence(f"Band of {covered} at {len(self)} inputs")
+        inputs = _input_columns(self.X)
+        rows = self.X.index if hasattr(self.X, "iloc") else range(len(self))
+        heading, labels = next(iter(inputs.items())) if len(inputs) == 1 else ("", rows)
+        return self._text(f"Band of {covered} at {_count(len(self), 'input')}", heading, labels)
+
+
+def _input_columns(X: Any) -> dict[Any, Any]:
+    """Return the columns of a DataFrame, or the one feature of an array, by name."""
+    if hasattr(X, "columns"):
+        if hasattr(X, "iloc"):
+            return {name: X.iloc[:, j].array for j, name in enumerate(X.columns)}
+        return {name: X[:, j].to_numpy() for j, name in enumerate(X.columns)}
+    values = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    return {"x0": values[:, 0]} if values.ndim == 2 and values.shape[1] == 1 else {}
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def _as_text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _table(columns: Sequence[tuple[str, Iterable[Any]]]) -> list[str]:
+    """Return the lines of a table, the first column to the left; what is long is cut short."""
+    cells = [[name, *map(_as_text, values)] for name, values in columns]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    if len(rows) > _SHOWN + 1:
+        half = _SHOWN // 2
+        rows = [*rows[: half + 1], ["..."] * len(columns), *rows[-half:]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  " + "  ".join([first.ljust(widths[0]), *map(str.rjust, rest, widths[1:])])
+        for first, *rest in rows
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,10 +262,11 @@ class Ellipsoid:
 
     def contains(self, candidates: ArrayLike) -> Any:
         """Whether coefficient vectors lie inside, (d,) or (N, d)."""
-        a = np.asarray(candidates, dtype=np.float64) - self.center
-        value = np.einsum("...j,jk,...k->...", a, self.matrix, a)
+        points, single = as_points(candidates, "the candidate", len(self.center))
+        a = points - self.center
+        value = np.einsum("nj,jk,nk->n", a, self.matrix, a)
         inside: BoolArray = np.asarray(value <= self.radius * (1 + 1e-12))
-        return bool(inside) if inside.ndim == 0 else inside
+        return bool(inside[0]) if single else inside
 
     def axes(self) -> Array:
         """Return the principal half-axes as rows, longest first; infinite ones for a cylinder."""
@@ -191,29 +294,27 @@ class Ellipsoid:
         _, logdet = np.linalg.slogdet(self.matrix)
         return float(np.exp(log_unit + 0.5 * (d * np.log(self.radius) - logdet)))
 
-    def project(self, g: ArrayLike) -> tuple[float, float]:
-        """Return the smallest and largest value of gᵀa over the ellipsoid."""
-        functional = np.asarray(g, dtype=np.float64)
-        if functional.shape != self.center.shape:
-            raise ValueError(
-                complaint(
-                    "g",
-                    "has the wrong length",
-                    f"{len(self.center)} numbers, one for each coefficient",
-                    f"shape {functional.shape}",
-                    "Pass a linear functional of the coefficients.",
-                )
-            )
+    def project(self, g: ArrayLike) -> tuple[Any, Any]:
+        """Return the smallest and largest value of gᵀa over the ellipsoid, for g (d,) or (N, d)."""
+        rows, single = as_points(g, "g", len(self.center))
+        low, high = self._extremes(rows)
+        return (float(low[0]), float(high[0])) if single else (low, high)
+
+    def _extremes(self, g: Array) -> tuple[Array, Array]:
         if self.radius < 0:
-            return np.inf, -np.inf
-        middle, turned = float(functional @ self.center), functional @ self.root_inverse
-        rest = functional - turned @ (self.root_inverse.T @ self.matrix)
+            return np.full(len(g), np.inf), np.full(len(g), -np.inf)
+        middle, turned = g @ self.center, g @ self.root_inverse
+        rest = g - turned @ (self.root_inverse.T @ self.matrix)
         unit = np.sqrt(np.diag(self.matrix))
         unit = np.where(unit > 0, unit, unit.max())
-        if np.linalg.norm(rest / unit) > 1e-9 * np.linalg.norm(functional / unit):
-            return -np.inf, np.inf
-        half = np.sqrt(self.radius) * np.linalg.norm(turned) if turned.any() else 0.0
-        return middle - half, middle + half
+        length = np.linalg.norm(turned, axis=1)
+        half = np.sqrt(self.radius) * np.where(length > 0, length, 1.0)
+        half = np.where(length > 0, half, 0.0)
+        hidden = np.linalg.norm(rest / unit, axis=1) > 1e-9 * np.linalg.norm(g / unit, axis=1)
+        return (
+            np.where(hidden, -np.inf, middle - half),
+            np.where(hidden, np.inf, middle + half),
+        )
 
     def __str__(self) -> str:
         text = (
