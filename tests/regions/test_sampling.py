@@ -80,7 +80,7 @@ def test_what_membership_rejects_is_left_out():
     # Rounding at an end of an interval can leave a point outside: membership has the last word.
     found = hit_and_run(
         np.zeros(1),
-        np.eye(1),
+        lambda rng, chains: rng.standard_normal(chains.shape),
         lambda origins, directions: [
             np.sort([(end - a) / d for end in ([0.0], [1.0])], axis=0).T
             for a, d in zip(origins, directions, strict=True)
@@ -240,3 +240,9 @@ def test_empty_regions_are_refused(monkeypatch):
     monkeypatch.setattr(region, "contains", patient)
     with pytest.raises(ua.NotAvailable, match="no member"):
         region.sample(5, 0.05, random_state=0)
+
+
+@pytest.mark.parametrize("thinning", [0, -1, 2.5, "a", True])
+def test_thinning_is_a_count(plane, thinning):
+    with pytest.raises(ValueError, match="thinning is no count"):
+        plane.sample(3, 0.9, random_state=0, thinning=thinning)

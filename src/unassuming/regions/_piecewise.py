@@ -43,6 +43,20 @@ class PiecewiseRegion(FunctionalRegion):
     permutations or rotations, the statistics are piecewise quadratic along a line and its
     intersection with the region is exact. Of any other objective only membership is known, and the
     intersection is found on a grid: `exact_crossings` tells which.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import Lasso
+    >>> X, y, coefficients = ua.datasets.linear(n=40, d=2, random_state=0)
+    >>> region = ua.confidence_region(Lasso(0.1), X, y, random_state=0)
+    >>> region.exact_crossings
+    True
+    >>> region.reach([0.0, 1.0, 0.0], level=0.9) > 0
+    True
+    >>> members = region.sample(5, level=0.9, random_state=0)
+    >>> bool(region.contains(members, level=0.9).all())
+    True
     """
 
     @property
@@ -216,8 +230,6 @@ class PiecewiseRegion(FunctionalRegion):
 
     def _attained(self, g: Array, norm_bound: float | None, used: Level) -> Array:
         """Return members near the lower and the upper ends of functionals, (2, N, d)."""
-        if norm_bound is not None:
-            self._require_inside(norm_bound)
         rng = np.random.default_rng(self.seed)
         members = self._members(used, norm_bound, bounded=False)
 

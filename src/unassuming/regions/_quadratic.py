@@ -34,6 +34,15 @@ class QuadraticRegion(FunctionalRegion):
 
     The region of level 1 - q/m consists of the points that lie in at least q of the m - 1 sets
     {Z_0 <= Z_i}, each an ellipsoid or an ellipsoidal cylinder around the estimate.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=50, d=1, random_state=0)
+    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    >>> region.reach([[0.0, 1.0], [0.0, -1.0]], level=0.9).shape
+    (2,)
     """
 
     objective: Quadratic
@@ -319,8 +328,6 @@ class QuadraticRegion(FunctionalRegion):
             status, reason = geometry.status(up, down, used, norm_bound, hidden=bool(hidden.any()))
             found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
             if inner and status is not Status.EMPTY:
-                if norm_bound is not None:
-                    self._require_inside(norm_bound)
                 a = geometry.attained(g, ball, norm_bound, used, self.seed)
                 a = self._drawn_back(a.reshape(-1, a.shape[-1]), used).reshape(a.shape)
                 values = np.einsum("snd,nd->sn", a, g)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar, overload
@@ -24,7 +25,7 @@ from unassuming.regions._tuning import Tuning, with_tuning
 T = TypeVar("T")
 
 
-class Region:
+class Region(ABC):
     """Exact confidence regions of all admissible levels, from one set of transformations.
 
     Built by `unassuming.confidence_region`. A candidate is a coefficient vector, a callable on X
@@ -71,6 +72,18 @@ class Region:
     (30, 1)
     >>> region.rank(region.estimate)
     1
+
+    Its geometry:
+
+    >>> slope = [0.0, 1.0]
+    >>> region.crossings(slope, level=0.9).shape, region.reach(slope, level=0.9) > 0
+    ((1, 2), True)
+    >>> len(region.band(X, level=0.9)), len(region.interval(level=0.9))
+    (30, 2)
+    >>> bool(region.bounded(level=0.9)), region.ellipsoid(level=0.9).radius > 0
+    (True, True)
+    >>> region.sample(5, level=0.9, random_state=0).shape
+    (5, 2)
     """
 
     tuning: Tuning | None = None
@@ -314,33 +327,33 @@ class Region:
         except (NotAvailable, ValueError):  # the objective does not know, or has no, minimum
             return False
 
+    @abstractmethod
     def reach(self, directions: Any, level: Any = 0.9) -> Any:
-        """Not available for this objective."""
-        raise self._no_geometry("reach")
+        """Return how far rays from the estimate stay in the region."""
 
+    @abstractmethod
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
-        """Not available for this objective."""
-        raise self._no_geometry("crossings")
+        """Return the intervals of t with origin + t · direction in the region, (k, 2)."""
 
     def ellipsoid(self, level: Any = 0.9) -> Any:
         """Not available for this objective."""
         raise self._no_geometry("ellipsoid")
 
+    @abstractmethod
     def interval(self, *args: Any, **options: Any) -> Any:
-        """Not available for this objective."""
-        raise self._no_geometry("interval")
+        """Bound linear functionals of the coefficients."""
 
+    @abstractmethod
     def band(self, *args: Any, **options: Any) -> Any:
-        """Not available for this objective."""
-        raise self._no_geometry("band")
+        """Bound the function at inputs, simultaneously."""
 
     def bounded(self, level: Any = 0.9) -> Any:
         """Not available for this objective."""
         raise self._no_geometry("bounded")
 
+    @abstractmethod
     def sample(self, *args: Any, **options: Any) -> Any:
-        """Not available for this objective."""
-        raise self._no_geometry("sample")
+        """Return members of the region."""
 
     @property
     def max_bounded_level(self) -> float:

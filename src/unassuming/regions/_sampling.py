@@ -47,6 +47,10 @@ def hit_and_run(
         raise ValueError(
             complaint("size", "is no count", "an integer >= 1", repr(size), "Pass e.g. size=1000.")
         )
+    if isinstance(thinning, bool) or not isinstance(thinning, (int, np.integer)) or thinning < 1:
+        raise ValueError(
+            complaint("thinning", "is no count", "an integer >= 1", repr(thinning), "Leave it out.")
+        )
     rng = np.random.default_rng(as_seed(random_state))
     chains = np.tile(start, (min(_CHAINS, int(size)), 1))
 
