@@ -345,3 +345,26 @@ def test_a_band_on_real_data_holds_the_fit_and_is_wider_at_higher_levels():
     assert (widths[0.5] < widths[0.95]).all()
     assert np.isfinite(widths[0.95]).all()
     assert list(model.feature_names_in_) == list(frame.columns)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LinearRegression(copy_X=False),
+        Ridge(copy_X=False),
+        make_pipeline(StandardScaler(copy=False), Ridge(copy_X=False)),
+        Lasso(0.01, copy_X=False),
+    ],
+    ids=repr,
+)
+def test_a_model_that_overwrites_its_inputs_changes_no_region(estimator):
+    X, y, _ = ua.datasets.linear(n=40, d=2, random_state=0)
+    X = X + 5
+    before = X.copy()
+    model = ua.ConfidenceRegressor(estimator, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_allclose(
+        model.region_.objective.fitted(model.region_.estimate[None])[0], model.predict(X), rtol=1e-3
+    )
+    model.predict_band(X)
+    np.testing.assert_array_equal(X, before)

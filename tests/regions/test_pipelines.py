@@ -359,3 +359,19 @@ def test_a_warning_does_not_hide_that_a_transformer_is_supervised(action):
         with pytest.raises(TypeError, match="'warns' needs y to be fitted"):
             region_of(make_pipeline(Warns(), Ridge()))
     assert not heard
+
+
+def test_transformers_that_overwrite_their_inputs_do_not_touch_those_of_a_candidate():
+    X, y, _ = ua.datasets.sine(n=30, random_state=0)
+    seen, kept = [], X.copy()
+
+    def candidate(X):
+        seen.append(X.copy())
+        return np.zeros(len(X))
+
+    model = make_pipeline(StandardScaler(copy=False), Ridge())
+    region = ua.confidence_region(model, X, y, random_state=0)
+    region.rank(candidate)
+    region.band(X)
+    np.testing.assert_array_equal(seen[-1], kept)
+    np.testing.assert_array_equal(X, kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -135,7 +136,8 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         estimator = self._supported()
         y = self._one_output(y)
         check_weight(sample_weight, len(y))
-        self.estimator_ = _fitted_without_y(estimator, X, y, sample_weight, seed)
+        # Models and transformers may overwrite their inputs (copy_X=False): give them copies.
+        self.estimator_ = _fitted_without_y(estimator, deepcopy(X), y, sample_weight, seed)
         self._region: Region | NotAvailable = self._build(estimator, X, y, sample_weight, seed)
         if isinstance(self._region, Region):
             self._region.level(self.level)
@@ -162,7 +164,7 @@ class ConfidenceRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         (50,)
         """
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict(X))
+        return np.asarray(self.estimator_.predict(deepcopy(X)))
 
     def predict_band(self, X: Any, level: Any = None) -> Any:
         """Return lower and upper bounds at every input: a simultaneous band.

@@ -130,7 +130,9 @@ def build_region(
     features = data.X
     if transformers is not None:
         seed_unset(transformers, feature_stream)
-        features = fit_transform_without_y(transformers, data.X, y)
+        features = fit_transform_without_y(
+            transformers, deepcopy(data.X), y
+        )  # they may overwrite it
     design = as_inputs(features)[data.rows]
     if getattr(model, "kernel", None) == "precomputed":
         design = _precomputed(design, data)
@@ -183,7 +185,7 @@ def build_region(
 
 def _transformed(transformers: Pipeline | None, names: list[Any] | None, X: Any) -> Array:
     """Return new inputs as the model sees them, whose columns have these names."""
-    features = X if transformers is None else transformers.transform(X)
+    features = X if transformers is None else transformers.transform(deepcopy(X))
     check_columns(features, names, "X" if transformers is None else "the table of features")
     return as_inputs(features)
 
