@@ -6,6 +6,7 @@ import statsmodels.api as sm
 from scipy.stats import beta, binom
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
@@ -195,3 +196,16 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
     monkeypatch.setattr("time.monotonic", iter(range(0, 1000, 5)).__next__)
     list(testing._told(iter("abc"), 3))
     assert "2 of 3 repetitions" in capsys.readouterr().err
+
+
+def test_random_features_are_the_same_for_the_same_seed():
+    def data(rng):
+        X = rng.uniform(0, 3, size=(20, 1))
+        return X, X[:, 0] + rng.laplace(size=20), lambda X: X[:, 0]
+
+    model = make_pipeline(RBFSampler(n_components=4), Ridge(0.1))
+    one, two = (
+        ua.testing.coverage(data, model, repetitions=3, resamples=9, random_state=0).to_frame()
+        for _ in range(2)
+    )
+    assert one.equals(two)

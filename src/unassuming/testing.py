@@ -23,7 +23,7 @@ from unassuming.objectives import FeatureDesign
 from unassuming.ranking import Level
 from unassuming.regions import Region, confidence_region
 from unassuming.regions._data import as_inputs
-from unassuming.regions._pipeline import split_pipeline
+from unassuming.regions._pipeline import seed_unset, split_pipeline
 from unassuming.regions._seed import as_seed
 
 __all__ = ["Coverage", "MethodCoverage", "coverage"]
@@ -182,7 +182,9 @@ def coverage(
 
     Every repetition draws data, builds a region and asks whether it contains the truth. The region
     is exact, so the coverage is the level itself, up to the binomial error that the interval
-    shows, if the noise is as assumed and the model can represent the truth.
+    shows, if the noise is as assumed. The truth is tested as a function, with its own residuals:
+    that is exact even if the model cannot represent it, so the first row does not tell whether it
+    can. The row of the band does.
 
     For regressors other methods are shown beside it, each with the level claimed at single inputs,
     as is their custom: scikit-learn's Gaussian process (a constant times an RBF kernel plus white
@@ -407,6 +409,7 @@ def _bootstrap(
     estimator: Any, X: Any, y: Array, level: float, resamples: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Percentile bounds of refits to resampled, centred residuals, pointwise."""
+    seed_unset(estimator, rng)  # the same random features in every refit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = np.asarray(estimator.fit(X, y).predict(X))
