@@ -31,6 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unassuming._progress import progress
 from unassuming._typing import Array
 from unassuming.geometry._gradients import LineModel
 from unassuming.geometry._relaxed import relaxed_supports
@@ -190,9 +191,15 @@ def relaxed_bounds(
     down = up.copy()
     if relaxation is None:
         return up, down
-    for eta in relaxation.etas:
-        for which, A, b, c in relaxation.inequalities(eta):
-            above, below = relaxed_supports(A, b, c, N, g, p, bound)
-            up[:, which] = np.minimum(up[:, which], above)
-            down[:, which] = np.minimum(down[:, which], below)
+    found, etas = relaxation, relaxation.etas
+
+    def work() -> Iterator[tuple[slice, tuple[slice, Array, Array, Array]]]:
+        for done, eta in enumerate(etas):
+            for which, A, b, c in found.inequalities(eta):
+                yield slice(0, done * sets + which.stop), (which, A, b, c)
+
+    for _, (which, A, b, c) in progress(work(), sets * len(etas), "sets"):
+        above, below = relaxed_supports(A, b, c, N, g, p, bound)
+        up[:, which] = np.minimum(up[:, which], above)
+        down[:, which] = np.minimum(down[:, which], below)
     return up, down

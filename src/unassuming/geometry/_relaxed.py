@@ -81,9 +81,9 @@ class _Combined:
         S, b_seen, h = A[:, seen][:, :, seen], b[:, seen], g[:, seen]
         b_z, g_z = b[:, z], g[:, z]
         apart = A[:, z][:, :, z]
-        useless = ~A.any(axis=(1, 2))
+        useless = np.asarray(~A.any(axis=(1, 2)))
         if len(z):
-            useless = useless | (np.linalg.eigvalsh(apart)[:, 0] <= 0)
+            useless = np.asarray(useless | (np.linalg.eigvalsh(apart)[:, 0] <= 0))
         apart = np.where(useless[:, None, None], np.eye(len(z)), apart)
         across = np.linalg.solve(apart, A[:, z][:, :, seen])  # A_zz⁻¹A_zR
         S = S - np.swapaxes(A[:, z][:, :, seen], 1, 2) @ across

@@ -10,7 +10,6 @@ from unassuming._progress import progress
 from unassuming._typing import Array, BoolArray
 from unassuming.regions._sampling import Members
 
-_ROUNDS = 20
 _STALLED = 4
 _WORTH = 1e-6
 """A gain that counts, relative to what has been gained since the first member."""
@@ -24,6 +23,7 @@ def climb(
     accept: Callable[[Array], BoolArray],
     propose: Callable[[np.random.Generator, Array, Array, Array], list[tuple[Array, Array]]],
     rng: np.random.Generator,
+    rounds: int,
 ) -> Array:
     """Return a member for each functional g (N, d) with gᵀa as large as was found, (N, d).
 
@@ -35,10 +35,12 @@ def climb(
         The region on lines, and membership of points: what is returned has been accepted.
     propose : callable
         (rng, points, g, pool) to lines to try: pairs of origins and directions, (N, d) each.
+    rounds : int
+        It ends before if several rounds find nothing.
     """
     a, idle = pool[np.argmax(g @ pool.T, axis=1)], 0
     start = g @ pool[0]
-    for _ in progress(((slice(j, j + 1), j) for j in range(_ROUNDS)), _ROUNDS, "rounds"):
+    for _ in progress(((slice(j, j + 1), j) for j in range(rounds)), rounds, "rounds"):
         a = a[np.argmax(g @ a.T, axis=1)]  # what was found for one functional may serve another
         value = (g * a).sum(axis=1)
         better = np.zeros(len(g), dtype=np.bool_)

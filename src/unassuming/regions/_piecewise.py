@@ -33,8 +33,10 @@ from unassuming.regions._walk import Ball, Walk
 
 T = TypeVar("T")
 
-_POOL, _POOL_STEPS = 48, 16
-"""Members at which a search for inner bounds may start, and the steps that lead to them."""
+_EXACT_SEARCH, _BRACKETED_SEARCH = (48, 16, 20), (16, 4, 8)
+"""Of a search for inner bounds: members at which it may start, steps that lead to them, rounds.
+
+A line on a grid costs some hundred times as much as an exact one."""
 
 
 class PiecewiseRegion(FunctionalRegion):
@@ -231,11 +233,13 @@ class PiecewiseRegion(FunctionalRegion):
             return np.asarray(self._ranks_of(a) <= self.m - used.q)
 
         course = self._walk(norm_bound)
-        chains = np.tile(self.estimate, (_POOL, 1))
-        walk(chains, course.directions, _cut(members), rng, _POOL_STEPS)
+        starts, steps, rounds = _EXACT_SEARCH if self.exact_crossings else _BRACKETED_SEARCH
+        chains = np.tile(self.estimate, (starts, 1))
+        walk(chains, course.directions, _cut(members), rng, steps)
         pool = np.concatenate([self.estimate[None, :], chains[accept(chains)]])
         both = np.concatenate([-g, g])
-        return climb(both, pool, members, accept, course.towards, rng).reshape(2, len(g), -1)
+        found = climb(both, pool, members, accept, course.towards, rng, rounds)
+        return found.reshape(2, len(g), -1)
 
     # Inside
 
@@ -253,8 +257,7 @@ class PiecewiseRegion(FunctionalRegion):
             if bounded and any(np.isinf(span).any() for span in spans):
                 raise NotAvailable(
                     f"sampling needs a bounded region, and that of level {float(used):.12g} has no "
-                    "end on some lines. What helps: a lower level; sample(..., norm_bound=B), "
-                    "which takes the sample within a ball; fewer features than rows."
+                    f"end on some lines. {_remedy(norm_bound)}"
                 )
             return spans
 
@@ -321,6 +324,15 @@ class PiecewiseRegion(FunctionalRegion):
         return words.with_line(
             "crossings", "approximate, by bisection between the points of a grid"
         )
+
+
+def _remedy(norm_bound: float | None) -> str:
+    if norm_bound is not None:
+        return "The norm bound does not bound an intercept. What helps: a lower level."
+    return (
+        "What helps: a lower level; sample(..., norm_bound=B), which takes the sample within a "
+        "ball; fewer features than rows."
+    )
 
 
 def _first(lines: list[Array]) -> Array:
