@@ -1,4 +1,4 @@
-"""Quadratic inequalities that hold on every set {Z_0 <= Z_i} of a piecewise model (theory 7).
+"""Quadratic inequalities that hold on every set {Z_0 <= Z_i} of a piecewise model (theory 7.2).
 
 With u_i = L G_i r, a penalty whose subgradients are Pa + s with |s_j| <= σ_j, and v_i = u_i - Pa,
 the statistics are Z_i = ‖Ψ(v_i - s_i)‖². For Ψ = I the subgradient of least norm is the best in
@@ -11,6 +11,17 @@ For any other Ψ the triangle inequality gives, with τ >= ‖Ψs‖ for all suc
     ‖Ψv_0‖² - (1 + η) ‖Ψv_i‖² <= (1 + 1/η) 4τ².
 
 Without kinks (σ = 0) the difference of the statistics is a quadratic itself, and η = 0.
+
+With ζ = η for other Ψ and ζ = 0 for Ψ = I both read
+
+    ‖v_0‖² - (1 + ζ) ‖v_i‖² - (η - ζ) ‖v_i - v_0‖² <= slack,
+
+v weighted. Fitted values F x are known to within a small vector, since eigenvalues of a nearly
+singular kernel are lost in rounding, so v is known to within some ε only. For every κ > 0
+
+    ‖v‖² >= (1 - κ) ‖ṽ‖² - ε²/κ,      ‖v‖² <= (1 + κ) ‖ṽ‖² + (1 + 1/κ) ε²
+
+keep the inequality true for what has been computed, ṽ.
 """
 
 from __future__ import annotations
@@ -20,12 +31,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unassuming._progress import progress
 from unassuming._typing import Array
 from unassuming.geometry._gradients import LineModel
 from unassuming.geometry._relaxed import relaxed_supports
 
 _ETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 _BATCH_BYTES = 2**26
+_EPS = float(np.finfo(np.float64).eps)
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,31 +54,48 @@ class Relaxation:
         P a = slope x.
     spread : array of shape (K,)
         σ.
+    blur : float
+        κ: the relative size of what F x misses of the fitted values within the ball.
+    bound : float
+        B.
     """
 
     model: LineModel
     F: Array
     slope: Array
     spread: Array
+    blur: float
+    bound: float
 
     @classmethod
-    def of(cls, model: LineModel, F: Array, back: Array, reach: Array) -> Relaxation | None:
-        """Return what is known of a model; None if nothing is.
+    def of(
+        cls, model: LineModel, F: Array, back: Array, N: Array, bound: float
+    ) -> Relaxation | None:
+        """Return what is known of a model within a ball; None if nothing is.
 
-        ``reach`` (d,) bounds the coefficients. Where one of them can be at a side of a box, at
-        which subgradients are unbounded, nothing is known; nor is there where the loss has kinks.
+        Where a coefficient can be at a side of a box, at which subgradients are unbounded, nothing
+        is known; nor is there where the loss has kinks.
         """
         if len(model.kinks.thresholds):
             return None
+        # In the coordinates of a kernel the columns of `back` are as long as 1/√Λ.
+        d, k = back.shape
+        length = np.linalg.norm(back[:, N > 0], axis=0)
+        condition = length.max() / length.min() if k == d else _EPS**-0.5
+        blur = max(len(F) * _EPS * condition, _ROUNDING)
         steps = model.steps
         if steps.values.shape[1] == 0:  # smooth: the subgradient is linear in a
             slope = model.score.subdifferential(np.ascontiguousarray(back.T))[0].T
-            return cls(model, F, slope, np.zeros(len(slope)))
+            return cls(model, F, slope, np.zeros(len(slope)), blur, bound)
+        # The ball bounds no coefficient along eigenvalues that rounding has changed or swallowed.
+        reach = np.full(d, np.inf)
+        if k == d and condition * blur < 0.1:
+            reach = 1.1 * bound * np.linalg.norm(back, axis=1)
         boxed = np.isinf(steps.lo) | np.isinf(steps.hi)
         if (boxed & (np.abs(steps.values) <= reach[steps.coefficient][:, None])).any():
             return None
         spread = np.abs(steps.between).max(axis=1)
-        return cls(model, F, np.zeros((len(spread), F.shape[1])), spread)
+        return cls(model, F, np.zeros((len(spread), k)), spread, blur, bound)
 
     @property
     def etas(self) -> tuple[float, ...]:
@@ -75,29 +106,53 @@ class Relaxation:
         """Yield A (s, k, k), b (s, k) and c (s,) for batches of sets."""
         model, k = self.model, self.F.shape[1]
         perturbations = model.perturbations
-        at_y, at_x = self._gradient(model.y[None, :])[0], self._gradient(self.F.T)  # Ψu of y and Fx
-        at_x = at_x + model.weigh(self.slope.T)  # v_0 = at_y - at_xᵀx
-        root = model.score.weighting is not None and self.spread.any()
-        shrink, slack = (eta if root else 0.0), self._slack(eta)
-        step = max(1, _BATCH_BYTES // (8 * k * (len(model.y) + len(at_y) + 3 * k)))
+        y, x = self._gradient(model.y[None, :])[0], self._gradient(self.F.T)
+        x = x + model.weigh(self.slope.T)  # v_0 = y - xᵀ(·), here and below
+        zeta = eta if model.score.weighting is not None and self.spread.any() else 0.0
+        kappa, rest = self.blur, eta - zeta
+        slack = self._slack(eta) + self._blurred() * (2 + zeta + 4 * rest)
+        step = max(1, _BATCH_BYTES // (8 * k * (len(model.y) + 2 * len(y) + 4 * k)))
         for start in range(0, perturbations.m - 1, step):
             which = slice(start, min(start + step, perturbations.m - 1))
             some = perturbations.take(which)
-            delta = self._gradient(some.apply(model.y) - model.y)  # (s, K)
+            dy = self._gradient(some.apply(model.y) - model.y)  # (s, K)
             moved = some.apply(self.F.T) - self.F.T[:, None, :]
-            D = np.moveaxis(self._gradient(moved), 0, 1)  # (s, k, K): v_i - v_0 = delta - Dᵀx
-            cross = D @ at_x.T
-            A = -shrink * (at_x @ at_x.T) - (1 + shrink) * (cross + np.swapaxes(cross, 1, 2))
-            A = A - (1 + eta) * (D @ np.swapaxes(D, 1, 2))
-            b = -shrink * (at_x @ at_y) - (1 + shrink) * (D @ at_y + delta @ at_x.T)
-            b = b - (1 + eta) * np.einsum("skK,sK->sk", D, delta)
-            own = -shrink * (at_y @ at_y) - 2 * (1 + shrink) * (delta @ at_y)
-            own = own - (1 + eta) * (delta**2).sum(axis=1)
-            yield which, A, b, slack - own
+            dx = np.moveaxis(self._gradient(moved), 0, 1)  # (s, k, K): v_i - v_0 = dy - dxᵀ(·)
+            # ‖v_0‖² - ‖v_i‖² from the difference alone, then what is taken off.
+            cross = dx @ x.T
+            A = -(cross + np.swapaxes(cross, 1, 2)) - (1 + rest) * _squares(dx)
+            b = -(dx @ y + dy @ x.T) - (1 + rest) * _products(dx, dy)
+            c = 2 * (dy @ y) + (1 + rest) * (dy**2).sum(axis=1) + slack
+            iy, ix = y + dy, x + dx  # of v_i
+            for share, vx, vy in (
+                (kappa, x[None], y[None]),
+                (zeta + kappa * (1 + zeta), ix, iy),
+                (kappa * rest, dx, dy),
+            ):
+                A = A - share * _squares(vx)
+                b = b - share * _products(vx, vy)
+                c = c + share * (vy**2).sum(axis=1)
+            # Rounding errors of A, b and c are relative to the lengths of what is multiplied.
+            factor = 4 * _ROUNDING * (1 + eta)
+            size = (x**2).sum(axis=1) + (dx**2).sum(axis=2)
+            A[:, np.arange(k), np.arange(k)] -= factor * size
+            yield which, A, b, c + factor * (y @ y + (dy**2).sum(axis=1))
 
     def _gradient(self, r: Array) -> Array:
-        """Return ΨLr for r (..., n)."""
-        return self.model.weigh(self.model.pull(r))
+        """Return ΨLρ(r) for r (..., n); without kinks ρ is a multiple of r."""
+        return self.model.weigh(self.model.pull(r * self.model.kinks.slopes[0]))
+
+    def _blurred(self) -> float:
+        """Return (1 + 1/κ) ε²: what v misses, relative to what it is within the ball."""
+        psi, L = self.model.score.weighting, self.model.score.pullback
+        pulled = np.eye(len(self.F)) if L is None else L * self.model.kinks.slopes[0]
+        weighed = pulled if psi is None else psi @ pulled
+        size = float(np.linalg.norm(weighed, 2))
+        own = 1.0 if psi is None else float(np.linalg.norm(psi, 2))
+        largest = float(np.linalg.norm(self.F, 2))
+        if largest > 0:
+            size += own * float(np.linalg.norm(self.slope, 2)) / largest
+        return (1 + 1 / self.blur) * (self.blur * size * largest * self.bound) ** 2
 
     def _slack(self, eta: float) -> float:
         if not self.spread.any():
@@ -114,6 +169,15 @@ class Relaxation:
         return 4 * (1 + 1 / eta) * most  # τ²
 
 
+def _squares(v: Array) -> Array:
+    """Return the matrices of ‖vᵀx‖², (s, k, K) -> (s, k, k)."""
+    return np.asarray(v @ np.swapaxes(v, 1, 2))
+
+
+def _products(v: Array, w: Array) -> Array:
+    return np.asarray((v @ w[:, :, None])[:, :, 0])
+
+
 def relaxed_bounds(
     relaxation: Relaxation | None, N: Array, g: Array, p: Array, bound: float, sets: int
 ) -> tuple[Array, Array]:
@@ -127,9 +191,15 @@ def relaxed_bounds(
     down = up.copy()
     if relaxation is None:
         return up, down
-    for eta in relaxation.etas:
-        for which, A, b, c in relaxation.inequalities(eta):
-            above, below = relaxed_supports(A, b, c, N, g, p, bound)
-            up[:, which] = np.minimum(up[:, which], above)
-            down[:, which] = np.minimum(down[:, which], below)
+    found, etas = relaxation, relaxation.etas
+
+    def work() -> Iterator[tuple[slice, tuple[slice, Array, Array, Array]]]:
+        for done, eta in enumerate(etas):
+            for which, A, b, c in found.inequalities(eta):
+                yield slice(0, done * sets + which.stop), (which, A, b, c)
+
+    for _, (which, A, b, c) in progress(work(), sets * len(etas), "sets"):
+        above, below = relaxed_supports(A, b, c, N, g, p, bound)
+        up[:, which] = np.minimum(up[:, which], above)
+        down[:, which] = np.minimum(down[:, which], below)
     return up, down

@@ -1,24 +1,32 @@
-"""Linear functionals over a quadratic inequality and a ball: honest, not always tight (7).
+"""Linear functionals over a quadratic inequality and a ball: honest, not always tight (7.2).
 
-The inequality xᵀA x - 2bᵀx <= c may be indefinite. With a multiplier θ >= 0 that makes N + θA
+The inequality xᵀA x - 2bᵀx <= c may be indefinite. With a multiplier θ > 0 that makes N + θA
 positive definite, it and the ball xᵀN x + s² <= B² imply
 
     xᵀN x + s² + θ (xᵀA x - 2bᵀx - c) <= B²,
 
 an ellipsoid. Its support function bounds gᵀx + p s for every such θ, so the least value that was
-tried is a bound. Unlike for convex sets (`SetsAndBall`) it need not be attained.
+tried is a bound. It is quasi-convex in θ. Unlike for convex sets (`SetsAndBall`) the least bound
+over all θ need not be attained.
+
+N is a diagonal of ones and zeros. Where it is zero A has to be positive definite, and eliminating
+those coordinates leaves I + θS with the Schur complement S of A: one eigendecomposition makes all
+θ diagonal.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.linalg import eigh
 
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 
-_SHARES = np.sort(np.concatenate([1 - np.geomspace(1e-5, 1.0, 20), np.geomspace(1e-9, 0.5, 16)]))
-_OPEN = np.geomspace(1e-6, 1e6, 25)
-_ROUNDING = 1e-12
+_LOG_GRID = np.linspace(-30.0, 60.0, 61)
+_GOLDEN = (np.sqrt(5) - 1) / 2
+_STEPS = 20
+_EPS = float(np.finfo(np.float64).eps)
+_NUMBERS = 2**17  # of a working array
 
 
 def relaxed_supports(
@@ -26,11 +34,12 @@ def relaxed_supports(
 ) -> tuple[Array, Array]:
     """Return upper bounds of max gᵀx + p s and of max -gᵀx + p s, (N, s) each.
 
-    The ball alone is not considered.
+    The ball alone is not considered. Minus infinity if the two surely do not meet.
 
     Parameters
     ----------
     A, b, c : arrays of shape (s, k, k), (s, k) and (s,)
+        Taken as exact: rounding errors of their own are for the caller to allow for.
     N : array of shape (k,)
         The diagonal of the norm: ones, and zeros for what the ball does not see.
     g, p : arrays of shape (N, k) and (N,)
@@ -38,54 +47,119 @@ def relaxed_supports(
         B.
     """
     up, down = np.empty((2, len(g), len(c)))
-    for i in range(len(c)):
-        up[:, i], down[:, i] = _one(A[i], b[i], float(c[i]), N, g, p, bound)
+    step = max(1, _NUMBERS // max(1, g.size))
+    for start in range(0, len(c), step):
+        which = slice(start, start + step)
+        some = _Combined.build(A[which], b[which], c[which], N, g, p, bound)
+        up[:, which], down[:, which] = some.least(1.0).T, some.least(-1.0).T
     return up, down
 
 
-def _one(
-    A: Array, b: Array, c: float, N: Array, g: Array, p: Array, bound: float
-) -> tuple[Array, Array]:
-    nothing_known = np.full(len(g), np.inf)
-    size_of_A = float(np.linalg.norm(A, 2)) if A.any() else 0.0
-    start = _definite(A, N, size_of_A)
-    if start is None:
-        return nothing_known, nothing_known
-    # What rounding could have made of A must not count for the bound.
-    A = A - _ROUNDING * size_of_A * np.eye(len(A))
-    alpha, turn = eigh(A, np.diag(N) + start * A)  # turnᵀ(N + θ_0 A)turn = I
-    h, own = g @ turn, b @ turn
-    theta = _multipliers(alpha, start)
-    over = 1 / (1 + (theta[:, None] - start) * alpha)
-    linear = theta[:, None] * own
-    shift = (linear**2 * over).sum(axis=1)
-    size = bound**2 + theta * c + shift
-    if (size < -1e-9 * (bound**2 + np.abs(theta * c) + shift)).any():
-        nothing = np.full(len(g), -np.inf)  # the two do not meet
-        return nothing, nothing
-    centre = (linear * over) @ h.T  # (θ, N)
-    spread = np.sqrt(np.maximum(size, 0.0)[:, None] * (over @ (h**2).T + p**2))
-    return (spread + centre).min(axis=0), (spread - centre).min(axis=0)
+@dataclass(frozen=True, eq=False)
+class _Combined:
+    """The combined ellipsoids of s sets and N functionals, diagonal for every θ.
 
+    In coordinates in which N + θA = diag(1 + θσ), and θA_zz apart for what the ball does not see.
+    """
 
-def _definite(A: Array, N: Array, size: float) -> float | None:
-    """Return a multiplier θ with N + θA safely positive definite, if one is found."""
-    if size == 0:
-        return None
-    if N.all():
-        return 0.0
-    trials = _OPEN / size
-    least = np.linalg.eigvalsh(np.diag(N) + trials[:, None, None] * A)[:, 0]
-    best = int(np.argmax(least / (1 + trials * size)))
-    return float(trials[best]) if least[best] > 1e-9 * (1 + trials[best] * size) else None
+    sigma: Array  # (s, k)
+    b: Array  # (s, k)
+    h: Array  # (s, N, k): the functionals
+    c: Array  # (s,)
+    p: Array  # (N,)
+    b_apart: Array  # (s,): b_zᵀA_zz⁻¹b_z
+    mixed: Array  # (s, N): b_zᵀA_zz⁻¹g_z
+    h_apart: Array  # (s, N): g_zᵀA_zz⁻¹g_z
+    useless: BoolArray  # (s,): no θ makes the sum definite
+    bound: float
 
+    @classmethod
+    def build(
+        cls, A: Array, b: Array, c: Array, N: Array, g: Array, p: Array, bound: float
+    ) -> _Combined:
+        seen, z = np.flatnonzero(N), np.flatnonzero(N == 0)
+        S, b_seen, h = A[:, seen][:, :, seen], b[:, seen], g[:, seen]
+        b_z, g_z = b[:, z], g[:, z]
+        apart = A[:, z][:, :, z]
+        useless = np.asarray(~A.any(axis=(1, 2)))
+        if len(z):
+            useless = np.asarray(useless | (np.linalg.eigvalsh(apart)[:, 0] <= 0))
+        apart = np.where(useless[:, None, None], np.eye(len(z)), apart)
+        across = np.linalg.solve(apart, A[:, z][:, :, seen])  # A_zz⁻¹A_zR
+        S = S - np.swapaxes(A[:, z][:, :, seen], 1, 2) @ across
+        S = np.where(useless[:, None, None], 0.0, (S + np.swapaxes(S, 1, 2)) / 2)
+        sigma, turn = np.linalg.eigh(S)
+        # A smaller σ than the true one loosens the bound; a larger one would break it.
+        sigma = sigma - 8 * _EPS * len(N) * np.abs(sigma).max(axis=1, initial=0.0)[:, None]
+        inverse_b = np.linalg.solve(apart, b_z[:, :, None])[:, :, 0]
+        inverse_g = np.linalg.solve(apart, np.broadcast_to(g_z.T, (len(c), *g_z.T.shape)))
+        return cls(
+            sigma=sigma,
+            b=((b_seen - np.einsum("szk,sz->sk", across, b_z))[:, None, :] @ turn)[:, 0, :],
+            h=(h - np.einsum("szk,nz->snk", across, g_z)) @ turn,
+            c=c,
+            p=p,
+            b_apart=(b_z * inverse_b).sum(axis=1),
+            mixed=inverse_b @ g_z.T,
+            h_apart=np.einsum("nz,szn->sn", g_z, inverse_g),
+            useless=useless,
+            bound=bound,
+        )
 
-def _multipliers(alpha: Array, start: float) -> Array:
-    """Return multipliers θ >= 0 with 1 + (θ - θ_0) α > 0 for all α."""
-    below, above = alpha.min(), alpha.max()
-    largest = start + 1 / -below if below < 0 else np.inf
-    least = max(0.0, start - 1 / above) if above > 0 else 0.0
-    if np.isinf(largest):
-        return np.concatenate([[start], start + _OPEN / max(above, 1e-300)])
-    inside = least + (largest - least) * _SHARES[(_SHARES > 0) & (_SHARES < 1)]
-    return np.asarray(np.append(inside, start))
+    def least(self, sign: float) -> Array:
+        """Return the least bound of ±gᵀx + p s over θ, (s, N): a grid, then golden sections."""
+        values = np.stack([self._value(self._theta(np.full((1, 1), t)), sign) for t in _LOG_GRID])
+        best, least = values.argmin(axis=0), values.min(axis=0)
+        low = _LOG_GRID[np.maximum(best - 1, 0)]
+        high = _LOG_GRID[np.minimum(best + 1, len(_LOG_GRID) - 1)]
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_left, at_right = (self._value(self._theta(t), sign) for t in (left, right))
+        least = np.minimum(least, np.minimum(at_left, at_right))
+        for _ in range(_STEPS):
+            go_left = at_left < at_right
+            low, high = np.where(go_left, low, left), np.where(go_left, right, high)
+            fresh = np.where(go_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
+            at_fresh = self._value(self._theta(fresh), sign)
+            least = np.minimum(least, at_fresh)
+            left, right = np.where(go_left, fresh, right), np.where(go_left, left, fresh)
+            at_left, at_right = (
+                np.where(go_left, at_fresh, at_right),
+                np.where(go_left, at_left, at_fresh),
+            )
+        # A set that does not meet the ball meets it for no functional.
+        least = np.where(np.isneginf(least).any(axis=1, keepdims=True), -np.inf, least)
+        return np.where(self.useless[:, None], np.inf, least)
+
+    def _theta(self, t: Array) -> Array:
+        """Return the multipliers of t, from 0 to the end of those with 1 + θσ > 0, (s, ·)."""
+        least = self.sigma.min(axis=1, initial=np.inf)
+        with np.errstate(divide="ignore"):
+            end = np.where(least < 0, -1 / least, np.inf)
+        size = np.abs(self.sigma).max(axis=1, initial=0.0)
+        size = np.where(size > 0, size, 1.0)
+        square = self.bound**2
+        own = np.abs(self.c) + (self.b**2).sum(axis=1) / size
+        unit = np.clip(square / np.where(own > 0, own, 1.0), 1e-12 / size, 1e12 / size)
+        unit = np.minimum(unit, end)[:, None]
+        grown = unit * np.exp(t)
+        return np.asarray(grown / (1 + grown / end[:, None]) * (1 - 1e-12))
+
+    def _value(self, theta: Array, sign: float) -> Array:
+        """Return the support of the combined ellipsoid, (s, N), for θ (s, N) or (s, 1)."""
+        over = 1 / (1 + theta[..., None] * self.sigma[:, None, :])
+        scaled = self.b[:, None, :] * over
+        shift = theta**2 * (scaled * self.b[:, None, :]).sum(axis=-1)
+        shift = shift + theta * self.b_apart[:, None]
+        size = self.bound**2 + theta * self.c[:, None] + shift
+        if theta.shape[1] == 1:  # one θ for all functionals: matrix products
+            centre = (self.h @ scaled[:, 0, :, None])[..., 0]
+            spread = (self.h**2 @ over[:, 0, :, None])[..., 0]
+        else:
+            centre = np.einsum("snk,snk->sn", self.h, scaled)
+            spread = np.einsum("snk,snk,snk->sn", self.h, self.h, over)
+        centre = theta * centre + self.mixed
+        spread = spread + self.p**2 + self.h_apart / theta
+        value = sign * centre + np.sqrt(np.maximum(size, 0.0) * spread)
+        # A size below zero, beyond rounding, certifies that the two do not meet.
+        terms = self.bound**2 + np.abs(theta * self.c[:, None]) + shift
+        return np.where(size < -1e-9 * terms, -np.inf, value)

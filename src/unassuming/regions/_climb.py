@@ -10,8 +10,9 @@ from unassuming._progress import progress
 from unassuming._typing import Array, BoolArray
 from unassuming.regions._sampling import Members
 
-_ROUNDS = 30
 _STALLED = 4
+_WORTH = 1e-6
+"""A gain that counts, relative to what has been gained since the first member."""
 _INSIDE = 1e-9
 
 
@@ -20,8 +21,9 @@ def climb(
     pool: Array,
     members: Members,
     accept: Callable[[Array], BoolArray],
-    propose: Callable[[np.random.Generator, Array, Array], list[Array]],
+    propose: Callable[[np.random.Generator, Array, Array, Array], list[tuple[Array, Array]]],
     rng: np.random.Generator,
+    rounds: int,
 ) -> Array:
     """Return a member for each functional g (N, d) with gᵀa as large as was found, (N, d).
 
@@ -32,16 +34,20 @@ def climb(
     members, accept : callables
         The region on lines, and membership of points: what is returned has been accepted.
     propose : callable
-        (rng, points, g) to directions to try from the points, a list of arrays (N, d).
+        (rng, points, g, pool) to lines to try: pairs of origins and directions, (N, d) each.
+    rounds : int
+        It ends before if several rounds find nothing.
     """
     a, idle = pool[np.argmax(g @ pool.T, axis=1)], 0
-    for _ in progress(((slice(j, j + 1), j) for j in range(_ROUNDS)), _ROUNDS, "rounds"):
+    start = g @ pool[0]
+    for _ in progress(((slice(j, j + 1), j) for j in range(rounds)), rounds, "rounds"):
         a = a[np.argmax(g @ a.T, axis=1)]  # what was found for one functional may serve another
         value = (g * a).sum(axis=1)
         better = np.zeros(len(g), dtype=np.bool_)
-        for directions in propose(rng, a, g):
-            trial = a + _farthest(members(a, directions), directions, g)[:, None] * directions
-            gain = (g * trial).sum(axis=1) - value > 1e-9 * (1 + np.abs(value))
+        for origins, directions in propose(rng, a, g, pool):
+            t = _farthest(members(origins, directions), directions, g)
+            trial = origins + t[:, None] * directions
+            gain = (g * trial).sum(axis=1) - value > _WORTH * (value - start)
             if not gain.any():
                 continue
             gain[gain] = accept(trial[gain])

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.linalg import null_space
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
@@ -28,12 +29,14 @@ from unassuming.regions._directions import as_vector, as_vectors
 from unassuming.regions._functionals import FunctionalRegion, check_norm_bound, within_ball
 from unassuming.regions._results import Status
 from unassuming.regions._sampling import Members, hit_and_run, walk
-from unassuming.regions._walk import Walk
+from unassuming.regions._walk import Ball, Walk
 
 T = TypeVar("T")
 
-_POOL, _POOL_STEPS = 32, 16
-"""Members at which a search for inner bounds may start, and the steps that lead to them."""
+_EXACT_SEARCH, _BRACKETED_SEARCH = (48, 16, 20), (16, 4, 8)
+"""Of a search for inner bounds: members at which it may start, steps that lead to them, rounds.
+
+A line on a grid costs some hundred times as much as an exact one."""
 
 
 class PiecewiseRegion(FunctionalRegion):
@@ -153,7 +156,8 @@ class PiecewiseRegion(FunctionalRegion):
         or at a side of the box, as they are. It then moves to a uniform point of the region on that
         line. ``thinning`` steps (default d) lie between two samples of a chain. Every sample has
         been accepted by `contains`. The law of the samples is that of these walks: parts of the
-        region that no line joins to the rest may be missed.
+        region that no line joins to the rest may be missed. Refused if a line without end is met
+        among a number that are tried first, or on the way.
 
         Parameters
         ----------
@@ -170,10 +174,14 @@ class PiecewiseRegion(FunctionalRegion):
         if norm_bound is not None:
             check_norm_bound(norm_bound)
             self._require_inside(norm_bound)
+        members = self._members(used, norm_bound, bounded=True)
+        # A walk could take for ever to notice that the region is a cylinder: ask first.
+        probes = self._probes
+        members(np.broadcast_to(self.estimate, probes.shape), probes)
         return hit_and_run(
             self.estimate,
-            self._walk.directions,
-            self._members(used, norm_bound, bounded=True),
+            self._walk(norm_bound).directions,
+            members,
             lambda a: self.contains(a, level),
             size,
             random_state,
@@ -186,12 +194,13 @@ class PiecewiseRegion(FunctionalRegion):
         self, g: Array, ball: BallChart | None, norm_bound: float | None, *, inner: bool
     ) -> Callable[[Level], dict[str, Any]]:
         up = down = np.full((len(g), self.m - 1), np.inf)
+        hidden = ball is not None and bool(ball.hidden.any())
         if ball is not None and norm_bound is not None:
             up, down = self._outer(ball, norm_bound)
 
         def at(used: Level) -> dict[str, Any]:
             upper, lower = order_statistic(up, used.q), -order_statistic(down, used.q)
-            status, reason = _status(upper, lower, norm_bound)
+            status, reason = _status(upper, lower, norm_bound, hidden=hidden)
             found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
             if inner and self.contains(self.estimate, float(used)):
                 a = self._attained(g, norm_bound, used)
@@ -213,10 +222,9 @@ class PiecewiseRegion(FunctionalRegion):
         """Return upper bounds of gᵀa and of -gᵀa over each set and the ball, (N, m - 1)."""
         relaxation = None
         if isinstance(self._lines, PiecewiseLines):
-            # Coefficients along eigenvalues that are lost in rounding are not bounded by the ball.
-            d, k = ball.back.shape
-            reach = norm_bound * np.linalg.norm(ball.back, axis=1) if k == d else np.full(d, np.inf)
-            relaxation = Relaxation.of(self._lines.model, ball.F, ball.back, reach)
+            relaxation = Relaxation.of(
+                self._lines.model, ball.F, ball.back, np.diagonal(ball.N), norm_bound
+            )
         up, down = relaxed_bounds(
             relaxation,
             np.diagonal(ball.N),
@@ -236,11 +244,14 @@ class PiecewiseRegion(FunctionalRegion):
         def accept(a: Array) -> BoolArray:
             return np.asarray(self._ranks_of(a) <= self.m - used.q)
 
-        chains = np.tile(self.estimate, (_POOL, 1))
-        walk(chains, self._walk.directions, _cut(members), rng, _POOL_STEPS)
+        course = self._walk(norm_bound)
+        starts, steps, rounds = _EXACT_SEARCH if self.exact_crossings else _BRACKETED_SEARCH
+        chains = np.tile(self.estimate, (starts, 1))
+        walk(chains, course.directions, _cut(members), rng, steps)
         pool = np.concatenate([self.estimate[None, :], chains[accept(chains)]])
         both = np.concatenate([-g, g])
-        return climb(both, pool, members, accept, self._walk.towards, rng).reshape(2, len(g), -1)
+        found = climb(both, pool, members, accept, course.towards, rng, rounds)
+        return found.reshape(2, len(g), -1)
 
     # Inside
 
@@ -258,18 +269,31 @@ class PiecewiseRegion(FunctionalRegion):
             if bounded and any(np.isinf(span).any() for span in spans):
                 raise NotAvailable(
                     f"sampling needs a bounded region, and that of level {float(used):.12g} has no "
-                    "end on some lines. What helps: a lower level; sample(..., norm_bound=B), "
-                    "which takes the sample within a ball; fewer features than rows."
+                    f"end on some lines. {_remedy(norm_bound)}"
                 )
             return spans
 
         return members
 
-    @cached_property
-    def _walk(self) -> Walk:
+    def _walk(self, norm_bound: float | None) -> Walk:
+        ball = None
+        if norm_bound is not None:
+            ball = Ball.of(self._design("a norm bound").penalty_matrix(), norm_bound)
         if isinstance(self._lines, PiecewiseLines):
-            return Walk.in_model(self._lines.model)
-        return Walk(np.eye(self.objective.d), self.objective.kinks())
+            return Walk.in_model(self._lines.model, self.estimate, ball)
+        return Walk.in_coefficients(self.estimate, self.objective.kinks(), ball)
+
+    @cached_property
+    def _probes(self) -> Array:
+        """Directions along which regions often have no end, (N, d).
+
+        Single coefficients, and coefficients that move single fitted values, or none.
+        """
+        own = np.eye(self.objective.d)
+        if not isinstance(self.objective, DesignedObjective):
+            return own
+        values = self.objective.coefficients(np.eye(self.objective.n))
+        return np.concatenate([own, values, null_space(self.objective.design.matrix).T])
 
     def _follow(
         self, level: Any, at: Callable[[Sequence[int]], list[T]], result: Callable[[T], Any]
@@ -314,6 +338,15 @@ class PiecewiseRegion(FunctionalRegion):
         )
 
 
+def _remedy(norm_bound: float | None) -> str:
+    if norm_bound is not None:
+        return "The norm bound does not bound an intercept. What helps: a lower level."
+    return (
+        "What helps: a lower level; sample(..., norm_bound=B), which takes the sample within a "
+        "ball; fewer features than rows."
+    )
+
+
 def _first(lines: list[Array]) -> Array:
     return lines[0]
 
@@ -335,16 +368,25 @@ def _cut(members: Members) -> Members:
     return cut
 
 
-def _status(upper: Array, lower: Array, norm_bound: float | None) -> tuple[Status, str]:
+def _status(
+    upper: Array, lower: Array, norm_bound: float | None, *, hidden: bool
+) -> tuple[Status, str]:
     """Say what kind of answer the bounds are, and why some are infinite."""
     if np.isneginf(upper).any():
         why = f"No member has a norm of {norm_bound:g} or less: the bound is too small."
         return Status.EMPTY, why
     if np.isfinite(upper).all() and np.isfinite(lower).all():
         return Status.CERTIFIED, ""
-    ways = "inner=True for bounds that members attain"
     if norm_bound is None:
-        ways = f"a norm bound: band(X, norm_bound=B); {ways}"
+        ways = "a norm bound: band(X, norm_bound=B)"
+    elif hidden:
+        ways = (
+            "functionals that the norm bounds, such as values of the function, band(X): "
+            "coefficients can change where rounding hides it, without changing the norm"
+        )
     else:
-        ways = f"a model without an unpenalised intercept; {ways}"
-    return Status.NO_OUTER_BOUND, f"What helps: {ways}."
+        ways = "a model without an unpenalised intercept, which the norm does not bound"
+    return (
+        Status.NO_OUTER_BOUND,
+        f"What helps: {ways}; inner=True for values that members attain.",
+    )

@@ -39,30 +39,33 @@ def hit_and_run(
     directions : callable
         Draws a direction for each chain.
     members, accept
-        The region on lines, and membership of points: what is returned has been accepted.
+        The region on lines, and membership of points: what is returned has been accepted. A
+        chain whose point is not accepted goes back to its last one that was.
     size, thinning : int
         Number of samples, and of steps between two samples of a chain.
     """
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-        raise ValueError(
-            complaint("size", "is no count", "an integer >= 1", repr(size), "Pass e.g. size=1000.")
-        )
-    if isinstance(thinning, bool) or not isinstance(thinning, (int, np.integer)) or thinning < 1:
-        raise ValueError(
-            complaint("thinning", "is no count", "an integer >= 1", repr(thinning), "Leave it out.")
-        )
+    _check_count("size", size, "Pass e.g. size=1000.")
+    _check_count("thinning", thinning, "Leave it out for the default.")
     rng = np.random.default_rng(as_seed(random_state))
     chains = np.tile(start, (min(_CHAINS, int(size)), 1))
 
     def draws() -> Iterator[tuple[slice, Array]]:
         total = 0
         while total < size:
+            last = chains.copy()
             walk(chains, directions, members, rng, thinning)
-            inside = chains[np.asarray(accept(chains))]
+            accepted = np.asarray(accept(chains))
+            chains[~accepted] = last[~accepted]
+            inside = chains[accepted]
             yield slice(total, min(total + len(inside), size)), inside
             total += len(inside)
 
     return np.concatenate([inside for _, inside in progress(draws(), size, "samples")])[:size]
+
+
+def _check_count(name: str, value: Any, ways: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(complaint(name, "is no count", "an integer >= 1", repr(value), ways))
 
 
 def walk(
