@@ -12,6 +12,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry import (
     BracketedLines,
+    LabelLines,
     LineModel,
     PiecewiseLines,
     Relaxation,
@@ -48,7 +49,7 @@ class PiecewiseRegion(FunctionalRegion):
     @property
     def exact_crossings(self) -> bool:
         """Whether crossings and reach are exact rather than found on a grid."""
-        return isinstance(self._lines, PiecewiseLines)
+        return not isinstance(self._lines, BracketedLines)
 
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
@@ -151,13 +152,13 @@ class PiecewiseRegion(FunctionalRegion):
         thinning : int, optional
         """
         used = self.level(level)
-        if not self.contains(self.estimate, level):
+        if not self.contains(self._start, level):
             raise self._no_member(used)
         if norm_bound is not None:
             check_norm_bound(norm_bound)
             self._require_inside(norm_bound)
         return hit_and_run(
-            self.estimate,
+            self._start,
             self._walk.directions,
             self._members(used, norm_bound, bounded=True),
             lambda a: self.contains(a, level),
@@ -179,7 +180,7 @@ class PiecewiseRegion(FunctionalRegion):
             upper, lower = order_statistic(up, used.q), -order_statistic(down, used.q)
             status, reason = _status(upper, lower, norm_bound)
             found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
-            if inner and self.contains(self.estimate, float(used)):
+            if inner and self.contains(self._start, float(used)):
                 a = self._attained(g, norm_bound, used)
                 values = np.einsum("snd,nd->sn", a, g)
                 found = {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
@@ -224,9 +225,9 @@ class PiecewiseRegion(FunctionalRegion):
         def accept(a: Array) -> BoolArray:
             return np.asarray(self._ranks_of(a) <= self.m - used.q)
 
-        chains = np.tile(self.estimate, (_POOL, 1))
+        chains = np.tile(self._start, (_POOL, 1))
         walk(chains, self._walk.directions, _cut(members), rng, _POOL_STEPS)
-        pool = np.concatenate([self.estimate[None, :], chains[accept(chains)]])
+        pool = np.concatenate([self._start[None, :], chains[accept(chains)]])
         both = np.concatenate([-g, g])
         return climb(both, pool, members, accept, self._walk.towards, rng).reshape(2, len(g), -1)
 
@@ -253,6 +254,11 @@ class PiecewiseRegion(FunctionalRegion):
 
         return members
 
+    @property
+    def _start(self) -> Array:
+        """Where a search for members begins; a member, if one is known."""
+        return self.estimate
+
     @cached_property
     def _walk(self) -> Walk:
         if isinstance(self._lines, PiecewiseLines):
@@ -268,7 +274,7 @@ class PiecewiseRegion(FunctionalRegion):
         return dict(zip(map(float, levels), found, strict=True)) if np.ndim(level) else found[0]
 
     @cached_property
-    def _lines(self) -> PiecewiseLines | BracketedLines:
+    def _lines(self) -> PiecewiseLines | LabelLines | BracketedLines:
         """What follows the region along lines: batches of them, plain arrays in and out."""
         o, engine = self.objective, self._engine
         kinks = o.kinks()

@@ -46,7 +46,7 @@ class Bounds:
         The members that attain them: first those of inner_lower, then those of inner_upper.
     status : Status
     reason : str
-        Why bounds are infinite, and what to do; empty if none is.
+        Why bounds are infinite or far from tight, and what to do; may be empty if they are not.
     """
 
     level: float
