@@ -82,7 +82,7 @@ class Admissible:
         a place to start from, and rounding leaves it within [-1, 1].
         """
         G = pull @ self.phi + push  # z moves by -G
-        u, s, vt = svd(G @ self.back, full_matrices=False)
+        _, s, vt = svd(G @ self.back, full_matrices=False)
         keep = s > max(G.shape) * _EPS * s[0]
         steps = self.back @ (vt[keep].T / s[keep])  # unit changes of z
         move, f = self.phi @ steps, self.phi @ a

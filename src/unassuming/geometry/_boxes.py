@@ -220,7 +220,7 @@ class Boxes:
         return np.concatenate([2 * parts[0], 2 * parts[1], ~plus, plus], axis=1)
 
     def _chosen(self, values: Array) -> IntArray:
-        """Return the boxes that stretch farthest for any functional, values (boxes, functionals)."""
+        """Return the boxes that stretch farthest for any functional, values (boxes, N)."""
         if not values.shape[1]:
             return np.empty(0, dtype=np.intp)
         few = min(len(values), max(1, _WIDE // values.shape[1]))

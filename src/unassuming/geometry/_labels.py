@@ -1,7 +1,7 @@
 """Label regions along lines: fresh labels flip at known places (docs/theory.md 8.1).
 
 With f = Φa the fresh label y⁽ⁱ⁾_k flips where f_k = 2U_ik - 1. As long as none flips,
-p = z_i - z_0 = ΨL(y⁽ⁱ⁾ - y) is constant, and Z_i - Z_0 = ⟨p, p + 2z_0⟩ is affine in the coefficients.
+p = z_i - z_0 = ΨL(y⁽ⁱ⁾ - y) is constant, and Z_i - Z_0 = ⟨p, p + 2z_0⟩ is affine in coefficients.
 """
 
 from __future__ import annotations
