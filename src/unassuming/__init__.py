@@ -6,7 +6,7 @@ The entry point is `confidence_region`; see its examples.
 from unassuming import datasets, kernels, noise, objectives, ranking, testing
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
-from unassuming.estimators import ConfidenceRegressor, tuned_region
+from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tuned_region
 from unassuming.io import load, save
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
@@ -15,6 +15,7 @@ from unassuming.regions import Region, confidence_region
 
 __all__ = [
     "LSSVC",
+    "ConfidenceClassifier",
     "ConfidenceRegressor",
     "KernelHuber",
     "KernelLasso",

@@ -1,6 +1,7 @@
 """The scikit-learn face: regions as estimators, and tuning that keeps the guarantee."""
 
+from unassuming.estimators._classifier import ConfidenceClassifier
 from unassuming.estimators._regressor import ConfidenceRegressor
 from unassuming.estimators._tuned import tuned_region
 
-__all__ = ["ConfidenceRegressor", "tuned_region"]
+__all__ = ["ConfidenceClassifier", "ConfidenceRegressor", "tuned_region"]

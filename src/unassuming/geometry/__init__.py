@@ -1,8 +1,11 @@
 """The sets E_i and what they bound: plain arrays in and out."""
 
+from unassuming.geometry._admissible import Admissible
+from unassuming.geometry._boxes import Boxes
 from unassuming.geometry._bracketing import BracketedLines
 from unassuming.geometry._forms import FormMaker, Forms
 from unassuming.geometry._gradients import LineModel
+from unassuming.geometry._labels import LabelLines, LabelModel
 from unassuming.geometry._lines import (
     LineQuadratics,
     along_lines,
@@ -20,9 +23,13 @@ from unassuming.geometry._sets import FREE, SEEN, Sets
 __all__ = [
     "FREE",
     "SEEN",
+    "Admissible",
+    "Boxes",
     "BracketedLines",
     "FormMaker",
     "Forms",
+    "LabelLines",
+    "LabelModel",
     "LineModel",
     "LineQuadratics",
     "PiecewiseLines",

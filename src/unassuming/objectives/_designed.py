@@ -37,8 +37,12 @@ class DesignedObjective(Objective):
         return r
 
     def fitted(self, coefficients: Array) -> Array:
-        """Return Φ a."""
-        return np.asarray(coefficients @ self.design.matrix.T)
+        """Return the fitted values, those of Φ a."""
+        return self.response(np.asarray(coefficients @ self.design.matrix.T))
+
+    def response(self, g: Array) -> Array:
+        """Return the value of the function where the linear part is g, increasing in g."""
+        return g
 
     def residuals(self, coefficients: Array) -> Array:
         """Return r(a) = y - Φ a."""

@@ -42,9 +42,9 @@ class LogisticObjective(SmoothObjective):
         """Return 2r: with a quarter of the weights, half the residual."""
         return 2 * r
 
-    def fitted(self, coefficients: Array) -> Array:
-        """Return tanh(Φa/2)."""
-        return np.tanh(super().fitted(coefficients) / 2)
+    def response(self, g: Array) -> Array:
+        """Return tanh(g/2)."""
+        return np.tanh(g / 2)
 
     def residual_error(self, coefficients: Array, residuals: Array) -> Array:
         """Bound the rounding error of y - tanh(g/2), whose derivative in g is (1 - f²)/2."""

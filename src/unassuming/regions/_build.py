@@ -18,6 +18,7 @@ from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, f
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
+from unassuming.regions._labels import LabelRegion
 from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
 from unassuming.regions._quadratic import QuadraticRegion
@@ -156,10 +157,8 @@ def build_region(
     psi = objective.default_weighting if weighting is None else weighting
     score = objective.score(psi)
     whitened = isinstance(psi, str) and psi == "hessian"
-    quadratic = whitened and isinstance(objective, Quadratic)
-    kind: type[Region] = QuadraticRegion if quadratic else PiecewiseRegion
     estimator = deepcopy(estimator)
-    return kind(
+    return _kind(objective, perturbations.noise, whitened=whitened)(
         estimator=estimator,
         transform=partial(_transformed, transformers, column_names(features)),
         data=data,
@@ -181,6 +180,13 @@ def build_region(
         enumerated=enumerated,
         seed=seed,
     )
+
+
+def _kind(objective: Objective, noise: Noise, *, whitened: bool) -> type[Region]:
+    """Return the class that knows the geometry."""
+    if isinstance(noise, Labels):
+        return LabelRegion
+    return QuadraticRegion if whitened and isinstance(objective, Quadratic) else PiecewiseRegion
 
 
 def _transformed(transformers: Pipeline | None, names: list[Any] | None, X: Any) -> Array:

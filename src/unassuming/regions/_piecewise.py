@@ -13,6 +13,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry import (
     BracketedLines,
+    LabelLines,
     LineModel,
     PiecewiseLines,
     Relaxation,
@@ -65,7 +66,7 @@ class PiecewiseRegion(FunctionalRegion):
     @property
     def exact_crossings(self) -> bool:
         """Whether crossings and reach are exact rather than found on a grid."""
-        return isinstance(self._lines, PiecewiseLines)
+        return not isinstance(self._lines, BracketedLines)
 
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
@@ -169,7 +170,7 @@ class PiecewiseRegion(FunctionalRegion):
         thinning : int, optional
         """
         used = self.level(level)
-        if not self.contains(self.estimate, level):
+        if not self.contains(self._start, level):
             raise self._no_member(used)
         if norm_bound is not None:
             check_norm_bound(norm_bound)
@@ -177,9 +178,9 @@ class PiecewiseRegion(FunctionalRegion):
         members = self._members(used, norm_bound, bounded=True)
         # A walk could take for ever to notice that the region is a cylinder: ask first.
         probes = self._probes
-        members(np.broadcast_to(self.estimate, probes.shape), probes)
+        members(np.broadcast_to(self._start, probes.shape), probes)
         return hit_and_run(
-            self.estimate,
+            self._start,
             self._walk(norm_bound).directions,
             members,
             lambda a: self.contains(a, level),
@@ -202,7 +203,7 @@ class PiecewiseRegion(FunctionalRegion):
             upper, lower = order_statistic(up, used.q), -order_statistic(down, used.q)
             status, reason = _status(upper, lower, norm_bound, hidden=hidden)
             found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
-            if inner and self.contains(self.estimate, float(used)):
+            if inner and self.contains(self._start, float(used)):
                 a = self._attained(g, norm_bound, used)
                 values = np.einsum("snd,nd->sn", a, g)
                 found = {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
@@ -246,9 +247,9 @@ class PiecewiseRegion(FunctionalRegion):
 
         course = self._walk(norm_bound)
         starts, steps, rounds = _EXACT_SEARCH if self.exact_crossings else _BRACKETED_SEARCH
-        chains = np.tile(self.estimate, (starts, 1))
+        chains = np.tile(self._start, (starts, 1))
         walk(chains, course.directions, _cut(members), rng, steps)
-        pool = np.concatenate([self.estimate[None, :], chains[accept(chains)]])
+        pool = np.concatenate([self._start[None, :], chains[accept(chains)]])
         both = np.concatenate([-g, g])
         found = climb(both, pool, members, accept, course.towards, rng, rounds)
         return found.reshape(2, len(g), -1)
@@ -274,6 +275,11 @@ class PiecewiseRegion(FunctionalRegion):
             return spans
 
         return members
+
+    @property
+    def _start(self) -> Array:
+        """Where a search for members begins; a member, if one is known."""
+        return self.estimate
 
     def _walk(self, norm_bound: float | None) -> Walk:
         ball = None
@@ -304,7 +310,7 @@ class PiecewiseRegion(FunctionalRegion):
         return dict(zip(map(as_double, levels), found, strict=True)) if np.ndim(level) else found[0]
 
     @cached_property
-    def _lines(self) -> PiecewiseLines | BracketedLines:
+    def _lines(self) -> PiecewiseLines | LabelLines | BracketedLines:
         """What follows the region along lines: batches of them, plain arrays in and out."""
         o, engine = self.objective, self._engine
         kinks = o.kinks()

@@ -1,0 +1,289 @@
+"""Regions of label noise: exact lines, and outer bounds by branch and bound (docs/theory.md 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from scipy.linalg import svd
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry import (
+    Admissible,
+    Boxes,
+    BracketedLines,
+    LabelLines,
+    LabelModel,
+    PiecewiseLines,
+)
+from unassuming.geometry._boxes import GAP, LARGEST_RANK, NODES, Support
+from unassuming.objectives import DesignedObjective, LeastNormScore, Quadratic
+from unassuming.ranking import Level
+from unassuming.regions._charts import BallChart
+from unassuming.regions._piecewise import PiecewiseRegion
+from unassuming.regions._results import Boundedness, Status
+from unassuming.regions._walk import Walk
+
+_SMALLEST = 1e-3
+"""Singular values of Φ are raised to this share of the largest, in walks."""
+
+_TRIVIAL = (
+    "Some bounds are trivial: they say no more than that E[y|x] lies in [-1, 1]. inner=True gives "
+    "bounds that members attain."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """What is known where f is linear in the coefficients, and the gradient in both."""
+
+    model: LabelModel
+    admissible: Admissible
+    boxes: Boxes | None
+
+
+class LabelRegion(PiecewiseRegion):
+    """A region of regression functions E[y|x] of labels ±1.
+
+    For least squares on the labels (RidgeClassifier, LSSVC) with any weighting, lines cross it
+    exactly and outer bounds are certified: by branch and bound over boxes of coefficients if there
+    are at most 4 of them, else from |f| <= 1 at the inputs alone. Logistic regression has
+    approximate crossings, and no outer bound but that of E[y|x] itself, [-1, 1].
+    """
+
+    def band(
+        self,
+        X: Any,
+        level: Any = 0.9,
+        norm_bound: float | None = None,
+        target: str | None = None,
+        inner: bool = False,
+    ) -> Any:
+        """Return a simultaneous band of E[y|x]: honest outer bounds at every input.
+
+        They bound what the members of the region say of E[y|x]. At an input outside the data this
+        need not lie in [-1, 1] where f is linear, and agrees with the truth if the model holds
+        there. With at most 4 coefficients the bounds come from branch and bound, which stops when
+        members attain each of them up to 2 % of the width of the band, or after 20,000 boxes; it is
+        honest wherever it stops, and ``reason`` says which it was.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+            Inputs, as the model takes them.
+        level : float or sequence of floats
+        norm_bound : float, optional
+            An assumption of yours: the norm of the coefficients, or of the function, is at most B.
+        target : {"representation", "function"}, optional
+            As for other regions.
+        inner : bool
+            Also search for members that come near the bounds, and return them as witnesses.
+
+        Examples
+        --------
+        >>> import unassuming as ua
+        >>> from sklearn.linear_model import RidgeClassifier
+        >>> X, y, f = ua.datasets.labels(n=60, d=1, random_state=0)
+        >>> region = ua.confidence_region(RidgeClassifier(), X, y, random_state=0)
+        >>> band = region.band([[-1.0], [1.0]], inner=True)
+        >>> bool((band.lower <= band.inner_lower).all())
+        True
+        >>> print(band)
+        Band of the ideal representation at 2 inputs at level 0.9: every bound is finite and an
+        honest outer bound of the region. Members attain every bound up to 2% of the width.
+        """
+        bands = super().band(X, level, norm_bound, target, inner)
+        if isinstance(bands, dict):
+            return {p: self._in_values(band) for p, band in bands.items()}
+        return self._in_values(bands)
+
+    def bounded(self, level: Any = 0.9) -> Any:
+        """Say whether the region is bounded in its coefficients, where f is linear in them."""
+        return self._at_levels(level, self._boundedness)
+
+    # Bounds
+
+    def _bounds(
+        self, g: Array, ball: BallChart | None, norm_bound: float | None, *, inner: bool
+    ) -> Callable[[Level], dict[str, Any]]:
+        linear = self._linear
+        if linear is None:
+            return super()._bounds(g, ball, norm_bound, inner=inner)
+        # Fitted values know nothing of the part of a function that they do not see.
+        seen = np.ones(len(g), dtype=np.bool_) if ball is None else ball.beyond == 0
+        # Branch and bound finds members on its way, but does not ask for their norm.
+        search = inner and (linear.boxes is None or norm_bound is not None)
+        make = super()._bounds(g, ball, norm_bound, inner=search)
+
+        def at(used: Level) -> dict[str, Any]:
+            fields = make(used)
+            if fields["status"] is Status.EMPTY:
+                return fields
+            found, reason = self._certified(g, used)
+            lower = np.where(seen, np.maximum(found.lower, fields["lower"]), fields["lower"])
+            upper = np.where(seen, np.minimum(found.upper, fields["upper"]), fields["upper"])
+            fields |= {"lower": lower, "upper": upper, **_status(lower, upper, reason)}
+            if inner and not search and found.witnesses is not None:
+                a = found.witnesses
+                values = np.einsum("snd,nd->sn", a, g)
+                fields |= {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
+            return fields
+
+        return at
+
+    def _certified(self, g: Array, used: Level) -> tuple[Support, str]:
+        """Return bounds of gᵀa over the region, and how they were found."""
+        assert self._linear is not None
+        admissible, boxes = self._linear.admissible, self._linear.boxes
+        if boxes is None:
+            upper = admissible.bounds(g)
+            return Support(-upper, upper, np.zeros(len(g), dtype=np.bool_), None), (
+                "The bounds follow from |f| <= 1 at the inputs alone: tighter ones are found for "
+                f"models of at most {LARGEST_RANK} coefficients. inner=True gives bounds that "
+                "members attain."
+            )
+        found = boxes.support(g, used.q, partial(self._nearby, used))
+        hidden, open_ = admissible.hidden(g), ~found.settled
+        lower, upper = found.lower, found.upper
+        if open_.any():
+            alone = admissible.bounds(g[open_])
+            lower[open_] = np.maximum(lower[open_], -alone)
+            upper[open_] = np.minimum(upper[open_], alone)
+        empty = lower > upper
+        lower, upper = (
+            np.where(hidden & ~empty, -np.inf, lower),
+            np.where(hidden & ~empty, np.inf, upper),
+        )
+        found = replace(found, lower=lower, upper=upper)
+        if not open_.any():
+            return found, f"Members attain every bound up to {GAP:.0%} of the width."
+        return found, (
+            f"Branch and bound stopped after {NODES:,} boxes: {int(open_.sum())} of {len(g)} "
+            f"may be wider than the region by more than {GAP:.0%}."
+        )
+
+    def _in_values(self, band: Any) -> Any:
+        """Turn bounds of the linear part into those of E[y|x]."""
+        if self._linear is not None:
+            return band
+        objective = self.objective
+        assert isinstance(objective, DesignedObjective)
+        names = ("estimate", "lower", "upper", "inner_lower", "inner_upper")
+        values = {name: getattr(band, name) for name in names}
+        mapped = {k: None if v is None else objective.response(v) for k, v in values.items()}
+        if band.status is Status.EMPTY:
+            return replace(band, **mapped)
+        trivial = np.isinf(band.lower).any() or np.isinf(band.upper).any()
+        return replace(
+            band, **mapped, status=Status.CERTIFIED, reason=_TRIVIAL if trivial else band.reason
+        )
+
+    def _boundedness(self, used: Level) -> Boundedness:
+        if self._linear is None:
+            raise self._no_geometry("bounded")
+        level, null = float(used), self._linear.admissible.null
+        if not null.shape[1]:
+            why = "fitted values lie in [-1, 1] and determine the coefficients."
+            return Boundedness(level, "bounded", why)
+        if self._linear.model.follows_values(null) and self._accepts(self._start[None, :], used)[0]:
+            why = (
+                "coefficients may move without changing any fitted value. Bounds of E[y|x] at the "
+                "inputs are finite."
+            )
+            return Boundedness(level, "unbounded", why, null[:, 0])
+        return Boundedness(level, "undetermined", "fitted values do not determine coefficients.")
+
+    # Inside
+
+    @cached_property
+    def _linear(self) -> _Linear | None:
+        o, score = self.objective, self._engine.score
+        if not isinstance(o, Quadratic) or not isinstance(score, LeastNormScore):
+            return None
+        wins = self.tie_order[0] < self.tie_order[1:]
+        model = LabelModel.of(o.design.matrix, o.y, self.perturbations.drawn, score, wins)
+        admissible = Admissible.of(model.phi)
+        return _Linear(model, admissible, Boxes.of(model, admissible))
+
+    @cached_property
+    def _lines(self) -> PiecewiseLines | LabelLines | BracketedLines:
+        if self._linear is None:
+            return BracketedLines(self._ranks_of, self.m)
+        return LabelLines(self._linear.model, self._ranks_of)
+
+    @cached_property
+    def _start(self) -> Array:
+        """The estimate, or what comes closest to it within [-1, 1]."""
+        if self._linear is None or self.noise.admits(self.objective.fitted(self.estimate[None]))[0]:
+            return self.estimate
+        model = self._linear.model
+        return self._linear.admissible.nearest(self.estimate, model.pull, model.push)
+
+    def _walk(self, norm_bound: float | None) -> Walk:
+        if self._linear is None:
+            return super()._walk(norm_bound)
+        _, s, vt = svd(self._linear.model.phi, full_matrices=False)
+        kept = slice(0, self._linear.admissible.back.shape[1])  # no step that no value sees
+        s, vt = s[kept], vt[kept]
+        return Walk((vt.T / np.sqrt(s**2 + (_SMALLEST * s[0]) ** 2),), None, None)
+
+    @cached_property
+    def _probes(self) -> Array:
+        """No direction: fitted values are bounded, and steps are taken along these alone."""
+        return np.empty((0, self.objective.d))
+
+    def _nearby(self, used: Level, a: Array) -> Array:
+        """Return members near coefficients a (N, d): on lines to the start, and along all axes."""
+        assert self._linear is not None
+        axes = self._linear.admissible.back.T
+        ways = np.concatenate([self._start - a, *(np.broadcast_to(x, a.shape) for x in axes)])
+        origins = np.tile(a, (1 + len(axes), 1))
+        found = self._lines.intervals(origins, ways, [used.q])[0]
+        t = np.array([_closest(spans) for spans in found])
+        points = (origins + t[:, None] * ways)[np.isfinite(t)]
+        return np.asarray(points[self._accepts(points, used)])
+
+    def _accepts(self, a: Array, used: Level) -> BoolArray:
+        return np.asarray(self._ranks_of(a) <= used.largest_rank)
+
+    def _require_inside(self, norm_bound: float, otherwise: str = "") -> None:
+        P = self._design("a norm bound").penalty_matrix()
+        norm = float(np.sqrt(np.maximum(self._start @ P @ self._start, 0.0)))
+        if norm > norm_bound:
+            raise NotAvailable(
+                "the search starts near the estimate, at coefficients that have to satisfy the "
+                f"norm bound: their norm is {norm:.6g}, the bound {norm_bound:.6g}. Pass a "
+                f"larger one{otherwise}."
+            )
+
+    def _no_geometry(self, operation: str) -> NotAvailable:
+        return NotAvailable(
+            f"{operation} is not known for labels and {self.objective}: use rank, contains, test, "
+            "crossings, reach, sample, interval or band."
+        )
+
+
+def _closest(spans: Array) -> float:
+    """Return the point of the intervals closest to zero, a little inside; NaN if there is none."""
+    if not len(spans):
+        return np.nan
+    inside = 1e-9 * (spans[:, 1] - spans[:, 0])
+    t = np.clip(0.0, spans[:, 0] + inside, spans[:, 1] - inside)
+    return float(t[np.argmin(np.abs(t))])
+
+
+def _status(lower: Array, upper: Array, reason: str) -> dict[str, Any]:
+    """Say what kind of answer the bounds are."""
+    if (lower > upper).any():
+        return {"status": Status.EMPTY, "reason": ""}
+    if np.isfinite(lower).all() and np.isfinite(upper).all():
+        return {"status": Status.CERTIFIED, "reason": reason}
+    ways = (
+        "What helps: inputs of the data, where E[y|x] is determined; a model without a bias beside "
+        "a full-rank kernel; a norm bound."
+    )
+    return {"status": Status.UNDETERMINED, "reason": ways}
