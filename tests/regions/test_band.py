@@ -226,10 +226,3 @@ def test_a_target_without_meaning_is_refused():
     region = ua.confidence_region(Ridge(), X, y, random_state=0)
     with pytest.raises(ValueError, match="target is unknown"):
         region.band(X, target="truth")
-
-
-def test_noise_without_orthogonal_maps_offers_no_band():
-    X, y = ua.datasets.two_classes(n=30, random_state=0)
-    region = ua.confidence_region(ua.LSSVC(), X, y, noise="labels", random_state=0)
-    with pytest.raises(ua.NotAvailable, match="does not act by orthogonal maps"):
-        region.band(X)

@@ -57,7 +57,7 @@ class Relaxation:
     blur : float
         κ: the relative size of what F x misses of the fitted values within the ball.
     bound : float
-        B.
+        B; zero if there is no ball, and F x misses nothing.
     """
 
     model: LineModel
@@ -71,7 +71,7 @@ class Relaxation:
     def of(
         cls, model: LineModel, F: Array, back: Array, N: Array, bound: float
     ) -> Relaxation | None:
-        """Return what is known of a model within a ball; None if nothing is.
+        """Return what is known of a model, within a ball if ``N`` has ones; None if nothing is.
 
         Where a coefficient can be at a side of a box, at which subgradients are unbounded, nothing
         is known; nor is there where the loss has kinks.
@@ -81,7 +81,9 @@ class Relaxation:
         # In the coordinates of a kernel the columns of `back` are as long as 1/√Λ.
         d, k = back.shape
         length = np.linalg.norm(back[:, N > 0], axis=0)
-        condition = length.max() / length.min() if k == d else _EPS**-0.5
+        condition = _EPS**-0.5
+        if k == d:
+            condition = length.max() / length.min() if len(length) else 1.0
         blur = max(len(F) * _EPS * condition, _ROUNDING)
         steps = model.steps
         if steps.values.shape[1] == 0:  # smooth: the subgradient is linear in a
@@ -89,7 +91,7 @@ class Relaxation:
             return cls(model, F, slope, np.zeros(len(slope)), blur, bound)
         # The ball bounds no coefficient along eigenvalues that rounding has changed or swallowed.
         reach = np.full(d, np.inf)
-        if k == d and condition * blur < 0.1:
+        if k == d and len(length) and condition * blur < 0.1:
             reach = 1.1 * bound * np.linalg.norm(back, axis=1)
         boxed = np.isinf(steps.lo) | np.isinf(steps.hi)
         if (boxed & (np.abs(steps.values) <= reach[steps.coefficient][:, None])).any():
@@ -183,7 +185,8 @@ def relaxed_bounds(
 ) -> tuple[Array, Array]:
     """Return upper bounds of gᵀx + p s and of -gᵀx + p s over each set and the ball, (N, sets).
 
-    ``N`` (k,) is the diagonal of the norm. Without a relaxation the ball alone decides.
+    ``N`` (k,) is the diagonal of the norm; all zeros, and B = 0, if there is no ball. Without a
+    relaxation the ball alone decides.
     """
     free = (g[:, N == 0] != 0).any(axis=1)
     ball = np.where(free, np.inf, bound * np.sqrt((g[:, N > 0] ** 2).sum(axis=1) + p**2))

@@ -11,7 +11,7 @@ over all θ need not be attained.
 
 N is a diagonal of ones and zeros. Where it is zero A has to be positive definite, and eliminating
 those coordinates leaves I + θS with the Schur complement S of A: one eigendecomposition makes all
-θ diagonal.
+θ diagonal. With N = 0 and B = 0 there is no ball, and the set itself has to be an ellipsoid.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Combined:
     h: Array  # (s, N, k): the functionals
     c: Array  # (s,)
     p: Array  # (N,)
-    b_apart: Array  # (s,): b_zᵀA_zz⁻¹b_z
+    b_apart: Array  # (s,): b_zᵀA_zz⁻¹b_z, z what the ball does not see
     mixed: Array  # (s, N): b_zᵀA_zz⁻¹g_z
     h_apart: Array  # (s, N): g_zᵀA_zz⁻¹g_z
     useless: BoolArray  # (s,): no θ makes the sum definite
@@ -78,30 +78,23 @@ class _Combined:
         cls, A: Array, b: Array, c: Array, N: Array, g: Array, p: Array, bound: float
     ) -> _Combined:
         seen, z = np.flatnonzero(N), np.flatnonzero(N == 0)
-        S, b_seen, h = A[:, seen][:, :, seen], b[:, seen], g[:, seen]
-        b_z, g_z = b[:, z], g[:, z]
-        apart = A[:, z][:, :, z]
-        useless = np.asarray(~A.any(axis=(1, 2)))
-        if len(z):
-            useless = np.asarray(useless | (np.linalg.eigvalsh(apart)[:, 0] <= 0))
-        apart = np.where(useless[:, None, None], np.eye(len(z)), apart)
-        across = np.linalg.solve(apart, A[:, z][:, :, seen])  # A_zz⁻¹A_zR
-        S = S - np.swapaxes(A[:, z][:, :, seen], 1, 2) @ across
+        white, useless = _inverse_root(A[:, z][:, :, z])  # W with A_zz⁻¹ = WWᵀ
+        useless = np.asarray(useless | ~A.any(axis=(1, 2)))
+        across = np.swapaxes(white, 1, 2) @ A[:, z][:, :, seen]
+        b_z = (b[:, None, z] @ white)[:, 0, :]
+        g_z = g[:, z] @ white  # (s, N, z)
+        S = A[:, seen][:, :, seen] - np.swapaxes(across, 1, 2) @ across
         S = np.where(useless[:, None, None], 0.0, (S + np.swapaxes(S, 1, 2)) / 2)
         sigma, turn = np.linalg.eigh(S)
-        # A smaller σ than the true one loosens the bound; a larger one would break it.
-        sigma = sigma - 8 * _EPS * len(N) * np.abs(sigma).max(axis=1, initial=0.0)[:, None]
-        inverse_b = np.linalg.solve(apart, b_z[:, :, None])[:, :, 0]
-        inverse_g = np.linalg.solve(apart, np.broadcast_to(g_z.T, (len(c), *g_z.T.shape)))
         return cls(
-            sigma=sigma,
-            b=((b_seen - np.einsum("szk,sz->sk", across, b_z))[:, None, :] @ turn)[:, 0, :],
-            h=(h - np.einsum("szk,nz->snk", across, g_z)) @ turn,
+            sigma=_lowered(sigma),
+            b=((b[:, None, seen] - b_z[:, None, :] @ across) @ turn)[:, 0, :],
+            h=(g[:, seen] - g_z @ across) @ turn,
             c=c,
             p=p,
-            b_apart=(b_z * inverse_b).sum(axis=1),
-            mixed=inverse_b @ g_z.T,
-            h_apart=np.einsum("nz,szn->sn", g_z, inverse_g),
+            b_apart=(b_z**2).sum(axis=1),
+            mixed=(g_z @ b_z[:, :, None])[:, :, 0],
+            h_apart=(g_z**2).sum(axis=2),
             useless=useless,
             bound=bound,
         )
@@ -163,3 +156,21 @@ class _Combined:
         # A size below zero, beyond rounding, certifies that the two do not meet.
         terms = self.bound**2 + np.abs(theta * self.c[:, None]) + shift
         return np.where(size < -1e-9 * terms, -np.inf, value)
+
+
+def _inverse_root(A: Array) -> tuple[Array, BoolArray]:
+    """Return W with A⁻¹ = WWᵀ, and where A is not positive definite, (s, z, z) and (s,)."""
+    diagonal = np.diagonal(A, axis1=1, axis2=2)
+    flat = diagonal <= 0
+    unit = 1 / np.sqrt(np.where(flat, 1.0, diagonal))  # coordinates of comparable size
+    values, turn = np.linalg.eigh(unit[:, :, None] * A * unit[:, None, :])
+    values = _lowered(values)
+    bad = np.asarray(flat.any(axis=1) | (values <= 0).any(axis=1))
+    values = np.where(bad[:, None], 1.0, values)
+    return np.asarray(unit[:, :, None] * turn / np.sqrt(values)[:, None, :]), bad
+
+
+def _lowered(values: Array) -> Array:
+    """Lower eigenvalues (s, k) by their rounding errors: that loosens a bound, never breaks it."""
+    size = np.abs(values).max(axis=1, initial=0.0)[:, None]
+    return np.asarray(values - 8 * _EPS * values.shape[1] * size)

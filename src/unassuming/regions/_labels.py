@@ -53,6 +53,19 @@ class LabelRegion(PiecewiseRegion):
     exactly and outer bounds are certified: by branch and bound over boxes of coefficients if there
     are at most 4 of them, else from |f| <= 1 at the inputs alone. Logistic regression has
     approximate crossings, and no outer bound but that of E[y|x] itself, [-1, 1].
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X, y, f = ua.datasets.labels(n=60, d=1, random_state=0)
+    >>> region = ua.confidence_region(RidgeClassifier(), X, y, random_state=0)
+    >>> region.exact_crossings, bool(region.bounded(level=0.9))
+    (True, True)
+    >>> region.reach([0.0, 1.0], level=0.9) > 0
+    True
+    >>> region.sample(5, level=0.9, random_state=0).shape
+    (5, 2)
     """
 
     def band(
@@ -92,9 +105,8 @@ class LabelRegion(PiecewiseRegion):
         >>> band = region.band([[-1.0], [1.0]], inner=True)
         >>> bool((band.lower <= band.inner_lower).all())
         True
-        >>> print(band)
-        Band of the ideal representation at 2 inputs at level 0.9: every bound is finite and an
-        honest outer bound of the region. Members attain every bound up to 2% of the width.
+        >>> print(band.reason)
+        Members attain every bound up to 2% of the width.
         """
         bands = super().band(X, level, norm_bound, target, inner)
         if isinstance(bands, dict):

@@ -20,7 +20,7 @@ from unassuming.geometry import (
     order_statistic,
     relaxed_bounds,
 )
-from unassuming.objectives import DesignedObjective, LeastNormScore
+from unassuming.objectives import DesignedObjective, KernelDesign, LeastNormScore
 from unassuming.ranking import Level, as_double, as_levels
 from unassuming.regions._candidates import Candidates
 from unassuming.regions._charts import BallChart
@@ -194,10 +194,8 @@ class PiecewiseRegion(FunctionalRegion):
     def _bounds(
         self, g: Array, ball: BallChart | None, norm_bound: float | None, *, inner: bool
     ) -> Callable[[Level], dict[str, Any]]:
-        up = down = np.full((len(g), self.m - 1), np.inf)
+        up, down = self._outer(g, ball, norm_bound)
         hidden = ball is not None and bool(ball.hidden.any())
-        if ball is not None and norm_bound is not None:
-            up, down = self._outer(ball, norm_bound)
 
         def at(used: Level) -> dict[str, Any]:
             upper, lower = order_statistic(up, used.q), -order_statistic(down, used.q)
@@ -219,22 +217,26 @@ class PiecewiseRegion(FunctionalRegion):
 
         return at
 
-    def _outer(self, ball: BallChart, norm_bound: float) -> tuple[Array, Array]:
+    def _outer(
+        self, g: Array, ball: BallChart | None, norm_bound: float | None
+    ) -> tuple[Array, Array]:
         """Return upper bounds of gᵀa and of -gᵀa over each set and the ball, (N, m - 1)."""
-        relaxation = None
+        d, bound, model = self.objective.d, norm_bound or 0.0, None
         if isinstance(self._lines, PiecewiseLines):
-            relaxation = Relaxation.of(
-                self._lines.model, ball.F, ball.back, np.diagonal(ball.N), norm_bound
-            )
-        up, down = relaxed_bounds(
-            relaxation,
-            np.diagonal(ball.N),
-            ball.functionals,
-            ball.beyond,
-            norm_bound,
-            self.m - 1,
-        )
-        up[ball.hidden] = down[ball.hidden] = np.inf
+            model = self._lines.model
+        if ball is not None:
+            F, back, N = ball.F, ball.back, np.diagonal(ball.N)
+            functionals, beyond, hidden = ball.functionals, ball.beyond, ball.hidden
+        else:
+            # Without a ball: the coefficients themselves. Nothing is known for kernels.
+            if model is None or isinstance(self._design("a bound"), KernelDesign):
+                nothing = np.full((len(g), self.m - 1), np.inf)
+                return nothing, nothing
+            F, back, N = model.phi, np.eye(d), np.zeros(d)
+            functionals, beyond, hidden = g, np.zeros(len(g)), np.zeros(len(g), dtype=np.bool_)
+        relaxation = None if model is None else Relaxation.of(model, F, back, N, bound)
+        up, down = relaxed_bounds(relaxation, N, functionals, beyond, bound, self.m - 1)
+        up[hidden] = down[hidden] = np.inf
         return up, down
 
     def _attained(self, g: Array, norm_bound: float | None, used: Level) -> Array:
@@ -261,7 +263,14 @@ class PiecewiseRegion(FunctionalRegion):
         P = None if norm_bound is None else self._design("a norm bound").penalty_matrix()
 
         def members(origins: Array, directions: Array) -> list[Array]:
-            spans = self._lines.intervals(origins, directions, [used.q])[0]
+            spans: list[Array] = [np.empty((0, 2))] * len(directions)
+            # Lines with equally many moving coefficients have equally many breakpoints.
+            moving = np.count_nonzero(directions, axis=1)
+            for count in np.unique(moving):
+                rows = np.flatnonzero(moving == count)
+                found = self._lines.intervals(origins[rows], directions[rows], [used.q])[0]
+                for j, ends in zip(rows, found, strict=True):
+                    spans[j] = ends
             if P is not None and norm_bound is not None:
                 spans = [
                     within_ball(span, P, a, d, norm_bound)
@@ -379,7 +388,9 @@ def _status(
 ) -> tuple[Status, str]:
     """Say what kind of answer the bounds are, and why some are infinite."""
     if np.isneginf(upper).any():
-        why = f"No member has a norm of {norm_bound:g} or less: the bound is too small."
+        why = "Too few of the sets that make it up hold any point."
+        if norm_bound is not None:
+            why = f"No member has a norm of {norm_bound:g} or less: the bound is too small."
         return Status.EMPTY, why
     if np.isfinite(upper).all() and np.isfinite(lower).all():
         return Status.CERTIFIED, ""
