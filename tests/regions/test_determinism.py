@@ -378,4 +378,4 @@ def test_a_million_candidates_stay_below_a_gigabyte():
 @pytest.mark.slow
 def test_the_careful_path_is_bounded_in_memory_too():
     """The perturbed residuals would take 320 MB, and the comparison several such arrays."""
-    assert peak("SVR(gamma=2.0)", 20_000) < 0.35e9
+    assert peak("SVR(gamma=2.0)", 20_000) < 0.4e9
