@@ -228,14 +228,6 @@ def test_a_target_without_meaning_is_refused():
         region.band(X, target="truth")
 
 
-@pytest.mark.parametrize("method", ["interval", "band"])
-def test_a_region_without_this_geometry_says_so(method):
-    X, y = data(17)
-    region = ua.confidence_region(Ridge(), X, y, weighting="identity", random_state=0)
-    with pytest.raises(ua.NotAvailable):
-        getattr(region, method)(*([X] if method == "band" else []))
-
-
 def test_noise_without_orthogonal_maps_offers_no_band():
     X, y = ua.datasets.two_classes(n=30, random_state=0)
     region = ua.confidence_region(ua.LSSVC(), X, y, noise="labels", random_state=0)

@@ -80,7 +80,7 @@ def test_what_membership_rejects_is_left_out():
     # Rounding at an end of an interval can leave a point outside: membership has the last word.
     found = hit_and_run(
         np.zeros(1),
-        np.eye(1),
+        lambda rng, points: rng.standard_normal(points.shape),
         lambda origins, directions: [
             np.sort([(end - a) / d for end in ([0.0], [1.0])], axis=0).T
             for a, d in zip(origins, directions, strict=True)
