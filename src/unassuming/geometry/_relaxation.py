@@ -39,7 +39,7 @@ from unassuming.geometry._relaxed import relaxed_supports
 _ETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 _BATCH_BYTES = 2**26
 _EPS = float(np.finfo(np.float64).eps)
-_ROUNDING = 1e-13
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,8 @@ class Relaxation:
         σ.
     blur : float
         κ: the relative size of what F x misses of the fitted values within the ball.
+    largest : float
+        ‖F‖ where the ball bounds x.
     bound : float
         B; zero if there is no ball, and F x misses nothing.
     """
@@ -65,6 +67,7 @@ class Relaxation:
     slope: Array
     spread: Array
     blur: float
+    largest: float
     bound: float
 
     @classmethod
@@ -84,11 +87,13 @@ class Relaxation:
         condition = _EPS**-0.5
         if k == d:
             condition = length.max() / length.min() if len(length) else 1.0
-        blur = max(len(F) * _EPS * condition, _ROUNDING)
+        seen = F[:, N > 0]
+        largest = float(np.linalg.norm(seen, 2)) if seen.size else 0.0
+        blur = len(F) * _EPS * condition
         steps = model.steps
         if steps.values.shape[1] == 0:  # smooth: the subgradient is linear in a
             slope = model.score.subdifferential(np.ascontiguousarray(back.T))[0].T
-            return cls(model, F, slope, np.zeros(len(slope)), blur, bound)
+            return cls(model, F, slope, np.zeros(len(slope)), blur, largest, bound)
         # The ball bounds no coefficient along eigenvalues that rounding has changed or swallowed.
         reach = np.full(d, np.inf)
         if k == d and len(length) and condition * blur < 0.1:
@@ -97,7 +102,7 @@ class Relaxation:
         if (boxed & (np.abs(steps.values) <= reach[steps.coefficient][:, None])).any():
             return None
         spread = np.abs(steps.between).max(axis=1)
-        return cls(model, F, np.zeros((len(spread), k)), spread, blur, bound)
+        return cls(model, F, np.zeros((len(spread), k)), spread, blur, largest, bound)
 
     @property
     def etas(self) -> tuple[float, ...]:
@@ -135,7 +140,7 @@ class Relaxation:
                 b = b - share * _products(vx, vy)
                 c = c + share * (vy**2).sum(axis=1)
             # Rounding errors of A, b and c are relative to the lengths of what is multiplied.
-            factor = 4 * _ROUNDING * (1 + eta)
+            factor = _ROUNDING * (1 + eta)
             size = (x**2).sum(axis=1) + (dx**2).sum(axis=2)
             A[:, np.arange(k), np.arange(k)] -= factor * size
             yield which, A, b, c + factor * (y @ y + (dy**2).sum(axis=1))
@@ -146,15 +151,14 @@ class Relaxation:
 
     def _blurred(self) -> float:
         """Return (1 + 1/κ) ε²: what v misses, relative to what it is within the ball."""
+        if self.largest == 0:
+            return 0.0
         psi, L = self.model.score.weighting, self.model.score.pullback
         pulled = np.eye(len(self.F)) if L is None else L * self.model.kinks.slopes[0]
-        weighed = pulled if psi is None else psi @ pulled
-        size = float(np.linalg.norm(weighed, 2))
+        size = float(np.linalg.norm(pulled if psi is None else psi @ pulled, 2))
         own = 1.0 if psi is None else float(np.linalg.norm(psi, 2))
-        largest = float(np.linalg.norm(self.F, 2))
-        if largest > 0:
-            size += own * float(np.linalg.norm(self.slope, 2)) / largest
-        return (1 + 1 / self.blur) * (self.blur * size * largest * self.bound) ** 2
+        size += own * float(np.linalg.norm(self.slope, 2)) / self.largest
+        return (1 + 1 / self.blur) * (self.blur * size * self.largest * self.bound) ** 2
 
     def _slack(self, eta: float) -> float:
         if not self.spread.any():
@@ -189,7 +193,8 @@ def relaxed_bounds(
     relaxation the ball alone decides.
     """
     free = (g[:, N == 0] != 0).any(axis=1)
-    ball = np.where(free, np.inf, bound * np.sqrt((g[:, N > 0] ** 2).sum(axis=1) + p**2))
+    size = (1 + _ROUNDING) * bound * np.sqrt((g[:, N > 0] ** 2).sum(axis=1) + p**2)
+    ball = np.where(free, np.inf, size)
     up = np.repeat(ball[:, None], sets, axis=1)
     down = up.copy()
     if relaxation is None:

@@ -243,9 +243,9 @@ class LabelRegion(PiecewiseRegion):
         s, vt = s[kept], vt[kept]
         return Walk((vt.T / np.sqrt(s**2 + (_SMALLEST * s[0]) ** 2),), None, None)
 
-    @cached_property
-    def _probes(self) -> Array:
+    def _probes(self, norm_bound: float | None) -> Array:
         """No direction: fitted values are bounded, and steps are taken along these alone."""
+        del norm_bound
         return np.empty((0, self.objective.d))
 
     def _nearby(self, used: Level, a: Array) -> Array:

@@ -34,7 +34,7 @@ from unassuming.regions._walk import Ball, Walk
 
 T = TypeVar("T")
 
-_EXACT_SEARCH, _BRACKETED_SEARCH = (48, 16, 20), (16, 4, 8)
+_EXACT_SEARCH, _BRACKETED_SEARCH = (48, 16, 12), (16, 4, 8)
 """Of a search for inner bounds: members at which it may start, steps that lead to them, rounds.
 
 A line on a grid costs some hundred times as much as an exact one."""
@@ -177,7 +177,7 @@ class PiecewiseRegion(FunctionalRegion):
             self._require_inside(norm_bound)
         members = self._members(used, norm_bound, bounded=True)
         # A walk could take for ever to notice that the region is a cylinder: ask first.
-        probes = self._probes
+        probes = self._probes(norm_bound)
         members(np.broadcast_to(self._start, probes.shape), probes)
         return hit_and_run(
             self._start,
@@ -298,15 +298,17 @@ class PiecewiseRegion(FunctionalRegion):
             return Walk.in_model(self._lines.model, self.estimate, ball)
         return Walk.in_coefficients(self.estimate, self.objective.kinks(), ball)
 
-    @cached_property
-    def _probes(self) -> Array:
+    def _probes(self, norm_bound: float | None) -> Array:
         """Directions along which regions often have no end, (N, d).
 
-        Single coefficients, and coefficients that move single fitted values, or none.
+        Single coefficients, and coefficients that move single fitted values, or none. A norm
+        bound leaves an intercept.
         """
         own = np.eye(self.objective.d)
         if not isinstance(self.objective, DesignedObjective):
             return own
+        if norm_bound is not None:
+            return own[: int(self.objective.design.intercept)]
         values = self.objective.coefficients(np.eye(self.objective.n))
         return np.concatenate([own, values, null_space(self.objective.design.matrix).T])
 

@@ -141,7 +141,11 @@ class Walk:
 
 
 def _frame(rows: Array, floor: float) -> Array:
-    """Return axes along which ‖rows a‖ grows alike, the smallest singular values raised."""
+    """Return axes along which ‖rows a‖ grows alike, the smallest singular values raised.
+
+    Directions that rows do not see at all are left out: nothing would hold a walk there.
+    """
     _, s, vt = svd(rows, full_matrices=False)
-    largest = s[0] if s[0] > 0 else 1.0
-    return np.asarray(vt.T / np.sqrt(s**2 + (floor * largest) ** 2))
+    seen = s > max(rows.shape) * float(np.finfo(np.float64).eps) * s[0]
+    s, vt = s[seen], vt[seen]
+    return np.asarray(vt.T / np.sqrt(s**2 + (floor * s.max(initial=0.0)) ** 2))

@@ -1,0 +1,131 @@
+"""A quadratic inequality that need not be convex, and a ball: bounds no point exceeds."""
+
+import numpy as np
+import pytest
+
+from unassuming.geometry import SetsAndBall
+from unassuming.geometry._relaxed import relaxed_supports
+
+
+def bounds(A, b, c, N, g, p, bound):
+    up, down = relaxed_supports(A[None], b[None], np.array([c]), N, g, p, bound)
+    return up[:, 0], down[:, 0]
+
+
+def problem(seed, k, definite):
+    """xᵀAx - 2bᵀx <= c, holding at zero; units differ by orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(k, k)) / np.sqrt(k) * 10 ** rng.uniform(-2, 2)
+    signs = np.ones(k) if definite else rng.choice([-1.0, 1.0], size=k)
+    A = root.T @ (signs[:, None] * root)
+    b = A @ rng.normal(size=k) * 10 ** rng.uniform(-2, 1)
+    c, bound = 10 ** rng.uniform(-2, 2), 10 ** rng.uniform(-1, 1.5)
+    g, p = rng.normal(size=(5, k)), np.abs(rng.normal(size=5)) * (np.arange(5) % 2)
+    return A, b, c, g, p, bound
+
+
+def points_of_the_ball(rng, k, bound, count):
+    x = rng.normal(size=(count, k + 1))
+    x *= bound * rng.random((count, 1)) ** (1 / (k + 1)) / np.linalg.norm(x, axis=1, keepdims=True)
+    return x[:, :k], x[:, k]
+
+
+@pytest.mark.parametrize("k", [1, 3, 8, 20])
+def test_for_convex_sets_it_is_the_exact_maximum(k):
+    """The grid and golden sections of both find the same quasi-convex minimum, to 1e-8."""
+    for seed in range(10):
+        A, b, c, g, p, bound = problem(seed, k, definite=True)
+        both = SetsAndBall.build(
+            A[None], b[None], np.array([c]), np.eye(k), np.zeros(k), bound, np.diag(A)
+        )
+        ball = bound * np.sqrt((g**2).sum(axis=1) + p**2)
+        for sign, found in zip((1.0, -1.0), bounds(A, b, c, np.ones(k), g, p, bound), strict=True):
+            exact = both.supports(sign * g, p)[:, 0]
+            np.testing.assert_allclose(np.minimum(found, ball), exact, rtol=1e-8)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_no_point_of_both_exceeds_it(k):
+    tight = []
+    for seed in range(40):
+        A, b, c, g, p, bound = problem(seed, k, definite=False)
+        x, s = points_of_the_ball(np.random.default_rng(seed), k, bound, 20_000)
+        inside = np.einsum("nj,jk,nk->n", x, A, x) - 2 * x @ b <= c
+        values, extra = x[inside] @ g.T, s[inside, None] * p
+        up, down = bounds(A, b, c, np.ones(k), g, p, bound)
+        assert (values + extra <= up).all()
+        assert (-values + extra <= down).all()
+        if inside.any():
+            tight.append(((values + extra).max(axis=0) / up).max())
+    assert np.max(tight) > 0.95  # and it is not infinity throughout
+
+
+def test_multipliers_tried_one_by_one_give_no_less():
+    """The least support of B² >= ‖x‖² + s² + θ(xᵀAx - 2bᵀx - c) over many θ, by plain inverses."""
+    for seed in range(6):
+        A, b, c, g, p, bound = problem(seed, 4, definite=False)
+        least = np.linalg.eigvalsh(A)[0]
+        ends = np.geomspace(1e-8, 1, 500) * (0.999999 / -least if least < 0 else 1e6)
+        best = np.full(5, np.inf)
+        for theta in np.concatenate([ends, ends.max() - ends[:-1]]):
+            M = np.linalg.inv(np.eye(4) + theta * A)
+            centre, size = theta * M @ b, bound**2 + theta * c + theta**2 * b @ M @ b
+            spread = np.einsum("nj,jk,nk->n", g, M, g) + p**2
+            best = np.minimum(best, g @ centre + np.sqrt(size * spread))
+        found = bounds(A, b, c, np.ones(4), g, p, bound)[0]
+        assert (found <= best * (1 + 1e-9) + 1e-12).all()
+        assert (found >= best - 5e-3 * (np.abs(best) + bound)).all()
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_coordinates_outside_the_ball_are_eliminated(unit):
+    """The same bounds as with a ball so large in those coordinates that it does not matter."""
+    for seed in range(10):
+        A, b, c, g, p, bound = problem(seed, 4, definite=True)
+        A[1:, 1:] -= 0.3 * np.trace(A) / 4 * np.diag([0.0, 1.0, 0.5])  # indefinite
+        free = np.array([0.0, 1.0, 1.0, 1.0])
+        found = bounds(A, b, c, free, g, p, bound)[0]
+        scale = np.array([unit, 1.0, 1.0, 1.0])
+        again = bounds(scale[:, None] * A * scale, scale * b, c, free, g * scale, p, bound)[0]
+        np.testing.assert_allclose(again, found, rtol=1e-6)
+        wide = np.array([1e4, 1.0, 1.0, 1.0])
+        held = bounds(wide[:, None] * A * wide, wide * b, c, np.ones(4), g * wide, p, bound)[0]
+        finite = np.isfinite(found)
+        np.testing.assert_allclose(held[finite], found[finite], rtol=1e-3)
+
+
+def test_what_neither_sees_has_no_bound():
+    A = np.diag([0.0, 1.0])
+    up, down = bounds(A, np.zeros(2), 1.0, np.array([0.0, 1.0]), np.eye(2), np.zeros(2), 3.0)
+    assert np.isposinf(up).all()
+    assert np.isposinf(down).all()
+    for wrong in (-1.0, -1e-12):
+        A[0, 0] = wrong
+        found = bounds(A, np.zeros(2), 1.0, np.array([0.0, 1.0]), np.eye(2), np.zeros(2), 3.0)
+        assert np.isposinf(found).all()
+
+
+def test_without_a_ball_it_is_the_ellipsoid_itself():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(3, 3))
+    A, centre, radius = root.T @ root, rng.normal(size=3), 2.0
+    b, c = A @ centre, radius - centre @ A @ centre
+    g = rng.normal(size=(4, 3))
+    spread = np.sqrt(radius * np.einsum("nj,jk,nk->n", g, np.linalg.inv(A), g))
+    up, down = bounds(A, b, c, np.zeros(3), g, np.zeros(4), 0.0)
+    np.testing.assert_allclose(up, g @ centre + spread, rtol=1e-9)
+    np.testing.assert_allclose(down, spread - g @ centre, rtol=1e-9)
+
+
+def test_what_does_not_meet_the_ball_is_empty():
+    A, far = np.eye(2), np.array([5.0, 0.0])
+    shape = (A, far, 1.0 - far @ far, np.ones(2), np.eye(2), np.zeros(2))  # ‖x - far‖ <= 1
+    assert np.isneginf(bounds(*shape, 3.9)).all()
+    up, down = bounds(*shape, 4.1)
+    assert (up >= [4.0, 0.0]).all()
+    assert (down >= [-4.1, 0.0]).all()
+
+
+def test_nothing_known_says_nothing():
+    found = bounds(np.zeros((2, 2)), np.zeros(2), 0.0, np.ones(2), np.eye(2), np.zeros(2), 1.0)
+    assert np.isposinf(found).all()
