@@ -343,15 +343,3 @@ def test_an_objective_of_ones_own_says_what_a_band_lacks(own):
         own.band([[1.0]])
     with pytest.raises(ua.NotAvailable, match="a norm bound needs a model with features"):
         own.interval(None, 0.5, norm_bound=3.0)
-
-
-def test_labels_claim_nothing_exact():
-    X, y = ua.datasets.two_classes(n=14, random_state=0)
-    region = build(LogisticRegression(), (X, y), m=10)
-    found = region.band(X[:3], 0.5)
-    assert (
-        not getattr(region, "exact_crossings", False) or type(region).__name__ != "PiecewiseRegion"
-    )
-    assert found.status is Status.NO_OUTER_BOUND
-    assert np.isinf(found.upper).all()
-    assert np.isfinite(region.interval(None, 0.5, norm_bound=3.0).upper[1:]).all()
