@@ -193,3 +193,13 @@ def test_the_band_of_logistic_regression_is_trivial_and_says_so():
     assert band.estimate[0] == pytest.approx(np.tanh(region.estimate @ [1, 0.5] / 2))
     assert "trivial" in str(band)
     assert np.isinf(region.interval().upper).all()
+
+
+def test_boxes_on_a_flip_do_not_survive_for_ever():
+    """Here one uncertain label, taken entry by entry, keeps a box alive down to rounding."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(120, 1))
+    y = np.where(rng.uniform(size=120) < (1.1 + 0.8 * X[:, 0]) / 2, 1, -1)
+    region = ua.confidence_region(RidgeClassifier(alpha=0.5), X, y, random_state=0)
+    band = region.band([[-0.95], [-0.1], [0.95]], 0.9)
+    assert "attain every bound" in band.reason
