@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 

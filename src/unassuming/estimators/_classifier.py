@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.linear_model import RidgeClassifier
+from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -297,6 +298,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
     def _one_output(self, y: Any) -> Array:
         labels = super()._one_output(y)
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
         if kind != "binary":

@@ -27,7 +27,7 @@ GAP = 0.02
 
 _PAD = 4e-12  # more than the rounding of fitted values, and than that of the edge of [-1, 1]
 _WIDE = 64  # boxes that a round splits at least, if there are as many
-_FIRST_LOOK, _LOOKS = 64, 2  # boxes after which members are looked for, first and then
+_FIRST_LOOK, _LOOKS = 64, 1.4  # boxes after which members are looked for, first and then
 _BATCH = 2**22  # labels that are looked at together
 
 
@@ -141,7 +141,7 @@ class Boxes:
         centre, half = np.zeros((1, len(self.s))), self.corner[None, :]
         values = half @ size.T
         known, done = _Members(signed), np.zeros(len(both), dtype=np.bool_)
-        examined, look = 0, _FIRST_LOOK
+        examined, look = 0, float(_FIRST_LOOK)
         while True:
             best = values.max(axis=0)
             if examined >= look:
@@ -189,28 +189,43 @@ class Boxes:
         inside = ((low <= 1) & (high >= -1)).all(axis=1)
         count = np.zeros(len(centre), dtype=np.intp)
         centre, half, low, high = centre[inside], half[inside], low[inside], high[inside]
-        sure = (model.uniforms < (1 + low[:, None, :]) / 2).astype(np.float64) @ self._weights
-        may = (model.uniforms < (1 + high[:, None, :]) / 2).astype(np.float64) @ self._weights
-        # p = ΨL(y⁽ⁱ⁾ - y), entry by entry: uncertain labels as they make it smallest and largest.
-        base = self.pull @ (1 + model.y)
-        least = sure[..., :k] + may[..., k : 2 * k] - base
-        most = may[..., :k] + sure[..., k : 2 * k] - base
+        sure = model.uniforms < (1 + low[:, None, :]) / 2
+        may = model.uniforms < (1 + high[:, None, :]) / 2
+        by_sure, by_may = (part.astype(np.float64) @ self._weights for part in (sure, may))
+        # p = ΨL(y⁽ⁱ⁾ - y) is middle ± reach, entry by entry, whatever the uncertain labels are.
+        least = by_sure[..., :k] + by_may[..., k : 2 * k] - self._base
+        most = by_may[..., :k] + by_sure[..., k : 2 * k] - self._base
         z, spread = np.tile(self.pull @ model.y, (len(centre), 1)), np.zeros((len(centre), k))
         z[:, : len(self.s)] -= self.s * centre
         spread[:, : len(self.s)] = self.s * half
-        # p(p + 2z) is convex in p and affine in z: it is largest at a corner.
         z, spread = 2 * z[:, None, :], 2 * spread[:, None, :]
+        # p(p + 2z) is convex in p and affine in z: it is largest at a corner.
         gap = np.maximum(
             least * (least + z) + np.abs(least) * spread, most * (most + z) + np.abs(most) * spread
         ).sum(axis=-1)
         size = np.maximum(np.abs(least), np.abs(most))
         scale = (size + 1e3 * model.rounding) * (size + np.abs(z) + spread)
-        holds = gap >= -1e-12 * scale.sum(axis=-1)
+        tolerance = 1e-12 * scale.sum(axis=-1)
         # Where no label can differ from the observed one, the tie order decides.
-        differ = may[..., -2] + (model.y > 0).sum() - sure[..., -1]
-        holds &= model.tie_wins | (differ > 0)
+        differ = by_may[..., -2] + (model.y > 0).sum() - by_sure[..., -1]
+        holds = (gap >= -tolerance) & (model.tie_wins | (differ > 0))
+        # The entries of p are not free of each other: with one uncertain label this is exact.
+        box, which = np.nonzero(holds)
+        p = (least[box, which] + most[box, which]) / 2
+        w = (most[box, which] - least[box, which]) / 2
+        z, spread = z[box, 0], spread[box, 0]
+        turned = np.abs((2 * p + z) @ self.pull)
+        turned *= sure[box, which] != may[box, which]
+        together = (p * (p + z) + w * w + (np.abs(p) + w) * spread).sum(axis=1)
+        together += turned.sum(axis=1)
+        holds[box, which] = together >= -tolerance[box, which]
         count[inside] = holds.sum(axis=-1)
         return count
+
+    @cached_property
+    def _base(self) -> Array:
+        """What is taken off sums of labels that count 2 for +1 and 0 for -1, to leave p."""
+        return np.asarray(self.pull @ (1 + self.model.y))
 
     @cached_property
     def _weights(self) -> Array:

@@ -31,6 +31,10 @@ from unassuming.regions._walk import Walk
 _SMALLEST = 1e-3
 """Singular values of Φ are raised to this share of the largest, in walks."""
 
+_EMPTY = (
+    "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small for "
+    "the data. What helps: other features, a kernel, LogisticRegression, a higher level."
+)
 _TRIVIAL = (
     "Some bounds are trivial: they say no more than that E[y|x] lies in [-1, 1]. inner=True gives "
     "bounds that members attain."
@@ -291,7 +295,7 @@ def _closest(spans: Array) -> float:
 def _status(lower: Array, upper: Array, reason: str) -> dict[str, Any]:
     """Say what kind of answer the bounds are."""
     if (lower > upper).any():
-        return {"status": Status.EMPTY, "reason": ""}
+        return {"status": Status.EMPTY, "reason": _EMPTY}
     if np.isfinite(lower).all() and np.isfinite(upper).all():
         return {"status": Status.CERTIFIED, "reason": reason}
     ways = (

@@ -1,0 +1,189 @@
+"""ConfidenceClassifier: the predictions of the estimator, the labels that its region leaves."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import unassuming as ua
+
+RNG = np.random.default_rng(0)
+N = 120
+X = RNG.uniform(-1, 1, size=(N, 1))
+TRUTH = 0.1 + 0.8 * X[:, 0]
+Y = np.where(RNG.uniform(size=N) < (1 + TRUTH) / 2, "yes", "no")
+NEW = np.array([[-0.95], [-0.1], [0.95]])
+
+MODELS = [
+    RidgeClassifier(0.5),
+    ua.LSSVC(C=0.5),
+    ua.LSSVC(C=0.5, kernel="rbf"),
+    LogisticRegression(),
+    make_pipeline(StandardScaler(), RidgeClassifier()),
+]
+names = pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model).split("(")[0])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return ua.ConfidenceClassifier(RidgeClassifier(0.5), random_state=0).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [ua.ConfidenceClassifier(model) for model in (None, ua.LSSVC(), LogisticRegression())]
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@names
+def test_predictions_are_those_of_the_plain_estimator(model):
+    ours, plain = ua.ConfidenceClassifier(model, random_state=0).fit(X, Y), clone(model).fit(X, Y)
+    np.testing.assert_array_equal(ours.predict(NEW), plain.predict(NEW))
+    np.testing.assert_array_equal(ours.classes_, ["no", "yes"])
+    np.testing.assert_allclose(ours.decision_function(NEW), plain.decision_function(NEW))
+    assert ours.score(X, Y) == plain.score(X, Y)
+
+
+def test_probabilities_are_there_if_the_estimator_has_them():
+    logistic = LogisticRegression()
+    ours = ua.ConfidenceClassifier(logistic, random_state=0)
+    assert hasattr(ours, "predict_proba")
+    expected = clone(logistic).fit(X, Y).predict_proba(NEW)
+    np.testing.assert_array_equal(ours.fit(X, Y).predict_proba(NEW), expected)
+    assert not hasattr(ua.ConfidenceClassifier(), "predict_proba")
+    assert not hasattr(ua.ConfidenceClassifier(RidgeClassifier()).fit(X, Y), "predict_proba")
+
+
+def test_the_band_is_that_of_the_region_cut_to_the_unit_interval(fitted):
+    inputs = np.array([[-3.0], [0.0], [3.0]])
+    band, ours = fitted.region_.band(inputs), fitted.predict_band(inputs)
+    np.testing.assert_array_equal(ours[:, 0], np.clip(band.lower, -1, 1))
+    np.testing.assert_array_equal(ours[:, 1], np.clip(band.upper, -1, 1))
+    assert band.upper[2] > 1
+    assert "honest outer bound" in fitted.band_status_
+
+
+def test_a_label_is_dropped_only_by_an_outer_bound(fitted):
+    inputs = np.linspace(-1, 1, 41)[:, None]
+    band, kept = fitted.predict_band(inputs), fitted.predict_set(inputs)
+    np.testing.assert_array_equal(kept[:, 0], ~(band[:, 0] > 0))
+    np.testing.assert_array_equal(kept[:, 1], ~(band[:, 1] < 0))
+    a = fitted.region_.sample(200, level=0.9, random_state=0)
+    values = a @ np.column_stack([np.ones(41), inputs]).T
+    assert kept[(values > 0).any(axis=0), 1].all()
+    assert kept[(values < 0).any(axis=0), 0].all()
+    assert {1, 2} == set(kept.sum(axis=1))
+
+
+def test_the_inner_set_is_a_subset_and_close(fitted):
+    inputs = np.linspace(-1, 1, 41)[:, None]
+    outer, inner = fitted.predict_set(inputs), fitted.predict_set(inputs, kind="inner")
+    assert (inner <= outer).all()
+    assert inner.any(axis=1).all()
+    assert 0 <= outer.sum() - inner.sum() <= 6
+
+
+def test_several_levels_give_a_mapping_of_growing_sets(fitted):
+    sets = fitted.predict_set(NEW, level=[0.5, 0.95])
+    assert (sets[0.5] <= sets[0.95]).all()
+    np.testing.assert_array_equal(sets[0.5], fitted.predict_set(NEW, level=0.5))
+    bands = fitted.predict_band(NEW, level=[0.5, 0.95])
+    assert (bands[0.95][:, 0] < bands[0.5][:, 0]).all()
+    inner = fitted.predict_set(NEW, level=[0.5, 0.95], kind="inner")
+    assert (inner[0.5] <= sets[0.5]).all()
+
+
+def test_nothing_is_dropped_where_nothing_is_certified():
+    ours = ua.ConfidenceClassifier(LogisticRegression(), random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(ours.predict_band(NEW), [[-1, 1]] * 3)
+    assert ours.predict_set(NEW).all()
+    assert "trivial" in ours.band_status_
+
+
+def test_an_empty_region_leaves_no_label():
+    ours = ua.ConfidenceClassifier(RidgeClassifier(), level=0.5, random_state=0)
+    ours.fit(np.linspace(-1, 1, 200)[:, None], np.arange(200) >= 100)
+    assert not ours.predict_set(NEW).any()
+    assert not ours.predict_set(NEW, kind="inner").any()
+    np.testing.assert_array_equal(ours.predict_band(NEW), [[np.inf, -np.inf]] * 3)
+    assert "too small for the data" in ours.band_status_
+
+
+@pytest.mark.parametrize(
+    "coding", [lambda y: y == "yes", lambda y: np.where(y == "yes", 7, 3), pd.Series], ids=str
+)
+def test_any_two_labels_give_the_same_sets(coding, fitted):
+    ours = ua.ConfidenceClassifier(RidgeClassifier(0.5), random_state=0).fit(X, coding(Y))
+    np.testing.assert_array_equal(ours.predict_set(NEW), fitted.predict_set(NEW))
+
+
+def test_clone_and_pickle_keep_everything(fitted):
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_band(NEW), fitted.predict_band(NEW))
+    copy = clone(fitted)
+    with pytest.raises(NotFittedError):
+        copy.predict_set(NEW)
+    np.testing.assert_array_equal(copy.fit(X, Y).predict_set(NEW), fitted.predict_set(NEW))
+
+
+def test_it_may_end_a_pipeline_and_be_cross_validated():
+    outer = make_pipeline(StandardScaler(), ua.ConfidenceClassifier(random_state=0))
+    plain = make_pipeline(StandardScaler(), RidgeClassifier())
+    np.testing.assert_array_equal(cross_val_score(outer, X, Y), cross_val_score(plain, X, Y))
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "error", "message"),
+    [
+        ({"estimator": Ridge()}, Y, TypeError, r"is no classifier.*ua\.ConfidenceRegressor"),
+        ({"level": 0.123}, Y, ValueError, "not admissible"),
+        ({}, np.arange(N) % 3, ValueError, "Only binary .* given 3 classes"),
+        ({}, np.zeros(N), ValueError, "has one class only"),
+        ({}, TRUTH, ValueError, "Unknown label type"),
+    ],
+    ids=["regressor", "level", "three classes", "one class", "numbers"],
+)
+def test_errors_come_at_fit(options, y, error, message):
+    with pytest.raises(error, match=message):
+        ua.ConfidenceClassifier(**options).fit(X, y)
+
+
+def test_a_regressor_with_a_band_points_to_the_classifier():
+    with pytest.raises(TypeError, match=r"ua\.ConfidenceClassifier"):
+        ua.ConfidenceRegressor(RidgeClassifier()).fit(X, TRUTH)
+
+
+def test_an_unknown_kind_of_set_is_refused(fitted):
+    with pytest.raises(ValueError, match=r"kind is unknown.*'outer' or 'inner'"):
+        fitted.predict_set(NEW, kind="best")
+
+
+@pytest.mark.slow
+def test_the_undecided_zone_of_breast_cancer_shrinks_with_n():
+    """Texture and fractal dimension: a hard pair, for which a linear E[y|x] is not refuted."""
+    features, malignant = load_breast_cancer(return_X_y=True)
+    features = StandardScaler().fit_transform(features[:, [1, 9]])
+    order = np.random.default_rng(0).permutation(len(malignant))
+    held_out, undecided = order[:40], []
+    for n in (50, 300):
+        rows = order[100 : 100 + n]
+        model = ua.ConfidenceClassifier(random_state=0).fit(features[rows], malignant[rows])
+        kept = model.predict_set(features[held_out])
+        one = kept.sum(axis=1) == 1
+        undecided.append((kept.sum(axis=1) == 2).mean())
+        predicted = model.predict(features[held_out])
+        np.testing.assert_array_equal(kept[one, 1], predicted[one] == 1)
+        assert (predicted[one] == malignant[held_out][one]).mean() > 0.7
+    assert 0.5 < undecided[0] < 0.9
+    assert 0.05 < undecided[1] < undecided[0] - 0.2

@@ -1,0 +1,205 @@
+"""Bounds over label regions: outer ones hold every member, inner ones are attained."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+
+import unassuming as ua
+from unassuming.geometry import Admissible
+from unassuming.geometry._boxes import GAP
+
+RBF = {"kernel": "rbf", "gamma": 0.7}
+
+
+def problem(n=40, d=1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, d))
+    f = 0.1 + 0.6 * X[:, 0]
+    return X, np.where(rng.uniform(size=n) < (1 + f) / 2, 1, -1)
+
+
+def region_of(model, n=40, d=1, seed=0, **options):
+    return ua.confidence_region(model, *problem(n, d, seed), **{"random_state": 0, **options})
+
+
+PLANES = {
+    "intercept and slope": (RidgeClassifier(), 1, {}),
+    "identity weighting": (RidgeClassifier(), 1, {"weighting": "identity"}),
+    "two slopes": (RidgeClassifier(fit_intercept=False), 2, {}),
+    "linear LSSVC": (ua.LSSVC(C=0.5), 1, {}),
+}
+INPUTS = {1: np.array([[-1.0], [0.2], [0.9]]), 2: np.array([[-1.0, 0.4], [0.2, 0.1], [0.9, 0.9]])}
+
+
+@pytest.mark.parametrize("name", PLANES)
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
+    model, d, options = PLANES[name]
+    region = region_of(model, d=d, **options)
+    band = region.band(INPUTS[d], level)
+    assert band.status is type(band.status).CERTIFIED
+    assert "attain every bound" in band.reason
+    interval = region.interval(level=level)
+    axes = [np.linspace(*ends, 200) for ends in zip(interval.lower, interval.upper, strict=True)]
+    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+    members = grid[region.contains(grid, level)]
+    values = members @ region.objective.design.rows(INPUTS[d]).T
+    width = band.upper - band.lower
+    assert (values.max(axis=0) <= band.upper).all()
+    assert (values.min(axis=0) >= band.lower).all()
+    near = (GAP + 0.02) * width  # the gap, and the step of the grid
+    assert (values.max(axis=0) >= band.upper - near).all()
+    assert (values.min(axis=0) <= band.lower + near).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_outer_bounds_hold_every_sampled_member(d):
+    region = region_of(RidgeClassifier(), d=d)
+    Z = np.random.default_rng(1).uniform(-1.5, 1.5, size=(4, d))
+    a = region.sample(60, level=0.9, random_state=0)
+    values = a @ region.objective.design.rows(Z).T
+    band, interval = region.band(Z, 0.9), region.interval(level=0.9)
+    assert ((band.lower <= values) & (values <= band.upper)).all()
+    assert ((interval.lower <= a) & (a <= interval.upper)).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_outer_bounds_of_a_kernel_hold_every_sampled_member(intercept):
+    model = ua.LSSVC(C=0.4, fit_intercept=intercept, **RBF)
+    region = region_of(model, n=15, d=2, m=20)
+    a = region.sample(20, level=0.9, random_state=0, thinning=3)
+    band = region.band(region.inputs, 0.9)
+    values = region.objective.fitted(a)
+    assert ((band.lower <= values) & (values <= band.upper)).all()
+    np.testing.assert_allclose([band.lower, band.upper], [[-1] * 15, [1] * 15], rtol=1e-9)
+    assert "|f| <= 1 at the inputs alone" in band.reason
+
+
+def test_a_bias_beside_a_kernel_leaves_new_inputs_undetermined():
+    region = region_of(ua.LSSVC(C=0.4, **RBF), n=15, d=2, m=20)
+    band = region.band([[0.3, 0.2]])
+    assert np.isinf([band.lower[0], band.upper[0]]).all()
+    assert "not determined by the fitted values" in str(band)
+    assert region.bounded(0.9).verdict == "unbounded"
+    a = region._start + 1e3 * region.bounded(0.9).direction
+    assert region.contains(a, 0.9)
+
+
+def test_inner_bounds_are_attained_by_members():
+    region = region_of(RidgeClassifier())
+    Z = INPUTS[1]
+    band = region.band(Z, 0.9, inner=True)
+    rows = region.objective.design.rows(Z)
+    for side, values in enumerate((band.inner_lower, band.inner_upper)):
+        assert region.contains(band.witnesses[side], 0.9).all()
+        np.testing.assert_allclose((band.witnesses[side] * rows).sum(axis=1), values, rtol=1e-12)
+    assert (band.lower <= band.inner_lower).all()
+    assert (band.inner_upper <= band.upper).all()
+    assert (band.upper - band.inner_upper <= GAP * (band.upper - band.lower)).all()
+
+
+def test_levels_are_nested():
+    region = region_of(RidgeClassifier())
+    bands = region.band(INPUTS[1], [0.5, 0.75, 0.95])
+    for small, large in ((0.5, 0.75), (0.75, 0.95)):
+        assert (bands[large].lower < bands[small].lower).all()
+        assert (bands[small].upper < bands[large].upper).all()
+
+
+def test_a_search_that_is_cut_short_is_still_honest():
+    region = region_of(RidgeClassifier())
+    boxes, g = region._linear.boxes, region.objective.design.rows(INPUTS[1])
+    members = region.sample(200, level=0.9, random_state=0) @ g.T
+
+    def none(a):
+        return a[:0]
+
+    widths = []
+    for nodes in (10, 100, 1000):
+        found = boxes.support(g, 10, none, nodes=nodes)
+        assert (found.lower <= members.min(axis=0)).all()
+        assert (members.max(axis=0) <= found.upper).all()
+        assert not found.settled.any()
+        widths.append(found.upper - found.lower)
+    assert (widths[1] < 0.9 * widths[0]).all()
+    assert (widths[2] < 0.9 * widths[1]).all()
+
+
+def test_a_box_counts_every_set_that_holds_a_member_of_it():
+    region = region_of(RidgeClassifier())
+    boxes, rng = region._linear.boxes, np.random.default_rng(0)
+    centre = rng.uniform(-0.3, 0.3, size=(200, 2)) * boxes.corner
+    half = rng.uniform(0.001, 0.2, size=(200, 2)) * boxes.corner
+    x = centre + rng.uniform(-1, 1, size=(50, 200, 2)) * half
+    ranks = region.rank((x @ boxes.back.T).reshape(-1, 2)).reshape(50, 200)
+    possible = boxes.possible(centre, half)
+    assert (possible >= 100 - ranks.min(axis=0)).all()
+    assert (possible < 90).any()  # it does discard
+
+
+def test_a_model_that_is_too_small_has_a_certainly_empty_region():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(200, 1))
+    y = np.sign(X[:, 0])  # the least squares line is too steep for [-1, 1]
+    region = ua.confidence_region(RidgeClassifier(), X, y, random_state=0)
+    band = region.band([[0.0]], 0.5, inner=True)
+    assert "no member at all" in str(band)
+    assert "too small for the data" in band.reason
+    assert band.lower[0] == np.inf
+    assert band.inner_lower is None
+    grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 100)] * 2), axis=-1).reshape(-1, 2)
+    assert not region.contains(grid, 0.5).any()
+
+
+def test_the_linear_programme_bounds_and_is_attained():
+    """Against the vertices of {|Φa| <= 1} in the plane."""
+    rng = np.random.default_rng(0)
+    phi, g = rng.normal(size=(12, 2)), rng.normal(size=(5, 2))
+    vertices = []
+    for i in range(12):
+        for j in range(i):
+            for signs in ([1, 1], [1, -1]):
+                a = np.linalg.solve(phi[[i, j]], signs)
+                if abs(phi @ a).max() <= 1 + 1e-12:
+                    vertices += [a, -a]
+    truth = (g @ np.array(vertices).T).max(axis=1)
+    np.testing.assert_allclose(Admissible.of(phi).bounds(g), truth, rtol=1e-9)
+    assert (Admissible.of(phi).bounds(g) >= truth).all()
+
+
+def test_the_nearest_admissible_coefficients_are_the_projection():
+    """Against a general solver."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(0)
+    phi, a = rng.normal(size=(15, 3)), np.array([1.0, -0.8, 0.6])
+    pull, push = rng.normal(size=(3, 15)), rng.normal(size=(3, 3))
+    G = pull @ phi + push
+    found = Admissible.of(phi).nearest(a, pull, push)
+    other = minimize(
+        lambda x: ((G @ (x - a)) ** 2).sum(),
+        np.zeros(3),
+        constraints={"type": "ineq", "fun": lambda x: 1 - np.concatenate([phi @ x, -(phi @ x)])},
+        options={"ftol": 1e-14},
+    )
+    assert abs(phi @ found).max() <= 1
+    np.testing.assert_allclose(found, other.x, atol=1e-5)
+
+
+def test_the_band_of_logistic_regression_is_trivial_and_says_so():
+    region = region_of(LogisticRegression(), m=20)
+    band = region.band([[0.5]])
+    assert (band.lower[0], band.upper[0]) == (-1, 1)
+    assert band.estimate[0] == pytest.approx(np.tanh(region.estimate @ [1, 0.5] / 2))
+    assert "trivial" in str(band)
+    assert np.isinf(region.interval().upper).all()
+
+
+def test_boxes_on_a_flip_do_not_survive_for_ever():
+    """Here one uncertain label, taken entry by entry, keeps a box alive down to rounding."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(120, 1))
+    y = np.where(rng.uniform(size=120) < (1.1 + 0.8 * X[:, 0]) / 2, 1, -1)
+    region = ua.confidence_region(RidgeClassifier(alpha=0.5), X, y, random_state=0)
+    band = region.band([[-0.95], [-0.1], [0.95]], 0.9)
+    assert "attain every bound" in band.reason
