@@ -121,7 +121,9 @@ def test_an_empty_region_leaves_no_label():
 
 
 @pytest.mark.parametrize(
-    "coding", [lambda y: y == "yes", lambda y: np.where(y == "yes", 7, 3), pd.Series], ids=str
+    "coding",
+    [lambda y: y == "yes", lambda y: np.where(y == "yes", 7, 3), pd.Series],
+    ids=["booleans", "integers", "series"],
 )
 def test_any_two_labels_give_the_same_sets(coding, fitted):
     ours = ua.ConfidenceClassifier(RidgeClassifier(0.5), random_state=0).fit(X, coding(Y))

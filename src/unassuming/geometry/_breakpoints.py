@@ -56,7 +56,8 @@ class Steps:
         if K == 0:
             none = np.empty((len(values), 0))
             return cls(kinks.coefficient, values, none, none, none)
-        ends = [values[:, 0] - 1, *((values[:, 1:] + values[:, :-1]) / 2).T, values[:, -1] + 1]
+        middles = ((values[:, 1:] + values[:, :-1]) / 2).T
+        ends = [_beyond(values[:, 0], -1.0), *middles, _beyond(values[:, -1], 1.0)]
         between = np.stack([at(x)[0] for x in ends], axis=1)
         boxes = [at(x) for x in values.T]
         lo, hi = (np.stack([box[side] for box in boxes], axis=1) for side in (0, 1))
@@ -73,6 +74,11 @@ class Steps:
             self.lo[:, jump],
             self.hi[:, jump],
         )
+
+
+def _beyond(kink: Array, side: float) -> Array:
+    """Return points on one side of kinks, however large these are."""
+    return np.asarray(kink + side * (1 + np.abs(kink)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +106,7 @@ class Breakpoints:
         t = np.take_along_axis(t, order, axis=1)
         if width:
             with np.errstate(invalid="ignore"):  # inf - inf
-                new = ~(np.diff(t, axis=1, prepend=-np.inf) <= SAME * np.abs(t))
+                new = ~(np.diff(t, axis=1, prepend=-np.inf) <= SAME * np.abs(t)) | np.isinf(t)
             first = np.maximum.accumulate(np.where(new, np.arange(width), 0), axis=1)
             t = np.take_along_axis(t, first, axis=1)
         return cls(t, order // max(K, 1), order % max(K, 1))
