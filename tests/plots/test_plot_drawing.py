@@ -161,6 +161,7 @@ def test_the_undecided_zone_is_shaded_and_the_classes_are_told_apart():
         shaded = ~np.ma.getmaskarray(mesh.get_array()).reshape(15, 15)
         np.testing.assert_array_equal(shaded, data.undecided[level])
     assert len({drawn.get_marker() for drawn in ax.lines}) == 2
+    assert "no coverage guarantee" in legend(ax)[0]
     expected = ["undecided, 90 %", "undecided, 50 %", "decision boundary", "class -1", "class 1"]
     assert legend(ax)[1] == expected
 

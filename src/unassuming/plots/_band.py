@@ -22,7 +22,16 @@ from unassuming.plots._canvas import (
     short,
     tints,
 )
-from unassuming.plots._inputs import features, grid, like, names, observed, output_name, used
+from unassuming.plots._inputs import (
+    caveats,
+    features,
+    grid,
+    like,
+    names,
+    observed,
+    output_name,
+    used,
+)
 from unassuming.regions import Region
 from unassuming.regions._results import Status
 
@@ -204,7 +213,7 @@ def band(
     ax.plot(data.x, data.estimate, color=BLACK, linewidth=1.4, label="estimate")
     ax.set(xlabel=names(region.inputs, 1)[0], ylabel=output_name(region), ylim=(low, high))
     ax.margins(x=0.01)
-    legend_above(ax, _covers(data.target, norm_bound), sentences(data.status))
+    legend_above(ax, _covers(data.target, norm_bound), [*caveats(region), *sentences(data.status)])
     return ax
 
 

@@ -22,7 +22,7 @@ from unassuming.plots._canvas import (
     short,
     tints,
 )
-from unassuming.plots._inputs import like, names, observed, used
+from unassuming.plots._inputs import caveats, like, names, observed, used
 from unassuming.regions import Region
 from unassuming.regions._results import Band, Status
 
@@ -139,7 +139,8 @@ def classification(
 
     The label is decided where every function in the region has the same sign, as far as outer
     bounds can tell: outside the zone of level p the sign of the ideal representation of E[y|x] is
-    that of the estimate, everywhere at once, with probability p.
+    that of the estimate, everywhere at once, with probability p. (Not so for the published region
+    of LS-SVC, that of another noise than labels, which carries no guarantee; the picture says so.)
 
     Parameters
     ----------
@@ -196,7 +197,8 @@ def classification(
         )
     first, second = names(region.inputs, 2)
     ax.set(xlabel=first, ylabel=second, xlim=data.x1[[0, -1]], ylim=data.x2[[0, -1]])
-    legend_above(ax, "", [*sentences(data.status), *_everywhere(data)], 2, handles)
+    notes = [*caveats(region), *sentences(data.status), *_everywhere(data)]
+    legend_above(ax, "", notes, 2, handles)
     return ax
 
 

@@ -21,7 +21,7 @@ from unassuming.plots._canvas import (
     percent,
     tints,
 )
-from unassuming.plots._inputs import used
+from unassuming.plots._inputs import caveats, used
 from unassuming.regions import Region
 from unassuming.regions._piecewise import PiecewiseRegion
 
@@ -234,7 +234,9 @@ def coefficients(
     exact = not isinstance(region, PiecewiseRegion) or region.exact_crossings
     kind = "exact boundary" if exact else "boundary, found on a grid,"
     more = ", the others fixed at the estimate" if data.slice else ""
-    legend_above(ax, f"{kind} along {len(data.directions)} rays{more}", _notes(data))
+    legend_above(
+        ax, f"{kind} along {len(data.directions)} rays{more}", [*caveats(region), *_notes(data)]
+    )
     return ax
 
 

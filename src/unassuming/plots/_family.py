@@ -9,7 +9,7 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.plots._canvas import BLACK, GREY, legend_above, limits, new_axes, percent
-from unassuming.plots._inputs import features, grid, names, observed, output_name, values
+from unassuming.plots._inputs import caveats, features, grid, names, observed, output_name, values
 from unassuming.regions import Region
 from unassuming.regions._seed import as_seed
 
@@ -171,5 +171,9 @@ def family(
     ax.set(xlabel=names(region.inputs, 1)[0], ylabel=output_name(region))
     ax.set_ylim(limits([data.observed_y, data.estimate], [data.values]))
     ax.margins(x=0.01)
-    legend_above(ax, f"{len(data.levels)} members of the regions up to level {percent(level)}")
+    legend_above(
+        ax,
+        f"{len(data.levels)} members of the regions up to level {percent(level)}",
+        caveats(region),
+    )
     return ax

@@ -9,6 +9,7 @@ import numpy as np
 
 from unassuming._errors import complaint
 from unassuming._typing import Array
+from unassuming.noise import Labels
 from unassuming.objectives import DesignedObjective, LogisticObjective
 from unassuming.regions import Region
 
@@ -78,6 +79,13 @@ def values(region: Region, coefficients: Array, X: Any) -> Array:
 def used(region: Region, levels: Sequence[float]) -> list[float]:
     """Return the levels in increasing order, as the region rounds them."""
     return sorted({float(region.level(level)) for level in levels})
+
+
+def caveats(region: Region) -> list[str]:
+    """Return what a picture of this region has to say in any case."""
+    if region._data.classes is None or isinstance(region.noise, Labels):
+        return []
+    return ["Published region of LS-SVC: it carries no coverage guarantee."]
 
 
 def output_name(region: Region) -> str:

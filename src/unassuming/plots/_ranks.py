@@ -149,7 +149,7 @@ def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -
         edgecolor="white",
     )
     ax.axhline(data.expected, color=BLACK, linewidth=1.4, label="uniform law")
-    between = "if uniform, all bars end between these with probability 99 %"
+    between = "all bars end between these with probability 99 %, if uniform"
     for height, label in ((data.low, between), (data.high, None)):
         ax.axhline(height, color=VERMILION, linewidth=1.2, linestyle="--", label=label)
     ax.set(
@@ -158,5 +158,5 @@ def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -
         xlim=(data.edges[0], data.edges[-1]),
         ylim=(0, 1.1 * max(data.counts.max(), data.high)),
     )
-    legend_above(ax, "", columns=2)
+    legend_above(ax, "", columns=1)
     return ax
