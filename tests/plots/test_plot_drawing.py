@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -17,6 +18,12 @@ import unassuming as ua
 
 ROOT = Path(__file__).resolve().parents[2]
 X, Y, F = ua.datasets.sine(n=40, noise="laplace", random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_left():
+    yield
+    plt.close("all")
 
 
 @pytest.fixture(scope="module")

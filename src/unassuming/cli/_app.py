@@ -37,8 +37,9 @@ Features = Annotated[
 ModelName = Annotated[
     Model,
     typer.Option(
-        help="spline: ridge on cubic splines of each feature (up to 8 knots). krr: kernel ridge. ridge, ols: "
-        "linear. svr, klasso, huber: kernel machines. ls-svc, logistic: classifiers for two labels."
+        help="spline: ridge on cubic splines of each feature (up to 8 knots). krr: kernel ridge. "
+        "ridge, ols: linear. svr, klasso, huber: kernel machines. ls-svc, logistic: classifiers "
+        "for two labels."
     ),
 ]
 Kernel = Annotated[

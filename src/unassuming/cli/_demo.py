@@ -17,6 +17,7 @@ from unassuming import datasets, plots
 from unassuming._typing import IntArray
 from unassuming.cli._files import WITHOUT_DATE
 from unassuming.cli._terminal import followed, print_table
+from unassuming.plots._canvas import require_matplotlib
 from unassuming.regions import Region, confidence_region
 
 PICTURE = "unassuming-demo.png"
@@ -58,6 +59,7 @@ Candidates = dict[str, Callable[[Any], Any]]
 
 def run(picture: Path, seed: int) -> None:
     """Print what is found and draw it."""
+    require_matplotlib()
     X, y, f = datasets.sine(n=80, noise="laplace", random_state=seed)
     candidates: Candidates = {TRUE: f, LATE: lambda X: f(X - 0.2), SMALL: lambda X: 0.9 * f(X)}
     spline, kernel = (

@@ -29,17 +29,26 @@ _SHORT = {
 }
 
 
-def new_axes(ax: Axes | None) -> Axes:
-    """Return the axes as given, or those of a new figure."""
+def require_matplotlib() -> None:
+    """Say what to install if there is no matplotlib."""
     try:
-        from matplotlib import pyplot as plt
+        import matplotlib as mpl  # noqa: F401
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
         raise ModuleNotFoundError(
             'Drawing needs matplotlib: pip install "unassuming[plot]"', name="matplotlib"
         ) from error
-    return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def new_axes(ax: Axes | None) -> Axes:
+    """Return the axes as given, or those of a new figure."""
+    require_matplotlib()
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
 
 
 def percent(level: float) -> str:

@@ -65,7 +65,7 @@ def coefficients_data(
     which: Sequence[int | str] | None = None,
     levels: Sequence[float] = (0.1, 0.5, 0.9),
     *,
-    rays: int = 360,
+    rays: int | None = None,
 ) -> CoefficientsData:
     """Return what `coefficients` draws.
 
@@ -92,6 +92,8 @@ def coefficients_data(
     """
     i, j = _pair(region, which)
     wanted = used(region, levels)
+    if rays is None:
+        rays = 360 if _exact(region) else 72
     plane = _around(region, [i, j], rays)
     directions = np.zeros((len(plane), region.objective.d))
     directions[:, [i, j]] = plane
@@ -107,6 +109,11 @@ def coefficients_data(
         ellipses=_ellipses(region, [i, j], wanted, plane),
         slice=region.objective.d > 2,
     )
+
+
+def _exact(region: Region) -> bool:
+    """Whether the ends of rays are exact, rather than found on a grid."""
+    return not isinstance(region, PiecewiseRegion) or region.exact_crossings
 
 
 def _pair(region: Region, which: Sequence[int | str] | None) -> tuple[int, int]:
@@ -172,7 +179,7 @@ def coefficients(
     which: Sequence[int | str] | None = None,
     levels: Sequence[float] = (0.1, 0.5, 0.9),
     *,
-    rays: int = 360,
+    rays: int | None = None,
     truth: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -189,8 +196,9 @@ def coefficients(
     which : pair of names or positions, optional
         By default the first two coefficients, without the intercept if there are others.
     levels : sequence of floats
-    rays : int, default 360
-        Number of rays from the estimate, both half-axes of each coefficient among them.
+    rays : int, optional
+        Number of rays from the estimate, both half-axes of each coefficient among them. By default
+        360, and 72 where each of them has to be searched on a grid.
     truth : array of shape (d,), optional
         Coefficients to mark.
     ax : Axes, optional
@@ -231,8 +239,7 @@ def coefficients(
     for point in marked:
         ax.plot(*point, "*", color=VERMILION, markersize=11, markeredgecolor="white", label="truth")
     ax.set(xlabel=data.names[0], ylabel=data.names[1], xlim=window[0], ylim=window[1])
-    exact = not isinstance(region, PiecewiseRegion) or region.exact_crossings
-    kind = "exact boundary" if exact else "boundary, found on a grid,"
+    kind = "exact boundary" if _exact(region) else "boundary, found on a grid,"
     more = ", the others fixed at the estimate" if data.slice else ""
     legend_above(
         ax, f"{kind} along {len(data.directions)} rays{more}", [*caveats(region), *_notes(data)]
