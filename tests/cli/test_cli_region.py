@@ -128,10 +128,9 @@ def test_every_model_of_a_number_gives_files(run, model):
 
 @pytest.mark.parametrize("model", ["ls-svc", "logistic"])
 def test_every_model_of_labels_gives_files(run, model):
-    words = ("--features", "a,b", "--model", model, "--m", 20)
-    report(run, "labels.csv", "--target", "label", *words)
+    report(run, "labels.csv", "--target", "label", "--model", model, "--m", 20)
     found = json.loads((OUT / "region.json").read_text())
-    assert list(found["estimate"]) == ["intercept", "a", "b"]
+    assert list(found["estimate"]) == ["intercept", "a", "b", "mean"]
 
 
 def test_the_published_region_is_noted_on_stderr_and_drawn_for_two_features(run):

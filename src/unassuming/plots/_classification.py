@@ -10,6 +10,7 @@ import numpy as np
 
 from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray
+from unassuming.noise import Labels
 from unassuming.plots._canvas import (
     BLACK,
     BLUE,
@@ -66,7 +67,7 @@ def classification_data(
     levels: Sequence[float] = (0.5, 0.9),
     *,
     norm_bound: float | None = None,
-    resolution: int = 60,
+    resolution: int | None = None,
 ) -> ClassificationData:
     """Return what `classification` draws.
 
@@ -101,6 +102,8 @@ def classification_data(
                 "Draw a regression with band or coefficients.",
             )
         )
+    if resolution is None:
+        resolution = 24 if isinstance(region.noise, Labels) else 60
     X, y = observed(region, 2)
     low, high = X.min(axis=0), X.max(axis=0)
     margin = 0.08 * np.where(high > low, high - low, 1.0)
@@ -132,7 +135,7 @@ def classification(
     levels: Sequence[float] = (0.5, 0.9),
     *,
     norm_bound: float | None = None,
-    resolution: int = 60,
+    resolution: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the decision boundary of two features, the undecided zone of each level, the data.
@@ -149,8 +152,9 @@ def classification(
     levels : sequence of floats
     norm_bound : float, optional
         An assumption of yours: the function's norm is at most B.
-    resolution : int, default 60
-        The bounds are computed on a grid of that many points in each direction.
+    resolution : int, optional
+        The bounds are computed on a grid of that many points in each direction: by default 60, and
+        24 with label noise, where each of them is a search of some hundredths of a second.
     ax : Axes, optional
         Where to draw; by default a new figure.
 

@@ -93,7 +93,7 @@ def coefficients_data(
     i, j = _pair(region, which)
     wanted = used(region, levels)
     if rays is None:
-        rays = 360 if _exact(region) else 72
+        rays = 360 if _exact(region) else 48
     plane = _around(region, [i, j], rays)
     directions = np.zeros((len(plane), region.objective.d))
     directions[:, [i, j]] = plane
@@ -198,7 +198,7 @@ def coefficients(
     levels : sequence of floats
     rays : int, optional
         Number of rays from the estimate, both half-axes of each coefficient among them. By default
-        360, and 72 where each of them has to be searched on a grid.
+        360, and 48 where each of them has to be searched on a grid.
     truth : array of shape (d,), optional
         Coefficients to mark.
     ax : Axes, optional
