@@ -23,8 +23,8 @@ help:  ## list the targets
 	@echo
 	@echo "PYTHON=python3.12 picks an interpreter, PYTEST_ARGS='-k rank -x' goes to pytest."
 
-demo: $(VENV)/.demo  ## run the example, from data to a confidence region
-	@$(BIN)/python examples/demo.py
+demo: $(VENV)/.demo  ## run unassuming demo, from data to bands and verdicts
+	@$(BIN)/unassuming demo
 
 test: $(VENV)/.test  ## run all tests, long statistical ones included
 	$(PYTEST) $(PYTEST_ARGS)
@@ -55,13 +55,13 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	@echo "installing unassuming[plot] into $(VENV)"
-	@$(PIP) install --editable '.[plot]'
+	@echo "installing unassuming[plot,cli] into $(VENV)"
+	@$(PIP) install --editable '.[plot,cli]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.created pyproject.toml
-	@echo "installing unassuming[test,plot] into $(VENV)"
-	@$(PIP) install --editable '.[test,plot]'
+	@echo "installing unassuming[test] into $(VENV)"
+	@$(PIP) install --editable '.[test]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.created pyproject.toml
@@ -70,6 +70,6 @@ $(VENV)/.bench: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.created pyproject.toml
-	@echo "installing unassuming[dev,plot] into $(VENV)"
-	@$(PIP) install --editable '.[dev,plot]'
+	@echo "installing unassuming[dev] into $(VENV)"
+	@$(PIP) install --editable '.[dev]'
 	@touch $@

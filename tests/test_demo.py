@@ -1,5 +1,6 @@
 """The demo runs as a user runs it: a fresh process, an empty directory, no display."""
 
+import math
 import os
 import re
 import subprocess
@@ -18,7 +19,7 @@ def run_demo(directory, *, path=()):
     environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
     environment["PYTHONPATH"] = os.pathsep.join([*map(str, path), str(ROOT / "src")])
     return subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / "demo.py")],
+        [sys.executable, "-W", "error", "-m", "unassuming", "demo"],
         cwd=directory,
         env=environment,
         capture_output=True,
@@ -108,9 +109,33 @@ def test_it_leaves_one_picture_and_says_where(demo):
 
 
 @pytest.mark.slow
-def test_a_second_run_prints_the_same(demo):
+def test_a_second_run_prints_and_draws_the_same(demo):
     ran, directory = demo
+    picture = (directory / PICTURE).read_bytes()
     assert run_demo(directory).stdout == ran.stdout
+    assert (directory / PICTURE).read_bytes() == picture
+
+
+def bands(text):
+    """The two tables of the band, x, estimate, lower and upper."""
+    found = re.findall(
+        r"^ *x +estimate .*\n((?: *[-\d.]+ +[-\d.]+ +[-\d.]+ +[-\d.]+\n)+)", text, re.M
+    )
+    return [[[float(cell) for cell in row.split()] for row in part.splitlines()] for part in found]
+
+
+def test_both_bands_are_finite_and_hold_the_truth_and_the_estimate(demo):
+    spline, kernel = bands(demo[0].stdout)
+    assert len(spline) == len(kernel) == 5
+    for x, estimate, lower, upper in spline + kernel:
+        assert lower < estimate < upper
+        assert lower < x * math.sin(x) < upper
+
+
+def test_it_says_what_each_band_rests_on(demo):
+    text = " ".join(demo[0].stdout.split())
+    assert "if the noise-free values lie in the span of the splines" in text
+    assert "a bound on the norm of the function is assumed, here 30" in text
 
 
 def test_without_matplotlib_it_says_what_to_install(tmp_path):
@@ -122,7 +147,7 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path):
     here = tmp_path / "here"
     here.mkdir()
     ran = run_demo(here, path=[missing.parent])
-    assert ran.returncode == 1
+    assert ran.returncode == 2
     assert ran.stdout == ""
     assert len(ran.stderr.splitlines()) == 1
     assert 'pip install "unassuming[plot]"' in ran.stderr

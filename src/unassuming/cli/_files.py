@@ -1,0 +1,103 @@
+"""The files of a report: the same bytes for the same command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from unassuming import plots
+from unassuming._errors import NotAvailable
+from unassuming._version import __version__
+from unassuming.cli._findings import Answer, Findings
+
+WITHOUT_DATE = {"Software": None}
+"""Metadata of a PNG: nothing that tells one run from another."""
+
+
+def write_band(findings: Findings, path: Path) -> bool:
+    """Write one row for each level and input; False if there is no band."""
+    tables = []
+    for level, band in findings.bands.by_level.items():
+        table = findings.inputs.reset_index(drop=True)
+        answers = {"level": level, **band._columns()}
+        # The inputs come first, whatever they are called.
+        tables.append(pd.concat([table, pd.DataFrame(answers, index=table.index)], axis=1))
+    if tables:
+        pd.concat(tables).to_csv(path, index=False, lineterminator="\n")
+    return bool(tables)
+
+
+def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
+    """Write what was assumed and found. Infinite numbers are the strings "inf" and "-inf"."""
+    region = findings.region
+    content = {
+        "unassuming": __version__,
+        **about,
+        "rows": region.n,
+        "m": region.m,
+        "seed": region.seed,
+        "noise": repr(region.noise),
+        "norm_bound": findings.norm_bound,
+        "description": str(region).splitlines(),
+        "estimate": dict(zip(region.names, _plain(region.estimate), strict=True)),
+        "bounded": _answers(findings.bounded, lambda b: {"verdict": b.verdict, "reason": b.reason}),
+        "band": _answers(
+            findings.bands,
+            lambda b: {"target": b.target, "status": b.status.name, "reason": b.reason},
+        ),
+        "intervals": None
+        if findings.intervals is None
+        else _answers(
+            findings.intervals,
+            lambda i: {
+                "status": i.status.name,
+                "reason": i.reason,
+                "lower": dict(zip(i.names, _plain(i.lower), strict=True)),
+                "upper": dict(zip(i.names, _plain(i.upper), strict=True)),
+            },
+        ),
+    }
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def _answers(answer: Answer, fields: Callable[[Any], dict[str, Any]]) -> Any:
+    if answer.refusal:
+        return {"not available": answer.refusal}
+    return [{"level": level, **fields(one)} for level, one in answer.by_level.items()]
+
+
+def _plain(values: Any) -> list[float | str]:
+    return [float(v) if np.isfinite(v) else f"{v:.0f}" for v in values]
+
+
+def draw(findings: Findings, out: Path, *, splines: bool) -> list[Path]:
+    """Draw what can be drawn of the region; return the files."""
+    from matplotlib.figure import Figure
+
+    pictures: dict[str, Callable[[Any], Any]] = {}
+    region, levels, bound = findings.region, findings.levels, findings.norm_bound
+    features, classify = region.inputs.shape[1], region._data.classes is not None
+    if features == 1 and findings.bands.by_level:
+        pictures["band.png"] = lambda ax: plots.band(region, levels=levels, norm_bound=bound, ax=ax)
+    if features == 2 and classify and findings.bands.by_level:
+        pictures["classification.png"] = lambda ax: plots.classification(
+            region, levels, norm_bound=bound, ax=ax
+        )
+    if findings.primal and not splines and len(region.names) > 1:
+        pictures["coefficients.png"] = lambda ax: plots.coefficients(region, levels=levels, ax=ax)
+    written = []
+    for name, make in pictures.items():
+        figure = Figure(figsize=(7, 5.2), layout="constrained")
+        try:
+            make(figure.subplots())
+        except NotAvailable:  # said already, where the numbers are
+            continue
+        figure.savefig(out / name, dpi=120, metadata=WITHOUT_DATE)
+        written.append(out / name)
+    return written

@@ -1,0 +1,50 @@
+"""Commands whose every error is one line on stderr, with exit code 2."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from unassuming._errors import NotAvailable
+
+UsageError: Any = typer.BadParameter.__base__  # typer does not export it
+
+_EXPECTED = (ValueError, TypeError, NotAvailable, ModuleNotFoundError, OSError)
+"""What the library and the readers of files raise, each with a sentence for the user."""
+
+
+class OneLineErrors(TyperGroup):
+    """Report what went wrong in one line, never with a stack trace."""
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run the command, then leave the process with its exit code."""
+        extra["standalone_mode"] = False
+        try:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("default")
+                code = super().main(*args, **extra)
+        except UsageError as error:
+            where = error.ctx.command_path if error.ctx else "unassuming"
+            _stop(f"{error.format_message().rstrip('.')}. See: {where} --help")
+        except typer.Abort:
+            _stop("interrupted", code=130)
+        except _EXPECTED as error:
+            _stop(str(error))
+        except Exception as error:  # a defect: still no stack trace
+            _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
+        for one in {str(warning.message): None for warning in said}:
+            _say("note", one)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _stop(message: str, code: int = 2) -> NoReturn:
+    _say("error", message)
+    sys.exit(code)
+
+
+def _say(kind: str, message: str) -> None:
+    typer.echo(f"{kind}: {' '.join(message.split())}", err=True)

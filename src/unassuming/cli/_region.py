@@ -1,0 +1,181 @@
+"""``unassuming region``: what is assumed, what follows, and files with the numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from unassuming.cli._files import draw, write_band, write_region
+from unassuming.cli._findings import Answer, Findings, examine
+from unassuming.cli._models import RECIPES, Model, build
+from unassuming.cli._tables import load, load_inputs
+from unassuming.cli._terminal import print_table, stages
+from unassuming.objectives import KernelDesign
+from unassuming.regions import confidence_region
+from unassuming.regions._results import Status
+
+_GRID = 200
+_LONGEST = 20
+"""Coefficients that the screen shows; the file has all."""
+
+
+def run(
+    data: Path,
+    target: str,
+    features: str | None,
+    model: Model,
+    options: dict[str, Any],
+    settings: dict[str, Any],
+    levels: list[float],
+    norm_bound: float | None,
+    at: Path | None,
+    out: Path,
+    *,
+    drop_missing: bool,
+) -> None:
+    """Build the region, print a report, write the files."""
+    table = load(
+        data,
+        target,
+        features,
+        None,
+        labels=RECIPES[model].classify,
+        drop_missing=drop_missing,
+    )
+    names = list(table.X.columns)
+    inputs = table.X if at is None else load_inputs(at, names)
+    if at is None and len(names) == 1:
+        x = table.X[names[0]]
+        inputs = pd.DataFrame({names[0]: np.linspace(x.min(), x.max(), _GRID)})
+    estimator = build(model, table.X.shape, options)
+    with stages(3) as begin:
+        begin("building the region")
+        region = confidence_region(estimator, table.X, table.y.to_numpy(), **settings)
+        begin("bounds")
+        findings = examine(region, inputs, levels, norm_bound)
+        begin("files")
+        out.mkdir(parents=True, exist_ok=True)
+        about = {
+            "data": data.name,
+            "target": target,
+            "features": names,
+            "rows_dropped": table.dropped,
+            "model": str(model),
+            "options": options,
+        }
+        write_region(findings, about, out / "region.json")
+        written = [out / "region.json"]
+        if write_band(findings, out / "band.csv"):
+            written.append(out / "band.csv")
+        pictures, why_none = _pictures(findings, out, splines=model is Model.SPLINE)
+    dropped = f", {table.dropped} rows with missing values dropped" if table.dropped else ""
+    typer.echo(f"{data.name}: target {target}, features {', '.join(names)}{dropped}\n")
+    typer.echo(f"{region}\n")
+    _print_findings(findings)
+    typer.echo(f"Wrote {', '.join(str(path) for path in [*written, *pictures])}.")
+    if why_none:
+        typer.echo(why_none)
+
+
+def _pictures(findings: Findings, out: Path, *, splines: bool) -> tuple[list[Path], str]:
+    try:
+        return draw(findings, out, splines=splines), ""
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        return [], 'No pictures: they need matplotlib, pip install "unassuming[plot]".'
+
+
+def _print_findings(findings: Findings) -> None:
+    region, levels = findings.region, findings.levels
+    rows = []
+    for level in levels:
+        verdict = findings.bounded.by_level.get(level)
+        band = findings.bands.by_level.get(level)
+        rows.append(
+            (
+                f"{level:.6g}",
+                "not known" if verdict is None else verdict.verdict,
+                "not available" if band is None else band.status.name.lower().replace("_", " "),
+                "" if band is None or band.status is Status.EMPTY else _width(band),
+            )
+        )
+    print_table(("level", "region", "band", "half-width"), rows, right=3)
+    typer.echo()
+    if findings.intervals is None:
+        typer.echo(f"The estimate has {len(region.names)} dual coefficients: see region.json.\n")
+    else:
+        _print_coefficients(findings, findings.intervals)
+    for sentence in _sentences(findings):
+        typer.echo(f"{sentence}\n")
+
+
+def _width(band: Any) -> str:
+    """Return the smallest and the largest half-width of a band."""
+    half = (band.upper - band.lower) / 2
+    return f"{half.min():.4g} to {half.max():.4g}"
+
+
+def _print_coefficients(findings: Findings, intervals: Answer) -> None:
+    region = findings.region
+    head = ["coefficient", "estimate", *(f"{100 * p:.6g} %" for p in intervals.by_level)]
+    rows = [
+        [
+            name,
+            f"{region.estimate[j]:.4g}",
+            *(f"[{i.lower[j]:.4g}, {i.upper[j]:.4g}]" for i in intervals.by_level.values()),
+        ]
+        for j, name in enumerate(region.names[:_LONGEST])
+    ]
+    print_table(head, rows, right=1)
+    if len(region.names) > _LONGEST:
+        typer.echo(f"and {len(region.names) - _LONGEST} more in region.json")
+    typer.echo()
+
+
+def _sentences(findings: Findings) -> list[str]:
+    """Say what the band covers, why things are infinite or missing, and what to do here."""
+    bands = findings.bands.by_level
+    said = []
+    if bands:
+        function = next(iter(bands.values())).target == "function"
+        said.append(
+            f"The band is simultaneous and covers the function itself, if its norm is at most "
+            f"{findings.norm_bound:g}."
+            if function
+            else "The band is simultaneous and covers the ideal representation, which agrees with "
+            "the noise-free function at the rows of the data and need not elsewhere."
+        )
+    said += _reasons(findings)
+    infinite = any(np.isinf(band.upper - band.lower).any() for band in bands.values())
+    if infinite and findings.norm_bound is None:
+        said.append(_advice(findings))
+    return [sentence for sentence in dict.fromkeys(said) if sentence]
+
+
+def _reasons(findings: Findings) -> list[str]:
+    """Return why bounds are infinite or missing, of each kind that of the highest level."""
+    answers = [findings.bands, *([] if findings.intervals is None else [findings.intervals])]
+    kinds: dict[Any, str] = {}
+    for answer in answers:
+        if answer.refusal:
+            kinds[answer.refusal] = f"Not available: {answer.refusal}"
+        for bounds in answer.by_level.values():
+            kinds.setdefault(bounds.status, bounds.reason)
+    return list(kinds.values())
+
+
+def _advice(findings: Findings) -> str:
+    text = "On this command line a norm bound is --norm-bound B, an assumption of yours."
+    region = findings.region
+    if isinstance(getattr(region.objective, "design", None), KernelDesign):
+        twice = region.suggest_norm_bound()  # type: ignore[attr-defined]
+        text += (
+            f" Twice the norm of the estimate is {twice:.4g}: a heuristic from the same data, with "
+            "which the guarantee is lost."
+        )
+    return text

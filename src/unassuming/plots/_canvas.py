@@ -1,0 +1,114 @@
+"""What the pictures share: axes, colours, words for levels, notes and legends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unassuming.regions._results import Status
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Of the palette of Okabe and Ito, which colour-blind readers can tell apart.
+BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
+GREY, BLACK = "0.35", "0.1"
+
+_WIDTH = 72
+"""Characters in a line of small print above axes of the usual width."""
+
+_SHORT = {
+    Status.UNBOUNDED: "unbounded",
+    Status.NOT_CERTIFIED: "no finite bound certified",
+    Status.UNDETERMINED: "not determined everywhere",
+    Status.NO_OUTER_BOUND: "no outer bound known",
+    Status.EMPTY: "no member",
+}
+
+
+def require_matplotlib() -> None:
+    """Say what to install if there is no matplotlib."""
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        raise ModuleNotFoundError(
+            'Drawing needs matplotlib: pip install "unassuming[plot]"', name="matplotlib"
+        ) from error
+
+
+def new_axes(ax: Axes | None) -> Axes:
+    """Return the axes as given, or those of a new figure."""
+    require_matplotlib()
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def percent(level: float) -> str:
+    """Return a level as people read it."""
+    return f"{100 * level:.6g} %"
+
+
+def short(level: float, status: Status) -> str:
+    """Name a level in a legend, with what is not finite about it."""
+    return percent(level) + (f": {_SHORT[status]}" if status in _SHORT else "")
+
+
+def tints(
+    count: int, colour: str = BLUE, lightest: float = 0.22, darkest: float = 0.55
+) -> list[Any]:
+    """Return opaque tints of one colour, from light (the highest level) to dark."""
+    from matplotlib.colors import to_rgb
+
+    full = np.array(to_rgb(colour))
+    return [tuple(1 - share * (1 - full)) for share in np.linspace(lightest, darkest, count)]
+
+
+def sentences(statuses: Mapping[float, Status]) -> tuple[str, ...]:
+    """Say what is not finite, one sentence for each kind, with the levels it concerns."""
+    kinds = dict.fromkeys(status for status in statuses.values() if status in _SHORT)
+    return tuple(
+        f"{', '.join(percent(p) for p, s in statuses.items() if s is kind)}: {kind.value}."
+        for kind in kinds
+    )
+
+
+def legend_above(
+    ax: Axes,
+    title: str,
+    notes: Sequence[str] = (),
+    columns: int = 3,
+    handles: Sequence[Any] | None = None,
+) -> None:
+    """Put the legend and the notes on top of the axes, where they hide nothing."""
+    ax.legend(
+        handles=ax.get_legend_handles_labels()[0] if handles is None else handles,
+        title="\n".join(fill(line, _WIDTH) for line in (title, *notes) if line),
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=columns,
+        frameon=False,
+        fontsize="small",
+        title_fontsize="small",
+        alignment="left",
+    )
+
+
+def limits(core: Iterable[Any], more: Iterable[Any]) -> tuple[float, float]:
+    """Return axis limits that show all of ``core``, and of ``more`` what is not far from it."""
+    inner = np.concatenate([np.ravel(part) for part in core])
+    outer = np.concatenate([np.ravel(part) for part in more] or [np.empty(0)])
+    inner, outer = inner[np.isfinite(inner)], outer[np.isfinite(outer)]
+    low, high = float(inner.min()), float(inner.max())
+    span = (high - low) or 1.0
+    outer = np.clip(outer, low - 0.75 * span, high + 0.75 * span)
+    low, high = min(low, outer.min(initial=low)), max(high, outer.max(initial=high))
+    margin = 0.05 * ((high - low) or 1.0)
+    return low - margin, high + margin

@@ -1,0 +1,179 @@
+"""Members of a region as functions of one feature, coloured by their level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unassuming._typing import Array
+from unassuming.plots._canvas import BLACK, GREY, legend_above, limits, new_axes, percent
+from unassuming.plots._inputs import caveats, features, grid, names, observed, output_name, values
+from unassuming.regions import Region
+from unassuming.regions._seed import as_seed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LEVELS = 10
+"""Nested regions that are sampled one after the other: nearly all of a region is near its edge."""
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyData:
+    """What `family` draws.
+
+    Attributes
+    ----------
+    x : array of shape (N,)
+        The feature in increasing order.
+    members : array of shape (M, d)
+        Coefficients of members of the region, highest level first.
+    values : array of shape (M, N)
+        The functions with these coefficients.
+    levels : array of shape (M,)
+        rank / m: the smallest level of a region that holds the member.
+    estimate : array of shape (N,)
+    observed_x, observed_y : arrays of shape (n,)
+    """
+
+    x: Array
+    members: Array
+    values: Array
+    levels: Array
+    estimate: Array
+    observed_x: Array
+    observed_y: Array
+
+
+def family_data(
+    region: Region,
+    X: Any = None,
+    size: int = 200,
+    level: float = 0.9,
+    *,
+    norm_bound: float | None = None,
+    random_state: Any = 0,
+) -> FamilyData:
+    """Return what `family` draws.
+
+    Parameters
+    ----------
+    region, X, size, level, norm_bound, random_state
+        As for `family`.
+
+    Returns
+    -------
+    FamilyData
+        ``x``, ``members``, ``values``, ``levels``, ``estimate``, ``observed_x``, ``observed_y``.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=50, d=1, random_state=0)
+    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    >>> data = ua.plots.family_data(region, size=20)
+    >>> data.values.shape, bool(data.levels.max() <= 0.9)
+    ((20, 200), True)
+    """
+    inputs = grid(region) if X is None else X
+    x = features(inputs, 1)[:, 0]
+    order = np.argsort(x, kind="stable")
+    members = _nested(region, size, level, norm_bound, np.random.default_rng(as_seed(random_state)))
+    levels = region.smallest_level(members)
+    first = np.argsort(-levels, kind="stable")
+    observed_x, observed_y = observed(region, 1)
+    return FamilyData(
+        x=x[order],
+        members=members[first],
+        values=values(region, members[first], inputs)[:, order],
+        levels=levels[first],
+        estimate=values(region, region.estimate[None, :], inputs)[0, order],
+        observed_x=observed_x[:, 0],
+        observed_y=observed_y,
+    )
+
+
+def _nested(
+    region: Region, size: int, level: float, norm_bound: float | None, rng: np.random.Generator
+) -> Array:
+    """Sample regions of several levels up to that one, in equal parts."""
+    last = region.level(level).largest_rank
+    lowest = min(max(int(region.rank(region.estimate)), -(-last // _LEVELS)), last)
+    ranks = np.unique(np.linspace(lowest, last, min(_LEVELS, size)).round().astype(int))
+    sizes = np.full(len(ranks), size // len(ranks))
+    sizes[len(ranks) - size % len(ranks) :] += 1
+    parts = [
+        region.sample(int(part), level=rank / region.m, random_state=rng, norm_bound=norm_bound)
+        for rank, part in zip(ranks, sizes, strict=True)
+    ]
+    return np.concatenate(parts)
+
+
+def family(
+    region: Region,
+    X: Any = None,
+    size: int = 200,
+    level: float = 0.9,
+    *,
+    norm_bound: float | None = None,
+    random_state: Any = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw members of the region as functions, coloured by their level, with a scale bar.
+
+    The members are drawn from ten nested regions, the largest of them of that level. They are
+    members, not bounds: a band from them would be too narrow, and `band` draws honest ones. An
+    unbounded region cannot be sampled without a norm bound.
+
+    Parameters
+    ----------
+    region : Region
+    X : array or DataFrame with one feature, optional
+        Where to draw; by default 200 inputs over the range of the data.
+    size : int, default 200
+        Number of members.
+    level : float, default 0.9
+    norm_bound : float, optional
+        Take only members of that norm or less.
+    random_state : int, Generator, RandomState or None, default 0
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=50, d=1, random_state=0)
+    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    >>> ax = ua.plots.family(region, size=20)
+    >>> len(ax.collections[0].get_segments())
+    20
+    """
+    ax = new_axes(ax)
+    from matplotlib.collections import LineCollection
+
+    data = family_data(region, X, size, level, norm_bound=norm_bound, random_state=random_state)
+    curves = [np.column_stack([data.x, curve]) for curve in data.values]
+    lines = LineCollection(curves, array=data.levels, cmap="viridis", linewidths=0.8)
+    lines.set_clim(0, region.level(level).largest_rank / region.m)
+    ax.add_collection(lines)
+    ax.plot(data.observed_x, data.observed_y, "o", color=GREY, markersize=3.5, label="data")
+    ax.plot(data.x, data.estimate, color=BLACK, linewidth=1.8, label="estimate")
+    scale = ax.figure.colorbar(lines, ax=ax)
+    scale.set_label("smallest level of a region that holds the function")
+    ax.set(xlabel=names(region.inputs, 1)[0], ylabel=output_name(region))
+    ax.set_ylim(limits([data.observed_y, data.estimate], [data.values]))
+    ax.margins(x=0.01)
+    legend_above(
+        ax,
+        f"{len(data.levels)} members of the regions up to level {percent(level)}",
+        caveats(region),
+    )
+    return ax

@@ -1,0 +1,93 @@
+"""The inputs of a region as numbers to draw: one or two features, and grids of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+from unassuming.noise import Labels
+from unassuming.objectives import DesignedObjective, LogisticObjective
+from unassuming.regions import Region
+
+_GRID = 200
+
+
+def features(X: Any, count: int) -> Array:
+    """Return the columns of X, (N, count), or say that there are more or fewer of them."""
+    values = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != count:
+        raise ValueError(
+            complaint(
+                "X",
+                "cannot be drawn in this picture",
+                f"a table with {count} feature{'s' * (count > 1)}",
+                f"shape {values.shape}",
+                "band and family draw one feature, classification two; coefficients any number.",
+            )
+        )
+    return values
+
+
+def names(X: Any, count: int) -> list[str]:
+    """Return the names of the columns, or x and x1, x2."""
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        return [str(name) for name in columns]
+    return ["x"] if count == 1 else [f"x{j + 1}" for j in range(count)]
+
+
+def like(X: Any, values: Array) -> Any:
+    """Return new inputs in the form of X: a data frame with its columns, or an array."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return values
+    return type(X)({name: values[:, j] for j, name in enumerate(columns)})
+
+
+def grid(region: Region) -> Any:
+    """Return 200 equidistant inputs over the range of the one feature."""
+    x = features(region.inputs, 1)
+    return like(region.inputs, np.linspace(x.min(), x.max(), _GRID)[:, None])
+
+
+def observed(region: Region, count: int) -> tuple[Array, Array]:
+    """Return the features and outputs of the rows that count."""
+    return features(region.inputs, count)[region._data.rows], region.objective.y
+
+
+def values(region: Region, coefficients: Array, X: Any) -> Array:
+    """Return the functions with these coefficients (M, d) at the inputs, (M, N)."""
+    objective = region.objective
+    if not isinstance(objective, DesignedObjective):
+        raise TypeError(
+            complaint(
+                "the region",
+                "cannot be drawn over inputs",
+                "a model with features or a kernel",
+                str(objective),
+                "Draw its coefficients.",
+            )
+        )
+    g = coefficients @ objective.design.rows(region._transform(X)).T
+    return np.tanh(g / 2) if isinstance(objective, LogisticObjective) else g
+
+
+def used(region: Region, levels: Sequence[float]) -> list[float]:
+    """Return the levels in increasing order, as the region rounds them."""
+    return sorted({float(region.level(level)) for level in levels})
+
+
+def caveats(region: Region) -> list[str]:
+    """Return what a picture of this region has to say in any case."""
+    if region._data.classes is None or isinstance(region.noise, Labels):
+        return []
+    return ["Published region of LS-SVC: it carries no coverage guarantee."]
+
+
+def output_name(region: Region) -> str:
+    """Return what the vertical axis shows."""
+    return "y" if region._data.classes is None else "E[y|x]"

@@ -1,0 +1,52 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import unassuming as ua
+from unassuming.cli._app import app
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory):
+    """A directory with tables: one feature, three features, labels."""
+    where = tmp_path_factory.mktemp("tables")
+    X, y, f = ua.datasets.sine(n=40, noise="laplace", random_state=1)
+    sine = pd.DataFrame({"x": X[:, 0], "y": y})
+    sine.to_csv(where / "sine.csv", index=False)
+    sine.to_parquet(where / "sine.parquet")
+    sine.assign(truth=f(X), late=f(X - 0.5)).to_csv(where / "candidates.csv", index=False)
+    X, y, _ = ua.datasets.linear(n=40, d=3, random_state=0)
+    people = pd.DataFrame(X, columns=["age", "income", "height"]).assign(y=y)
+    people.to_csv(where / "people.csv", index=False)
+    X, y, f = ua.datasets.labels(n=40, random_state=0)
+    labels = pd.DataFrame(X, columns=["a", "b"])
+    labels = labels.assign(label=np.where(y > 0, "yes", "no"), mean=f(X))
+    labels.to_csv(where / "labels.csv", index=False)
+    return where
+
+
+@pytest.fixture
+def run(tables, tmp_path, monkeypatch):
+    """Run a command line in an empty directory; table names stand for their paths."""
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*words):
+        known = {path.name: str(path) for path in tables.iterdir()}
+        return CliRunner().invoke(app, [known.get(word, str(word)) for word in words])
+
+    return invoke
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a small table and return its path."""
+
+    def to(name, text):
+        path = Path(tmp_path / name)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return to

@@ -1,0 +1,173 @@
+"""Whatever goes wrong is one line on stderr with exit code 2, and no stack trace."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from unassuming.cli import _region
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TABLES = {
+    "one.csv": "x,y\n1,2\n",
+    "head.csv": "x,y\n",
+    "empty.csv": "",
+    "text.csv": "x,y\n1,2\nlow,3\n4,5\n",
+    "gap.csv": "x,y\n1,2\n,3\n4,5\n",
+    "infinite.csv": "x,y\n1,2\n3,inf\n4,5\n",
+    "alone.csv": "y\n1\n2\n",
+    "long.csv": "x,y\n1,2,3\n4,5,6\n",
+    "twice.csv": "x, x ,y\n1,2,3\n4,5,6\n",
+    "binary.csv": b"\xff\xfe\x00",
+    "broken.parquet": "junk",
+    "table.xlsx": "x,y\n1,2\n",
+}
+
+BAD_TABLES = [
+    ("one.csv", "one.csv has too few rows: expected at least 2, given 1"),
+    ("head.csv", "too few rows"),
+    ("empty.csv", "empty.csv cannot be read as a table"),
+    ("text.csv", "the column 'x' is not numeric: expected numbers, given 'low' in row 2"),
+    ("gap.csv", "the column 'x' has missing values"),
+    ("gap.csv", "--drop-missing"),
+    ("infinite.csv", "the column 'y' has infinite values"),
+    ("alone.csv", "--features does not name the inputs"),
+    ("long.csv", "long.csv cannot be read as a table"),
+    ("twice.csv", "is in twice.csv more than once"),
+    ("binary.csv", "binary.csv cannot be read as a table"),
+    ("broken.parquet", "broken.parquet cannot be read as a table"),
+    ("table.xlsx", "ends in .csv or .parquet"),
+    ("nowhere.csv", "does not exist"),
+]
+
+BAD_OPTIONS = [
+    ("--target z", "the column 'z' is not in sine.csv: expected one of 'x', 'y'"),
+    ("", "Missing option '--target'"),
+    ("--target y --features x,q", "the column 'q' is not in sine.csv"),
+    ("--target y --features x,x", "different columns"),
+    ("--target y --features x,y", "given 'y'"),
+    ("--target y --model forest", "is not one of 'spline', 'krr'"),
+    ("--target y --model logistic", "y does not hold two classes"),
+    ("--target y --noise gaussian", "noise is not a known assumption"),
+    ("--target y --noise labels", "needs a classifier"),
+    ("--target y --gamma 1", "--gamma is no option of spline: expected --alpha"),
+    ("--target y --model krr --epsilon 1", "--epsilon is no option of krr"),
+    ("--target y --model krr --kernel mystery", "kernel is unknown"),
+    ("--target y --model krr --gamma 0", "--gamma is out of range"),
+    ("--target y --model krr --kernel linear --gamma 1", "no meaning for the linear kernel"),
+    ("--target y --alpha -1", "alpha is out of range"),
+    ("--target y --level 0.905", "nearest admissible levels are 0.9 and 0.91"),
+    ("--target y --level 1", "strictly between 0 and 1"),
+    ("--target y --m 1", "m must be an integer of at least 2"),
+    ("--target y --m many", "--m is no number"),
+    ("--target y --m group", "too large to enumerate"),
+    ("--target y --seed -1", "--seed"),
+    ("--target y --norm-bound 0", "norm_bound is out of range"),
+    ("--target y --out sine.csv", "--out"),
+    ("--target y --at people.csv", "the column 'x' is not in people.csv"),
+    ("--target y --mystery 1", "No such option: --mystery"),
+]
+
+
+def refused(result, message):
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(("name", "message"), BAD_TABLES)
+def test_a_bad_table_is_refused(run, write, name, message):
+    path = write(name, TABLES[name]) if name in TABLES else name
+    refused(run("region", path, "--target", "y"), message)
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
+def test_a_bad_option_is_refused(run, options, message):
+    refused(run("region", "sine.csv", *options.split()), message)
+    assert not os.listdir()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--target y --candidate y", "--candidate is the target"),
+        ("--target y --candidate best", "the column 'best' is not in candidates.csv"),
+        ("--target y", "Missing option '--candidate'"),
+        ("--target y --candidate truth --model forest", "is not one of"),
+    ],
+)
+def test_a_bad_candidate_is_refused(run, options, message):
+    refused(run("test", "candidates.csv", *options.split()), message)
+
+
+def test_an_unknown_command_is_refused(run):
+    refused(run("regoin"), "No such command 'regoin'")
+
+
+def test_a_defect_is_reported_without_a_stack_trace(run, monkeypatch):
+    def broken(*args, **options):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(_region, "run", broken)
+    result = run("region", "sine.csv", "--target", "y")
+    assert result.exit_code == 1
+    assert result.stderr == "error: unexpected RuntimeError: two lines. Please report it.\n"
+
+
+def process(*words, path=(), cwd):
+    """Run the command as a user does, in a process of its own."""
+    search = os.pathsep.join([*map(str, path), str(ROOT / "src")])
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "unassuming", *map(str, words)],
+        env={**os.environ, "PYTHONPATH": search},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_process_of_its_own_writes_files_and_nothing_to_stderr(tables, tmp_path):
+    ran = process("region", tables / "sine.csv", "--target", "y", cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    written = {path.name for path in (tmp_path / "unassuming-region").iterdir()}
+    assert written == {"band.csv", "region.json", "band.png"}
+    assert "\x1b" not in ran.stdout
+
+
+def test_a_process_of_its_own_fails_in_one_line(tables, tmp_path):
+    ran = process("region", tables / "sine.csv", "--target", "z", cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich", "pandas"])
+def test_what_is_not_installed_is_named_with_the_remedy(tmp_path, missing):
+    package = tmp_path / "modules" / missing
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        f"raise ModuleNotFoundError('No module named {missing}', name='{missing}')\n"
+    )
+    ran = process("demo", path=[package.parent], cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        f"error: the command line needs {missing}, which is not installed: "
+        'pip install "unassuming[cli,plot]"\n'
+    )
+
+
+def test_without_matplotlib_the_numbers_are_written_all_the_same(tables, tmp_path):
+    package = tmp_path / "modules" / "matplotlib"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n"
+    )
+    words = ("region", tables / "sine.csv", "--target", "y", "--out", "out")
+    ran = process(*words, path=[package.parent], cwd=tmp_path)
+    assert ran.returncode == 0
+    assert 'pip install "unassuming[plot]"' in ran.stdout
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"band.csv", "region.json"}

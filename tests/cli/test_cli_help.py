@@ -1,0 +1,46 @@
+"""What a stranger reads first."""
+
+import re
+
+import pytest
+
+import unassuming as ua
+
+
+def text_of(result):
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    return " ".join(result.stdout.split())
+
+
+def test_without_arguments_it_explains_itself(run):
+    assert text_of(run()) == text_of(run("--help")) == text_of(run("-h"))
+    assert "Start with: unassuming demo" in text_of(run())
+
+
+def test_every_command_has_a_summary_that_fits(run):
+    lines = run("--help").stdout.split("Commands:")[1].strip().splitlines()
+    found = dict(line.strip().split(maxsplit=1) for line in lines)
+    assert set(found) == {"demo", "region", "test"}
+    assert all(summary.endswith(".") and "..." not in summary for summary in found.values())
+
+
+@pytest.mark.parametrize("command", ["demo", "region", "test"])
+def test_every_option_is_explained(run, command):
+    options = run(command, "--help").stdout.split("Options:")[1]
+    entries = re.split(r"\n(?=  -)", options.strip("\n"))
+    for entry in entries:
+        name, *words = re.sub(r"<.*?>|[A-Z],[A-Z],\.\.\.", "", entry).split()
+        assert len(words) >= 3, name
+    assert command == "demo" or len(entries) > 12
+
+
+def test_names_of_models_and_noises_are_listed(run):
+    found = text_of(run("region", "--help"))
+    models = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber", "ls-svc", "logistic")
+    for name in (*models, *ua.noise.NAMED):
+        assert name in found
+
+
+def test_the_version_is_that_of_the_library(run):
+    assert run("--version").stdout == f"unassuming {ua.__version__}\n"

@@ -1,0 +1,51 @@
+"""The commands of the README run, and print what it shows."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import unassuming as ua
+from unassuming.cli._app import app
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def readme():
+    return README.read_text(encoding="utf-8")
+
+
+def commands(text):
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line.split("  #")[0] for block in blocks for line in block.splitlines()]
+    return [shlex.split(line)[1:] for line in lines if line.startswith("unassuming ")]
+
+
+@pytest.fixture
+def printed(readme, tmp_path, monkeypatch):
+    """What each command of the page prints where the table of the page is."""
+    monkeypatch.chdir(tmp_path)
+    source = re.search(r"^table = .*?^table\.to_csv.*?$", readme, re.MULTILINE | re.DOTALL)[0]
+    X, y, f = ua.datasets.sine(n=80, noise="laplace", random_state=0)
+    exec("import pandas as pd\n" + source, {"X": X, "y": y, "f": f})
+    found = {}
+    for words in commands(readme):
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.stderr
+        found[words[0], *words[-2:]] = result.stdout
+    return found
+
+
+def test_they_run_and_leave_the_files_that_the_page_names(printed, tmp_path):
+    assert len(printed) == 3
+    for directory in ("unassuming-region", "kernel"):
+        written = {path.name for path in (tmp_path / directory).iterdir()}
+        assert written == {"band.csv", "region.json", "band.png"}
+
+
+def test_the_test_ends_as_the_page_shows(printed, readme):
+    shown = re.search(r"^```text\n(Hypothesis: .*?)^```$", readme, re.MULTILINE | re.DOTALL)[1]
+    assert printed["test", "--candidate", "guess"].endswith(shown)

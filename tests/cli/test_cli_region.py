@@ -1,0 +1,185 @@
+"""``unassuming region``: files with the library's own numbers, a screen that explains them."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import unassuming as ua
+
+MODELS = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber")
+OUT = Path("unassuming-region")
+
+
+def report(run, *words):
+    result = run("region", *words)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def test_the_band_is_that_of_the_library(run, tables):
+    report(run, "people.csv", "--target", "y", "--model", "ols", "--seed", 3, "--level", 0.8)
+    people = pd.read_csv(tables / "people.csv")
+    X = people.drop(columns="y")
+    region = ua.confidence_region(LinearRegression(), X, people["y"], random_state=3)
+    expected = region.band(X, level=0.8)
+    found = pd.read_csv(OUT / "band.csv")
+    assert list(found) == ["age", "income", "height", "level", "estimate", "lower", "upper"]
+    np.testing.assert_allclose(found[["age", "income", "height"]], X, rtol=1e-15)
+    for name in ("estimate", "lower", "upper"):
+        np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)
+
+
+def test_one_feature_gets_a_grid_for_every_level(run):
+    report(run, "sine.csv", "--target", "y")
+    found = pd.read_csv(OUT / "band.csv")
+    assert found.groupby("level")["x"].agg(["count", "min", "max"]).to_numpy().tolist() == [
+        [200, 0, 10],
+        [200, 0, 10],
+    ]
+    assert np.isfinite(found["upper"]).all()
+
+
+def test_at_asks_for_other_inputs_in_any_order_of_columns(run, write):
+    where = write("new.csv", "z,height,age,income\nq,1,2,3\nq,4,5,6\n")
+    report(run, "people.csv", "--target", "y", "--model", "ols", "--at", where, "--level", 0.9)
+    found = pd.read_csv(OUT / "band.csv")
+    assert found[["age", "income", "height"]].to_numpy().tolist() == [[2, 3, 1], [5, 6, 4]]
+
+
+def test_kernels_take_gamma_from_the_inputs_only(run, tables, write):
+    report(run, "people.csv", "--target", "y", "--model", "krr", "--norm-bound", 20)
+    people = pd.read_csv(tables / "people.csv")
+    X = people.drop(columns="y")
+    model = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", gamma=1 / 3, alpha=1.0))
+    region = ua.confidence_region(model, X, people["y"], random_state=0)
+    found = pd.read_csv(OUT / "band.csv").query("level == 0.9")
+    expected = region.band(X, level=0.9, norm_bound=20)
+    np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-6)
+    described = json.loads((OUT / "region.json").read_text())["description"][0]
+    other = write("other.csv", people.assign(y=-7 * people["y"]).to_csv(index=False))
+    report(run, other, "--target", "y", "--model", "krr")
+    assert json.loads((OUT / "region.json").read_text())["description"][0] == described
+
+
+def test_the_json_says_what_was_assumed_and_found(run, tables):
+    report(run, "people.csv", "--target", "y", "--features", "income,age", "--model", "ridge")
+    found = json.loads((OUT / "region.json").read_text(encoding="utf-8"))
+    assert found["features"] == ["income", "age"]
+    assert (found["rows"], found["m"], found["seed"]) == (40, 100, 0)
+    assert [entry["level"] for entry in found["bounded"]] == [0.9, 0.5]
+    assert {entry["verdict"] for entry in found["bounded"]} == {"bounded"}
+    assert list(found["estimate"]) == ["intercept", "income", "age"]
+    for interval in found["intervals"]:
+        for name, value in found["estimate"].items():
+            assert interval["lower"][name] < value < interval["upper"][name]
+
+
+def test_unbounded_is_infinite_in_the_files_and_explained_on_the_screen(run):
+    result = report(run, "sine.csv", "--target", "y", "--model", "krr", "--level", 0.9)
+    assert np.isposinf(pd.read_csv(OUT / "band.csv")["upper"]).all()
+    found = json.loads((OUT / "region.json").read_text())
+    assert found["band"][0]["status"] == "UNBOUNDED"
+    assert "never end" in result.stdout
+    assert "--norm-bound B" in result.stdout
+    assert "heuristic" in result.stdout
+
+
+def test_a_norm_bound_covers_the_function_itself(run):
+    words = ("--model", "krr", "--norm-bound", 30, "--level", 0.9)
+    result = report(run, "sine.csv", "--target", "y", *words)
+    assert "covers the function itself, if its norm is at most 30" in result.stdout
+    assert json.loads((OUT / "region.json").read_text())["band"][0]["target"] == "function"
+
+
+def test_infinite_coefficients_are_strings_that_float_reads(run, tables):
+    words = ("--model", "ols", "--noise", "exchangeable")
+    report(run, "people.csv", "--target", "y", *words)
+    interval = json.loads((OUT / "region.json").read_text())["intervals"][0]
+    assert float(interval["lower"]["intercept"]) == -np.inf
+    assert float(interval["upper"]["intercept"]) == np.inf
+    assert interval["status"] != "CERTIFIED"
+
+
+def test_the_screen_shows_the_intervals_of_the_coefficients(run):
+    result = report(run, "people.csv", "--target", "y", "--model", "ols", "--level", 0.9)
+    interval = json.loads((OUT / "region.json").read_text())["intervals"][0]
+    row = next(line for line in result.stdout.splitlines() if line.startswith("age"))
+    low, high = map(float, re.search(r"\[(\S+), (\S+)\]", row).groups())
+    assert low == pytest.approx(interval["lower"]["age"], rel=1e-3)
+    assert high == pytest.approx(interval["upper"]["age"], rel=1e-3)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_of_a_number_gives_files(run, model):
+    result = report(run, "sine.csv", "--target", "y", "--model", model, "--m", 20)
+    written = {path.name for path in OUT.iterdir()}
+    assert {"band.csv", "region.json", "band.png"} <= written
+    for name in written:
+        assert str(OUT / name) in result.stdout
+
+
+@pytest.mark.parametrize("model", ["ls-svc", "logistic"])
+def test_every_model_of_labels_gives_files(run, model):
+    report(run, "labels.csv", "--target", "label", "--model", model, "--m", 20)
+    found = json.loads((OUT / "region.json").read_text())
+    assert list(found["estimate"]) == ["intercept", "a", "b", "mean"]
+
+
+def test_the_published_region_is_noted_on_stderr_and_drawn_for_two_features(run):
+    words = ("--features", "a,b", "--model", "ls-svc", "--noise", "symmetric", "--m", 20)
+    result = report(run, "labels.csv", "--target", "label", *words)
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("note: ")
+    assert "no coverage guarantee" in result.stderr
+    assert (OUT / "classification.png").exists()
+    assert (OUT / "coefficients.png").exists()
+
+
+def test_the_same_command_twice_gives_the_same_bytes(run):
+    def files(out, seed):
+        words = ("--model", "ols", "--features", "x", "--seed", seed, "--out", out)
+        report(run, "sine.csv", "--target", "y", *words)
+        return {path.name: path.read_bytes() for path in Path(out).iterdir()}
+
+    one, two, other = files("one", 0), files("two", 0), files("other", 1)
+    assert set(one) == {"band.csv", "region.json", "band.png", "coefficients.png"}
+    assert one == two
+    assert all(one[name] != other[name] for name in one)
+
+
+def test_a_picture_carries_no_date_and_no_version(run):
+    report(run, "sine.csv", "--target", "y", "--m", 20)
+    picture = (OUT / "band.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert b"tEXt" not in picture
+    assert b"tIME" not in picture
+
+
+def test_parquet_and_csv_are_the_same_table(run):
+    report(run, "sine.csv", "--target", "y", "--out", "csv", "--m", 20)
+    report(run, "sine.parquet", "--target", "y", "--out", "parquet", "--m", 20)
+    assert Path("csv/band.csv").read_bytes() == Path("parquet/band.csv").read_bytes()
+
+
+def test_rows_with_missing_values_are_dropped_on_request(run, tables, write):
+    text = (tables / "sine.csv").read_text()
+    where = write("gaps.csv", text + "3.5,\n,1\n")
+    result = report(run, where, "--target", "y", "--drop-missing", "--out", "gaps")
+    assert "2 rows with missing values dropped" in result.stdout
+    report(run, "sine.csv", "--target", "y", "--out", "full")
+    assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
+
+
+def test_splines_have_fewer_knots_for_few_rows_and_many_features(run):
+    few = report(run, "people.csv", "--target", "y", "--m", 20).stdout
+    many = report(run, "sine.csv", "--target", "y", "--m", 20).stdout
+    assert "n_knots=2)" in few
+    assert "n_knots=8)" in many

@@ -1,0 +1,211 @@
+"""The pictures: what is on the axes is the data, named and explained."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+
+import unassuming as ua
+
+ROOT = Path(__file__).resolve().parents[2]
+X, Y, F = ua.datasets.sine(n=40, noise="laplace", random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_left():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def spline():
+    return ua.confidence_region(
+        make_pipeline(SplineTransformer(5), Ridge(0.1)), X, Y, random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    frame = pd.DataFrame({"time": X[:, 0]})
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
+    return ua.confidence_region(model, frame, Y, random_state=0)
+
+
+def legend(ax):
+    """What the legend says: its title, then its entries."""
+    drawn = ax.get_legend()
+    return drawn.get_title().get_text(), [text.get_text() for text in drawn.get_texts()]
+
+
+def line(ax, label):
+    return next(drawn for drawn in ax.lines if drawn.get_label() == label)
+
+
+def test_axes_that_are_given_are_used_and_returned(spline):
+    figure = Figure()
+    ax = figure.subplots()
+    assert ua.plots.band(spline, levels=[0.9], ax=ax) is ax
+    assert ua.plots.ranks([1, 2], 2).figure is not figure
+
+
+def test_the_shade_is_the_certified_band(spline):
+    ax = ua.plots.band(spline, levels=[0.5, 0.9])
+    data = ua.plots.band_data(spline, levels=[0.5, 0.9])
+    for shade, level in zip(ax.collections, (0.9, 0.5), strict=True):
+        corners = shade.get_paths()[0].vertices
+        drawn = {(round(x, 6), round(y, 6)) for x, y in corners}
+        assert set(zip(data.x.round(6), data.lower[level].round(6), strict=True)) <= drawn
+        assert set(zip(data.x.round(6), data.upper[level].round(6), strict=True)) <= drawn
+    np.testing.assert_array_equal(line(ax, "estimate").get_ydata(), data.estimate)
+    np.testing.assert_array_equal(line(ax, "data").get_ydata(), Y)
+
+
+def test_the_truth_is_drawn_where_the_band_is(spline):
+    ax = ua.plots.band(spline, np.array([[5.0], [2.0]]), levels=[0.5], truth=F)
+    np.testing.assert_allclose(line(ax, "truth").get_xydata(), [[2, F([[2]])[0]], [5, F([[5]])[0]]])
+
+
+def test_attained_values_are_dashes_without_lines_between_them(spline):
+    ax = ua.plots.band(spline, levels=[0.5], inner=2)
+    drawn = line(ax, "50 %, attained")
+    assert (drawn.get_marker(), drawn.get_linestyle(), len(drawn.get_xdata())) == ("_", "None", 4)
+
+
+def test_an_unbounded_band_fills_the_picture_and_says_so(kernel):
+    ax = ua.plots.band(kernel, levels=[0.9])
+    low, high = ax.get_ylim()
+    corners = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert corners.min() < low
+    assert corners.max() > high
+    assert ((low < Y) & (high > Y)).all()
+    title, entries = legend(ax)
+    assert "90 %: unbounded" in entries
+    assert "no finite bound is true" in " ".join(title.split())
+
+
+def test_it_says_what_the_band_covers(kernel):
+    assert "the ideal representation" in legend(ua.plots.band(kernel, levels=[0.3]))[0]
+    title, entries = legend(ua.plots.band(kernel, levels=[0.9], norm_bound=30))
+    assert "the function itself, if its norm is at most 30" in title
+    assert "90 %" in entries
+
+
+def test_a_region_without_members_has_no_shade(kernel):
+    ax = ua.plots.band(kernel, X_frame(), levels=[0.9], norm_bound=0.01)
+    assert "90 %: no member" in legend(ax)[1]
+    assert not any(len(path.vertices) for path in ax.collections[0].get_paths())
+
+
+def X_frame():
+    return pd.DataFrame({"time": [1.0, 2.0]})
+
+
+def test_axes_carry_the_name_of_the_column(kernel):
+    ax = ua.plots.band(kernel, levels=[0.3])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("time", "y")
+
+
+def test_the_family_has_a_scale_of_levels(spline):
+    ax = ua.plots.family(spline, size=10, level=0.8)
+    drawn, data = ax.collections[0], ua.plots.family_data(spline, size=10, level=0.8)
+    np.testing.assert_array_equal(drawn.get_array(), data.levels)
+    np.testing.assert_array_equal([s[:, 1] for s in drawn.get_segments()], data.values)
+    scale = ax.figure.axes[-1]
+    assert "level" in scale.get_ylabel()
+    assert drawn.get_clim() == (0, 0.8)
+
+
+def test_every_outline_lies_inside_the_picture():
+    inputs, y, truth = ua.datasets.linear(n=40, d=1, random_state=0)
+    region = ua.confidence_region(LinearRegression(), inputs, y, random_state=0)
+    ax = ua.plots.coefficients(region, truth=truth)
+    corners = np.concatenate([patch.get_xy() for patch in ax.patches])
+    corners = np.concatenate([corners, *(drawn.get_xydata() for drawn in ax.lines)])
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    assert ((corners > [left, bottom]) & (corners < [right, top])).all()
+    title, entries = legend(ax)
+    assert "exact boundary" in title
+    assert {"10 %", "50 %", "90 %", "outer ellipses", "estimate", "truth"} == set(entries)
+
+
+def test_an_open_region_leaves_the_picture_and_says_so():
+    inputs, y, _ = ua.datasets.linear(n=40, d=2, random_state=0)
+    region = ua.confidence_region(
+        LinearRegression(), inputs, y, noise="exchangeable", random_state=0
+    )
+    ax = ua.plots.coefficients(region, ("intercept", "x0"), levels=[0.5, 0.9])
+    (left, right), corners = ax.get_xlim(), ax.patches[0].get_xy()[:, 0]
+    assert corners.min() < left
+    assert corners.max() > right
+    title = legend(ax)[0]
+    assert "50 %, 90 %: the region has no end in some directions." in title
+    assert "the others fixed at the estimate" in title
+
+
+def test_a_boundary_found_on_a_grid_is_not_called_exact():
+    inputs, y, _ = ua.datasets.labels(n=30, random_state=0)
+    region = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0)
+    title = legend(ua.plots.coefficients(region, levels=[0.3], rays=8))[0]
+    assert title.startswith("boundary, found on a grid, along 8 rays")
+
+
+def test_the_undecided_zone_is_shaded_and_the_classes_are_told_apart():
+    inputs, y = ua.datasets.two_classes(n=60, random_state=0)
+    with pytest.warns(UserWarning, match="no coverage guarantee"):
+        region = ua.confidence_region(ua.LSSVC(), inputs, y, noise="symmetric", random_state=0)
+    ax = ua.plots.classification(region, levels=[0.5, 0.9], resolution=15)
+    data = ua.plots.classification_data(region, levels=[0.5, 0.9], resolution=15)
+    for mesh, level in zip(ax.collections, (0.9, 0.5), strict=False):
+        shaded = ~np.ma.getmaskarray(mesh.get_array()).reshape(15, 15)
+        np.testing.assert_array_equal(shaded, data.undecided[level])
+    assert len({drawn.get_marker() for drawn in ax.lines}) == 2
+    assert "no coverage guarantee" in legend(ax)[0]
+    expected = ["undecided, 90 %", "undecided, 50 %", "decision boundary", "class -1", "class 1"]
+    assert legend(ax)[1] == expected
+
+
+def test_a_zone_that_is_everywhere_is_said_to_be():
+    inputs, y, _ = ua.datasets.labels(n=30, random_state=0)
+    region = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0)
+    title = legend(ua.plots.classification(region, levels=[0.9], resolution=5))[0]
+    assert "90 %: the label is undecided at every input shown." in title
+
+
+def test_the_histogram_shows_the_counts_and_the_uniform_law():
+    ranks = np.random.default_rng(0).integers(1, 101, size=300)
+    ax = ua.plots.ranks(ranks, 100)
+    assert sum(bar.get_height() for bar in ax.patches) == 300
+    assert line(ax, "uniform law").get_ydata()[0] == 15
+    assert "300 samples" in ax.get_ylabel()
+
+
+def test_matplotlib_is_loaded_when_something_is_drawn_and_missed_in_one_sentence(tmp_path):
+    missing = tmp_path / "matplotlib"
+    missing.mkdir()
+    (missing / "__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n"
+    )
+    script = (
+        "import sys; sys.path[:0] = [sys.argv[1], sys.argv[2]]\n"
+        "import unassuming as ua\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "ua.plots.ranks_data([1, 2], 2)\n"
+        "try: ua.plots.ranks([1, 2], 2)\n"
+        "except ModuleNotFoundError as error: print(error)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, str(tmp_path), str(ROOT / "src")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == 'Drawing needs matplotlib: pip install "unassuming[plot]"\n'
