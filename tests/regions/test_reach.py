@@ -408,15 +408,6 @@ def test_inadmissible_levels_are_refused(plain):
         plain.reach([1.0, 0.0, 0.0], level=0.91)
 
 
-def test_labels_have_membership_only():
-    X, y = ua.datasets.two_classes(n=20, random_state=0)
-    region = ua.confidence_region(ua.LSSVC(C=0.1), X, y, m=20, random_state=0)
-    region.rank(np.zeros(3))
-    for ask in (region.reach, region.crossings):
-        with pytest.raises(ua.NotAvailable, match=r"orthogonal.*only membership and tests"):
-            ask(np.ones(3))
-
-
 @pytest.mark.parametrize("noise", ["permutations", "both", "rotations", "own"])
 def test_transformations_that_mix_weights_have_membership_only(noise):
     X, y, rng = data(10, 2, 9)
