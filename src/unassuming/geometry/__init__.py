@@ -3,6 +3,7 @@
 from unassuming.geometry._admissible import Admissible
 from unassuming.geometry._boxes import Boxes
 from unassuming.geometry._bracketing import BracketedLines
+from unassuming.geometry._following import Lines
 from unassuming.geometry._forms import FormMaker, Forms
 from unassuming.geometry._gradients import LineModel
 from unassuming.geometry._labels import LabelLines, LabelModel
@@ -32,6 +33,7 @@ __all__ = [
     "LabelModel",
     "LineModel",
     "LineQuadratics",
+    "Lines",
     "PiecewiseLines",
     "Relaxation",
     "Sets",

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, final
 
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry._following import Lines
 
 DECADES, PER_DECADE = 6, 24
 """The grid: this many decades to either side of the unit, with so many points in each."""
 HALVINGS = 60
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class BracketedLines:
+class BracketedLines(Lines):
     """Approximate intervals: what happens between two points of the grid may be missed.
 
     Every end is bracketed between a member and a point that is none, to the last digits, and the
@@ -28,13 +31,15 @@ class BracketedLines:
     m : int
     """
 
+    exact: ClassVar[bool] = False
+
     ranks: Callable[[Array], IntArray]
     m: int
 
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return closed intervals of t on origins + t directions, for each q and each line."""
+        """Return the intervals that the grid finds."""
         del points
         grid = np.geomspace(10.0**-DECADES, 10.0**DECADES, 2 * DECADES * PER_DECADE + 1)
         out: list[list[Array]] = [[] for _ in qs]

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import final
 
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry._following import Lines
 from unassuming.geometry._sweep import Spans, sweep
 from unassuming.objectives import LeastNormScore
 
@@ -119,8 +121,9 @@ def _cut(f0: Array, f1: Array) -> tuple[Array, Array]:
     return low.max(axis=1), high.min(axis=1)
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class LabelLines:
+class LabelLines(Lines):
     """The region along many lines, at any levels, exactly.
 
     Attributes
@@ -136,18 +139,7 @@ class LabelLines:
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return the closed intervals of t on origins + t directions, for each q and each line.
-
-        Each is an array (k, 2), sorted and disjoint: the closure of the t that lie in at least q
-        of the sets {Z_0 ≼ Z_i} and at which no fitted value leaves [-1, 1]. Where a line only
-        touches the region, and at t = 0, the point [t, t] is returned if it is a member. Without
-        ``points`` these are left out.
-
-        Parameters
-        ----------
-        origins, directions : arrays of shape (N, d)
-        qs : sequence of int
-        """
+        """Return the intervals at which no fitted value leaves [-1, 1] either."""
         count = len(directions)
         lines = _Lines.of(self.model, origins, directions)
         # Expand about a point within the cut: far away the digits of f0 + t f1 are lost.

@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from unassuming._typing import Array
+from unassuming.geometry._golden import least_value
 from unassuming.geometry._sets import FREE, SEEN
 
 _GRID = np.linspace(np.log(1e-12), np.log(1e12), 33)
-_GOLDEN = (np.sqrt(5) - 1) / 2
 _STEPS = 24
 _NUMBERS = 2**15  # of a working array: near the size of a cache
 
@@ -115,25 +115,9 @@ class SetsAndBall:
         seen = np.linalg.norm(g @ self.null, axis=-1) > SEEN * size
         h = g @ self.to_joint  # (s, N, k)
         centre = self._balance[:, None]
-        values = np.stack([self._value(centre + t, h, p) for t in _GRID])
-        best = values.argmin(axis=0)
-        least = np.minimum(values.min(axis=0), self._ends(h, p))
-        # The bound is quasi-convex in θ: golden section between the neighbours of the best.
-        low = centre + _GRID[np.maximum(best - 1, 0)]
-        high = centre + _GRID[np.minimum(best + 1, len(_GRID) - 1)]
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = self._value(left, h, p), self._value(right, h, p)
-        for _ in range(_STEPS):
-            go_left = at_left < at_right
-            low, high = np.where(go_left, low, left), np.where(go_left, right, high)
-            fresh = np.where(go_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
-            at_fresh = self._value(fresh, h, p)
-            least = np.minimum(least, at_fresh)
-            left, right = np.where(go_left, fresh, right), np.where(go_left, left, fresh)
-            at_left, at_right = (
-                np.where(go_left, at_fresh, at_right),
-                np.where(go_left, at_left, at_fresh),
-            )
+        # Every multiplier gives a bound, and the bound is quasi-convex in θ.
+        least = least_value(lambda t: self._value(t, h, p), centre, _GRID, _STEPS)
+        least = np.minimum(least, self._ends(h, p))
         return np.where(seen, np.inf, least)
 
     @property

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._breakpoints import on_kinks
+from unassuming.geometry._following import Lines
 from unassuming.geometry._gradients import LineModel
 from unassuming.geometry._pieces import Pieces
 from unassuming.geometry._sweep import Spans
@@ -18,8 +20,9 @@ BATCH_BYTES = 2**20
 """The size of one table of a batch of lines: near that of a cache."""
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class PiecewiseLines:
+class PiecewiseLines(Lines):
     """The region along many lines, at any levels.
 
     Attributes
@@ -35,18 +38,7 @@ class PiecewiseLines:
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return the closed intervals of t on origins + t directions, for each q and each line.
-
-        Each is an array (k, 2), sorted and disjoint, of the t that lie in at least q of the sets
-        {Z_0 ≼ Z_i}. Stretches are the closures of what holds on both sides of every breakpoint;
-        a breakpoint (or t = 0) outside them is a point [t, t] if it is a member. Without
-        ``points`` these are left out.
-
-        Parameters
-        ----------
-        origins, directions : arrays of shape (N, d)
-        qs : sequence of int
-        """
+        """Return the intervals, lines with common pieces in batches."""
         out: list[list[Array]] = [[np.empty((0, 2))] * len(directions) for _ in qs]
         # A power of two: scaling rounds nothing.
         scale = np.ldexp(1.0, -np.frexp(np.abs(directions).max(axis=1, initial=0.0))[1])

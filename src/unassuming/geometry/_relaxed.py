@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
+from unassuming.geometry._golden import least_value
 
 _LOG_GRID = np.linspace(-30.0, 60.0, 61)
-_GOLDEN = (np.sqrt(5) - 1) / 2
 _STEPS = 20
 _EPS = float(np.finfo(np.float64).eps)
 _NUMBERS = 2**17  # of a working array
@@ -101,24 +101,9 @@ class _Combined:
 
     def least(self, sign: float) -> Array:
         """Return the least bound of ±gᵀx + p s over θ, (s, N): a grid, then golden sections."""
-        values = np.stack([self._value(self._theta(np.full((1, 1), t)), sign) for t in _LOG_GRID])
-        best, least = values.argmin(axis=0), values.min(axis=0)
-        low = _LOG_GRID[np.maximum(best - 1, 0)]
-        high = _LOG_GRID[np.minimum(best + 1, len(_LOG_GRID) - 1)]
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = (self._value(self._theta(t), sign) for t in (left, right))
-        least = np.minimum(least, np.minimum(at_left, at_right))
-        for _ in range(_STEPS):
-            go_left = at_left < at_right
-            low, high = np.where(go_left, low, left), np.where(go_left, right, high)
-            fresh = np.where(go_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
-            at_fresh = self._value(self._theta(fresh), sign)
-            least = np.minimum(least, at_fresh)
-            left, right = np.where(go_left, fresh, right), np.where(go_left, left, fresh)
-            at_left, at_right = (
-                np.where(go_left, at_fresh, at_right),
-                np.where(go_left, at_left, at_fresh),
-            )
+        least = least_value(
+            lambda t: self._value(self._theta(t), sign), np.zeros((1, 1)), _LOG_GRID, _STEPS
+        )
         # A set that does not meet the ball meets it for no functional.
         least = np.where(np.isneginf(least).any(axis=1, keepdims=True), -np.inf, least)
         return np.where(self.useless[:, None], np.inf, least)

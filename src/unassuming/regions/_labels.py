@@ -18,12 +18,13 @@ from unassuming.geometry import (
     BracketedLines,
     LabelLines,
     LabelModel,
-    PiecewiseLines,
+    Lines,
 )
 from unassuming.geometry._boxes import GAP, LARGEST_RANK, NODES, Support
 from unassuming.objectives import DesignedObjective, LeastNormScore, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import BallChart
+from unassuming.regions._functionals import attained
 from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._results import Boundedness, Status
 from unassuming.regions._walk import Walk
@@ -144,9 +145,7 @@ class LabelRegion(PiecewiseRegion):
             upper = np.where(seen, np.minimum(found.upper, fields["upper"]), fields["upper"])
             fields |= {"lower": lower, "upper": upper, **_status(lower, upper, reason)}
             if inner and not search and found.witnesses is not None:
-                a = found.witnesses
-                values = np.einsum("snd,nd->sn", a, g)
-                fields |= {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
+                fields |= attained(found.witnesses, g)
             return fields
 
         return at
@@ -226,7 +225,7 @@ class LabelRegion(PiecewiseRegion):
         return _Linear(model, admissible, Boxes.of(model, admissible))
 
     @cached_property
-    def _lines(self) -> PiecewiseLines | LabelLines | BracketedLines:
+    def _lines(self) -> Lines:
         if self._linear is None:
             return BracketedLines(self._ranks_of, self.m)
         return LabelLines(self._linear.model, self._ranks_of)

@@ -13,8 +13,8 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry import (
     BracketedLines,
-    LabelLines,
     LineModel,
+    Lines,
     PiecewiseLines,
     Relaxation,
     order_statistic,
@@ -27,8 +27,8 @@ from unassuming.regions._charts import BallChart
 from unassuming.regions._climb import climb
 from unassuming.regions._describe import Description
 from unassuming.regions._directions import as_vector, as_vectors
-from unassuming.regions._functionals import FunctionalRegion, check_norm_bound, within_ball
-from unassuming.regions._results import Status
+from unassuming.regions._functionals import FunctionalRegion, check_norm_bound
+from unassuming.regions._results import Levels, Status
 from unassuming.regions._sampling import Members, hit_and_run, walk
 from unassuming.regions._walk import Ball, Walk
 
@@ -66,7 +66,7 @@ class PiecewiseRegion(FunctionalRegion):
     @property
     def exact_crossings(self) -> bool:
         """Whether crossings and reach are exact rather than found on a grid."""
-        return not isinstance(self._lines, BracketedLines)
+        return self._lines.exact
 
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
@@ -200,20 +200,10 @@ class PiecewiseRegion(FunctionalRegion):
         def at(used: Level) -> dict[str, Any]:
             upper, lower = order_statistic(up, used.q), -order_statistic(down, used.q)
             status, reason = _status(upper, lower, norm_bound, hidden=hidden)
-            found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
+            a = None
             if inner and self.contains(self._start, float(used)):
                 a = self._attained(g, norm_bound, used)
-                values = np.einsum("snd,nd->sn", a, g)
-                found = {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
-            return {
-                "level": float(used),
-                "estimate": g @ self.estimate,
-                "lower": lower,
-                "upper": upper,
-                "status": status,
-                "reason": reason,
-                **found,
-            }
+            return self._fields(used, g, lower, upper, status, reason, a)
 
         return at
 
@@ -260,22 +250,10 @@ class PiecewiseRegion(FunctionalRegion):
 
     def _members(self, used: Level, norm_bound: float | None, *, bounded: bool) -> Members:
         """Return the region on lines, within the ball if there is one."""
-        P = None if norm_bound is None else self._design("a norm bound").penalty_matrix()
 
         def members(origins: Array, directions: Array) -> list[Array]:
-            spans: list[Array] = [np.empty((0, 2))] * len(directions)
-            # Lines with equally many moving coefficients have equally many breakpoints.
-            moving = np.count_nonzero(directions, axis=1)
-            for count in np.unique(moving):
-                rows = np.flatnonzero(moving == count)
-                found = self._lines.intervals(origins[rows], directions[rows], [used.q])[0]
-                for j, ends in zip(rows, found, strict=True):
-                    spans[j] = ends
-            if P is not None and norm_bound is not None:
-                spans = [
-                    within_ball(span, P, a, d, norm_bound)
-                    for span, a, d in zip(spans, origins, directions, strict=True)
-                ]
+            spans = self._lines.intervals(origins, directions, [used.q])[0]
+            spans = self._confined(spans, origins, directions, norm_bound)
             if bounded and any(np.isinf(span).any() for span in spans):
                 raise NotAvailable(
                     f"sampling needs a bounded region, and that of level {float(used):.12g} has no "
@@ -318,10 +296,12 @@ class PiecewiseRegion(FunctionalRegion):
         """Return the answer at one level or a dictionary, like `_at_levels`; all asked at once."""
         levels = as_levels(level)
         found = [result(part) for part in at([self.level(p).q for p in levels])]
-        return dict(zip(map(as_double, levels), found, strict=True)) if np.ndim(level) else found[0]
+        if not np.ndim(level):
+            return found[0]
+        return Levels(zip(map(as_double, levels), found, strict=True))
 
     @cached_property
-    def _lines(self) -> PiecewiseLines | LabelLines | BracketedLines:
+    def _lines(self) -> Lines:
         """What follows the region along lines: batches of them, plain arrays in and out."""
         o, engine = self.objective, self._engine
         kinks = o.kinks()

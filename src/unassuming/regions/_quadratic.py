@@ -16,7 +16,7 @@ from unassuming.ranking import Level
 from unassuming.regions._charts import BallChart
 from unassuming.regions._describe import Description
 from unassuming.regions._directions import as_vector, as_vectors
-from unassuming.regions._functionals import FunctionalRegion, check_norm_bound, within_ball
+from unassuming.regions._functionals import FunctionalRegion, check_norm_bound
 from unassuming.regions._geometry import Geometry
 from unassuming.regions._results import Ellipsoid, Status
 from unassuming.regions._sampling import hit_and_run
@@ -91,7 +91,8 @@ class QuadraticRegion(FunctionalRegion):
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
 
-        Exact: sorted, disjoint, ±inf allowed. The default origin is the estimate.
+        Exact: sorted, disjoint, ±inf allowed. The default origin is the estimate. Costs as much as
+        `reach` in two directions.
 
         Examples
         --------
@@ -227,7 +228,6 @@ class QuadraticRegion(FunctionalRegion):
             )
         if not self.contains(self.estimate, level):
             raise self._no_member(used)
-        P = self.objective.design.penalty_matrix()
         if norm_bound is not None:
             check_norm_bound(norm_bound)
             self._require_inside(norm_bound)
@@ -249,12 +249,7 @@ class QuadraticRegion(FunctionalRegion):
                     "sampling needs a region that is bounded beyond rounding, and on some lines "
                     "this one has no end. Sample within a ball: sample(size, norm_bound=B)."
                 )
-            if norm_bound is not None:
-                spans = [
-                    within_ball(span, P, a, d, norm_bound)
-                    for span, a, d in zip(spans, origins, directions, strict=True)
-                ]
-            return spans
+            return self._confined(spans, origins, directions, norm_bound)
 
         axes = self.objective.back
 
@@ -326,20 +321,10 @@ class QuadraticRegion(FunctionalRegion):
             upper = middle + order_statistic(up, used.q) + rounding
             lower = middle - order_statistic(down, used.q) - rounding
             status, reason = geometry.status(up, down, used, norm_bound, hidden=bool(hidden.any()))
-            found: dict[str, Any] = {"inner_lower": None, "inner_upper": None, "witnesses": None}
+            a = None
             if inner and status is not Status.EMPTY:
                 a = geometry.attained(g, ball, norm_bound, used, self.seed)
                 a = self._drawn_back(a.reshape(-1, a.shape[-1]), used).reshape(a.shape)
-                values = np.einsum("snd,nd->sn", a, g)
-                found = {"inner_lower": values[0], "inner_upper": values[1], "witnesses": a}
-            return {
-                "level": float(used),
-                "estimate": middle,
-                "lower": lower,
-                "upper": upper,
-                "status": status,
-                "reason": reason,
-                **found,
-            }
+            return self._fields(used, g, lower, upper, status, reason, a)
 
         return at
