@@ -10,7 +10,7 @@ import numpy as np
 from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.noise import Labels
-from unassuming.objectives import DesignedObjective, LogisticObjective
+from unassuming.objectives import DesignedObjective
 from unassuming.regions import Region
 
 _GRID = 200
@@ -72,8 +72,7 @@ def values(region: Region, coefficients: Array, X: Any) -> Array:
                 "Draw its coefficients.",
             )
         )
-    g = coefficients @ objective.design.rows(region._transform(X)).T
-    return np.tanh(g / 2) if isinstance(objective, LogisticObjective) else g
+    return objective.response(coefficients @ objective.design.rows(region._transform(X)).T)
 
 
 def used(region: Region, levels: Sequence[float]) -> list[float]:
