@@ -10,7 +10,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
@@ -44,6 +44,14 @@ def legend(ax):
     """What the legend says: its title, then its entries."""
     drawn = ax.get_legend()
     return drawn.get_title().get_text(), [text.get_text() for text in drawn.get_texts()]
+
+
+def contains(filled, points):
+    """Whether a filled contour holds the points."""
+    inside = np.zeros(len(points), dtype=bool)
+    for path in filled.get_paths():
+        inside |= path.contains_points(points)
+    return inside
 
 
 def line(ax, label):
@@ -164,13 +172,41 @@ def test_the_undecided_zone_is_shaded_and_the_classes_are_told_apart():
         region = ua.confidence_region(ua.LSSVC(), inputs, y, noise="symmetric", random_state=0)
     ax = ua.plots.classification(region, levels=[0.5, 0.9], resolution=15)
     data = ua.plots.classification_data(region, levels=[0.5, 0.9], resolution=15)
-    for mesh, level in zip(ax.collections, (0.9, 0.5), strict=False):
-        shaded = ~np.ma.getmaskarray(mesh.get_array()).reshape(15, 15)
-        np.testing.assert_array_equal(shaded, data.undecided[level])
+    at = np.column_stack([part.ravel() for part in np.meshgrid(data.x1, data.x2)])
+    for filled, level in zip(ax.collections, (0.9, 0.5), strict=False):
+        shaded = contains(filled, at).reshape(15, 15)[1:-1, 1:-1]  # paths end at the outermost
+        np.testing.assert_array_equal(shaded, data.undecided[level][1:-1, 1:-1])
+        assert 0 < shaded.sum() < shaded.size
     assert len({drawn.get_marker() for drawn in ax.lines}) == 2
     assert "no coverage guarantee" in legend(ax)[0]
     expected = ["undecided, 90 %", "undecided, 50 %", "decision boundary", "class -1", "class 1"]
     assert legend(ax)[1] == expected
+
+
+def test_a_zone_narrower_than_the_grid_is_drawn_along_the_whole_boundary():
+    """With 2,000 rows: nearly every point of a coarse grid is decided, the boundary is not."""
+    inputs, y, _ = ua.datasets.labels(n=2000, d=2, random_state=0)
+    with pytest.warns(UserWarning, match="no coverage guarantee"):
+        region = ua.confidence_region(ua.LSSVC(), inputs, y, noise="symmetric", random_state=0)
+    ax = ua.plots.classification(region, levels=[0.5], resolution=6)
+    data = ua.plots.classification_data(region, levels=[0.5], resolution=6)
+    assert data.undecided[0.5].sum() <= 6
+    zone, boundary = ax.collections
+    (path,) = boundary.get_paths()
+    along = path.interpolated(10).vertices[5:-5]
+    assert contains(zone, along).mean() > 0.95
+
+
+def test_a_region_without_members_shades_nothing_and_says_so():
+    """One input far away leaves |f| <= 1 only slopes that the other labels contradict."""
+    inputs = np.random.default_rng(0).uniform(-1, 1, size=(100, 2))
+    y = np.where(inputs[:, 0] > 0, 1, -1)
+    inputs[0] = 30.0
+    region = ua.confidence_region(RidgeClassifier(), inputs, y, random_state=0)
+    ax = ua.plots.classification(region, levels=[0.5], resolution=4)
+    title, labels = legend(ax)
+    assert "50 %: the region of this level has no member at all." in title
+    assert not any("undecided" in label for label in labels)
 
 
 def test_a_zone_that_is_everywhere_is_said_to_be():

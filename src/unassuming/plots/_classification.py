@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.interpolate import RegularGridInterpolator
 
 from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray
@@ -30,6 +31,12 @@ from unassuming.regions._results import Band, Status
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_FINER = 8
+"""Cells of the picture for one of the grid of bounds, in each direction."""
+
+_FAR = 2.0
+"""E[y|x] lies in [-1, 1]: larger bounds say no more than this."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClassificationData:
@@ -41,8 +48,10 @@ class ClassificationData:
         The grid.
     estimate : array of shape (K, K)
         The estimate, row k at x2[k]; its sign is the label.
+    lower, upper : dict from level to array of shape (K, K)
+        The outer bounds of E[y|x].
     undecided : dict from level to boolean array of shape (K, K)
-        Where the outer bounds of E[y|x] do not rule out either label.
+        Where they do not rule out either label.
     status, reason : dict from level to Status and str
     classes : array of shape (2,)
         The labels; the second is +1.
@@ -54,6 +63,8 @@ class ClassificationData:
     x1: Array
     x2: Array
     estimate: Array
+    lower: dict[float, Array]
+    upper: dict[float, Array]
     undecided: dict[float, BoolArray]
     status: dict[float, Status]
     reason: dict[float, str]
@@ -79,8 +90,8 @@ def classification_data(
     Returns
     -------
     ClassificationData
-        ``x1``, ``x2``, ``estimate``, and by level ``undecided``, ``status`` and ``reason``;
-        ``classes``, ``observed_x``, ``observed_y``.
+        ``x1``, ``x2``, ``estimate``, and by level ``lower``, ``upper``, ``undecided``, ``status``
+        and ``reason``; ``classes``, ``observed_x``, ``observed_y``.
 
     Examples
     --------
@@ -116,6 +127,8 @@ def classification_data(
         x1=x1,
         x2=x2,
         estimate=bands[wanted[0]].estimate.reshape(shape),
+        lower={p: band.lower.reshape(shape) for p, band in bands.items()},
+        upper={p: band.upper.reshape(shape) for p, band in bands.items()},
         undecided={p: _undecided(band).reshape(shape) for p, band in bands.items()},
         status={p: band.status for p, band in bands.items()},
         reason={p: band.reason for p, band in bands.items()},
@@ -153,8 +166,9 @@ def classification(
     norm_bound : float, optional
         An assumption of yours: the function's norm is at most B.
     resolution : int, optional
-        The bounds are computed on a grid of that many points in each direction: by default 60, and
-        24 with label noise, where each of them is a search of some hundredths of a second.
+        The bounds are computed on a grid of that many points in each direction, between which they
+        are interpolated: by default 60, and 24 with label noise, where each point is a search of
+        some hundredths of a second.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -173,17 +187,17 @@ def classification(
     ('x1', 'x2')
     """
     ax = new_axes(ax)
-    from matplotlib.colors import ListedColormap
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     data = classification_data(region, levels, norm_bound=norm_bound, resolution=resolution)
-    ordered = sorted(data.undecided, reverse=True)
+    ordered = sorted(_inhabited(data), reverse=True)
     handles: list[Any] = []
     for level, tint in zip(ordered, tints(len(ordered), GREY), strict=True):
-        zone = np.ma.masked_equal(data.undecided[level], False)
-        ax.pcolormesh(data.x1, data.x2, zone, cmap=ListedColormap([tint]), shading="nearest")
         handles.append(Patch(color=tint, label=f"undecided, {short(level, data.status[level])}"))
+        x1, x2, doubt = _doubt(data, level)
+        if doubt.max() >= 0:
+            ax.contourf(x1, x2, doubt, [0.0, 2.0 * _FAR], colors=[tint])
     if data.estimate.min() < 0 < data.estimate.max():
         ax.contour(data.x1, data.x2, data.estimate, [0.0], colors=[BLACK], linewidths=1.6)
         handles.append(Line2D([], [], color=BLACK, linewidth=1.6, label="decision boundary"))
@@ -206,13 +220,34 @@ def classification(
     return ax
 
 
+def _inhabited(data: ClassificationData) -> list[float]:
+    """Return the levels whose region has members: of one that has none the notes speak."""
+    return [p for p, status in data.status.items() if status is not Status.EMPTY]
+
+
+def _doubt(data: ClassificationData, level: float) -> tuple[Array, Array, Array]:
+    """Return a finer grid, and how far E[y|x] may lie on the side of either label, >= 0 if it may.
+
+    Each bound is interpolated by itself: a zone that passes between the points is not lost.
+    """
+    x1, x2 = (np.linspace(x[0], x[-1], _FINER * (len(x) - 1) + 1) for x in (data.x1, data.x2))
+    at = np.meshgrid(x2, x1, indexing="ij")
+    lower, upper = (
+        RegularGridInterpolator(
+            (data.x2, data.x1), np.clip(bound, -_FAR, _FAR), bounds_error=False, fill_value=None
+        )(tuple(at))
+        for bound in (data.lower[level], data.upper[level])
+    )
+    return x1, x2, np.minimum(upper, -lower)
+
+
 def _word(label: Any) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
 def _everywhere(data: ClassificationData) -> list[str]:
     """Say at which levels no input of the picture is decided."""
-    full = [p for p, zone in sorted(data.undecided.items()) if zone.all()]
+    full = [p for p in sorted(_inhabited(data)) if data.undecided[p].all()]
     if not full:
         return []
     return [f"{', '.join(map(percent, full))}: the label is undecided at every input shown."]
