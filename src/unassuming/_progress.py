@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def progress(work: Iterable[tuple[slice, T]], total: int, what: str) -> Iterator[tuple[slice, T]]:
-    """Yield the batches of ``work``, each with the slice it covers, and say how far they are."""
+@contextmanager
+def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Yield a function that is told how many of ``total`` are done, and says so."""
     started, shown = time.monotonic(), False
-    for which, item in work:
-        yield which, item
+
+    def done(count: int) -> None:
+        nonlocal shown
         if sys.stderr.isatty() and time.monotonic() - started > 1:
             shown = True
-            _say(f"\r{which.stop} of {total} {what}")
-    if shown:
-        _say("\r\033[K")
+            _say(f"\r{count} of {total} {what}")
+
+    try:
+        yield done
+    finally:
+        if shown:
+            _say("\r\033[K")
+
+
+def progress(work: Iterable[tuple[slice, T]], total: int, what: str) -> Iterator[tuple[slice, T]]:
+    """Yield the batches of ``work``, each with the slice it covers, and say how far they are."""
+    with counting(total, what) as done:
+        for which, item in work:
+            yield which, item
+            done(which.stop)
 
 
 def _say(text: str) -> None:

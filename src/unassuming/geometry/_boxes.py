@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import svd
 
+from unassuming._progress import counting
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._admissible import Admissible
 from unassuming.geometry._labels import LabelModel
@@ -135,6 +136,18 @@ class Boxes:
         a member comes as close to it as the gap; the search stops when all are, or before it has
         examined more than ``nodes`` boxes. If no box is left, the region is empty.
         """
+        with counting(nodes, "boxes at most") as say:
+            return self._support(g, q, nearby, nodes, gap, say)
+
+    def _support(
+        self,
+        g: Array,
+        q: int,
+        nearby: Callable[[Array], Array],
+        nodes: int,
+        gap: float,
+        say: Callable[[int], None],
+    ) -> Support:
         signed = np.concatenate([-g, g])
         both = signed @ self.back
         size = np.abs(both)
@@ -158,6 +171,7 @@ class Boxes:
                 known.add(nearby(centre[top] @ self.back.T))
                 break
             examined += 2 * len(split)
+            say(examined)
             new_centre, new_half = _halves(centre[split], half[split])
             keep = self.possible(new_centre, new_half) >= q
             new_centre, new_half = new_centre[keep], new_half[keep]
