@@ -85,8 +85,7 @@ class FormMaker:
 
     def _forms(self, F: Array, which: slice) -> Forms:
         perturbations, q = self.perturbations.take(which), self.q
-        Er = self.moved[which]
-        Gr, qEr = self.residual + Er, Er @ q
+        Gr, qEr = self.residual + self.moved[which], self.seen[which]
         moved = moves_of(perturbations.noise)(perturbations, F)
         qEF = moved.seen_by(q)  # (s, k, ·)
         A = moved.gram()
@@ -109,13 +108,18 @@ class FormMaker:
         return np.asarray(Er)
 
     @cached_property
+    def seen(self) -> Array:
+        """qᵀE r̂ for every transformation, (m - 1, k)."""
+        return np.asarray(self.moved @ self.q)
+
+    @cached_property
     def margin(self) -> Array:
         """What rounding may have taken from c = ‖qᵀE r̂‖², where that is small, (m - 1,)."""
         length = np.linalg.norm(self.moved, axis=1)
         if not self.perturbations.noise.exact_arithmetic:
             length = length + np.linalg.norm(self.residual)
         error = 8 * _EPS * sum(self.q.shape) * length + 2 * np.linalg.norm(self.residual_error)
-        small = np.linalg.norm(self.moved @ self.q, axis=1) <= error
+        small = np.linalg.norm(self.seen, axis=1) <= error
         return np.asarray(np.where(small, error**2, 0.0))
 
     @cached_property

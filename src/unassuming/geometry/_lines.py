@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._forms import FormMaker
 
 _EPS = float(np.finfo(np.float64).eps)
+_BATCH_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +37,34 @@ def along_lines(
 ) -> LineQuadratics:
     """Restrict the sets to lines of fitted values f̂ + start + t step, each (N, n).
 
-    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``.
+    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``. The
+    lines are taken a few at a time: working memory does not grow with their number.
     """
     start_error = error if start_error is None else start_error
-    q, r, perturbations = maker.q, maker.residual, maker.perturbations
-    Er = maker.moved
-    qEr = Er @ q
-    h = Er + r - qEr @ q.T  # (I - S)E r̂ + r̂
+    q = maker.q
+    h = maker.moved + maker.residual - maker.seen @ q.T  # (I - S)E r̂ + r̂
+    some = max(1, _BATCH_BYTES // (8 * maker.perturbations.m * 3 * sum(q.shape)))
+    parts = [
+        _some_lines(maker, h, *(part[k : k + some] for part in (start, step, error, start_error)))
+        for k in range(0, max(1, len(step)), some)
+    ]
+    return LineQuadratics(
+        **{
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(LineQuadratics)
+        }
+    )
+
+
+def _some_lines(
+    maker: FormMaker, h: Array, start: Array, step: Array, error: Array, start_error: Array
+) -> LineQuadratics:
+    q, perturbations = maker.q, maker.perturbations
     moved = perturbations.apply(step) - step[:, None, :]
     q_moved = moved @ q
     A = _dot(moved, moved) - _dot(q_moved, q_moved)
     b = -_dot(moved, h)
-    c = _dot(qEr, qEr) + maker.margin + np.zeros_like(b)
+    c = _dot(maker.seen, maker.seen) + maker.margin + np.zeros_like(b)
     zero = maker.tied
     b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
     unit = 8 * _EPS * sum(q.shape)
@@ -65,7 +82,8 @@ def along_lines(
         b, c = np.where(within, 0.0, b), np.where(within, 0.0, c)
     size = np.linalg.norm(moved, axis=-1)
     off = unit * size + 2 * error[:, None]
-    return LineQuadratics(A, b, c, off * (2 * size + off), zero & ~maker.tie_wins)
+    empty = np.broadcast_to(maker.without_points, A.shape)
+    return LineQuadratics(A, b, c, off * (2 * size + off), empty)
 
 
 def _dot(x: Array, y: Array) -> Array:

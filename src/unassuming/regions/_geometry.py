@@ -39,7 +39,6 @@ from unassuming.regions._results import Boundedness, Status
 from unassuming.regions._supports import ball_supports, supports
 
 _EPS = float(np.finfo(np.float64).eps)
-_BATCH_BYTES = 2**26
 _LARGEST_SEARCH = 2**26
 _LARGEST_TABLE = 2**20
 
@@ -92,15 +91,20 @@ class Geometry:
 
     def lines(self, start: Array | None, directions: Array) -> LineQuadratics:
         """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
+        step, error = self._fitted(directions)
+        if start is None:
+            return along_lines(self.maker, np.zeros_like(step), step, error)
+        base, away = self._fitted(start)
+        return along_lines(self.maker, base, step, error, away)
+
+    def _fitted(self, changes: Array) -> tuple[Array, Array]:
+        """Return the changes (N, d) in fitted values, (N, n), and bounds of their rounding (N,).
+
+        Rounding is relative to the terms of each sum, however badly the columns are scaled.
+        """
         Phi = self.objective.design.matrix
-        step = self.root * (directions @ Phi.T)
-        start = np.zeros_like(directions) if start is None else start
-        base = self.root * (start @ Phi.T)
-        # Rounding is relative to the terms of each sum, however badly the columns are scaled.
-        terms = np.abs(Phi.T) * self.root
-        unit = _EPS * sum(Phi.shape)
-        size, away = (np.linalg.norm(np.abs(v) @ terms, axis=1) for v in (directions, start))
-        return along_lines(self.maker, base, step, unit * size, unit * away)
+        terms = np.linalg.norm(self.root * (np.abs(changes) @ np.abs(Phi.T)), axis=1)
+        return self.root * (changes @ Phi.T), _EPS * sum(Phi.shape) * terms
 
     def lines_to_walk(self, start: Array, directions: Array) -> LineQuadratics:
         """Return the same in fewer operations, less carefully: what is found has to be tested."""
@@ -136,13 +140,8 @@ class Geometry:
         )
 
     def exits(self, directions: Array) -> Array:
-        """Return where rays from the estimate leave each set, (N, m - 1), in bounded memory."""
-        ends = np.empty((len(directions), self.perturbations.m - 1))
-        n, k = self.maker.q.shape
-        step = max(1, _BATCH_BYTES // (8 * self.perturbations.m * 3 * (n + k)))
-        for start in range(0, len(directions), step):
-            ends[start : start + step] = exits(self.lines(None, directions[start : start + step]))
-        return ends
+        """Return where rays from the estimate leave each set, (N, m - 1)."""
+        return exits(self.lines(None, directions))
 
     # Bounds
 
