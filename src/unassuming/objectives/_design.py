@@ -402,7 +402,7 @@ class KernelDesign(Design):
 def _spectrum(K: Array) -> tuple[Array, Array]:
     """Return eigenvalues and eigenvectors, orthogonal to rounding.
 
-    Divide and conquer: on close eigenvalues, the normal case here, the default driver loses five
+    Divide and conquer: on close eigenvalues, the normal case here, the default driver loses some
     digits of orthogonality.
     """
     values, vectors = eigh(K, driver="evd")
