@@ -1,24 +1,32 @@
-"""Single precision decides only what it can: sure signs are right, the rest is left in doubt."""
+"""One product decides only what it can: sure signs are right, the rest is left in doubt."""
 
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
+from sklearn.svm import SVR
+from threadpoolctl import threadpool_limits
 
 import unassuming as ua
 
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
 MODELS = {
     "kernel ridge": KernelRidge(kernel="rbf", gamma=0.5, alpha=0.5),
     "ridge": Ridge(0.5),
     "least squares": LinearRegression(),
+    "SVR": SVR(C=3.0, **KERNEL),
+    "lasso": Lasso(0.05),
+    "kernel lasso": ua.KernelLasso(0.5, **KERNEL),
+    "kernel Huber": ua.KernelHuber(0.5, delta=0.7, **KERNEL),
 }
+LINEAR = ["kernel ridge", "ridge", "least squares", "SVR", "lasso", "kernel lasso"]
 
 
-def build(name, noise, m=150, offset=0.0):
+def build(name, noise, m=150, offset=0.0, n=14, **options):
     rng = np.random.default_rng(1)
-    X = np.linspace(0, 10, 14)[:, None]
-    y = offset + np.sin(X[:, 0]) + rng.laplace(size=14)
-    return ua.confidence_region(MODELS[name], X, y, noise=noise, m=m, random_state=1)
+    X = np.linspace(0, 10, n)[:, None]
+    y = offset + np.sin(X[:, 0]) + rng.laplace(size=n)
+    return ua.confidence_region(MODELS[name], X, y, noise=noise, m=m, random_state=1, **options)
 
 
 def candidates(region, count=400):
@@ -32,11 +40,22 @@ def one_by_one(region, a):
     return np.concatenate([region.rank(part) for part in np.split(a, len(a) // 20)])
 
 
-@pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable", "spherical"])
-@pytest.mark.parametrize("name", MODELS)
-def test_what_is_not_in_doubt_is_right(name, noise):
+SETTINGS = [
+    *((name, noise, {}) for name in MODELS for noise in ("symmetric", "symmetric-exchangeable")),
+    *((name, "spherical", {}) for name in LINEAR),
+    ("SVR", "symmetric", {"weighting": "identity"}),
+    ("SVR", "exchangeable", {"weighting": "identity"}),
+    ("kernel ridge", "symmetric", {"weighting": "identity"}),
+    ("kernel lasso", "exchangeable", {"weighting": "hessian"}),
+    ("kernel Huber", "exchangeable", {"sample_weight": np.linspace(1, 2, 14)}),
+    ("lasso", ua.noise.BlockSymmetric(np.arange(14) // 2), {}),
+]
+
+
+@pytest.mark.parametrize(("name", "noise", "options"), SETTINGS)
+def test_what_is_not_in_doubt_is_right(name, noise, options):
     # m = 150: sums of bytes go beyond 127.
-    region = build(name, noise)
+    region = build(name, noise, **options)
     a = candidates(region)
     below, doubt = region._engine._screen.before(a)
     np.testing.assert_array_equal(1 + below[~doubt], one_by_one(region, a)[~doubt])
@@ -50,14 +69,60 @@ def test_large_offsets_leave_more_in_doubt_and_change_no_rank(offset):
     np.testing.assert_array_equal(region.rank(a), one_by_one(region, a))
 
 
-def test_most_candidates_at_the_scale_of_the_region_are_decided():
-    region = build("kernel ridge", "symmetric")
+@pytest.mark.parametrize("name", MODELS)
+def test_most_candidates_at_the_scale_of_the_region_are_decided(name):
+    region = build(name, "symmetric")
     a = region.estimate + 0.3 * np.random.default_rng(0).normal(size=(2000, region.objective.d))
     assert region._engine._screen.before(a)[1].mean() < 0.05
 
 
-def test_numbers_that_overflow_are_in_doubt():
-    region = build("kernel ridge", "symmetric")
+@pytest.mark.parametrize("name", MODELS)
+def test_identical_draws_are_ties_and_cost_nothing(name):
+    """Of 8 sign vectors 40 draws hold the identity and repetitions of it."""
+    region = build(name, "symmetric", m=40, n=3)
+    idle = (region.perturbations.apply(np.ones(3)) == 1).all(axis=1)
+    assert idle.any()
+    assert len(region._engine._screen.table) == 39 - idle.sum()
+    a = candidates(region)
+    np.testing.assert_array_equal(region.rank(a), one_by_one(region, a))
+
+
+def test_coefficients_at_a_kink_are_in_doubt():
+    region = build("kernel lasso", "symmetric")
+    a = candidates(region, 40)
+    a[::2, 3] = 0.0
+    doubt = region._engine._screen.before(a)[1]
+    assert doubt[::2].all()
+    assert not doubt[1::2].all()
+    np.testing.assert_array_equal(region.rank(a), one_by_one(region, a))
+
+
+def test_signs_need_no_pairs_if_the_weighting_is_the_identity():
+    """SVR: Z_i - Z_0 = -2ε Σ (s_ij - 1) r_j sign(a_j), one product of n columns."""
+    region = build("SVR", "symmetric", weighting="identity")
+    assert region._engine._screen.table.shape[1] == 14
+    assert build("SVR", "symmetric")._engine._screen.table.shape[1] == 14 * 13 // 2 + 14
+
+
+def test_a_scale_found_from_all_residuals_is_compared_with_care():
+    X, y, _ = ua.datasets.sine(n=14, random_state=0)
+    region = ua.confidence_region(HuberRegressor(), X, y, random_state=0)
+    assert region._engine._screen is None
+
+
+@pytest.mark.parametrize("name", ["kernel ridge", "SVR", "kernel Huber"])
+def test_threads_change_nothing(name):
+    region = build(name, "symmetric")
+    a = region.estimate + np.random.default_rng(0).normal(size=(50_000, region.objective.d))
+    with threadpool_limits(2):
+        two = region.rank(a)
+    with threadpool_limits(1):
+        np.testing.assert_array_equal(region.rank(a), two)
+
+
+@pytest.mark.parametrize("name", ["kernel ridge", "SVR", "lasso", "kernel Huber"])
+def test_numbers_that_overflow_are_in_doubt(name):
+    region = build(name, "symmetric")
     a = np.full((40, region.objective.d), 1e200)
     with np.errstate(all="ignore"):
         assert region._engine._screen.before(a)[1].all()

@@ -31,6 +31,8 @@ class LiftedGaps:
         Bounds of Q_i, l_i and c_i before cancellation: what rounding errors are relative to.
     spread : float
         ‖Φ‖, for the rounding errors of Φ a.
+    idle : boolean array of shape (m - 1,)
+        Transformations that move nothing: Z_i = Z_0 for every candidate.
     """
 
     pull: Array
@@ -38,6 +40,7 @@ class LiftedGaps:
     table: Array
     size: Array
     spread: float
+    idle: BoolArray
 
     @classmethod
     def build(cls, objective: Quadratic, perturbations: Perturbations) -> LiftedGaps | None:
@@ -77,7 +80,9 @@ class LiftedGaps:
             ],
             axis=1,
         )
-        return cls(pull, push, table, size, spread)
+        idle = ~delta.any(axis=(0, 2))
+        table[idle] = 0.0
+        return cls(pull, push, table, size, spread, idle)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:
         """Return Z_i - Z_0, shape (N, m - 1), and which candidates have a sign in doubt."""
@@ -99,4 +104,4 @@ class LiftedGaps:
         unit = 8 * _EPS * (n + len(monomials) + a.shape[1])
         powers = np.stack([length**2 + 2 * length * off, length + off, np.ones(len(a))])
         sure = np.abs(gaps) > (unit * self.size) @ powers  # False also where anything overflowed
-        return gaps.T, ~sure.all(axis=0)
+        return gaps.T, ~sure[~self.idle].all(axis=0)

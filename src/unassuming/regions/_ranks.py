@@ -10,17 +10,17 @@ import numpy as np
 from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Perturbations
-from unassuming.objectives import Objective, Quadratic, Score
+from unassuming.objectives import DesignedObjective, LeastNormScore, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
 from unassuming.regions._candidates import Candidates
 from unassuming.regions._lifted import LiftedGaps
+from unassuming.regions._residual_screen import ResidualScreen
 from unassuming.regions._screen import Screen
+from unassuming.regions._threads import in_threads
+from unassuming.regions._whitened_screen import WhitenedScreen
 
 BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
-
-SCREEN_BATCH = 4096
-"""Candidates in one product of single precision: the products of two batches fit a cache."""
 
 _FEW = 32  # up to here the table of the lifted product is not worth building
 
@@ -28,9 +28,9 @@ _FEW = 32  # up to here the table of the lifted product is not worth building
 class RankEngine:
     """Ranks of candidates: the careful comparison, and a fast path that defers to it.
 
-    The fast path (docs/theory.md 4.6) serves coefficient vectors of a quadratic objective under
-    linear transformations. A candidate with any comparison that rounding could decide goes to the
-    careful comparison, so both give the same ranks.
+    The fast path (docs/theory.md 4.6) serves coefficient vectors under orthogonal transformations.
+    A candidate with any comparison that rounding could decide goes to the careful comparison, so
+    both give the same ranks.
     """
 
     def __init__(
@@ -75,13 +75,14 @@ class RankEngine:
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the lifted product decides; return the candidates left over."""
-        few = candidates.values is not None or len(candidates) <= _FEW
-        lifted = None if few else self._lifted
-        if lifted is None:
-            return np.arange(len(candidates))
         left = np.arange(len(candidates))
+        if candidates.values is not None or len(candidates) <= _FEW:
+            return left
         if self._screen is not None:
             left = self._screened(self._screen, candidates, ranks)
+        lifted = self._lifted
+        if lifted is None:
+            return left
         left_over = []
         step = max(1, BATCH_BYTES // (8 * sum(lifted.table.shape)))
         for batch in _slices(len(left), step):
@@ -91,17 +92,19 @@ class RankEngine:
                 gaps, doubt = lifted.gaps(a, r)
             ranks[rows] = self._rank(gaps, 0.0, r)
             left_over.append(rows[doubt])
-        return np.concatenate(left_over) if left_over else left
+        return np.asarray(np.concatenate(left_over)) if left_over else left
 
     def _screened(self, screen: Screen, candidates: Candidates, ranks: IntArray) -> IntArray:
-        """Fill in the ranks that single precision decides; return the candidates left over."""
-        left_over = []
-        for batch in _slices(len(candidates), SCREEN_BATCH):
-            with np.errstate(over="ignore", invalid="ignore"):
+        """Fill in the ranks that the screen decides; return the candidates left over."""
+
+        def one(batch: slice) -> IntArray:
+            with np.errstate(all="ignore"):
                 below, doubt = screen.before(candidates.coefficients[batch])
             ranks[batch] = 1 + below
-            left_over.append(batch.start + np.flatnonzero(doubt))
-        return np.concatenate(left_over)
+            return np.asarray(batch.start + np.flatnonzero(doubt))
+
+        pieces = list(_slices(len(candidates), screen.batch))
+        return np.asarray(np.concatenate(in_threads(one, pieces)))
 
     def _contrast(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Contrast:
         """Compare some candidates, given their residuals, with their perturbations."""
@@ -135,10 +138,20 @@ class RankEngine:
 
     @cached_property
     def _screen(self) -> Screen | None:
-        if self._lifted is None:
+        objective, perturbations = self.objective, self.perturbations
+        if not (isinstance(objective, DesignedObjective) and perturbations.noise.orthogonal):
             return None
-        assert isinstance(self.objective, Quadratic)
-        return Screen.build(self._lifted, self.objective)
+        if isinstance(objective, Quadratic) and self._lifted is not None:
+            return WhitenedScreen.build(self._lifted, objective, self.tie_order)
+        if not isinstance(self.score, LeastNormScore):
+            return None
+        kinks = objective.kinks()
+        if kinks is None:
+            return None
+        # ρ(G r) = G ρ(r) needs an odd function of each residual, and G that moves or turns them.
+        if len(kinks.thresholds) and not perturbations.noise.exact_arithmetic:
+            return None
+        return ResidualScreen.build(objective, self.score, perturbations, self.tie_order)
 
     @cached_property
     def _lifted(self) -> LiftedGaps | None:

@@ -1,0 +1,31 @@
+"""Independent pieces of work on as many threads as linear algebra may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+_FEW = 8
+"""Up to here asking for the number of threads takes longer than they would save."""
+
+
+def in_threads(work: Callable[[S], T], pieces: Sequence[S]) -> list[T]:
+    """Return the results in the order of the pieces.
+
+    Each piece is worked on by one thread, products of matrices included, and there are as many
+    workers as BLAS has threads (OMP_NUM_THREADS, threadpoolctl and the like are respected).
+    """
+    if len(pieces) <= _FEW:
+        return [work(piece) for piece in pieces]
+    pools = ThreadpoolController().select(user_api="blas")
+    threads = min((pool["num_threads"] for pool in pools.info()), default=1)
+    if threads == 1:
+        return [work(piece) for piece in pieces]
+    with pools.limit(limits=1), ThreadPoolExecutor(threads) as workers:
+        return list(workers.map(work, pieces))
