@@ -343,3 +343,21 @@ def test_an_objective_of_ones_own_says_what_a_band_lacks(own):
         own.band([[1.0]])
     with pytest.raises(ua.NotAvailable, match="a norm bound needs a model with features"):
         own.interval(None, 0.5, norm_bound=3.0)
+
+
+def test_a_member_found_by_hand_lies_within_the_bounds():
+    """Near the last multiplier rounding had made the lower bound of the intercept -0.243."""
+    x = [-0.12153810239349196, 0.06171351136188846, 0.17439802766558207, 0.07282147933667216]
+    x += [0.18931557476125221, 0.0500372329700695, 0.06584719874962049, 0.25013513520763736]
+    x += [0.14442215097460523, -0.14413408101173728, -0.10278042859569936, -0.0664061933402105]
+    y = [-0.15301703550819695, -2.9247037832934315, 1.1850132579155215, -0.31577397138643876]
+    y += [3.0867452597079006, 2.739454573631434, 1.3535347803880866, -0.06483481464628854]
+    y += [-0.16450211734369466, 3.386953434870663, -0.041627890230789756, -0.2668925567971676]
+    region = ua.confidence_region(
+        Lasso(alpha=1e-3), np.array(x)[:, None], np.array(y), m=10, random_state=348875
+    )
+    member = np.array([-0.44713582, 0.55174825])
+    assert region.contains(member, level=0.9)
+    bounds = region.interval(level=0.9, norm_bound=0.568642173535259)
+    assert (bounds.lower <= member).all()
+    assert (member <= bounds.upper).all()

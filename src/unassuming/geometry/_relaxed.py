@@ -12,6 +12,10 @@ over all θ need not be attained.
 N is a diagonal of ones and zeros. Where it is zero A has to be positive definite, and eliminating
 those coordinates leaves I + θS with the Schur complement S of A: one eigendecomposition makes all
 θ diagonal. With N = 0 and B = 0 there is no ball, and the set itself has to be an ellipsoid.
+
+Rounding: 1 + θσ is small near the last θ, and what is divided by it carries the error of its terms
+that many times. Each value is enlarged by what that can amount to, so that it bounds by itself: the
+least of many would otherwise be the one with the luckiest error.
 """
 
 from __future__ import annotations
@@ -70,6 +74,8 @@ class _Combined:
     b_apart: Array  # (s,): b_zᵀA_zz⁻¹b_z, z what the ball does not see
     mixed: Array  # (s, N): b_zᵀA_zz⁻¹g_z
     h_apart: Array  # (s, N): g_zᵀA_zz⁻¹g_z
+    condition: Array  # (s,): that of A_zz
+    z: int
     useless: BoolArray  # (s,): no θ makes the sum definite
     bound: float
 
@@ -78,16 +84,18 @@ class _Combined:
         cls, A: Array, b: Array, c: Array, N: Array, g: Array, p: Array, bound: float
     ) -> _Combined:
         seen, z = np.flatnonzero(N), np.flatnonzero(N == 0)
-        white, useless = _inverse_root(A[:, z][:, :, z])  # W with A_zz⁻¹ = WWᵀ
+        white, condition, useless = _inverse_root(A[:, z][:, :, z])  # W with A_zz⁻¹ = WWᵀ
         useless = np.asarray(useless | ~A.any(axis=(1, 2)))
         across = np.swapaxes(white, 1, 2) @ A[:, z][:, :, seen]
         b_z = (b[:, None, z] @ white)[:, 0, :]
         g_z = g[:, z] @ white  # (s, N, z)
-        S = A[:, seen][:, :, seen] - np.swapaxes(across, 1, 2) @ across
+        A_seen, taken = A[:, seen][:, :, seen], np.swapaxes(across, 1, 2) @ across
+        S = A_seen - taken
         S = np.where(useless[:, None, None], 0.0, (S + np.swapaxes(S, 1, 2)) / 2)
         sigma, turn = np.linalg.eigh(S)
+        terms = np.linalg.norm(A_seen, axis=(1, 2)) + condition * np.linalg.norm(taken, axis=(1, 2))
         return cls(
-            sigma=_lowered(sigma),
+            sigma=_lowered(sigma, np.where(useless, 0.0, terms)),
             b=((b[:, None, seen] - b_z[:, None, :] @ across) @ turn)[:, 0, :],
             h=(g[:, seen] - g_z @ across) @ turn,
             c=c,
@@ -95,6 +103,8 @@ class _Combined:
             b_apart=(b_z**2).sum(axis=1),
             mixed=(g_z @ b_z[:, :, None])[:, :, 0],
             h_apart=(g_z**2).sum(axis=2),
+            condition=condition,
+            z=len(z),
             useless=useless,
             bound=bound,
         )
@@ -137,25 +147,41 @@ class _Combined:
             spread = np.einsum("snk,snk,snk->sn", self.h, self.h, over)
         centre = theta * centre + self.mixed
         spread = spread + self.p**2 + self.h_apart / theta
-        value = sign * centre + np.sqrt(np.maximum(size, 0.0) * spread)
-        # A size below zero, beyond rounding, certifies that the two do not meet.
         terms = self.bound**2 + np.abs(theta * self.c[:, None]) + shift
-        return np.where(size < -1e-9 * terms, -np.inf, value)
+        unit = self._rounding(theta, over)
+        radius = np.sqrt((np.maximum(size, 0.0) + unit * terms) * spread * (1 + unit))
+        # The centre is the product of two vectors whose lengths have the squares spread and shift.
+        value = sign * centre + radius + unit * np.sqrt(spread * shift)
+        # A size below zero, beyond rounding, certifies that the two do not meet.
+        return np.where(size < -(1e-9 + unit) * terms, -np.inf, value)
+
+    def _rounding(self, theta: Array, over: Array) -> Array:
+        """Bound the relative errors of sums with 1/(1 + θσ), (s, ·): of size, spread and centre."""
+        k = self.sigma.shape[1] + self.z
+        largest = 1 + theta * np.abs(self.sigma).max(axis=1, initial=0.0)[:, None]
+        worst = largest * over.max(axis=-1, initial=0.0) + self.condition[:, None]
+        return np.asarray(8 * _EPS * (4 + k) * (1 + worst))
 
 
-def _inverse_root(A: Array) -> tuple[Array, BoolArray]:
-    """Return W with A⁻¹ = WWᵀ, and where A is not positive definite, (s, z, z) and (s,)."""
+def _inverse_root(A: Array) -> tuple[Array, Array, BoolArray]:
+    """Return W with A⁻¹ = WWᵀ, its condition, and where A is not positive definite.
+
+    Of shapes (s, z, z), (s,) and (s,).
+    """
     diagonal = np.diagonal(A, axis1=1, axis2=2)
     flat = diagonal <= 0
     unit = 1 / np.sqrt(np.where(flat, 1.0, diagonal))  # coordinates of comparable size
     values, turn = np.linalg.eigh(unit[:, :, None] * A * unit[:, None, :])
-    values = _lowered(values)
+    values = _lowered(values, np.abs(values).max(axis=1, initial=0.0))
     bad = np.asarray(flat.any(axis=1) | (values <= 0).any(axis=1))
     values = np.where(bad[:, None], 1.0, values)
-    return np.asarray(unit[:, :, None] * turn / np.sqrt(values)[:, None, :]), bad
+    condition = values.max(axis=1, initial=0.0) / values.min(axis=1, initial=np.inf)
+    return np.asarray(unit[:, :, None] * turn / np.sqrt(values)[:, None, :]), condition, bad
 
 
-def _lowered(values: Array) -> Array:
-    """Lower eigenvalues (s, k) by their rounding errors: that loosens a bound, never breaks it."""
-    size = np.abs(values).max(axis=1, initial=0.0)[:, None]
-    return np.asarray(values - 8 * _EPS * values.shape[1] * size)
+def _lowered(values: Array, size: Array) -> Array:
+    """Lower eigenvalues (s, k) by their rounding errors: that loosens a bound, never breaks it.
+
+    ``size`` (s,) is that of what the matrix was computed from.
+    """
+    return np.asarray(values - 8 * _EPS * values.shape[1] * size[:, None])
