@@ -14,7 +14,7 @@ SAME = 8 * float(np.finfo(np.float64).eps)
 """Relative distance within which two crossings are one."""
 
 FARTHEST = 1e100
-"""Crossings beyond this many lengths of the direction count as never happening."""
+"""Crossings beyond this many lengths of the direction are taken to happen there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,8 @@ class Breakpoints:
         o, d = origins[:, steps.coefficient, None], directions[:, steps.coefficient, None]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             t = ((steps.values - o) / d).reshape(len(directions), k * K) + 0.0
-        t[~(np.abs(t) < FARTHEST)] = np.inf
+        never = np.isnan(t) | np.repeat(d[..., 0] == 0, K, axis=1)
+        t = np.where(never, np.inf, np.clip(t, -FARTHEST, FARTHEST))
         order = np.argsort(t, axis=1, kind="stable")
         width = int(np.isfinite(t).sum(axis=1).max(initial=0))
         order = order[:, :width]

@@ -13,6 +13,10 @@ from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
 
+_SEEN = 1e-6
+"""Singular values of Φ below this share of the largest count as zero in the Hessian: weighing them
+up by more would drown what the other components say in rounding."""
+
 
 class LassoObjective(DesignedObjective):
     """(c/2) ‖y - Φa‖² + Σ_j penalty_j |a_j|.
@@ -49,14 +53,14 @@ class LassoObjective(DesignedObjective):
         return not self.penalty.any()
 
     def named_weighting(self, weighting: str) -> Array | None:
-        """Return the identity, the root of the Gram matrix, or (c ΦᵀΦ)^{-1/2} on its range."""
+        """Return the identity, the root of the Gram matrix, or (c ΦᵀΦ)^{-1/2} where it is seen."""
         if weighting == "identity":
             return None
         if weighting == "gram":
             return self.design.gram_root()
         if weighting == "hessian":
             _, s, vt = svd(self.design.matrix, full_matrices=False)
-            keep = s > max(self.design.matrix.shape) * np.finfo(np.float64).eps * s[0]
+            keep = s > _SEEN * s[0]
             return np.asarray(vt[keep] / (np.sqrt(self.c) * s[keep, None]))
         raise self._refused_weighting(weighting, "'identity', 'gram', 'hessian' or a matrix")
 
