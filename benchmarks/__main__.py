@@ -10,12 +10,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-SUBJECTS = ("ranks", "ellipsoids", "bands", "crossings")
+SUBJECTS = ("ranks", "ellipsoids", "bands", "crossings", "kernels", "growth")
 RESULTS = Path(__file__).with_name("results.json")
+ROOT = RESULTS.parent.parent
 LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(LIMITS, "1")
 COLUMNS = "{:<24}{:>10}   {:<44}{:>10}{:>14}   {}"
@@ -32,22 +34,27 @@ def main(subjects: list[str]) -> int:
         print(about["title"] + "\n")
         print(COLUMNS.format("case", "library", "against", "time", "times faster", "target"))
         for number, name in enumerate(about["cases"]):
-            result = call(subject, str(number), wait=f"{subject}: {name}")
+            limits = {} if about["all_cores"] else ONE_THREAD
+            result = call(subject, str(number), wait=f"{subject}: {name}", limits=limits)
             results.append(result)
             missed += [f"{name}: {fault}" for fault in show(result)]
         print()
     RESULTS.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    if "growth" in subjects:
+        subprocess.run([sys.executable, "-m", "benchmarks.picture"], cwd=ROOT, check=True)
     print("\n".join(f"MISSED  {fault}" for fault in missed) or "All targets are met.")
-    print(f"Best of a few rounds, on one thread. Raw figures: {RESULTS.parent.name}/{RESULTS.name}")
+    print(
+        f"Best of a few rounds, on one thread unless said otherwise. Raw figures: {RESULTS.parent.name}/{RESULTS.name}"
+    )
     return 1 if missed else 0
 
 
-def call(*arguments: str, wait: str) -> Any:
+def call(*arguments: str, wait: str, limits: Mapping[str, str] = ONE_THREAD) -> Any:
     """Run benchmarks.case, with a sign of life on a terminal once a second has passed."""
     command = [sys.executable, "-m", "benchmarks.case", *arguments]
-    root, start, shown = RESULTS.parent.parent, monotonic(), False
+    start, shown = monotonic(), False
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=root, env={**os.environ, **ONE_THREAD}
+        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, **limits}
     ) as child:
         while True:
             try:
@@ -80,6 +87,11 @@ def show(result: dict[str, Any]) -> list[str]:
         right = (comparison["against"], duration(comparison["seconds"]), figure(ratio), verdict)
         print(COLUMNS.format(*left, *right).rstrip())
         left = ("", "")
+    if result["growth"]:
+        growth = result["growth"]
+        pairs = zip(growth["sizes"], growth["seconds"], strict=True)
+        times = ", ".join(f"{size:,}: {duration(seconds)}" for size, seconds in pairs)
+        print(f"{left[0]:<26}{growth['variable']}^{growth['exponent']:.2f}   {times}")
     for check in result["checks"]:
         verdict = "met" if check["met"] else "MISSED"
         print(COLUMNS.format("", "", f"{check['what']}: {check['found']}", "", "", verdict))

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from mapie.regression import CrossConformalRegressor
 from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, WhiteKernel
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
@@ -16,12 +18,13 @@ from benchmarks.result import Check, Comparison, Result
 N, D, M, INPUTS, LEVEL = 500, 30, 100, 200, 0.9
 REFITS = 1000
 ROUNDS, SLOW_ROUNDS = 15, 2
-TARGET_BOOTSTRAP, TARGET_CONFORMAL = 50, 1
+TARGET_BOOTSTRAP, TARGET_CONFORMAL, TARGET_PROCESS = 50, 1, 1
 MODELS = {"least squares": LinearRegression(), "ridge": Ridge(alpha=1.0)}
 TITLE = (
     f"{LEVEL:.0%} band at {INPUTS} inputs, n = {N}, d = {D}, m = {M}, from the data to the bounds."
-    " The three answer different\nquestions: a simultaneous band of the model, exact for every n;"
-    " pointwise bands of the model, for large n;\nintervals of new outputs"
+    " The four answer different\nquestions: a simultaneous band of the model, exact for every n;"
+    " pointwise bands of the model, for large n;\nintervals of new outputs; a pointwise posterior,"
+    " if noise and prior are Gaussian"
 )
 
 
@@ -36,6 +39,7 @@ def measure(name: str) -> Result:
         rounds=ROUNDS,
     )
     (bootstrap,), _ = best_times(lambda: residual_bootstrap(model, X, y, Z), rounds=SLOW_ROUNDS)
+    (process,), _ = best_times(lambda: gaussian_process(X, y, Z), rounds=1)
     finite = bool(np.isfinite(band.lower).all() and np.isfinite(band.upper).all())
     return Result(
         name,
@@ -43,6 +47,7 @@ def measure(name: str) -> Result:
         [
             Comparison(f"residual bootstrap, {REFITS:,} refits", bootstrap, TARGET_BOOTSTRAP),
             Comparison("MAPIE's CrossConformalRegressor(cv=5)", conformal, TARGET_CONFORMAL),
+            Comparison("GaussianProcessRegressor, linear kernel", process, TARGET_PROCESS),
         ],
         [Check("bounds", f"{'finite' if finite else 'infinite'}, {band.status.name}", finite)],
     )
@@ -58,6 +63,13 @@ def residual_bootstrap(model: Any, X: np.ndarray, y: np.ndarray, Z: np.ndarray) 
     for b in range(REFITS):
         predictions[b] = refit.fit(X, fitted + rng.choice(residuals, len(y))).predict(Z)
     return np.quantile(predictions, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+
+
+def gaussian_process(X: np.ndarray, y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Fit the same linear model with a Gaussian prior, its scales found by maximum likelihood."""
+    kernel = ConstantKernel() * DotProduct() + WhiteKernel()
+    process = GaussianProcessRegressor(kernel, normalize_y=True).fit(X, y)
+    return np.stack(process.predict(Z, return_std=True))
 
 
 def cross_conformal(model: Any, X: np.ndarray, y: np.ndarray, Z: np.ndarray) -> np.ndarray:

@@ -17,7 +17,9 @@ def main(subject: str, number: str | None = None) -> None:
     except ModuleNotFoundError as error:
         sys.exit(f"{error.name} is missing: install it with pip install 'unassuming[bench]'.")
     if number is None:
-        print(json.dumps({"title": module.TITLE, "cases": list(module.CASES)}))
+        all_cores = getattr(module, "ALL_CORES", False)
+        about = {"title": module.TITLE, "cases": list(module.CASES), "all_cores": all_cores}
+        print(json.dumps(about))
         return
     name, measure = list(module.CASES.items())[int(number)]
     print(json.dumps({"subject": subject, **asdict(measure(name))}))

@@ -40,10 +40,21 @@ def kernel_lasso(K: Array, lam: float) -> Model:
     return at
 
 
-def svr(K: Array, epsilon: float) -> Model:
-    """Ψ (r - ε sign(a)), with Ψ = K^{1/2} and coefficients [b, a]."""
+def kernel_huber(K: Array, lam: float, delta: float) -> Model:
+    """Ψ (K clip(r, ±δ)/n - λKa), with Ψ = H^{-1/2} and H = K²/n + λK."""
+    linear = kernel_ridge(K, lam)
+
+    def at(a: Array) -> tuple[Array, Gradient]:
+        fitted, gradient = linear(a)
+        return fitted, lambda r: gradient(np.clip(r, -delta, delta))
+
+    return at
+
+
+def svr(K: Array, epsilon: float, *, identity: bool = False) -> Model:
+    """Ψ (r - ε sign(a)), with Ψ = K^{1/2} or I and coefficients [b, a]."""
     values, vectors = np.linalg.eigh(K)
-    psi = (vectors * np.sqrt(np.abs(values))) @ vectors.T
+    psi = np.eye(len(K)) if identity else (vectors * np.sqrt(np.abs(values))) @ vectors.T
 
     def at(a: Array) -> tuple[Array, Gradient]:
         penalty = epsilon * np.sign(a[1:])

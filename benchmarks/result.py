@@ -28,6 +28,16 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Growth:
+    """Times for growing sizes, and the exponent of the power of the size that fits the larger."""
+
+    variable: str
+    sizes: list[int]
+    seconds: list[float]
+    exponent: float
+
+
+@dataclass(frozen=True)
 class Result:
     """One case: the library's time, and everything it is held against."""
 
@@ -36,3 +46,4 @@ class Result:
     comparisons: list[Comparison]
     checks: list[Check] = field(default_factory=list)
     peak_memory_bytes: int | None = None
+    growth: Growth | None = None

@@ -1,0 +1,39 @@
+"""``python -m benchmarks.picture``: draw what `growth` measured, on logarithmic axes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+HERE = Path(__file__).parent
+MARKERS = "os^Dv"
+
+
+def draw(results: list[dict[str, Any]], path: Path) -> None:
+    """Draw one panel for each variable."""
+    measured = [result for result in results if result["growth"]]
+    panels = [("n", "rows n"), ("d", "features d"), ("m", "statistics m")]
+    figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained", sharey=True)
+    for ax, (variable, label) in zip(axes, panels, strict=True):
+        mine = [result for result in measured if result["growth"]["variable"] == variable]
+        for result, marker in zip(mine, MARKERS, strict=False):
+            growth, what = result["growth"], result["case"].rpartition(",")[0]
+            name = f"{what}: {variable}^{growth['exponent']:.2f}"
+            ax.loglog(growth["sizes"], growth["seconds"], marker + "-", label=name)
+        ax.set_xlabel(label)
+        ax.grid(which="both", alpha=0.2)
+        ax.legend(fontsize="small")
+    axes[0].set_ylabel("seconds, one thread")
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    target = HERE / "growth.png"
+    draw(json.loads((HERE / "results.json").read_text(encoding="utf-8")), target)
+    print(f"Picture: {HERE.name}/{target.name}")
