@@ -10,9 +10,17 @@ import numpy as np
 from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Perturbations
-from unassuming.objectives import Objective, Quadratic, Score
+from unassuming.noise._signs import SignFlips
+from unassuming.objectives import (
+    DesignedObjective,
+    LeastNormScore,
+    Objective,
+    Quadratic,
+    Score,
+)
 from unassuming.ranking import Contrast, precedes, rank
 from unassuming.regions._candidates import Candidates
+from unassuming.regions._flipped import FlippedGaps
 from unassuming.regions._lifted import LiftedGaps
 from unassuming.regions._screen import Screen
 
@@ -29,8 +37,8 @@ class RankEngine:
     """Ranks of candidates: the careful comparison, and a fast path that defers to it.
 
     The fast path (docs/theory.md 4.6) serves coefficient vectors of a quadratic objective under
-    linear transformations. A candidate with any comparison that rounding could decide goes to the
-    careful comparison, so both give the same ranks.
+    linear transformations, and of LASSO and ε-SVR under signs. A candidate with any comparison that
+    rounding could decide goes to the careful comparison, so both give the same ranks.
     """
 
     def __init__(
@@ -76,7 +84,7 @@ class RankEngine:
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the lifted product decides; return the candidates left over."""
         few = candidates.values is not None or len(candidates) <= _FEW
-        lifted = None if few else self._lifted
+        lifted = None if few else self._lifted or self._flipped
         if lifted is None:
             return np.arange(len(candidates))
         left = np.arange(len(candidates))
@@ -147,6 +155,19 @@ class RankEngine:
         if not self.perturbations.noise.orthogonal:
             return None
         return LiftedGaps.build(self.objective, self.perturbations)
+
+    @cached_property
+    def _flipped(self) -> FlippedGaps | None:
+        objective, score = self.objective, self.score
+        if not (isinstance(objective, DesignedObjective) and isinstance(score, LeastNormScore)):
+            return None
+        kinks = objective.kinks()
+        # A penalty with kinks has one subgradient between them; the loss is to be that of squares.
+        if kinks is None or not kinks.values.size or kinks.thresholds.size:
+            return None
+        if not isinstance(self.perturbations.noise, SignFlips):
+            return None
+        return FlippedGaps.build(objective, score, self.perturbations)
 
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
