@@ -57,15 +57,17 @@ def ends(region: Region) -> Ends:
     if isinstance(region, QuadraticRegion):
         bounded = round(region.max_bounded_level * region.m)
         return Ends(bounded, bounded + 1)
-    levels = [rank / region.m for rank in range(1, region.m)]
     unbounded = region.m
     for direction in _directions(region):
-        spans = region.crossings(direction, level=levels[: unbounded - 1])
-        open_ = [rank for rank, span in enumerate(spans.values(), 1) if np.isinf(span).any()]
-        unbounded = min([unbounded, *open_])
-        if unbounded == 1:
-            break
+        if unbounded > 1 and _open(region, direction, range(unbounded - 1, unbounded)):
+            unbounded = min(_open(region, direction, range(1, unbounded)))
     return Ends(0, unbounded)
+
+
+def _open(region: Region, direction: Array, ranks: range) -> list[int]:
+    """Return the ranks up to which a region has no end on this line through the estimate."""
+    spans = region.crossings(direction, level=[rank / region.m for rank in ranks])
+    return [r for r, span in zip(ranks, spans.values(), strict=True) if np.isinf(span).any()]
 
 
 def _directions(region: Region) -> Array:

@@ -9,8 +9,8 @@ REVERSED = (
 
 NO_GUARANTEE = (
     "Erratum 2: given the inputs, slacks of labels are not symmetric, so this region, drawn as "
-    "published, carries no coverage guarantee. The classifier that does have symmetric slacks over "
-    "both classes is w = (2, 2)."
+    "published, carries no coverage guarantee. Without regard to the inputs slacks are symmetric "
+    "for w = (2, 2)."
 )
 
 SKEWED = (

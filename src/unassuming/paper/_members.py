@@ -11,7 +11,7 @@ import numpy as np
 from unassuming._typing import Array, IntArray
 from unassuming.regions import Region
 
-_BATCH = 2**13
+_BATCH = 2**12
 _PILOTS = 256
 _SHARE = 0.9
 """Candidates of the largest size have at least this level, in the median."""

@@ -124,6 +124,8 @@ def _functions(ax: Any, panel: Panel) -> None:
 def _curves(ax: Any, panel: Panel, x: Array, estimate: Array, name: str) -> None:
     """Draw the truth, an estimate and the data on top of an image."""
     raster, sample = panel.rasters["models"], panel.sample
+    among = (x >= sample.X.min()) & (x <= sample.X.max())
+    x, estimate = x[among], estimate[among]
     _outlined(ax, x, estimate, BLACK, "-", name)
     _outlined(ax, x, sample.truth(x[:, None]), VERMILION, "--", "truth, x sin x")
     _dots(ax, np.column_stack([sample.X, sample.y]), "white", "o", "data")
@@ -182,7 +184,8 @@ def _coefficients(ax: Any, panel: Panel) -> None:
         colour = BLACK if style == "-" else VERMILION
         for number, outline in enumerate(outlines.values()):
             closed = np.vstack([outline, outline[:1]])
-            ax.plot(*closed.T, style, color=colour, linewidth=1, label=None if number else name)
+            label = None if number else name
+            _outlined(ax, closed[:, 0], closed[:, 1], colour, style, label, width=1.0)
     ax.plot(*data.estimate, "o", color=BLACK, markersize=5, label="estimate")
     ax.annotate(
         "to w = (2, 2)",
@@ -197,12 +200,14 @@ def _coefficients(ax: Any, panel: Panel) -> None:
     _title(ax, panel, "b", "coefficient space, without a bias")
 
 
-def _outlined(ax: Any, x: Array, y: Array, colour: str, style: str, name: str) -> None:
+def _outlined(
+    ax: Any, x: Array, y: Array, colour: str, style: str, name: str | None, width: float = 1.6
+) -> None:
     """Draw a line that can be seen on any background."""
     from matplotlib.patheffects import Normal, Stroke
 
-    effects = [Stroke(linewidth=3.2, foreground="white"), Normal()]
-    ax.plot(x, y, style, color=colour, linewidth=1.6, label=name, path_effects=effects)
+    effects = [Stroke(linewidth=2 * width, foreground="white"), Normal()]
+    ax.plot(x, y, style, color=colour, linewidth=width, label=name, path_effects=effects)
 
 
 def _dots(ax: Any, points: Array, colour: str, marker: str, name: str) -> None:
@@ -217,6 +222,7 @@ def _legend(strip: Any, axes: Sequence[Any]) -> None:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             named.setdefault(name, handle)
     strip.axis("off")
-    strip.legend(
+    legend = strip.legend(
         list(named.values()), list(named), loc="center left", ncols=len(named), frameon=False
     )
+    legend.set_in_layout(False)  # the strip has its height; its width is that of the picture

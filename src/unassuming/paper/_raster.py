@@ -29,7 +29,9 @@ class Raster:
     ) -> None:
         self.window = window
         self.size = size
-        self._marked = np.zeros(m * size * size, dtype=np.bool_)
+        # One bit for each rank and pixel: marking twice is marking once, in any order. What is
+        # outside the window goes to a frame around it.
+        self._marked = np.zeros((m, size + 2, size + 2), dtype=np.bool_)
 
     @property
     def columns(self) -> Array:
@@ -47,11 +49,11 @@ class Raster:
 
     def mark_curves(self, values: Array, ranks: IntArray) -> None:
         """Mark functions with these values (N, size) at the columns."""
-        self._mark(np.arange(self.size), self._pixel(values, 1), ranks[:, None])
+        self._mark(np.arange(1, self.size + 1), self._pixel(values, 1), ranks[:, None])
 
     def mark_steep_curves(self, values: Array, ranks: IntArray) -> None:
         """Mark curves x(y) with these values (N, size) at the rows."""
-        self._mark(self._pixel(values, 0), np.arange(self.size), ranks[:, None])
+        self._mark(self._pixel(values, 0), np.arange(1, self.size + 1), ranks[:, None])
 
     def mark_points(self, points: Array, ranks: IntArray) -> None:
         """Mark points (N, 2)."""
@@ -59,18 +61,18 @@ class Raster:
 
     def lowest(self) -> NDArray[np.intp]:
         """Return the lowest rank of each pixel, (rows, columns) from below; 0 where none is."""
-        marked = self._marked.reshape(-1, self.size, self.size)
-        lowest: NDArray[np.intp] = np.argmax(marked, axis=0)  # nothing has rank 0
+        inside = self._marked[:, 1:-1, 1:-1]
+        lowest: NDArray[np.intp] = np.argmax(inside, axis=0)  # nothing has rank 0
         return lowest
 
     def _pixel(self, values: Array, axis: int) -> IntArray:
-        """Return the number of the pixel along an axis, -1 outside the window."""
+        """Return the number of the pixel along an axis, from 1; the frame is 0 and size + 1."""
         low, high = self.window[axis]
-        place = np.floor((values - low) * (self.size / (high - low)))
-        return np.where((place >= 0) & (place < self.size), place, -1).astype(np.intp)
+        place = (values - low) * (self.size / (high - low))
+        place += 1
+        np.clip(place, 0, self.size + 1, out=place)
+        return place.astype(np.intp)  # downwards, since nothing is negative
 
     def _mark(self, column: IntArray, row: IntArray, ranks: IntArray) -> None:
-        inside = (column >= 0) & (row >= 0)
-        # One bit for each rank and pixel: marking twice is marking once, in any order.
-        code = (ranks * self.size + row) * self.size + column
-        self._marked[code[inside]] = True
+        width = self.size + 2
+        self._marked.reshape(-1)[ranks * width**2 + row * width + column] = True

@@ -176,12 +176,12 @@ def _panel(setting: Setting, size: int, repetitions: int, seed: int, follow: Fol
 
 
 def _functions(region: Region, sample: Sample) -> dict[str, Raster]:
-    low, high = float(sample.y.min()), float(sample.y.max())
-    room = 0.4 * (high - low)
+    """Show the truth with room around it: the same window whatever the sample is."""
     first, last = float(sample.X.min()), float(sample.X.max())
-    edge = 0.02 * (last - first)  # the first and the last dot are drawn whole
-    window = (first - edge, last + edge), (low - room, high + room)
-    return {"models": Raster(window, region.m)}
+    truth = sample.truth(np.linspace(first, last, 200)[:, None])
+    low, high = float(truth.min()), float(truth.max())
+    room, edge = 0.4 * (high - low), 0.02 * (last - first)  # the outer dots are drawn whole
+    return {"models": Raster(((first - edge, last + edge), (low - room, high + room)), region.m)}
 
 
 def _mark_functions(region: Region, rasters: dict[str, Raster], a: Array, ranks: IntArray) -> None:
