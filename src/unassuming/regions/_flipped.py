@@ -1,4 +1,4 @@
-"""Ranks of many candidates under random signs, where no coefficient is at a kink (4.6, 7.1)."""
+"""Ranks of many candidates under random signs, off the kinks (docs/theory.md 4.6)."""
 
 from __future__ import annotations
 
