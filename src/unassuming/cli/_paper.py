@@ -14,7 +14,8 @@ from unassuming.plots._canvas import require_matplotlib
 
 INTRODUCTION = """
 The figures of Csáji and Kis, Distribution-Free Uncertainty Quantification for Kernel Methods by
-Gradient Perturbations, with the settings of their captions and m = 100 statistics.
+Gradient Perturbations, with the settings of their captions and m = 100 statistics. Coverage is
+counted over fresh samples; an exact region has its level inside the 99 % interval in 99 of 100 rows.
 """
 
 
@@ -57,8 +58,8 @@ def _print(found: Reproduction) -> None:
             ranked = panel.members
             typer.echo(
                 f"{panel.setting.panel}: {panel.ends.sentence(panel.region.m)}; "
-                f"{ranked.up_to(panel.region.m - 1):,} of {ranked.total:,} members drawn are in "
-                "some region."
+                f"{ranked.up_to(panel.region.m - 1):,} of {ranked.total:,} coefficient vectors "
+                "drawn are in some region."
             )
     said = [panel.setting.note for panel in found.panels] + list(figure.notes)
     for note in dict.fromkeys(note for note in said if note):

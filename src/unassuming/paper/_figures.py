@@ -152,7 +152,11 @@ def _figure_3() -> Figure:
         "3a", "kernel LASSO, λ = 1, σ = 1", kernel_lasso(1.0), x_sin_x(20, "laplace"), 20
     )
     return Figure(
-        3, "Kernel LASSO and a Gaussian process", (setting,), process=True, notes=(UNBOUNDED,)
+        3,
+        "Kernel LASSO and a Gaussian process",
+        (setting,),
+        process=True,
+        notes=(UNBOUNDED, "Part (b) shows the pointwise bands of the process, level by level."),
     )
 
 
