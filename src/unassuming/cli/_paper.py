@@ -15,7 +15,7 @@ from unassuming.plots._canvas import require_matplotlib
 INTRODUCTION = """
 The figures of Csáji and Kis, Distribution-Free Uncertainty Quantification for Kernel Methods by
 Gradient Perturbations, with the settings of their captions and m = 100 statistics. Coverage is
-counted over fresh samples; an exact region has its level inside the 99 % interval in 99 of 100 rows.
+counted over fresh samples; the level of an exact region is inside the interval in 99 of 100 rows.
 """
 
 
