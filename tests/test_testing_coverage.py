@@ -93,7 +93,7 @@ def test_t_bounds_are_those_of_statsmodels():
 def test_the_bounds_of_the_gaussian_process_are_those_of_its_posterior():
     """K(K + σ²I)⁻¹y and K - K(K + σ²I)⁻¹K, with the kernel that maximum likelihood chose."""
     region, X, y = one_region()
-    lower, upper = testing._gaussian_process(region, y, 0.9, seed=0)
+    lower, upper = testing._process(region, y, 0.9, seed=0)
     kernel = ConstantKernel() * RBF() + WhiteKernel()
     fit = GaussianProcessRegressor(kernel, normalize_y=True, random_state=0).fit(X, y)
     K, noise = fit.kernel_.k1(X), fit.kernel_.k2.noise_level

@@ -299,7 +299,7 @@ def _repetition(
         outputs = np.asarray(y, dtype=np.float64).ravel()
         rng = np.random.default_rng(for_bootstrap)
         found[_BAND] = _outcome(_region_band(region, X, used, norm_bound), truth)
-        found[_PROCESS] = _outcome(_gaussian_process(region, outputs, float(used), seed), truth)
+        found[_PROCESS] = _outcome(_process(region, outputs, float(used), seed), truth)
         found[_LEAST_SQUARES] = _outcome(_t_bounds(region, outputs, float(used)), truth)
         found[_BOOTSTRAP] = _outcome(
             _bootstrap(clone(estimator), X, outputs, float(used), resamples, rng), truth
@@ -368,18 +368,27 @@ def _inputs(region: Region) -> Array:
     return region._transform(region.inputs)
 
 
-def _gaussian_process(region: Region, y: Array, level: float, seed: int) -> tuple[Array, Array]:
-    """Bounds of the function from scikit-learn's Gaussian process on the inputs, pointwise."""
+def _process(region: Region, y: Array, level: float, seed: int) -> tuple[Array, Array]:
+    """Bounds of the function from a Gaussian process on the inputs, pointwise."""
     try:
         Z = as_inputs(region.inputs)
     except ValueError:  # text among the columns
         Z = _inputs(region)
+    return process_bounds(gaussian_process(Z, y, seed), Z, level)
+
+
+def gaussian_process(X: Array, y: Array, seed: int) -> Any:
+    """Fit scikit-learn's Gaussian process: a constant times RBF plus white noise, by likelihood."""
     kernel = ConstantKernel() * RBF() + WhiteKernel()
     process = GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        process.fit(Z, y)
-        mean, deviation = process.predict(Z, return_std=True)
+        return process.fit(X, y)
+
+
+def process_bounds(process: Any, X: Array, level: float) -> tuple[Array, Array]:
+    """Bounds of the function, without the noise, from such a process, pointwise."""
+    mean, deviation = process.predict(X, return_std=True)
     # The kernel's diagonal counts the noise of a new observation; the function has none.
     white = process.kernel_.k2.noise_level * process._y_train_std**2
     half = norm.ppf((1 + level) / 2) * np.sqrt(np.clip(deviation**2 - white, 0.0, None))

@@ -21,18 +21,18 @@ def test_without_arguments_it_explains_itself(run):
 def test_every_command_has_a_summary_that_fits(run):
     lines = run("--help").stdout.split("Commands:")[1].strip().splitlines()
     found = dict(line.strip().split(maxsplit=1) for line in lines)
-    assert set(found) == {"demo", "region", "test"}
+    assert set(found) == {"demo", "region", "test", "paper"}
     assert all(summary.endswith(".") and "..." not in summary for summary in found.values())
 
 
-@pytest.mark.parametrize("command", ["demo", "region", "test"])
+@pytest.mark.parametrize("command", ["demo", "region", "test", "paper"])
 def test_every_option_is_explained(run, command):
     options = run(command, "--help").stdout.split("Options:")[1]
     entries = re.split(r"\n(?=  -)", options.strip("\n"))
     for entry in entries:
         name, *words = re.sub(r"<.*?>|[A-Z],[A-Z],\.\.\.", "", entry).split()
         assert len(words) >= 3, name
-    assert command == "demo" or len(entries) > 12
+    assert command in ("demo", "paper") or len(entries) > 12
 
 
 def test_names_of_models_and_noises_are_listed(run):

@@ -7,6 +7,7 @@ from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
+import oracles
 import unassuming as ua
 
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
@@ -17,6 +18,7 @@ MODELS = {
     "SVR": SVR(C=3.0, **KERNEL),
     "lasso": Lasso(0.05),
     "kernel lasso": ua.KernelLasso(0.5, **KERNEL),
+    "indefinite": ua.KernelLasso(1.0, kernel=ua.kernels.truncated_parabolic),
     "kernel Huber": ua.KernelHuber(0.5, delta=0.7, **KERNEL),
 }
 LINEAR = ["kernel ridge", "ridge", "least squares", "SVR", "lasso", "kernel lasso"]
@@ -60,6 +62,18 @@ def test_what_is_not_in_doubt_is_right(name, noise, options):
     below, doubt = region._engine._screen.before(a)
     np.testing.assert_array_equal(1 + below[~doubt], one_by_one(region, a)[~doubt])
     assert doubt.mean() < 0.9
+
+
+def test_the_ranks_are_those_of_the_published_formula():
+    region = build("kernel lasso", "symmetric")
+    K, y = region.objective.design.matrix, region.objective.y
+    a = region.estimate + np.random.default_rng(3).normal(size=(40, region.n))
+    images = region.perturbations.apply
+    expected = [
+        oracles.rank(oracles.kernel_lasso(K, y, 0.5, one, images), region.tie_order) for one in a
+    ]
+    assert len(set(expected)) > 10
+    assert region.rank(a).tolist() == expected
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])

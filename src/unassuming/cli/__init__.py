@@ -1,4 +1,4 @@
-"""The command ``unassuming``: a demonstration, regions and tests of tables in files."""
+"""The command ``unassuming``: a demonstration, tables in files, the article's figures."""
 
 from __future__ import annotations
 

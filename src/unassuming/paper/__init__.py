@@ -1,0 +1,23 @@
+"""The six figures of the article behind this library, with what it says put to the test.
+
+B. Cs. Csáji and K. B. Kis, *Distribution-Free Uncertainty Quantification for Kernel Methods by
+Gradient Perturbations*. ``FIGURES`` holds the settings of the captions, `reproduce` evaluates one
+figure, and `draw` and `write_table` put it into files. The command is ``unassuming paper``.
+"""
+
+from unassuming.paper._figures import FIGURES, Figure, Setting
+from unassuming.paper._pictures import draw
+from unassuming.paper._reproduce import Reproduction, reproduce
+from unassuming.paper._tables import COLUMNS, rows, write_table
+
+__all__ = [
+    "COLUMNS",
+    "FIGURES",
+    "Figure",
+    "Reproduction",
+    "Setting",
+    "draw",
+    "reproduce",
+    "rows",
+    "write_table",
+]

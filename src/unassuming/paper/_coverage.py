@@ -1,0 +1,106 @@
+"""How often regions hold the truth, over repeated samples."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binomtest
+
+from unassuming._typing import Array, IntArray
+from unassuming.paper._figures import Setting
+from unassuming.paper._members import Follow
+from unassuming.paper._samples import Sample
+from unassuming.regions import Region, confidence_region
+from unassuming.testing import gaussian_process, process_bounds
+
+CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True)
+class Count:
+    """So many of so many runs, with the exact (Clopper-Pearson) interval of the probability."""
+
+    covered: int
+    runs: int
+
+    @property
+    def rate(self) -> float:
+        """The share of the runs."""
+        return self.covered / self.runs
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of confidence 0.99."""
+        found = binomtest(self.covered, self.runs).proportion_ci(CONFIDENCE, method="exact")
+        return float(found.low), float(found.high)
+
+
+def build(setting: Setting, sample: Sample, seed: int) -> Region:
+    """Build the region of a setting; the warning of the published classifier is in the table."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="the published region", category=UserWarning)
+        return confidence_region(
+            setting.model, sample.X, sample.y, random_state=seed, **setting.options
+        )
+
+
+def repeated(setting: Setting, seed: int, repetition: int) -> tuple[Sample, int]:
+    """Draw a sample; settings with the same law and size get the same one. And a seed for signs."""
+    of_data, of_signs = np.random.SeedSequence([seed, 1, repetition]).spawn(2)
+    return setting.draw(np.random.default_rng(of_data)), int(of_signs.generate_state(1)[0])
+
+
+def truth_ranks(setting: Setting, repetitions: int, seed: int, follow: Follow) -> IntArray:
+    """Rank the truth in the regions of fresh samples, with fresh transformations.
+
+    A function is ranked by its own residuals and by the least-norm coefficients of its values,
+    which are the ideal ones if the kernel matrix has full rank.
+    """
+    ranks = np.empty(repetitions, dtype=np.intp)
+    what = f"{setting.panel} {setting.name}: samples"
+    for k in follow(range(repetitions), what, repetitions):
+        sample, signs = repeated(setting, seed, k)
+        ranks[k] = build(setting, sample, signs).rank(sample.truth)
+    return ranks
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessCoverage:
+    """Whether bands of a Gaussian process covered the function.
+
+    Attributes
+    ----------
+    inside : dict from level to array of shape (repetitions,)
+        The share of the inputs at which the band covered it.
+    n : int
+        Number of inputs.
+    """
+
+    inside: dict[float, Array]
+    n: int
+
+    def everywhere(self, level: float) -> Count:
+        """Count the samples in which the function was covered at all inputs."""
+        shares = self.inside[level]
+        return Count(int((shares == 1).sum()), len(shares))
+
+    def each(self, level: float) -> float:
+        """Return the share of the inputs at which it was covered, over all samples."""
+        return float(self.inside[level].mean())
+
+
+def process_coverage(
+    setting: Setting, levels: tuple[float, ...], repetitions: int, seed: int, follow: Follow
+) -> ProcessCoverage:
+    """Fit a Gaussian process to the same samples, and look where its bands cover the function."""
+    inside = {level: np.empty(repetitions) for level in levels}
+    for k in follow(range(repetitions), "Gaussian process: samples", repetitions):
+        sample, _ = repeated(setting, seed, k)
+        process = gaussian_process(sample.X, sample.y, seed)
+        truth = sample.truth(sample.X)
+        for level in levels:
+            lower, upper = process_bounds(process, sample.X, level)
+            inside[level][k] = ((lower <= truth) & (truth <= upper)).mean()
+    return ProcessCoverage(inside, setting.n)
