@@ -31,6 +31,7 @@ class Spherical(Noise):
         "the law of the noise vector is unchanged by rotations "
         "(iid Gaussian with unknown variance is enough)"
     )
+    separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
         """Draw orthogonal matrices, shape (size, n, n)."""

@@ -16,16 +16,21 @@ def draw_tie_order(m: int, ties: str, rng: np.random.Generator) -> IntArray:
     unperturbed statistic first, so that every tie counts for the candidate: nothing random, and
     coverage of at least the level.
     """
-    if ties not in TIES:
-        raise ValueError(
-            f"ties must be 'random' (exact) or 'favour' (conservative), given {ties!r}. "
-            "Choose one of the two."
-        )
+    check_ties(ties)
     order = np.arange(m, dtype=np.intp)
     if ties == "random":
         order = rng.permutation(order)
     order.setflags(write=False)
     return order
+
+
+def check_ties(ties: object) -> None:
+    """Raise unless this is a way to order ties."""
+    if not isinstance(ties, str) or ties not in TIES:
+        raise ValueError(
+            f"ties must be 'random' (exact) or 'favour' (conservative), given {ties!r}. "
+            "Choose one of the two."
+        )
 
 
 def precedes(difference: Array, tolerance: Array | float, tie_order: IntArray) -> BoolArray:
