@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -326,6 +327,26 @@ def test_transformers_never_see_y():
 def test_errors_come_at_fit(options, error, message):
     with pytest.raises(error, match=message):
         ua.ConfidenceRegressor(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"u": pd.array([1, None] * 20, dtype="Int64")}), "missing or infinite"),
+        (pl.DataFrame({"u": [1, None] * 20}), "missing or infinite"),
+        (pd.DataFrame({"u": pd.date_range("2021-01-01", periods=N)}), "is not numeric.*dates"),
+        (pl.DataFrame({"u": ["text"] * N}), "is not numeric.*'text'"),
+    ],
+    ids=["nullable", "nulls", "dates", "text"],
+)
+def test_columns_that_are_no_numbers_are_refused_by_name(frame, message):
+    with pytest.raises(ValueError, match=f"^column 'u' of X.*{message}"):
+        ua.ConfidenceRegressor(Ridge()).fit(frame, Y)
+
+
+def test_columns_of_one_name_are_refused():
+    with pytest.raises(ValueError, match=r"^X has columns of the same name"):
+        ua.ConfidenceRegressor(Ridge()).fit(pd.DataFrame(X, columns=["a", "a"]), Y)
 
 
 def test_several_outputs_are_refused():

@@ -17,7 +17,7 @@ from unassuming.noise._parts import restricted
 from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, shown
 from unassuming.regions._labels import LabelRegion
 from unassuming.regions._options import check_options, is_label_model
 from unassuming.regions._piecewise import PiecewiseRegion
@@ -289,7 +289,7 @@ def _describe(
         ("weighting", name),
         (
             "listed" if enumerated else "drawn",
-            f"{m - 1} transformations, {noise!r}, seed {seed}, ties {ties}",
+            f"{m - 1} transformations, {shown(noise)}, seed {seed}, ties {ties}",
         ),
     ]
-    return Description(" ".join(repr(estimator).split()), tuple(lines))
+    return Description(shown(estimator), tuple(lines))
