@@ -474,6 +474,20 @@ def test_restriction_of_a_subclass_of_blocks_keeps_its_class_and_its_attributes(
     assert (drawn[:, 0] != drawn[:, 1]).any()
 
 
+@pytest.mark.parametrize("noise", every_noise(), ids=repr)
+def test_scattered_residuals_have_the_law_of_drawn_transformations(noise):
+    """Means and second moments of 4,000 of each, within six standard errors."""
+    r, f = np.array([1.0, -2.0, 0.5, 3.0, 1.5, -1.0]), np.linspace(-0.5, 0.5, 6)
+    size, rng = 4000, np.random.default_rng(0)
+    one = noise.scatter(r, f, size, rng)
+    two = noise.apply(noise.draw(6, size, rng), r, f)
+    assert one.shape == (size, 6)
+    for power in (1, 2):
+        a, b = one**power, two**power
+        error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / size)
+        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) <= 6 * error + 1e-12).all()
+
+
 # --- an assumption of one's own --------------------------------------------------------------
 
 

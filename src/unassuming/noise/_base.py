@@ -75,6 +75,15 @@ class Noise(ABC):
         assumption under which the candidate determines the law of the noise needs them.
         """
 
+    def scatter(
+        self, residuals: Array, fitted: Array | None, size: int, rng: np.random.Generator
+    ) -> Array:
+        """Apply fresh transformations to one residual vector (n,); returns (size, n).
+
+        The same as `draw` and `apply`; a class may know a faster way.
+        """
+        return self.apply(self.draw(len(residuals), size, rng), residuals, fitted)
+
     @property
     @abstractmethod
     def orthogonal(self) -> bool:

@@ -49,6 +49,15 @@ class Spherical(Noise):
         turned = residuals.reshape(-1, n) @ drawn.reshape(-1, n).T
         return turned.reshape(*residuals.shape[:-1], size, n)
 
+    def scatter(
+        self, residuals: Array, fitted: Array | None, size: int, rng: np.random.Generator
+    ) -> Array:
+        """Return uniform points of the sphere that the residuals lie on, (size, n)."""
+        del fitted
+        points = rng.standard_normal((size, len(residuals)))
+        points *= np.linalg.norm(residuals) / np.linalg.norm(points, axis=1, keepdims=True)
+        return points
+
     @property
     def orthogonal(self) -> bool:
         """True: an orthogonal matrix."""

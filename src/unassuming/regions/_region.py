@@ -314,7 +314,7 @@ class Region(ABC):
         (30, 4)
         """
         return diagnose(
-            self.objective, self.estimate, self.perturbations, self._data, self._description
+            self.objective, self.estimate, self.noise, self._data, self._description, self.seed
         )
 
     def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
