@@ -52,6 +52,11 @@ class Indication:
     assumed : bool
         Whether the guarantee of this region depends on it. If so, the transformations are those of
         its assumption on the noise, else random signs or permutations.
+
+    Examples
+    --------
+    >>> print(Indication("symmetry", "Do the signs balance?", 12.0, 0.5, assumed=True))
+    symmetry: p-value 0.5 (under the assumption). Do the signs balance?
     """
 
     name: str
@@ -87,6 +92,18 @@ class Diagnosis:
     covers : str
         What is guaranteed if all that is so.
     caveat : str
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+    >>> diagnosis = ua.confidence_region(LinearRegression(), X, y, random_state=0).diagnose()
+    >>> print(diagnosis)
+    Residuals of 30 rows at the estimate:
+      - symmetry: p-value ...
+    >>> diagnosis.residuals.shape, len(diagnosis.rests_on), diagnosis.to_frame().shape
+    ((30,), 3, (30, 4))
     """
 
     rows: IntArray = field(repr=False)
