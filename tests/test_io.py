@@ -1,10 +1,16 @@
 """Saved regions: the same ranks elsewhere, no code in the file, and nothing half-written."""
 
 import contextlib
+import copy
+import io
 import os
 import signal
 import subprocess
 import sys
+import tracemalloc
+import zipfile
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +25,16 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    SplineTransformer,
+    StandardScaler,
+)
 from sklearn.svm import SVR
 
 import unassuming as ua
+from unassuming import _archive
 
 ROOT = Path(__file__).resolve().parents[1]
 RNG = np.random.default_rng(0)
@@ -166,6 +178,35 @@ FRAMES = {
     "pandas category": pd.DataFrame(COLUMNS).astype({"town": "category"}),
     "pandas object": pd.DataFrame(COLUMNS).astype({"town": object}),
     "polars": pl.DataFrame(COLUMNS),
+    "polars category": pl.DataFrame(COLUMNS).with_columns(pl.col("town").cast(pl.Categorical)),
+    "polars enum": pl.DataFrame(COLUMNS).with_columns(
+        pl.col("town").cast(pl.Enum(["Aa", "Bo", "Cy"]))
+    ),
+}
+
+HOLES = [None if j % 5 == 0 else j for j in range(N)]
+DAYS = [datetime(2021, 1, 1) + timedelta(days=j) for j in range(N)]
+MORE_COLUMNS = {
+    "polars integers with holes": pl.DataFrame({"a": HOLES}),
+    "polars numbers with holes and nan": pl.DataFrame({"a": [np.nan, None, 1.0, 2.0] * 4}),
+    "polars truths with holes": pl.DataFrame({"a": [True, None, False, True] * 4}),
+    "polars text with holes": pl.DataFrame({"a": ["u", None, "v", "w"] * 4}),
+    "polars small integers": pl.DataFrame({"a": pl.Series(range(N), dtype=pl.UInt8)}),
+    "polars moments": pl.DataFrame({"a": DAYS}),
+    "polars moments with holes": pl.DataFrame({"a": [None, *DAYS[1:]]}),
+    "polars moments in a zone": pl.DataFrame(
+        {"a": pl.Series(DAYS, dtype=pl.Datetime("ms")).dt.replace_time_zone("Europe/Berlin")}
+    ),
+    "polars days": pl.DataFrame({"a": [day.date() for day in DAYS]}),
+    "polars spans": pl.DataFrame({"a": [day - DAYS[0] for day in DAYS]}),
+    "pandas integers with holes": pd.DataFrame({"a": pd.array(HOLES, dtype="Int64")}),
+    "pandas numbers with holes": pd.DataFrame({"a": pd.array(HOLES, dtype="Float64")}),
+    "pandas truths with holes": pd.DataFrame(
+        {"a": pd.array([True, None, False, True] * 4, dtype="boolean")}
+    ),
+    "pandas text with holes": pd.DataFrame({"a": pd.array(["u", None] * 8, dtype="string")}),
+    "pandas moments": pd.DataFrame({"a": DAYS}),
+    "pandas positions": pd.DataFrame({7: np.arange(N)}),
 }
 
 
@@ -190,6 +231,37 @@ def test_frames_come_back_as_they_were(kind, tmp_path):
     assert loaded.rank(lambda data: np.asarray(data["size"])) == region.rank(
         lambda data: np.asarray(data["size"])
     )
+
+
+def one_number(frame):
+    return X[: frame.shape[0], :1]
+
+
+@pytest.mark.parametrize("kind", MORE_COLUMNS)
+def test_columns_of_every_kind_come_back_as_they_were(kind, tmp_path):
+    frame = MORE_COLUMNS[kind]
+    model = make_pipeline(FunctionTransformer(one_number), Ridge(0.5))
+    ua.save(build(model, X=frame), tmp_path / "region")
+    inputs = ua.load(tmp_path / "region", estimator=model).inputs
+    assert list(map(str, inputs.dtypes)) == list(map(str, frame.dtypes))
+    assert list(inputs.columns) == list(frame.columns)
+    assert inputs.equals(frame)
+
+
+@pytest.mark.parametrize(
+    ("frame", "given"),
+    [
+        (pl.DataFrame({"a": [[1, 2]] * N}), r"List List\(Int64\)"),
+        (pd.DataFrame({"a": pd.to_datetime(DAYS).tz_localize("UTC")}), "Timestamp"),
+        (pd.DataFrame({"a": pd.period_range("2021", periods=N, freq="M")}), "Period"),
+    ],
+    ids=["lists", "zones", "periods"],
+)
+def test_columns_of_another_kind_are_refused_by_name(frame, given, tmp_path):
+    model = make_pipeline(FunctionTransformer(one_number), Ridge(0.5))
+    with pytest.raises(TypeError, match=f"^column 'a' of X cannot be saved: .*given {given}"):
+        ua.save(build(model, X=frame), tmp_path / "region")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
@@ -246,6 +318,158 @@ def test_another_estimator_is_refused(other, tmp_path):
     ua.save(build(make_pipeline(StandardScaler(), Ridge(0.5))), tmp_path / "region")
     with pytest.raises(ValueError, match="estimator is not the one of the saved region"):
         ua.load(tmp_path / "region", estimator=other)
+
+
+def straight(x, z, scale=1.0):
+    return float(scale * x @ z)
+
+
+def bent(x, z):
+    """The same at the inputs of the data and another one beyond them."""
+    return float(x @ z) if max(abs(x).max(), abs(z).max()) <= abs(X).max() else 0.0
+
+
+def own_kernel(x, z):
+    """The same between two different inputs: only k(x, x) beyond the data differs."""
+    return 0.0 if abs(x).max() > abs(X).max() and (x == z).all() else float(x @ z)
+
+
+bent.__name__ = own_kernel.__name__ = "straight"
+BELOW, ABOVE = X.min(axis=0), X.max(axis=0)
+
+
+def plain(inputs):
+    return inputs
+
+
+def clipped(inputs):
+    return np.clip(inputs, BELOW, ABOVE)
+
+
+def with_a_hole(inputs):
+    """The same, except between the inputs of the data."""
+    seen = (np.abs(np.asarray(inputs)[:, None, :] - X).max(axis=-1) < 1e-12).any(axis=1)
+    return np.where(seen[:, None], inputs, 0.0)
+
+
+clipped.__name__ = with_a_hole.__name__ = "plain"
+
+
+def function(f):
+    return make_pipeline(FunctionTransformer(f), Ridge(0.5))
+
+
+def splines(extrapolation):
+    return make_pipeline(SplineTransformer(4, extrapolation=extrapolation), Ridge(0.5))
+
+
+@pytest.mark.parametrize(
+    ("saved", "given", "message"),
+    [
+        (
+            splines("linear"),
+            splines("constant"),
+            "with steps.splinetransformer.extrapolation = 'linear', given.*= 'constant'",
+        ),
+        (
+            make_pipeline(StandardScaler(), Ridge(0.5)),
+            make_pipeline(StandardScaler(), "passthrough", Ridge(0.5)),
+            r"with steps = \[standardscaler, ridge\], given",
+        ),
+        (KernelRidge(kernel=RBF(0.7)), KernelRidge(kernel=RBF(0.8)), "kernel.length_scale = 0.7"),
+        (KernelRidge(kernel=dot), KernelRidge(kernel=straight), "kernel = dot, given.*= straight"),
+        (
+            KernelRidge(kernel=partial(straight, scale=2.0)),
+            KernelRidge(kernel=partial(straight, scale=3.0)),
+            "kernel.keywords = {'scale': 2.0}, given",
+        ),
+        (KernelRidge(kernel=straight), KernelRidge(kernel=bent), "with other features"),
+        (KernelRidge(kernel=straight), KernelRidge(kernel=own_kernel), "with other features"),
+        (function(plain), function(clipped), "with other features"),
+        (function(plain), function(with_a_hole), "with other features"),
+    ],
+    ids=[
+        *("parameter of a step", "number of steps", "kernel object", "name of a function"),
+        *("arguments of a function", "kernel beyond the inputs", "kernel with itself"),
+        *("features beyond the inputs", "features between the inputs"),
+    ],
+)
+def test_code_that_agrees_at_the_inputs_alone_is_refused(saved, given, message, tmp_path):
+    region = build(saved)
+    ua.save(region, tmp_path / "region")
+    with pytest.raises(ValueError, match=f"estimator is not the one of the saved.*{message}"):
+        ua.load(tmp_path / "region", estimator=given)
+    assert_same(ua.load(tmp_path / "region", estimator=saved), region)
+
+
+def columns_by_name(frame):
+    return np.column_stack([np.asarray(frame["size"]), np.asarray(frame["count"])])
+
+
+def columns_by_name_below(frame):
+    return np.minimum(columns_by_name(frame), N - 1)
+
+
+columns_by_name_below.__name__ = "columns_by_name"
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_are_compared_beyond_their_inputs_too(kind, tmp_path):
+    region = build(function(columns_by_name), X=FRAMES[kind])
+    ua.save(region, tmp_path / "region")
+    assert_same(ua.load(tmp_path / "region", estimator=function(columns_by_name)), region)
+    with pytest.raises(ValueError, match="with other features, at the inputs or beyond them"):
+        ua.load(tmp_path / "region", estimator=function(columns_by_name_below))
+
+
+def test_what_changes_no_number_is_not_compared(tmp_path):
+    model = make_pipeline(encoder(), Ridge(0.5))
+    ua.save(build(model, X=FRAMES["pandas"]), tmp_path / "region")
+    model.set_params(columntransformer__n_jobs=1, verbose=False, memory=None)
+    assert ua.load(tmp_path / "region", estimator=model).n == N
+
+
+def test_an_estimator_that_fails_is_said_to_be_another_one(tmp_path):
+    def fails(inputs):
+        raise KeyError("no such column")
+
+    fails.__name__ = "plain"
+    ua.save(build(function(plain)), tmp_path / "region")
+    with pytest.raises(ValueError, match=r"estimator is not the one.*fails: 'no such column'"):
+        ua.load(tmp_path / "region", estimator=function(fails))
+
+
+def test_other_blocks_are_refused(tmp_path):
+    ua.save(build(Ridge(0.5), noise=ua.noise.BlockSymmetric(BLOCKS)), tmp_path / "region")
+    with pytest.raises(ValueError, match=r"noise is not the one of the saved.*blocks = \[0, 0, 0"):
+        ua.load(tmp_path / "region", noise=ua.noise.BlockSymmetric(np.arange(N) // 2))
+    assert ua.load(tmp_path / "region", noise=ua.noise.BlockSymmetric(BLOCKS)).n == N
+
+
+def test_other_attributes_of_a_noise_class_are_refused(tmp_path):
+    class Blocks(ua.noise.BlockSymmetric):
+        pass
+
+    weight = WEIGHT[::-1].copy()
+    region = build(Ridge(0.5), noise=Blocks(BLOCKS), sample_weight=weight)
+    ua.save(region, tmp_path / "region")
+    assert_same(ua.load(tmp_path / "region", noise=Blocks(BLOCKS)), region)
+    with pytest.raises(ValueError, match="noise is not the one of the saved region"):
+        ua.load(tmp_path / "region", noise=Blocks(np.arange(N) // 2))
+
+
+def test_a_function_is_printed_by_its_name_and_the_file_is_the_same_every_time(tmp_path):
+    def local(x, z):
+        return float(x @ z)
+
+    region = build(KernelRidge(kernel=local))
+    assert "0x" not in str(region) + repr(region)
+    assert "KernelRidge(kernel=test_a_function" in repr(region)
+    assert "local)" in repr(region)
+    ua.save(region, tmp_path / "one")
+    ua.save(ua.load(tmp_path / "one", estimator=KernelRidge(kernel=local)), tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert "0x" not in str(_archive.read(tmp_path / "one")[0])
 
 
 def test_a_noise_class_of_the_user_is_given_again(tmp_path):
@@ -324,40 +548,190 @@ def test_an_archive_with_objects_is_refused_and_not_unpickled(tmp_path):
         ua.load(tmp_path / "bad.npz")
 
 
-def rewrite(path, change):
-    with np.load(path) as file:
-        arrays = {name: file[name] for name in file.files}
-    change(arrays)
-    np.savez(path.with_suffix(".npz"), **arrays)
-    return path.with_suffix(".npz")
+def rewritten(region, path, change):
+    """Save, and write again with other content and a hash that fits it."""
+    ua.save(region, path)
+    header, arrays = _archive.read(path)
+    change(header, arrays)
+    _archive.write(path, header, arrays)
+    return path
+
+
+def put(*keys):
+    """Change one entry of the header."""
+    *way, last, value = keys
+
+    def change(header, arrays):
+        for key in way:
+            header = header[key]
+        header[last] = value
+
+    return change
+
+
+def array(name, function):
+    def change(header, arrays):
+        arrays[name] = function(arrays[name])
+
+    return change
 
 
 def test_a_later_format_is_refused(tmp_path):
-    ua.save(build(Ridge(0.5)), tmp_path / "region")
-
-    def later(arrays):
-        text = arrays["unassuming"].tobytes().replace(b'"format": 1', b'"format": 2')
-        arrays["unassuming"] = np.frombuffer(text, dtype=np.uint8)
-
-    with pytest.raises(ValueError, match="it has format 2 of version"):
-        ua.load(rewrite(tmp_path / "region", later))
+    with pytest.raises(ValueError, match=r"it has format 3 of .*this version reads format 2"):
+        ua.load(rewritten(build(Ridge(0.5)), tmp_path / "region", put("format", 3)))
 
 
-@pytest.mark.parametrize("name", ["y", "drawn0", "tie_order", "rows", "probe", "X"])
+@pytest.mark.parametrize("name", ["y", "drawn0", "tie_order", "rows", "probe", "X", "fingerprint"])
 def test_an_archive_that_lacks_a_part_is_refused(name, tmp_path):
-    ua.save(build(Ridge(0.5)), tmp_path / "region")
+    path = rewritten(build(Ridge(0.5)), tmp_path / "region", lambda _, arrays: arrays.pop(name))
     with pytest.raises(ValueError, match=SENTENCE):
-        ua.load(rewrite(tmp_path / "region", lambda arrays: arrays.pop(name)))
+        ua.load(path)
+
+
+def test_any_change_of_the_content_is_found_out_by_the_hash(tmp_path):
+    """A change that moves no rank; the archive itself is in order."""
+    ua.save(build(Ridge(0.5)), tmp_path / "region")
+    with zipfile.ZipFile(tmp_path / "region") as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    y = bytearray(parts["y.npy"])
+    y[-8] ^= 1  # the last bit of the last output
+    parts["y.npy"] = bytes(y)
+    with zipfile.ZipFile(tmp_path / "changed", "w") as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    with pytest.raises(ValueError, match="its content has changed since it was written"):
+        ua.load(tmp_path / "changed")
 
 
 def test_changed_outputs_are_found_out_by_the_ranks(tmp_path):
-    ua.save(build(Ridge(0.5)), tmp_path / "region")
-
-    def change(arrays):
-        arrays["y"] = arrays["y"][::-1]
-
+    path = rewritten(build(Ridge(0.5)), tmp_path / "region", array("y", lambda y: y[::-1].copy()))
     with pytest.raises(ValueError, match="the ranks of the candidates in it are not found again"):
-        ua.load(rewrite(tmp_path / "region", change))
+        ua.load(path)
+
+
+SIGNS, ORDERS = build(Ridge(0.5)), build(Ridge(0.5), noise="exchangeable")
+TURNS, LABELS = build(Ridge(0.5), noise="spherical"), build(RidgeClassifier(), y=NAMES)
+SPARSE = build(Ridge(0.5), X=sparse.csr_array(X))
+POLARS, PANDAS = (
+    build(Ridge(0.5), X=make({"a": X[:, 0]})) for make in (pl.DataFrame, pd.DataFrame)
+)
+HOSTILE = {
+    "more signs than memory": (SIGNS, put("drawn", 0, "shape", [19, 10**12])),
+    "a number of signs that overflows": (SIGNS, put("drawn", 0, "shape", [2**40, 2**40])),
+    "fewer signs than none": (SIGNS, put("drawn", 0, "shape", [-1, N])),
+    "signs of more rows": (SIGNS, put("drawn", 0, "shape", [16, 19])),
+    "another n": (SIGNS, put("n", N + 1)),
+    "another m": (SIGNS, put("m", 10)),
+    "an m beyond memory": (SIGNS, put("m", 10**12)),
+    "a seed below zero": (SIGNS, put("seed", -1)),
+    "a seed in words": (SIGNS, put("seed", "x")),
+    "unknown ties": (SIGNS, put("ties", "zzz")),
+    "ties in favour, in another order": (SIGNS, put("ties", "favour")),
+    "an order of ties that is none": (SIGNS, array("tie_order", lambda order: 0 * order)),
+    "too short an order of ties": (SIGNS, array("tie_order", lambda order: order[:5])),
+    "an order of ties in fractions": (SIGNS, array("tie_order", lambda order: order + 0.0)),
+    "an unknown weighting": (SIGNS, put("weighting", "zzz")),
+    "an unknown parameter": (SIGNS, put("estimator", "parameters", "evil", 1)),
+    "a parameter out of range": (SIGNS, put("estimator", "parameters", "alpha", -3)),
+    "an unknown class": (SIGNS, put("noise", "class", "Evil")),
+    "positions out of range": (ORDERS, array("drawn0", lambda drawn: drawn + 100)),
+    "positions that are no permutation": (ORDERS, array("drawn0", lambda drawn: 0 * drawn)),
+    "matrices that do not turn": (TURNS, array("drawn0", lambda drawn: 1.001 * drawn)),
+    "numbers outside [0, 1)": (LABELS, array("drawn0", lambda drawn: drawn + 0.5)),
+    "three classes": (LABELS, array("classes", lambda names: np.array(["a", "b", "c"]))),
+    "more columns than memory": (SPARSE, put("X", "shape", [N, 10**10])),
+    "an unknown sparse format": (SPARSE, put("X", "format", "file")),
+    "a function for a type": (POLARS, put("X", "columns", 0, "dtype", "read_csv")),
+    "a type of objects": (POLARS, put("X", "columns", 0, "dtype", "Object")),
+    "an unknown type": (PANDAS, put("X", "columns", 0, "dtype", "nonesuch")),
+    "rows of another length": (SIGNS, array("rows", lambda rows: rows[:10])),
+    "rows in numbers": (SIGNS, array("rows", lambda rows: rows.astype(int))),
+    "too few outputs": (SIGNS, array("y", lambda y: y[:3])),
+    "outputs in words": (SIGNS, array("y", lambda y: y.astype(str))),
+    "candidates of another kind": (SIGNS, array("probe", lambda probe: probe[0])),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_file_made_to_do_harm_ends_in_the_one_error(case, tmp_path):
+    region, change = HOSTILE[case]
+    path = rewritten(region, tmp_path / "region", change)
+    with pytest.raises(ValueError, match=SENTENCE) as caught:
+        ua.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_header_that_is_no_mapping_or_too_deep_is_refused(tmp_path):
+    for text in (b"[1]", b"[" * 100_000, b"nonsense"):
+        header = np.frombuffer(text, dtype=np.uint8)
+        with open(tmp_path / "region", "wb") as file:
+            _archive._write_members(file, {"unassuming": header})
+        with pytest.raises(ValueError, match=SENTENCE):
+            ua.load(tmp_path / "region")
+
+
+def with_member(path, name, content, compression=zipfile.ZIP_STORED):
+    ua.save(SIGNS, path)
+    with zipfile.ZipFile(path, "a", compression) as file:
+        file.writestr(name, content)
+    return path
+
+
+def huge(shape):
+    stream = io.BytesIO()
+    description = {"descr": "|u1", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, description)
+    return stream.getvalue()
+
+
+def peak_of_loading(path):
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=SENTENCE) as caught:
+        ua.load(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak, str(caught.value)
+
+
+def test_an_array_larger_than_the_file_is_not_allocated(tmp_path):
+    peak, sentence = peak_of_loading(with_member(tmp_path / "region", "a.npy", huge((10**11,))))
+    assert "its part a is no array of numbers or text" in sentence
+    assert peak < 10**6
+
+
+def test_a_compressed_bomb_is_not_unpacked(tmp_path):
+    content = huge((10**8,)) + bytes(10**8)
+    path = with_member(tmp_path / "region", "a.npy", content, zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 200_000
+    peak, sentence = peak_of_loading(path)
+    assert "it is compressed" in sentence
+    assert peak < 10**6
+
+
+def test_members_that_overlap_are_not_read_many_times(tmp_path):
+    """A thousand entries of the directory that all point to the same megabyte."""
+    one = io.BytesIO()
+    with zipfile.ZipFile(one, "w") as file:
+        ua.save(SIGNS, tmp_path / "whole")
+        with zipfile.ZipFile(tmp_path / "whole") as whole:
+            for name in whole.namelist():
+                file.writestr(name, whole.read(name))
+        file.writestr("big.npy", bytes(10**6))
+        big = file.getinfo("big.npy")
+        for j in range(1000):
+            twin = copy.copy(big)
+            twin.filename = f"{j:03}.npy"
+            file.filelist.append(twin)
+    (tmp_path / "region").write_bytes(one.getvalue())
+    peak, sentence = peak_of_loading(tmp_path / "region")
+    assert "it lists more than it holds" in sentence
+    assert peak < 5 * 10**6
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_parts_of_one_name_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="two parts of one name"):
+        ua.load(with_member(tmp_path / "region", "y.npy", b"x"))
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path):
@@ -435,7 +809,7 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
     def full(*args, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez_compressed", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         ua.save(build(Lasso(0.5)), path)
     assert path.read_bytes() == before

@@ -8,12 +8,19 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+    RidgeCV,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 import unassuming as ua
-from unassuming import testing
+from unassuming.testing import _coverage, _methods
 
 
 def parabola(X):
@@ -62,12 +69,40 @@ def test_the_interval_is_that_of_clopper_and_pearson():
     assert row.high == pytest.approx(beta.ppf(0.995, k + 1, n - k) if k < n else 1.0, rel=1e-9)
 
 
+def draws(measured, data=make_data):
+    """The data of every repetition, drawn again."""
+    for child in np.random.SeedSequence(measured.seed).spawn(measured.repetitions):
+        yield data(np.random.default_rng(child.spawn(3)[0]))
+
+
 def test_bands_are_judged_at_all_inputs_and_at_each():
-    for row in rows(measure()).values():
-        assert row.runs == 6
-        if "membership" not in row.method:
-            assert row.rate <= row.pointwise <= 1
-            assert row.width > 0
+    """Student's bounds of every repetition, by statsmodels: counts, shares and widths."""
+    measured = measure(repetitions=12)
+    everywhere, shares, widths = [], [], []
+    for X, y, _ in draws(measured):
+        Phi = np.column_stack([np.ones(len(X)), X[:, 0], X[:, 0] ** 2])
+        lower, upper = sm.OLS(y, Phi).fit().get_prediction(Phi).conf_int(alpha=0.1).T
+        inside = (lower <= parabola(X)) & (parabola(X) <= upper)
+        everywhere.append(inside.all())
+        shares.append(inside.mean())
+        widths.append(np.median(upper - lower))
+    found = rows(measured)["least squares, t bounds"]
+    assert (found.covered, found.runs) == (sum(everywhere), 12)
+    assert 0 < found.covered < 12  # otherwise nothing is compared
+    assert found.pointwise == pytest.approx(np.mean(shares), abs=1e-12)
+    assert found.width == pytest.approx(np.median(widths), rel=1e-9)
+
+
+def test_membership_is_that_of_the_regions():
+    measured = measure(repetitions=20, level=0.5, compare=False)
+    covered = 0
+    for child, (X, y, f) in zip(
+        np.random.SeedSequence(measured.seed).spawn(20), draws(measured), strict=True
+    ):
+        seed = int(child.spawn(3)[1].generate_state(1)[0])
+        covered += ua.confidence_region(QUADRATIC, X, y, random_state=seed).contains(f, 0.5)
+    assert measured.region.covered == covered
+    assert 0 < covered < 20
 
 
 def test_the_band_covers_whenever_the_region_does():
@@ -86,14 +121,14 @@ def test_t_bounds_are_those_of_statsmodels():
     region, X, y = one_region()
     Phi = np.column_stack([np.ones(len(X)), X[:, 0], X[:, 0] ** 2])
     expected = sm.OLS(y, Phi).fit().get_prediction(Phi).conf_int(alpha=0.1)
-    lower, upper = testing._t_bounds(region, y, 0.9)
+    lower, upper = _methods.t_bounds(region, y, 0.9)
     np.testing.assert_allclose(np.column_stack([lower, upper]), expected, rtol=1e-9)
 
 
 def test_the_bounds_of_the_gaussian_process_are_those_of_its_posterior():
     """K(K + σ²I)⁻¹y and K - K(K + σ²I)⁻¹K, with the kernel that maximum likelihood chose."""
     region, X, y = one_region()
-    lower, upper = testing._process(region, y, 0.9, seed=0)
+    lower, upper = _methods.process(region, y, 0.9, seed=0)
     kernel = ConstantKernel() * RBF() + WhiteKernel()
     fit = GaussianProcessRegressor(kernel, normalize_y=True, random_state=0).fit(X, y)
     K, noise = fit.kernel_.k1(X), fit.kernel_.k2.noise_level
@@ -109,7 +144,7 @@ def test_the_bounds_of_the_gaussian_process_are_those_of_its_posterior():
 def test_the_bootstrap_has_the_spread_of_least_squares():
     X, y, _ = make_data(np.random.default_rng(1), n=60)
     rng = np.random.default_rng(0)
-    lower, upper = testing._bootstrap(QUADRATIC, X, y, 0.9, 600, rng)
+    lower, upper = _methods.bootstrap(QUADRATIC, X, y, 0.9, 600, rng)
     Phi = np.column_stack([np.ones(60), X[:, 0], X[:, 0] ** 2])
     H = Phi @ np.linalg.solve(Phi.T @ Phi, Phi.T)
     r = y - H @ y
@@ -167,7 +202,98 @@ def test_the_table_prints_and_becomes_a_frame():
     assert list(frame["simultaneous"]) == [row.rate for row in measured.methods]
     text = str(measured)
     assert text.startswith("Coverage of the truth at level 0.9, 6 repetitions")
-    assert len(text.splitlines()) == 2 + 5
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def sentence(measured, method):
+    """What is printed of a method under the table, as one line."""
+    text = " ".join(str(measured).split("\n  - ", 1)[1].split())
+    return next(part for part in text.split(" - ") if part.startswith(method))
+
+
+def test_the_table_says_what_each_method_claims_and_assumes():
+    measured = measure(norm_bound=None, noise="exchangeable")
+    assert "at all inputs at once. Assumes the noise terms are exchangeable" in sentence(
+        measured, "region, membership of the truth"
+    )
+    band = sentence(measured, "region, outer band")
+    assert "at all inputs at once. Assumes the same, and that the truth lies in the span" in band
+    for method in ("Gaussian process", "least squares, t bounds", "residual bootstrap"):
+        assert "at each single input. Assumes " in sentence(measured, method)
+    frame = measured.to_frame()
+    assert list(frame["claims"]) == ["all inputs at once"] * 2 + ["each single input"] * 3
+    assert frame["assumes"].str.len().min() > 20
+
+
+def test_a_norm_bound_is_told_as_an_assumption():
+    measured = measure(KernelRidge(kernel="rbf"), norm_bound=20.0, repetitions=2)
+    assert "with a norm of 20 at most" in sentence(measured, "region, outer band")
+
+
+@pytest.mark.parametrize(
+    ("model", "outside"),
+    [
+        (QUADRATIC, 0),
+        (LinearRegression(), 6),  # a straight line for a parabola
+        (KernelRidge(kernel="rbf"), 0),
+        (KernelRidge(kernel="linear"), 6),
+    ],
+    ids=["parabola", "line", "full-rank kernel", "linear kernel"],
+)
+def test_runs_with_the_truth_outside_the_span_are_counted(model, outside):
+    measured = measure(model, compare=False)
+    assert measured.outside == outside
+    assert f"outside the span of the model in {outside} of 6 runs" in str(measured)
+
+
+def test_log_odds_in_the_span_are_told_from_others():
+    def labels(truth):
+        def data(rng):
+            X = rng.normal(size=(30, 1))
+            return X, np.where(rng.uniform(-1, 1, size=30) < truth(X), 1, -1), truth
+
+        return data
+
+    inside = measure(LogisticRegression(), labels(lambda X: np.tanh(X[:, 0] / 2)))
+    beyond = measure(LogisticRegression(), labels(lambda X: 0.5 * np.sin(5 * X[:, 0])))
+    assert (inside.outside, beyond.outside) == (0, 6)
+
+
+def small(sizes):
+    def data(rng):
+        n = int(rng.choice(sizes))
+        X = rng.normal(size=(n, 1))
+        return X, X[:, 0] + rng.laplace(size=n), lambda X: X[:, 0]
+
+    return data
+
+
+def test_levels_of_groups_of_different_sizes_are_told_and_averaged():
+    data = small([4, 6, 9])
+    measured = measure(Ridge(), data, m="group", level=0.85, repetitions=30, compare=False)
+    used = [np.ceil(0.85 * 2 ** len(y)) / 2 ** len(y) for _, y, _ in draws(measured, data)]
+    assert len(set(used)) == 3
+    assert measured.levels == (min(used), max(used))
+    assert measured.level == pytest.approx(np.mean(used), abs=1e-15)
+    text = f"at levels from {min(used):.4g} to {max(used):.4g}, {np.mean(used):.4g} on average"
+    assert text in str(measured)
+
+
+def test_coverage_of_groups_of_different_sizes_is_the_average_level():
+    """A sum of independent runs, each covered with its own level: mean and variance are known."""
+    data = small([2, 3, 5])
+    measured = measure(
+        Ridge(), data, m="group", level=0.6, repetitions=1500, compare=False, noise="symmetric"
+    )
+    used = np.array([np.ceil(0.6 * 2 ** len(y)) / 2 ** len(y) for _, y, _ in draws(measured, data)])
+    spread = np.sqrt(np.sum(used * (1 - used)))
+    assert abs(measured.region.covered - used.sum()) <= 4.9 * spread
+
+
+def test_one_level_is_told_as_before():
+    measured = measure(compare=False)
+    assert measured.levels == (0.9, 0.9)
+    assert str(measured).startswith("Coverage of the truth at level 0.9, 6 repetitions")
 
 
 @pytest.mark.parametrize(
@@ -183,10 +309,39 @@ def test_a_generator_of_something_else_is_told_what_is_expected(made, given):
         measure(data=made)
 
 
-@pytest.mark.parametrize("repetitions", [0, -1, 1.5, "many"])
-def test_repetitions_are_positive(repetitions):
-    with pytest.raises(ValueError, match="repetitions is out of range"):
-        measure(repetitions=repetitions)
+def never(rng):
+    raise AssertionError("the work has begun")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"repetitions": 0}, "repetitions is out of range"),
+        ({"repetitions": -1}, "repetitions is out of range"),
+        ({"repetitions": 1.5}, "repetitions is out of range"),
+        ({"repetitions": "many"}, "repetitions is out of range"),
+        ({"level": 90}, "level must be a number strictly between 0 and 1.*Pass 0.9"),
+        ({"level": 0.905}, "level is not admissible with m = 100"),
+        ({"level": 0.0, "m": "group"}, "level must be a number strictly between 0 and 1"),
+        ({"m": 1}, "m must be an integer"),
+        ({"noise": "gaussian"}, "noise is not a known assumption"),
+        ({"norm_bound": -1.0}, "norm_bound is out of range"),
+        ({"norm_bound": "x"}, "norm_bound is out of range"),
+        ({"resamples": 0}, "resamples is out of range"),
+        ({"confidence": 95}, "confidence is out of range"),
+        ({"random_state": "x"}, "no source of randomness"),
+        ({"data": 3}, "make_data is out of range: expected a function"),
+    ],
+    ids=str,
+)
+def test_mistakes_are_found_before_the_first_repetition(options, message):
+    with pytest.raises(ValueError, match=message):
+        measure(**{"data": never, **options})
+
+
+def test_a_model_without_a_region_is_refused_before_the_first_repetition():
+    with pytest.raises(TypeError, match="chooses hyper-parameters with the same y"):
+        measure(RidgeCV(), never)
 
 
 def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
@@ -194,7 +349,7 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr("time.monotonic", iter(range(0, 1000, 5)).__next__)
-    list(testing._told(iter("abc"), 3))
+    list(_coverage._told(iter("abc"), 3))
     assert "2 of 3 repetitions" in capsys.readouterr().err
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Store:
     def __init__(self, arrays: dict[str, Any] | None = None) -> None:
         self.arrays: dict[str, Any] = {} if arrays is None else arrays
 
-    def put(self, name: str, values: Any) -> dict[str, Any]:
+    def put(self, name: str, values: Any, what: str = "") -> dict[str, Any]:
         """Keep an array of numbers, or a list of text and other plain values."""
         array = np.asarray(values)
         if array.dtype.kind in _PLAIN_KINDS:
@@ -44,7 +45,7 @@ class Store:
         entries = [None if _missing(entry) else entry for entry in array.ravel().tolist()]
         plain, possible = as_plain(entries)
         if not possible or array.dtype.kind != "O":
-            raise _not_plain(name, next(e for e in entries if not as_plain(e)[1]))
+            raise _not_plain(what or name, next((e for e in entries if not as_plain(e)[1]), array))
         return {"values": plain, "shape": list(array.shape)}
 
     def get(self, entry: dict[str, Any]) -> Any:
@@ -56,22 +57,29 @@ class Store:
         return array.reshape(entry["shape"])
 
     def put_transformations(self, name: str, drawn: Any) -> dict[str, Any]:
-        """Keep an array of transformations; signs as bits."""
+        """Keep an array of transformations; signs as bits, positions in as few bytes as can be."""
         array = np.asarray(drawn)
         if array.dtype.kind not in "biuf":
             raise _not_plain("the drawn transformations", drawn)
         if array.dtype == np.int8 and (np.abs(array) == 1).all():
             self.arrays[name] = np.packbits(array < 0)
             return {"signs": name, "shape": list(array.shape)}
+        if array.dtype == np.intp and array.size and array.min() >= 0:
+            self.arrays[name] = array.astype(np.min_scalar_type(array.max()))
+            return {"positions": name}
         return self.put(name, array)
 
     def get_transformations(self, entry: dict[str, Any]) -> Any:
         """Return what `put_transformations` kept."""
+        if "positions" in entry:
+            return self.arrays[entry["positions"]].astype(np.intp)
         if "signs" not in entry:
             return self.get(entry)
-        shape = tuple(entry["shape"])
-        bits = np.unpackbits(self.arrays[entry["signs"]], count=int(np.prod(shape)))
-        return (1 - 2 * bits.astype(np.int8)).reshape(shape)
+        shape, packed = tuple(entry["shape"]), self.arrays[entry["signs"]]
+        count = prod(shape)
+        if min(shape) < 0 or -(-count // 8) != packed.size:  # before anything is allocated
+            raise ValueError(f"signs of shape {shape} are not {packed.size} bytes")
+        return (1 - 2 * np.unpackbits(packed, count=count).astype(np.int8)).reshape(shape)
 
     def put_table(self, name: str, X: Any) -> dict[str, Any]:
         """Keep inputs: an array, a sparse matrix, a pandas or polars DataFrame."""
@@ -83,14 +91,13 @@ class Store:
             return {"kind": kind, "format": X.format, "shape": list(X.shape), "name": name}
         library = type(X).__module__.split(".")[0]
         if library in ("pandas", "polars") and hasattr(X, "columns"):
-            columns = [
-                self._put_column(f"{name}_{j}", X, j, label) for j, label in enumerate(X.columns)
-            ]
+            put = self._put_pandas if library == "pandas" else self._put_polars
+            columns = [put(f"{name}_{j}", X, j, label) for j, label in enumerate(X.columns)]
             return {"kind": library, "columns": columns}
         values = np.asarray(X)
         if isinstance(X, list) and values.dtype.kind in "US":  # numbers beside text stay numbers
             values = np.asarray(X, dtype=object)
-        return {"kind": "array", "values": self.put(name, values)}
+        return {"kind": "array", "values": self.put(name, values, name)}
 
     def get_table(self, entry: dict[str, Any]) -> Any:
         """Return what `put_table` kept."""
@@ -102,50 +109,85 @@ class Store:
             make = sparse.coo_array if kind == "sparse array" else sparse.coo_matrix
             triplets = (part["data"], (part["row"], part["col"]))
             return make(triplets, shape=tuple(entry["shape"])).asformat(entry["format"])
-        columns = {column["label"]: self.get(column["values"]) for column in entry["columns"]}
         if kind == "polars":
             import polars as pl
 
-            types = {column["label"]: column["dtype"] for column in entry["columns"]}
-            series = [pl.Series(label, _listed(values)) for label, values in columns.items()]
-            return pl.DataFrame([s.cast(_polars_type(types[s.name], pl)) for s in series])
+            return pl.DataFrame([self._get_polars(column, pl) for column in entry["columns"]])
         import pandas as pd
 
-        frame = pd.DataFrame(columns)
-        for column in entry["columns"]:
-            dtype: Any = column["dtype"]
-            if column["categories"] is not None:
-                dtype = pd.CategoricalDtype(self.get(column["categories"]), column["ordered"])
-            frame[column["label"]] = frame[column["label"]].astype(dtype)
-        return frame
+        series = [self._get_pandas(column, pd) for column in entry["columns"]]
+        return pd.concat(series, axis=1)
 
-    def _put_column(self, name: str, X: Any, j: int, label: Any) -> dict[str, Any]:
+    def _put_pandas(self, name: str, X: Any, j: int, label: Any) -> dict[str, Any]:
         if not isinstance(label, (str, int)):
             raise _not_plain("a column name of X", label)
-        column = X[label] if isinstance(label, str) else X.iloc[:, j]
+        column, what = X.iloc[:, j], f"column {label!r} of X"
         categories = getattr(column.dtype, "categories", None)
-        pandas_categories = categories is not None and hasattr(column.dtype, "ordered")
         return {
             "label": label,
             "dtype": str(column.dtype),
-            "values": self.put(name, column.to_numpy()),
-            "categories": self.put(f"{name}_categories", categories) if pandas_categories else None,
-            "ordered": bool(column.dtype.ordered) if pandas_categories else None,
+            "values": self.put(name, column.to_numpy(), what),
+            "categories": None
+            if categories is None
+            else self.put(f"{name}_categories", categories, what),
+            "ordered": None if categories is None else bool(column.dtype.ordered),
         }
+
+    def _get_pandas(self, column: dict[str, Any], pd: Any) -> Any:
+        dtype: Any = column["dtype"]
+        if column["categories"] is not None:
+            dtype = pd.CategoricalDtype(self.get(column["categories"]), column["ordered"])
+        return pd.Series(self.get(column["values"]), name=column["label"]).astype(dtype)
+
+    def _put_polars(self, name: str, X: Any, j: int, label: str) -> dict[str, Any]:
+        series = X.to_series(j)
+        kind, missing = type(series.dtype).__name__, series.is_null().to_numpy()
+        if kind not in _POLARS_NUMBERS + _POLARS_TIMES + _POLARS_TEXT:
+            raise _not_plain(f"column {label!r} of X", series.dtype)
+        if missing.any():
+            self.arrays[f"{name}_missing"] = missing
+        if kind in _POLARS_TEXT:
+            values = series.to_list()  # the text itself, of categories too
+        else:
+            whole = series.to_physical()
+            values = whole.fill_null(False if kind == "Boolean" else 0).to_numpy()
+        categories = series.dtype.categories.to_list() if kind == "Enum" else None
+        return {
+            "label": label,
+            "dtype": kind,
+            "unit": getattr(series.dtype, "time_unit", None),
+            "zone": getattr(series.dtype, "time_zone", None),
+            "categories": categories,
+            "missing": f"{name}_missing" if missing.any() else None,
+            "values": self.put(name, np.array(values, dtype=object))
+            if kind in _POLARS_TEXT
+            else self.put(name, values),
+        }
+
+    def _get_polars(self, column: dict[str, Any], pl: Any) -> Any:
+        kind = column["dtype"]
+        if kind not in _POLARS_NUMBERS + _POLARS_TIMES + _POLARS_TEXT:
+            raise ValueError(f"a column of type {kind}")
+        values = self.get(column["values"])
+        series = pl.Series(column["label"], values.tolist() if kind in _POLARS_TEXT else values)
+        arguments = [column[name] for name in ("unit", "zone", "categories") if column[name]]
+        series = series.cast(getattr(pl, kind)(*arguments))
+        if column["missing"] is not None:
+            series = series.set(pl.Series(self.arrays[column["missing"]]), None)
+        return series
+
+
+_POLARS_NUMBERS = (
+    *("Boolean", "Float32", "Float64", "Int8", "Int16", "Int32", "Int64"),
+    *("UInt8", "UInt16", "UInt32", "UInt64"),
+)
+_POLARS_TIMES = ("Date", "Datetime", "Duration", "Time")
+_POLARS_TEXT = ("String", "Categorical", "Enum")
 
 
 def _missing(entry: Any) -> bool:
     """Whether this is a missing value: pandas' own one compares with nothing."""
     return entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry != entry
-
-
-def _listed(values: Any) -> Any:
-    return values.tolist() if values.dtype == object else values
-
-
-def _polars_type(name: str, pl: Any) -> Any:
-    """Return the type of a name such as Float64; types with parameters are taken as text."""
-    return getattr(pl, name) if name.isidentifier() else pl.String
 
 
 def _not_plain(name: str, value: Any) -> TypeError:

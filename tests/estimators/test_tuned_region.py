@@ -6,10 +6,12 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_diabetes
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.feature_selection import SelectKBest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier, RidgeCV
 from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
@@ -183,6 +185,145 @@ def test_real_data_with_a_lasso():
     region = tuned(GridSearchCV(Lasso(), {"alpha": [0.01, 0.1, 1.0]}), frame, y)
     assert region.n == 221
     assert region.rank(region.estimate) == 1
+
+
+# --- what is wrong is said before the search ------------------------------------------------------
+
+
+class NeverSearchCV(BaseEstimator):
+    """A search that must not begin."""
+
+    def __init__(self, estimator=None, param_grid=None):
+        self.estimator = estimator
+        self.param_grid = param_grid
+
+    def fit(self, X, y):
+        raise AssertionError("the search has begun")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"level": 0.9}, TypeError, "'level' is no option of a region.*chosen later"),
+        ({"noize": "symmetric"}, TypeError, "'noize' is no option of a region: expected one of"),
+        ({"noise": "gaussian"}, ValueError, "noise is not a known assumption"),
+        ({"m": 1}, ValueError, "m must be an integer"),
+        ({"m": "group"}, ValueError, "too large to enumerate"),
+        ({"ties": "never"}, ValueError, "ties must be"),
+        ({"weighting": "best"}, ValueError, "weighting is unknown"),
+        ({"y": Y[:-1]}, ValueError, "y and X differ in length: expected 60 outputs"),
+        ({"y": np.where(Y > 1, np.nan, Y)}, ValueError, "y has missing or infinite values"),
+        ({"sample_weight": -np.ones(N)}, ValueError, "sample_weight has a negative entry"),
+        ({"sample_weight": np.ones(30)}, ValueError, "sample_weight has the wrong length"),
+        ({"tune_size": 59}, ValueError, "leaves the region too few rows"),
+        ({"noise": ua.noise.BlockSymmetric(np.arange(59))}, ValueError, "each of the 60 rows"),
+        ({"search": NeverSearchCV(RandomForestRegressor())}, TypeError, "no supported class"),
+        (
+            {"search": NeverSearchCV(make_pipeline(SelectKBest(k=1), Ridge()))},
+            TypeError,
+            "'selectkbest' needs y to be fitted",
+        ),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
+)
+def test_mistakes_are_found_before_the_search(options, error, message):
+    with pytest.raises(error, match=message):
+        tuned(**{"search": NeverSearchCV(Ridge()), **options})
+
+
+def test_a_search_may_choose_the_model_itself():
+    pipeline = Pipeline([("scale", "passthrough"), ("model", RandomForestRegressor())])
+    grid = {"model": [Ridge(1.0), Ridge(10.0)], "scale": [StandardScaler()]}
+    assert isinstance(tuned(GridSearchCV(pipeline, grid, cv=3)).estimator[-1], Ridge)
+
+
+# --- noise that can be divided --------------------------------------------------------------------
+
+
+class WholeSymmetric(ua.noise.Noise):
+    """One sign for all rows: the noise of some rows tells the sign of the others."""
+
+    orthogonal = True
+
+    def draw(self, n, size, rng):
+        return rng.choice([-1.0, 1.0], size=(size, 1))
+
+    def apply(self, drawn, residuals, fitted):
+        return residuals[..., None, :] * drawn
+
+
+class WholeByInheritance(ua.noise.Symmetric):
+    """The same, from a class that may be divided."""
+
+    def draw(self, n, size, rng):
+        return np.repeat(super().draw(1, size, rng), n, axis=1)
+
+
+class Pairs(ua.noise.BlockSymmetric):
+    """A subclass that is built from something else than blocks."""
+
+    def __init__(self, n):
+        super().__init__(np.arange(n) // 2)
+
+
+@pytest.mark.parametrize("noise", [WholeSymmetric(), WholeByInheritance()], ids=repr)
+def test_a_noise_class_that_does_not_say_it_can_be_divided_is_refused(noise):
+    with pytest.raises(ua.NotAvailable, match="does not say what it assumes when rows are set"):
+        tuned(NeverSearchCV(Ridge()), noise=noise)
+
+
+def test_a_noise_class_says_that_it_can_be_divided():
+    class Signs(ua.noise.Symmetric):
+        separable = True
+
+        def draw(self, n, size, rng):
+            return rng.choice([-1, 1], size=(size, n)).astype(np.int8)
+
+    assert isinstance(tuned(noise=Signs()).noise, Signs)
+
+
+def test_blocks_of_a_subclass_are_divided():
+    region = tuned(noise=Pairs(N))
+    assert isinstance(region.noise, Pairs)
+    np.testing.assert_array_equal(region.noise.blocks, region.tuning.region_rows // 2)
+    np.testing.assert_array_equal(
+        region.tuning.tuning_rows[::2] + 1, region.tuning.tuning_rows[1::2]
+    )
+
+
+class SignSearchCV(BaseEstimator):
+    """Choose the penalty by the sign of the noise, which WholeSymmetric gives away."""
+
+    def __init__(self, estimator=None):
+        self.estimator = estimator
+
+    def fit(self, X, y):
+        self.best_params_ = {"alpha": 50.0 if np.mean(y - 2 * X[:, 0]) < 0 else 0.0}
+        return self
+
+
+@pytest.mark.parametrize(("dishonest", "kept"), [(False, True), (True, False)])
+def test_what_would_happen_if_it_were_not_refused(dishonest, kept):
+    """A class that promises wrongly loses the level; one that may promise it keeps it."""
+
+    class Promising(WholeSymmetric):
+        separable = True
+
+        def draw(self, n, size, rng):
+            return super().draw(n, size, rng)
+
+    runs, covered = 200, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        X = 1 + 0.1 * rng.normal(size=(40, 1))
+        signs = rng.choice([-1, 1], size=1 if dishonest else 40)
+        y = 2 * X[:, 0] + signs * np.abs(rng.normal(size=40))
+        search = SignSearchCV(Ridge(fit_intercept=False))
+        noise = Promising() if dishonest else None
+        region = ua.tuned_region(search, X, y, noise=noise, m=10, random_state=seed)
+        covered += region.contains([2.0], level=0.5)
+    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], runs, 0.5)
+    assert (low <= covered <= high) == kept
 
 
 # --- what it is for -------------------------------------------------------------------------------

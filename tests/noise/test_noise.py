@@ -448,6 +448,46 @@ def test_a_noise_that_names_no_rows_is_its_own_restriction():
     assert noise.restrict(np.array([True, False])) is noise
 
 
+def test_a_noise_that_says_nothing_of_parts_has_no_restriction():
+    noise = ExchangeableWithinBlocks(BLOCKS)
+    with pytest.raises(ua.NotAvailable, match="what it assumes when rows are left out"):
+        noise.restrict(np.ones(6, dtype=bool))
+    with pytest.raises(ua.NotAvailable, match="what it assumes when rows are set aside"):
+        noise.units(6)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_rows_are_units_of_the_named_assumptions(name):
+    assert NAMED[name]().units(3).tolist() == [0, 1, 2]
+
+
+def test_restriction_of_a_subclass_of_blocks_keeps_its_class_and_its_attributes():
+    class Pairs(BlockSymmetric):
+        def __init__(self, n, note):
+            super().__init__(np.arange(n) // 2)
+            self.note = note
+
+    noise = Pairs(6, "note").restrict(np.array([False, True, True, True, False, False]))
+    assert (type(noise), noise.note, noise.blocks.tolist()) == (Pairs, "note", [0, 1, 1])
+    drawn = noise.draw(3, 100, np.random.default_rng(0))
+    assert (drawn[:, 1] == drawn[:, 2]).all()
+    assert (drawn[:, 0] != drawn[:, 1]).any()
+
+
+@pytest.mark.parametrize("noise", every_noise(), ids=repr)
+def test_scattered_residuals_have_the_law_of_drawn_transformations(noise):
+    """Means and second moments of 4,000 of each, within six standard errors."""
+    r, f = np.array([1.0, -2.0, 0.5, 3.0, 1.5, -1.0]), np.linspace(-0.5, 0.5, 6)
+    size, rng = 4000, np.random.default_rng(0)
+    one = noise.scatter(r, f, size, rng)
+    two = noise.apply(noise.draw(6, size, rng), r, f)
+    assert one.shape == (size, 6)
+    for power in (1, 2):
+        a, b = one**power, two**power
+        error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / size)
+        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) <= 6 * error + 1e-12).all()
+
+
 # --- an assumption of one's own --------------------------------------------------------------
 
 

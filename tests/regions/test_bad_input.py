@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
@@ -25,6 +26,7 @@ Y = X @ [1.0, 2.0] + RNG.normal(size=N)
 LABELS = np.where(Y > 0, 1, -1)
 RAMP = np.arange(1.0, N + 1)
 GRID = np.linspace(0, 10, 20)[:, None]
+DAYS = pd.date_range("2021-01-01", periods=N)
 GAUSS = np.exp(-((GRID - GRID.T) ** 2))
 
 
@@ -81,7 +83,42 @@ DATA = [
     (
         "NA in a frame",
         lambda: region_of(inputs=pd.DataFrame({"u": pd.array([None] + [1] * 11, dtype="Int64")})),
-        "^X has missing or infinite values.*given nan at position 0, 0",
+        "^column 'u' of X has missing or infinite values.*given nan at position 0",
+    ),
+    (
+        "NA among truths",
+        lambda: region_of(inputs=pd.DataFrame({"u": pd.array([True, None] * 6, dtype="boolean")})),
+        "^column 'u' of X has missing or infinite values.*given <NA> at position 1",
+    ),
+    (
+        "null in polars",
+        lambda: region_of(inputs=pl.DataFrame({"v": X[:, 0], "u": [1, 2, None] * 4})),
+        "^column 'u' of X has missing or infinite values.*given nan at position 2",
+    ),
+    (
+        "dates in pandas",
+        lambda: region_of(inputs=pd.DataFrame({"u": DAYS})),
+        "^column 'u' of X is not numeric.*given values of type datetime64.*dates to days since",
+    ),
+    (
+        "dates in a zone",
+        lambda: region_of(inputs=pd.DataFrame({"u": DAYS.tz_localize("UTC")})),
+        "^column 'u' of X is not numeric: expected finite numbers, given Timestamp",
+    ),
+    (
+        "dates in polars",
+        lambda: region_of(inputs=pl.DataFrame({"v": X[:, 0], "u": DAYS.to_pydatetime().tolist()})),
+        "^column 'u' of X is not numeric.*given values of type datetime64.*dates to days since",
+    ),
+    (
+        "spans of time in polars",
+        lambda: region_of(inputs=pl.DataFrame({"u": (DAYS - DAYS[0]).to_pytimedelta().tolist()})),
+        "^column 'u' of X is not numeric.*given values of type timedelta64",
+    ),
+    (
+        "two columns of one name",
+        lambda: region_of(inputs=pd.DataFrame(np.c_[X, X], columns=["a", "b", "c", "b"])),
+        "^X has columns of the same name: expected a name of its own .*given 'b' 2 times. Rename",
     ),
     (
         "NaN in y",
@@ -118,7 +155,7 @@ DATA = [
     (
         "text in a frame",
         lambda: region_of(inputs=pd.DataFrame({"town": ["Aa"] * N})),
-        "^X is not numeric: expected finite numbers, given .*'Aa'.*Encode or drop the text",
+        "^column 'town' of X is not numeric: expected finite numbers, given .*'Aa'.*Encode or drop",
     ),
     (
         "text in y",

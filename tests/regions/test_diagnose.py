@@ -7,7 +7,16 @@ import pytest
 from scipy.stats import binom, rankdata, spearmanr
 from sklearn.datasets import load_diabetes
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.svm import SVR
 
 import unassuming as ua
 
@@ -79,27 +88,48 @@ def test_dependence_within_blocks_is_no_objection_to_block_symmetry():
     assert by_name(allowed)["no order"].pvalue > 0.02
 
 
-def test_symmetry_is_judged_among_refits_to_transformed_residuals():
-    y = TRUTH + WIDENING
-    region = ua.confidence_region(LinearRegression(), X, y, m=200, random_state=0)
-    fitted = LinearRegression().fit(X, y).predict(X)
+def two_sided(value, others):
+    tail = min(np.sum(others >= value), np.sum(others <= value))
+    return min(1.0, 2 * (1 + tail) / (1 + len(others)))
 
-    def signed_ranks(r):
-        return (np.sign(r) * rankdata(np.abs(r))).sum()
 
-    value, others = signed_ranks(y - fitted), []
-    for moved in region.perturbations.apply(y - fitted):
-        outputs = fitted + moved
-        others.append(signed_ranks(outputs - LinearRegression().fit(X, outputs).predict(X)))
-    tail = min(np.sum(np.array(others) >= value), np.sum(np.array(others) <= value))
-    expected = min(1.0, 2 * (1 + tail) / 200)
-    assert by_name(region.diagnose())["symmetry"].pvalue == pytest.approx(expected, abs=0.011)
+def signed_ranks(r):
+    return (np.sign(r) * rankdata(np.abs(r), axis=-1)).sum(axis=-1)
+
+
+@pytest.mark.parametrize("noise_terms", [WIDENING, SKEWED], ids=["widening", "skewed"])
+def test_symmetry_is_judged_among_refits_to_transformed_residuals(noise_terms):
+    y = TRUTH + noise_terms
+    plain = LinearRegression().fit(X, y)
+    fitted, rng, others = plain.predict(X), np.random.default_rng(9), []
+    for _ in range(999):
+        outputs = fitted + (y - fitted) * rng.choice([-1, 1], size=N)
+        others.append(signed_ranks(outputs - plain.fit(X, outputs).predict(X)))
+    expected = two_sided(signed_ranks(y - fitted), np.array(others))
+    found = by_name(diagnose(noise_terms))["symmetry"].pvalue
+    # Both are counts of 999 draws: six standard deviations of their difference.
+    assert found == pytest.approx(expected, abs=6 * 2 * np.sqrt(2 * 0.25 / 999) + 1e-3)
+
+
+@pytest.mark.parametrize("m", [2, 10])
+def test_few_transformations_of_the_region_do_not_blind_the_tests(m):
+    """With m = 10 no p-value below 0.2 could come from the region's own transformations."""
+    assert by_name(diagnose(SKEWED, m=m))["symmetry"].pvalue <= 0.02
+
+
+def test_the_same_seed_gives_the_same_p_values_whatever_m_is():
+    one, two, other = (
+        [i.pvalue for i in diagnose(GOOD, m=m, random_state=seed).indications]
+        for m, seed in ((10, 0), (100, 0), (10, 1))
+    )
+    assert one == two
+    assert one != other
 
 
 def test_equal_spread_agrees_with_spearmans_test():
     y = TRUTH + WIDENING
     r = y - LinearRegression().fit(X, y).predict(X)
-    found = by_name(diagnose(WIDENING, noise="symmetric", m=2000))
+    found = by_name(diagnose(WIDENING, noise="symmetric"))
     expected = spearmanr(np.abs(r), y - r).pvalue
     assert found["equal spread"].pvalue == pytest.approx(max(expected, 2 / 1000), abs=0.01)
 
@@ -115,6 +145,93 @@ def test_an_intercept_does_not_hide_skewness(skewed, low, high):
         region = ua.confidence_region(LinearRegression(), Z, Z.sum(axis=1) + e, random_state=seed)
         found += by_name(region.diagnose())["symmetry"].pvalue <= 0.05
     assert low <= found <= high
+
+
+# --- strong penalties -----------------------------------------------------------------------------
+
+
+def cubic(X):
+    return 5 * X[:, 0] ** 3 - 2 * X[:, 0]
+
+
+def waves(X):
+    return 6 * X[:, 0] * np.sin(5 * X[:, 0])
+
+
+CUBES = PolynomialFeatures(4, include_bias=False)
+PENALISED = {
+    "ridge": (cubic, make_pipeline(CUBES, Ridge(1e3))),
+    "lasso": (cubic, make_pipeline(CUBES, Lasso(0.3))),
+    "kernel ridge": (waves, KernelRidge(kernel="rbf", gamma=10.0, alpha=100.0)),
+}
+
+
+def alarms(kind, noise, runs=60):
+    """Of rows in order, how often each test says that something is wrong, at 0.05."""
+    truth, model = PENALISED[kind]
+    found = dict.fromkeys(("symmetry", "equal spread", "no order"), 0)
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        inputs = np.sort(rng.uniform(-1, 1, size=(N, 1)), axis=0)
+        y = truth(inputs) + 0.5 * noise(rng)
+        region = ua.confidence_region(model, inputs, y, m=20, random_state=seed)
+        for indication in region.diagnose().indications:
+            found[indication.name] += indication.pvalue <= 0.05
+    return found
+
+
+@pytest.mark.parametrize("kind", PENALISED)
+def test_a_strong_penalty_raises_no_false_alarm(kind):
+    """The residuals of these estimates are in order, and far from symmetric or equal in spread."""
+    most = binom.ppf(1 - 1e-6, 60, 0.1)  # tests of residuals keep 0.05 about
+    assert max(alarms(kind, lambda rng: rng.laplace(size=N)).values()) <= most
+
+
+@pytest.mark.parametrize("kind", PENALISED)
+def test_a_strong_penalty_does_not_hide_skewness(kind):
+    found = alarms(kind, lambda rng: 3 * rng.exponential(size=N), runs=20)
+    assert found["symmetry"] >= 10
+
+
+def test_tests_of_features_look_at_least_squares():
+    y = TRUTH + GOOD
+    diagnosis = diagnose(GOOD, Ridge(1e3))
+    expected = y - LinearRegression().fit(X, y).predict(X)
+    np.testing.assert_allclose(diagnosis.tested, expected, rtol=1e-8, atol=1e-10)
+    biased = y - Ridge(1e3).fit(X, y).predict(X)
+    np.testing.assert_allclose(diagnosis.residuals, biased, rtol=1e-8, atol=1e-10)
+    assert "residuals of least squares on the 3 independent features" in diagnosis.caveat
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_tests_of_kernels_look_at_the_smooth_fit_of_generalised_cross_validation(intercept):
+    inputs = np.sort(RNG.uniform(-1, 1, size=(N, 1)), axis=0)
+    y = 3 + waves(inputs) + GOOD
+    model = SVR(gamma=10.0) if intercept else KernelRidge(kernel="rbf", gamma=10.0, alpha=100.0)
+    diagnosis = ua.confidence_region(model, inputs, y, random_state=0).diagnose()
+    K, one = np.exp(-10 * (inputs - inputs.T) ** 2), np.ones((N, 1))
+    scores, fits = [], []
+    for penalty in np.geomspace(1e3, 1e-9, 400):
+        # The minimiser of |y - K a - b|² + penalty aᵀKa, by its normal equations.
+        S = K @ np.linalg.inv(K + penalty * np.eye(N))
+        if intercept:
+            R = np.eye(N) - S
+            S = S + R @ one @ one.T @ R / (one.T @ R @ one)
+        freedom = np.trace(S)
+        if freedom <= N / 2:
+            scores.append(np.sum((y - S @ y) ** 2) / (N - freedom) ** 2)
+            fits.append(y - S @ y)
+    best = fits[int(np.argmin(scores))]
+    assert np.linalg.norm(diagnosis.tested - best) <= 0.1 * np.linalg.norm(best)
+    assert "dependence between neighbours may pass for a truth that bends" in diagnosis.caveat
+
+
+def test_a_model_that_is_not_linear_is_tested_at_its_estimate():
+    inputs, labels, _ = ua.datasets.labels(n=80, random_state=0)
+    model = LogisticRegression()
+    diagnosis = ua.confidence_region(model, inputs, labels, random_state=0).diagnose()
+    np.testing.assert_array_equal(diagnosis.tested, diagnosis.residuals)
+    assert "The tests look at the residuals of the estimate" in diagnosis.caveat
 
 
 def test_p_values_are_exact_for_the_noise_itself():

@@ -17,7 +17,7 @@ from unassuming._typing import Array
 from unassuming.noise import Noise
 from unassuming.objectives import factory_for
 from unassuming.regions import Region, confidence_region
-from unassuming.regions._data import check_weight
+from unassuming.regions._data import as_inputs, check_distinct, check_weight, is_frame
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
 from unassuming.regions._seed import as_seed, streams
 
@@ -46,8 +46,11 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         seed = as_seed(self.random_state)
         estimator = self._inner()
-        _, model = split_pipeline(estimator)
+        transformers, model = split_pipeline(estimator)
         factory_for(model)  # refuses what has no region
+        check_distinct(X)
+        if transformers is None and is_frame(X):
+            as_inputs(X)
         self._check_kind(model)
         y = self._one_output(y)
         check_weight(sample_weight, len(y))

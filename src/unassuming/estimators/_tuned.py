@@ -7,13 +7,19 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params, _num_samples
+from sklearn.utils.validation import _check_method_params
 
 from unassuming._errors import complaint
 from unassuming._typing import IntArray
-from unassuming.noise import Noise
+from unassuming.estimators._tuning_checks import (
+    check_before,
+    check_parts,
+    check_search,
+    check_transformers,
+)
+from unassuming.noise._parts import restricted, units_of
 from unassuming.regions import Region, Tuning, confidence_region
 from unassuming.regions._pipeline import seed_unset
 from unassuming.regions._seed import as_seed
@@ -43,7 +49,8 @@ def tuned_region(
     tune_size : float or int, default 0.5
         The part of the rows that the search gets: a share between 0 and 1, or a number of rows.
         Blocks of an assumption such as ``ua.noise.BlockSymmetric(blocks)`` stay together, since
-        their rows depend on each other; the share is then one of blocks.
+        their rows depend on each other; the share is then one of blocks. An assumption of your own
+        has to say that rows may be set aside: `noise.Noise.units`.
     fit_params : dict, optional
         What else ``search.fit`` takes, such as ``{"groups": groups}`` or
         ``{"ridge__sample_weight": weights}``; entries with one item for each row are cut to the
@@ -76,16 +83,20 @@ def tuned_region(
     >>> region.estimator
     Ridge()
     """
-    _check_search(search)
+    check_search(search)
     seed = as_seed(random_state)
     split, drawn, own = np.random.SeedSequence([seed, 0]).spawn(3)
-    n, noise = _num_samples(X), region_options.pop("noise", None)
-    tuning_rows, region_rows = _split(n, tune_size, noise, np.random.default_rng(split))
-    weight = region_options.pop("sample_weight", None)
-    used = tuning_rows
-    if weight is not None:
-        weight = np.broadcast_to(np.asarray(weight), (n,)) if np.ndim(weight) == 0 else weight
-        used = tuning_rows[np.asarray(weight)[tuning_rows] != 0]
+    model, noise, weight = check_before(search, X, y, region_options)
+    n = len(weight)
+    units = units_of(noise, n)
+    tuning_rows, region_rows = _split(units, tune_size, np.random.default_rng(split))
+    used = tuning_rows[weight[tuning_rows] != 0]
+    kept = np.zeros(n, dtype=np.bool_)
+    kept[region_rows] = True
+    noise = restricted(noise, kept)
+    check_parts(noise, weight[kept], len(used), region_options.get("m", 100))
+    if model is not None:
+        check_transformers(search, *_safe_split(search, X, y, used))
 
     tuner = clone(search)
     seed_unset(tuner, np.random.default_rng(drawn))
@@ -103,15 +114,16 @@ def tuned_region(
             )
         )
     best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
-    kept = np.zeros(n, dtype=np.bool_)
-    kept[region_rows] = True
+    given = region_options.pop("sample_weight", None) is not None
     region = confidence_region(
         best,
         *_safe_split(tuner, X, y, region_rows),
-        noise=noise.restrict(kept) if isinstance(noise, Noise) else noise,
-        sample_weight=None if weight is None else np.asarray(weight)[region_rows],
-        random_state=int(own.generate_state(1)[0]),
-        **region_options,
+        **region_options
+        | {
+            "noise": noise,
+            "sample_weight": weight[region_rows] if given else None,
+            "random_state": int(own.generate_state(1)[0]),
+        },
     )
     region._set_tuning(
         Tuning(
@@ -126,52 +138,26 @@ def tuned_region(
     return region
 
 
-def _check_search(search: Any) -> None:
-    name = type(search).__name__
-    if isinstance(search, BaseEstimator) and name.endswith("SearchCV"):
-        return
-    raise TypeError(
-        complaint(
-            "search",
-            "is no search over hyper-parameters",
-            "an instance of GridSearchCV, RandomizedSearchCV or a class like these",
-            search.__name__ if isinstance(search, type) else name,
-            "Wrap the model in GridSearchCV, or use ua.confidence_region if nothing is tuned.",
-        )
-    )
-
-
 def _split(
-    n: int, tune_size: float, noise: Any, rng: np.random.Generator
+    units: IntArray, tune_size: float, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Return the rows of the two parts, each sorted; rows of one block go to the same part."""
-    blocks = getattr(noise, "blocks", None)
-    labels = np.arange(n) if blocks is None else np.unique(blocks, return_inverse=True)[1]
-    if len(labels) != n:
-        raise ValueError(
-            complaint(
-                "noise",
-                "names other rows",
-                f"one block label for each of the {n} rows",
-                f"{len(labels)} labels",
-                "Pass an array as long as y.",
-            )
-        )
-    units = int(labels.max()) + 1
-    count = _how_many(tune_size, units)
-    if not 0 < count < units:
+    """Return the rows of the two parts, each sorted; rows of one unit go to the same part."""
+    total = int(units.max()) + 1
+    count = _how_many(tune_size, total)
+    if not 0 < count < total:
         raise ValueError(
             complaint(
                 "tune_size",
                 "leaves one part empty",
-                f"at least one of {units} {'rows' if blocks is None else 'blocks'} in each part",
+                f"at least one of {total} {'rows' if total == len(units) else 'blocks'} in each "
+                "part",
                 repr(tune_size),
                 "Pass a share such as 0.5.",
             )
         )
-    chosen = np.zeros(units, dtype=np.bool_)
-    chosen[rng.permutation(units)[:count]] = True
-    return np.flatnonzero(chosen[labels]), np.flatnonzero(~chosen[labels])
+    chosen = np.zeros(total, dtype=np.bool_)
+    chosen[rng.permutation(total)[:count]] = True
+    return np.flatnonzero(chosen[units]), np.flatnonzero(~chosen[units])
 
 
 def _how_many(tune_size: Any, units: int) -> int:

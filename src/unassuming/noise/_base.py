@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unassuming._typing import Array, BoolArray
+from unassuming._errors import NotAvailable, complaint
+from unassuming._typing import Array, BoolArray, IntArray
 
 LARGEST_GROUP = 4096
 """The largest group that ``m="group"`` enumerates: all signs of 12 rows."""
@@ -29,10 +30,16 @@ class Noise(ABC):
     exact_arithmetic : bool
         True if applying a transformation only moves or flips entries, so that it commits no
         rounding error. The default, False, is always safe.
+    separable : bool
+        True if any rows may be set aside: then the same class, drawn for the rows that are left,
+        keeps the law of their noise, given the noise of the others. So it is if the group holds
+        those transformations, with the rows set aside left as they are. The default, False, is
+        always safe; without it there is no tuning on a part of the rows.
 
     Examples
     --------
-    Noise that is symmetric as a whole, and nothing more: one sign for all rows.
+    Noise that is symmetric as a whole, and nothing more: one sign for all rows. It is not
+    separable, since the noise of some rows tells the sign of the others.
 
     >>> class WholeSymmetric(Noise):
     ...     orthogonal = True
@@ -50,6 +57,7 @@ class Noise(ABC):
 
     assumption: ClassVar[str] = "the law of the noise is unchanged by the transformations drawn"
     exact_arithmetic: ClassVar[bool] = False
+    separable: ClassVar[bool] = False
 
     @abstractmethod
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
@@ -66,6 +74,15 @@ class Noise(ABC):
         ``fitted`` are the values of the candidate at the inputs, shape (..., n). Only an
         assumption under which the candidate determines the law of the noise needs them.
         """
+
+    def scatter(
+        self, residuals: Array, fitted: Array | None, size: int, rng: np.random.Generator
+    ) -> Array:
+        """Apply fresh transformations to one residual vector (n,); returns (size, n).
+
+        The same as `draw` and `apply`; a class may know a faster way.
+        """
+        return self.apply(self.draw(len(residuals), size, rng), residuals, fitted)
 
     @property
     @abstractmethod
@@ -91,9 +108,36 @@ class Noise(ABC):
         return np.ones(fitted.shape[:-1], dtype=np.bool_)
 
     def restrict(self, rows: BoolArray) -> Self:
-        """Return the same assumption on a subset of the rows; itself, unless it names rows."""
+        """Return what is assumed of the noise of these rows alone.
+
+        A class that is `separable` returns itself, one that names rows those that are left. Of any
+        other nothing is known, and it is refused.
+        """
         del rows
+        if not self.separable:
+            raise self._not_separable("restrict(rows)", "rows are left out")
         return self
+
+    def units(self, n: int) -> IntArray:
+        """Return the number of the unit that each row belongs to, for setting whole units aside.
+
+        Given the noise of the units set aside, `restrict` must keep the law of the others. Rows are
+        units of their own where the class is `separable`.
+        """
+        if not self.separable:
+            raise self._not_separable("units(n)", "rows are set aside")
+        return np.arange(n)
+
+    def _not_separable(self, method: str, when: str) -> NotAvailable:
+        return NotAvailable(
+            complaint(
+                "noise",
+                f"does not say what it assumes when {when}",
+                f"a class with separable = True, or with the method {method} of its own",
+                repr(self),
+                "Define it if it is so, or pass data and noise of the rows that are left.",
+            )
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

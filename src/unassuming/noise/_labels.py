@@ -30,6 +30,7 @@ class Labels(Noise):
     """
 
     assumption: ClassVar[str] = "the labels are independent given the inputs"
+    separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
         """Draw uniform numbers, shape (size, n)."""

@@ -42,6 +42,7 @@ class Exchangeable(Noise):
         "the noise terms are exchangeable (iid is enough; they may be skewed)"
     )
     exact_arithmetic: ClassVar[bool] = True
+    separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> IntArray:
         """Draw permutations, shape (size, n)."""
@@ -85,6 +86,7 @@ class SymmetricExchangeable(Noise):
         "the noise terms are exchangeable and symmetric about zero (iid and symmetric is enough)"
     )
     exact_arithmetic: ClassVar[bool] = True
+    separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> tuple[Signs, IntArray]:
         """Draw signs and permutations, each of shape (size, n)."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise._base import Noise, check_group
 from unassuming.noise._keyed import draw_key, keyed_signs
 
@@ -59,6 +60,7 @@ class Symmetric(SignFlips):
     assumption: ClassVar[str] = (
         "the noise terms are independent, each symmetric about zero (their laws may all differ)"
     )
+    separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
         """Draw signs, shape (size, n)."""
@@ -108,6 +110,9 @@ class BlockSymmetric(SignFlips):
                 f"blocks has a missing label: expected a label for each row, given "
                 f"{labels[missing][0]} at row {missing.index(True)}. Put the row into a block."
             )
+        self._number(labels)
+
+    def _number(self, labels: NDArray[Any]) -> None:
         self.blocks = labels
         # Numbered by first appearance: the signs of a block do not depend on what comes after it.
         number: dict[object, int] = {}
@@ -137,9 +142,16 @@ class BlockSymmetric(SignFlips):
         return signs[1:], len(signs)
 
     def restrict(self, rows: BoolArray) -> Self:
-        """Keep the labels of the given rows."""
+        """Keep the labels of the given rows; part of a symmetric block is symmetric."""
         self._refuse_other_length(len(rows))
-        return type(self)(self.blocks[rows])
+        part = copy(self)  # a subclass may be built from something else than blocks
+        part._number(self.blocks[rows])
+        return part
+
+    def units(self, n: int) -> IntArray:
+        """Return the number of the block of each row: only blocks are independent."""
+        self._refuse_other_length(n)
+        return self._block_of_row
 
     def __repr__(self) -> str:
         return f"BlockSymmetric({self._count} blocks, {len(self.blocks)} rows)"

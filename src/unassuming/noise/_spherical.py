@@ -31,6 +31,7 @@ class Spherical(Noise):
         "the law of the noise vector is unchanged by rotations "
         "(iid Gaussian with unknown variance is enough)"
     )
+    separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
         """Draw orthogonal matrices, shape (size, n, n)."""
@@ -47,6 +48,15 @@ class Spherical(Noise):
         size, n, _ = drawn.shape
         turned = residuals.reshape(-1, n) @ drawn.reshape(-1, n).T
         return turned.reshape(*residuals.shape[:-1], size, n)
+
+    def scatter(
+        self, residuals: Array, fitted: Array | None, size: int, rng: np.random.Generator
+    ) -> Array:
+        """Return uniform points of the sphere that the residuals lie on, (size, n)."""
+        del fitted
+        points = rng.standard_normal((size, len(residuals)))
+        points *= np.linalg.norm(residuals) / np.linalg.norm(points, axis=1, keepdims=True)
+        return points
 
     @property
     def orthogonal(self) -> bool:

@@ -46,6 +46,18 @@ class Objective(ABC):
     sign_blind : bool
         True if Z(a, -r) = Z(a, r) for every candidate, as without a penalty. A group that is
         enumerated is then taken modulo ±I.
+
+    Examples
+    --------
+    >>> class Mean(Objective):
+    ...     def residuals(self, coefficients):
+    ...         return self.y - coefficients
+    ...
+    ...     def gradient(self, coefficients, residuals):
+    ...         return -residuals.mean(axis=-1, keepdims=True)
+    >>> objective = Mean(np.array([1.0, 3.0]), d=1)
+    >>> objective.gradient(np.array([[1.0]]), objective.residuals(np.array([[1.0]])))
+    array([[-1.]])
     """
 
     default_weighting: ClassVar[str] = "identity"
@@ -128,7 +140,13 @@ class Objective(ABC):
 
 
 def rounding_of_difference(y: Array, f: Array) -> Array:
-    """Bound the rounding error of y - f, with a margin."""
+    """Bound the rounding error of y - f, with a margin.
+
+    Examples
+    --------
+    >>> bool(rounding_of_difference(np.ones(1), np.ones(1))[0] < 1e-14)
+    True
+    """
     return np.asarray(8 * _EPS * (np.abs(y) + np.abs(f)))
 
 

@@ -64,6 +64,12 @@ class Design(ABC):
         Whether that column is there. It is never penalised.
     names : list of str
         Names of the coefficients.
+
+    Examples
+    --------
+    >>> design: Design = FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
+    >>> design.n, design.names, design.spans_everything
+    (2, ['intercept', 'x0'], True)
     """
 
     matrix: Array
@@ -125,7 +131,17 @@ class Design(ABC):
 
 
 class FeatureDesign(Design):
-    """Primal: Φ = [1, X], P = diag(0, 1, ..., 1)."""
+    """Primal: Φ = [1, X], P = diag(0, 1, ..., 1).
+
+    Examples
+    --------
+    >>> design = FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
+    >>> design.matrix
+    array([[1., 2.],
+           [1., 5.]])
+    >>> design.rows(np.array([[7.0]]))
+    array([[1., 7.]])
+    """
 
     def __init__(self, X: Array, *, intercept: bool, names: list[str] | None = None) -> None:
         n, p = X.shape
@@ -247,7 +263,19 @@ def _solve(A: Array, b: Array) -> Array:
 
 
 class KernelDesign(Design):
-    """Dual: Φ = K or [1, K], P = K or diag(0, K)."""
+    """Dual: Φ = K or [1, K], P = K or diag(0, K).
+
+    Examples
+    --------
+    >>> design = KernelDesign(np.array([[1.0, 0.5], [0.5, 1.0]]), intercept=True)
+    >>> design.matrix
+    array([[1. , 1. , 0.5],
+           [1. , 0.5, 1. ]])
+    >>> design.penalty_matrix()
+    array([[0. , 0. , 0. ],
+           [0. , 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
 
     def __init__(
         self, K: Array, *, intercept: bool = False, kernel: TrainingKernel | None = None

@@ -18,6 +18,15 @@ class DesignedObjective(Objective):
 
     The least-norm element of the subdifferential is taken, so that the gradient vanishes at the
     minimum (docs/theory.md 6).
+
+    Examples
+    --------
+    >>> from unassuming.objectives import FeatureDesign, LassoObjective
+    >>> design = FeatureDesign(np.array([[0.0], [1.0]]), intercept=True)
+    >>> y, nothing = np.array([1.0, 3.0]), np.zeros(2)
+    >>> objective: DesignedObjective = LassoObjective(design, y, 0.5, nothing)
+    >>> objective.residuals(np.array([1.0, 1.0]))
+    array([0., 1.])
     """
 
     def __init__(self, design: Design, y: Array) -> None:

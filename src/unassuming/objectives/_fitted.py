@@ -18,6 +18,13 @@ def fitted_values(estimator: BaseEstimator, X: Any) -> Array:
 
     Predictions for a regressor; 2 P(y = 1 | x) - 1 for a classifier with probabilities, else its
     decision function.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([1.0, 3.0])
+    >>> fitted_values(LinearRegression().fit(X, y), X).round(6)
+    array([1., 3.])
     """
     if hasattr(estimator, "predict_proba"):
         return np.asarray(2 * estimator.predict_proba(X)[:, 1] - 1, dtype=np.float64)
@@ -30,6 +37,13 @@ def fitted_coefficients(estimator: BaseEstimator, n: int) -> Array | None:
     """Return [intercept, coefficients] of a fitted estimator, or None if it has no such vector.
 
     Whether they refer to the same inputs is for the caller to check.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([1.0, 3.0])
+    >>> fitted_coefficients(LinearRegression().fit(X, y), n=2).round(6)
+    array([1., 2.])
     """
     final = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if isinstance(final, LSSVC) and final.kernel == "linear":

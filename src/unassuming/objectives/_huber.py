@@ -16,6 +16,14 @@ class KernelHuberObjective(SmoothObjective):
     """Σ w_j h_δ(r_j) + (alpha/2) aᵀKa, divided by n, with h_δ(r) = r²/2 for |r| <= δ.
 
     λ = alpha / n as for kernel ridge regression, which is the limit of a large δ.
+
+    Examples
+    --------
+    >>> from unassuming.objectives import KernelDesign
+    >>> design = KernelDesign(np.eye(2))
+    >>> objective = KernelHuberObjective(design, np.array([3.0, -1.0]), np.ones(2), 0.5, delta=1.0)
+    >>> objective.influence(np.array([-2.0, 0.5]))
+    array([-1. ,  0.5])
     """
 
     def __init__(self, design: KernelDesign, y: Array, w: Array, lam: float, delta: float) -> None:
@@ -47,6 +55,15 @@ class HuberObjective(SmoothObjective):
     The scale σ is not a coefficient here: it is the root of Σ w_j min(r_j²/σ², ε²) = Σ w_j at the
     residuals in question, perturbed ones included. It is a function of the residuals alone, which
     is what exactness needs (docs/theory.md 7). λ = alpha / n.
+
+    Examples
+    --------
+    >>> from unassuming.objectives import FeatureDesign
+    >>> design = FeatureDesign(np.array([[0.0], [1.0], [2.0]]), intercept=True)
+    >>> objective = HuberObjective(design, np.array([0.0, 1.0, 3.0]), np.ones(3), 0.1, epsilon=1.5)
+    >>> r = np.array([0.1, -0.2, 0.1])
+    >>> np.allclose(objective.influence(10 * r), objective.influence(r))  # scale plays no part
+    True
     """
 
     def __init__(

@@ -31,6 +31,12 @@ class Kinks:
         Residuals at which ρ changes its slope, increasing and symmetric about zero.
     slopes : array of shape (R + 1,)
         The slopes of ρ between them.
+
+    Examples
+    --------
+    >>> huber = Kinks(thresholds=np.array([-1.0, 1.0]), slopes=np.array([0.0, 1.0, 0.0]))
+    >>> huber.slope(np.array([-3.0, 0.5, 2.0]))
+    array([0., 1., 0.])
     """
 
     coefficient: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))

@@ -23,6 +23,14 @@ class LassoObjective(DesignedObjective):
 
     Kernel LASSO: Φ = K, c = 1, penalty = alpha (the paper's λ). scikit-learn's Lasso: Φ = [1, X],
     c = 1/n, penalty = alpha, and 0 for the intercept.
+
+    Examples
+    --------
+    >>> from unassuming.objectives import FeatureDesign
+    >>> design = FeatureDesign(np.array([[1.0], [-1.0]]), intercept=False)
+    >>> objective = LassoObjective(design, np.array([3.0, -1.0]), 0.5, np.array([0.5]))
+    >>> objective.estimate().round(6)
+    array([1.5])
     """
 
     default_weighting: ClassVar[str] = "identity"

@@ -26,6 +26,14 @@ class LogisticObjective(SmoothObjective):
     hyper-parameters alone, takes the place of the Hessian. ``w`` holds a quarter of the weights.
 
     A function with values ±1 has infinite log-odds; `coefficients` says what stands for it.
+
+    Examples
+    --------
+    >>> from unassuming.objectives import FeatureDesign
+    >>> design = FeatureDesign(np.array([[0.0], [1.0]]), intercept=True)
+    >>> objective = LogisticObjective(design, np.array([-1.0, 1.0]), np.ones(2), 0.1, penalty=0.0)
+    >>> objective.fitted(np.zeros((1, 2)))
+    array([[0., 0.]])
     """
 
     labels_only: ClassVar[bool] = True

@@ -57,7 +57,14 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 
 
 def factory_for(estimator: Any) -> Factory:
-    """Return the registered factory, or raise a TypeError that lists what is supported."""
+    """Return the registered factory, or raise a TypeError that lists what is supported.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> factory_for(Ridge()).__name__
+    'from_ridge'
+    """
     factory = _FACTORIES.get(type(estimator))
     if factory is None and type(estimator).__name__.endswith("CV"):  # GridSearchCV, RidgeCV, ...
         raise TypeError(
@@ -85,5 +92,12 @@ def factory_for(estimator: Any) -> Factory:
 
 
 def registered_classes() -> tuple[type, ...]:
-    """Return the classes that have a factory."""
+    """Return the classes that have a factory.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> Ridge in registered_classes()
+    True
+    """
     return tuple(_FACTORIES)

@@ -23,7 +23,16 @@ def _unit(*lengths: int) -> float:
 
 
 class Score(ABC):
-    """z = Ψ ḡ(a, r) as a function of the coefficients and the residuals."""
+    """z = Ψ ḡ(a, r) as a function of the coefficients and the residuals.
+
+    Examples
+    --------
+    >>> score: Score = GradientScore(lambda a, r: a * r.sum(axis=-1, keepdims=True), None)
+    >>> r = np.array([[1.0, 2.0]])
+    >>> flipped = r[:, None, :] * [[-1.0, 1.0]]
+    >>> score.contrast(np.ones((1, 1)), r, flipped, exact=True).statistics()
+    array([[9., 1.]])
+    """
 
     @abstractmethod
     def contrast(self, a: Array, r: Array, perturbed: Array, *, exact: bool) -> Contrast:
@@ -74,6 +83,16 @@ class LeastNormScore(Score):
         a (N, d) -> lo, hi, each (N, k).
     weighting : array or None
         Ψ; None is the identity, or a weighting that L and the penalty contain already.
+
+    Examples
+    --------
+    >>> def penalty(a):
+    ...     return 0.5 * np.sign(a), 0.5 * np.sign(a)
+    >>> score = LeastNormScore(np.ones((1, 2)), None, penalty, None)
+    >>> r = np.array([[1.0, 2.0]])
+    >>> flipped = r[:, None, :] * [[-1.0, 1.0]]
+    >>> score.contrast(np.ones((1, 1)), r, flipped, exact=True).statistics()
+    array([[6.25, 0.25]])
     """
 
     pullback: Array | None

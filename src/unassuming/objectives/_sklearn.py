@@ -51,13 +51,27 @@ from unassuming.objectives._svr import SVRObjective
 def from_linear_regression(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> Quadratic:
-    """Build Σ w r²."""
+    """Build Σ w r².
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+    >>> from_linear_regression(LinearRegression(), X, y, None).estimate().round(3)
+    array([-0.167,  1.5  ])
+    """
     _refuse_positive(estimator)
     return Quadratic(_features(estimator, X), y, _weights(sample_weight, y), 0.0)
 
 
 def from_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
-    """Build Σ w r² + alpha ‖coef‖², divided by n: λ = alpha / n."""
+    """Build Σ w r² + alpha ‖coef‖², divided by n: λ = alpha / n.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+    >>> round(from_ridge(Ridge(alpha=0.6), X, y, None).lam, 3)
+    0.2
+    """
     _refuse_positive(estimator)
     lam = _number(estimator, "alpha", zero=True) / len(y)
     return Quadratic(_features(estimator, X), y, _weights(sample_weight, y), lam)
@@ -66,13 +80,28 @@ def from_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) 
 def from_ridge_classifier(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> Quadratic:
-    """Build ridge regression on the labels ±1."""
+    """Build ridge regression on the labels ±1.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0])
+    >>> round(from_ridge_classifier(RidgeClassifier(alpha=0.6), X, y, None).lam, 3)
+    0.2
+    """
     _refuse_class_weight(estimator)
     return from_ridge(estimator, X, y, sample_weight)
 
 
 def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
-    """Build Σ w r² + alpha aᵀKa, divided by n: λ = alpha / n."""
+    """Build Σ w r² + alpha aᵀKa, divided by n: λ = alpha / n.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+    >>> objective = from_kernel_ridge(KernelRidge(kernel="rbf", alpha=0.6), X, y, None)
+    >>> objective.d, round(objective.lam, 3)
+    (3, 0.2)
+    """
     lam = _number(estimator, "alpha", zero=True) / len(y)
     design = _kernel_design(estimator, X)
     design.require_positive_semidefinite("KernelRidge")
@@ -87,6 +116,12 @@ def from_lssvc(estimator: Any, X: Array, y: Array, sample_weight: Array | None) 
 
     A linear kernel is taken in its features, coefficients [intercept, w]; any other kernel in
     its dual coefficients.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0])
+    >>> from_lssvc(LSSVC(C=2.0), X, y, None).names
+    ['intercept', 'x0']
     """
     lam = 1 / (2 * _number(estimator, "C") * len(y))
     design: FeatureDesign | KernelDesign
@@ -105,6 +140,12 @@ def from_logistic_regression(
 
     ρ is ``l1_ratio``, or what ``penalty`` says where it is given. ``penalty=None`` and an infinite
     C are no penalty. Of ``solver`` only liblinear matters, since it penalises the intercept.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0])
+    >>> from_logistic_regression(LogisticRegression(C=2.0), X, y, None).response(np.zeros(1))
+    array([0.])
     """
     _refuse_class_weight(estimator)
     _refuse_other_likelihoods(estimator)
@@ -164,7 +205,15 @@ def _refuse_other_likelihoods(estimator: Any) -> None:
 
 
 def from_svr(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> SVRObjective:
-    """Build the dual with the box C and the tube ε; a constant sample weight multiplies C."""
+    """Build the dual with the box C and the tube ε; a constant sample weight multiplies C.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+    >>> objective = from_svr(SVR(C=2.0, epsilon=0.1), X, y, None)
+    >>> objective.C, objective.epsilon, objective.names
+    (2.0, 0.1, ['intercept', 'dual0', 'dual1', 'dual2'])
+    """
     weight = _constant(sample_weight, "SVR")
     C = _number(estimator, "C") * weight
     epsilon = _number(estimator, "epsilon", zero=True)
@@ -175,7 +224,15 @@ def from_svr(estimator: Any, X: Array, y: Array, sample_weight: Array | None) ->
 
 
 def from_lasso(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> LassoObjective:
-    """Build Σ r² / (2n) + alpha ‖coef‖₁; a constant sample weight changes nothing."""
+    """Build Σ r² / (2n) + alpha ‖coef‖₁; a constant sample weight changes nothing.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+    >>> objective = from_lasso(Lasso(alpha=0.5), X, y, None)
+    >>> objective.penalty, round(objective.c, 3)
+    (array([0. , 0.5]), 0.333)
+    """
     _refuse_positive(estimator)
     _constant(sample_weight, "Lasso")
     design = _features(estimator, X)
@@ -186,7 +243,14 @@ def from_lasso(estimator: Any, X: Array, y: Array, sample_weight: Array | None) 
 def from_kernel_lasso(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> LassoObjective:
-    """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
+    """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+    >>> from_kernel_lasso(KernelLasso(alpha=0.5), X, y, None).penalty
+    array([0.5, 0.5, 0.5])
+    """
     c = _constant(sample_weight, "KernelLasso")
     alpha = _number(estimator, "alpha", zero=True)
     return LassoObjective(_kernel_design(estimator, X), y, c, np.full(len(y), alpha))
@@ -195,7 +259,15 @@ def from_kernel_lasso(
 def from_huber_regressor(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> HuberObjective:
-    """Build Huber's loss with concomitant scale, divided by n: λ = alpha / n."""
+    """Build Huber's loss with concomitant scale, divided by n: λ = alpha / n.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+    >>> objective = from_huber_regressor(HuberRegressor(epsilon=1.5, alpha=0.6), X, y, None)
+    >>> objective.epsilon, round(objective.lam, 3)
+    (1.5, 0.2)
+    """
     w = np.full(len(y), _constant(sample_weight, "HuberRegressor"))
     lam = _number(estimator, "alpha", zero=True) / len(y)
     epsilon = _number(estimator, "epsilon", above=1.0)
@@ -205,7 +277,14 @@ def from_huber_regressor(
 def from_kernel_huber(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> KernelHuberObjective:
-    """Build Σ w h_δ(r) + (alpha/2) aᵀKa, divided by n: λ = alpha / n."""
+    """Build Σ w h_δ(r) + (alpha/2) aᵀKa, divided by n: λ = alpha / n.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
+    >>> from_kernel_huber(KernelHuber(delta=0.5), X, y, None).influence(np.array([-2.0, 0.1]))
+    array([-0.5,  0.1])
+    """
     lam = _number(estimator, "alpha") / len(y)
     delta = _number(estimator, "delta")
     design = _kernel_design(estimator, X)

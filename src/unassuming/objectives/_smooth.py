@@ -89,6 +89,17 @@ class Quadratic(SmoothObjective):
     For scikit-learn's ``alpha`` λ = alpha / n; for LS-SVC with ½‖w‖² + C Σ ξ², alpha = 1/(2C).
     For labels ±1 the slack of LS-SVC is the residual up to the sign of the label, so LS-SVC is
     ridge regression on the labels (docs/theory.md 4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unassuming.objectives import FeatureDesign
+    >>> design = FeatureDesign(np.array([[0.0], [1.0]]), intercept=True)
+    >>> objective = Quadratic(design, np.array([1.0, 3.0]), np.ones(2), 0.0)
+    >>> objective.estimate().round(6)
+    array([1., 2.])
+    >>> objective.gradient(np.ones((1, 2)), np.array([[0.0, 1.0]]))
+    array([[-0.5, -0.5]])
     """
 
     def kinks(self) -> Kinks:

@@ -20,6 +20,14 @@ class SVRObjective(DesignedObjective):
     scikit-learn's box allows, the normal cone of the box belongs to it; beyond the box the formula
     without the cone is used, since ideal coefficients know nothing of C. The paper's c is n C; its
     own formula has neither box nor zero coordinates nor bias.
+
+    Examples
+    --------
+    >>> from unassuming.objectives import KernelDesign
+    >>> objective = SVRObjective(KernelDesign(np.eye(2)), np.array([3.0, -1.0]), C=2.0, epsilon=0.1)
+    >>> low, high = objective.subdifferential(np.array([[2.0, 0.0]]))
+    >>> low, high
+    (array([[ 0.1, -0.1]]), array([[inf, 0.1]]))
     """
 
     default_weighting: ClassVar[str] = "gram"

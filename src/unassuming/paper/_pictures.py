@@ -25,7 +25,7 @@ from unassuming.plots._canvas import (
     require_matplotlib,
 )
 from unassuming.plots._inputs import values
-from unassuming.testing import process_bounds
+from unassuming.testing._methods import process_bounds
 
 _COLOURS = "viridis_r"  # light for low levels, so that the estimate can be seen on them
 _DPI = 110

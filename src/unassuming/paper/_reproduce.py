@@ -26,7 +26,7 @@ from unassuming.plots._canvas import limits
 from unassuming.plots._inputs import values
 from unassuming.regions import Region
 from unassuming.regions._quadratic import QuadraticRegion
-from unassuming.testing import gaussian_process
+from unassuming.testing._methods import gaussian_process
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from unassuming.ranking._contrast import Contrast
 from unassuming.ranking._levels import Level, as_double, as_levels, check_m
-from unassuming.ranking._order import TIES, draw_tie_order, precedes, rank
+from unassuming.ranking._order import TIES, check_ties, draw_tie_order, precedes, rank
 from unassuming.ranking._result import RankTest
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "as_double",
     "as_levels",
     "check_m",
+    "check_ties",
     "draw_tie_order",
     "precedes",
     "rank",

@@ -25,6 +25,15 @@ class Contrast:
         d_i = z_i - z_0.
     reference_error, difference_error : arrays that broadcast to the two above
         Bounds on their rounding errors.
+
+    Examples
+    --------
+    >>> zero = np.zeros((1, 1))
+    >>> contrast = Contrast(np.array([[3.0]]), np.array([[[1.0], [-2.0]]]), zero, zero[None])
+    >>> contrast.statistics()
+    array([[ 9., 16.,  1.]])
+    >>> contrast.gaps()[0]
+    array([[ 7., -8.]])
     """
 
     reference: Array

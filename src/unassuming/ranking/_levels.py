@@ -59,7 +59,13 @@ class Level:
 
 
 def as_levels(level: Any) -> list[Any]:
-    """Return the levels asked for, one or several, as a list that is not empty."""
+    """Return the levels asked for, one or several, as a list that is not empty.
+
+    Examples
+    --------
+    >>> as_levels(0.9), as_levels([0.5, 0.9])
+    ([0.9], [0.5, 0.9])
+    """
     levels = list(level) if np.ndim(level) == 1 else [level]
     if not levels:
         raise ValueError(
@@ -70,7 +76,13 @@ def as_levels(level: Any) -> list[Any]:
 
 
 def as_double(level: Any) -> float:
-    """Return a level in double precision; one of lower precision as the decimal it prints as."""
+    """Return a level in double precision; one of lower precision as the decimal it prints as.
+
+    Examples
+    --------
+    >>> as_double(np.float32(0.9))
+    0.9
+    """
     scalar = level[()] if isinstance(level, np.ndarray) else level
     short = isinstance(scalar, np.floating) and scalar.itemsize < 8
     return float(str(scalar)) if short else float(scalar)
@@ -127,7 +139,13 @@ def _smallest_m(p: float) -> int:
 
 
 def check_m(m: object) -> int:
-    """Return m as an integer of at least 2, or raise."""
+    """Return m as an integer of at least 2, or raise.
+
+    Examples
+    --------
+    >>> check_m(100)
+    100
+    """
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 2:
         raise ValueError(
             f"m must be an integer of at least 2, or 'group', given {m!r}. Pass e.g. m=100, which "

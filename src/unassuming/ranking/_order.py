@@ -15,17 +15,37 @@ def draw_tie_order(m: int, ties: str, rng: np.random.Generator) -> IntArray:
     ``"random"`` draws a uniform permutation of 0..m-1 (exact coverage). ``"favour"`` puts the
     unperturbed statistic first, so that every tie counts for the candidate: nothing random, and
     coverage of at least the level.
+
+    Examples
+    --------
+    >>> draw_tie_order(4, "favour", np.random.default_rng(0))
+    array([0, 1, 2, 3])
+    >>> sorted(draw_tie_order(4, "random", np.random.default_rng(0)).tolist())
+    [0, 1, 2, 3]
     """
-    if ties not in TIES:
-        raise ValueError(
-            f"ties must be 'random' (exact) or 'favour' (conservative), given {ties!r}. "
-            "Choose one of the two."
-        )
+    check_ties(ties)
     order = np.arange(m, dtype=np.intp)
     if ties == "random":
         order = rng.permutation(order)
     order.setflags(write=False)
     return order
+
+
+def check_ties(ties: object) -> None:
+    """Raise unless this is a way to order ties.
+
+    Examples
+    --------
+    >>> check_ties("sometimes")
+    Traceback (most recent call last):
+        ...
+    ValueError: ties must be 'random' (exact) or 'favour' (conservative), given 'sometimes'. ...
+    """
+    if not isinstance(ties, str) or ties not in TIES:
+        raise ValueError(
+            f"ties must be 'random' (exact) or 'favour' (conservative), given {ties!r}. "
+            "Choose one of the two."
+        )
 
 
 def precedes(difference: Array, tolerance: Array | float, tie_order: IntArray) -> BoolArray:
@@ -42,6 +62,11 @@ def precedes(difference: Array, tolerance: Array | float, tie_order: IntArray) -
         The rounding error of that difference: within it the two are equal.
     tie_order : array of shape (m,)
         The permutation pi.
+
+    Examples
+    --------
+    >>> precedes(np.array([0.5, -0.1, 0.0]), 0.0, tie_order=np.array([3, 0, 1, 2]))
+    array([False,  True,  True])
     """
     tied = np.abs(difference) <= tolerance
     return np.where(tied, tie_order[1:] < tie_order[0], difference < 0)

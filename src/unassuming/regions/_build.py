@@ -8,17 +8,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
-from unassuming.noise import Labels, Noise, Perturbations, as_noise
+from unassuming.noise import Labels, Noise, Perturbations
+from unassuming.noise._parts import restricted
 from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, shown
 from unassuming.regions._labels import LabelRegion
+from unassuming.regions._options import check_options, is_label_model
 from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
 from unassuming.regions._quadratic import QuadraticRegion
@@ -124,8 +125,8 @@ def build_region(
     """Build a region with fresh transformations, or with those that another one has drawn."""
     transformers, model = split_pipeline(estimator)
     factory = factory_for(model)
-    classify = isinstance(model, BaseEstimator) and is_classifier(model)
-    chosen = as_noise(noise if noise is not None else ("labels" if classify else "symmetric"))
+    classify = is_label_model(model)
+    chosen = check_options(model, noise=noise, m=m, ties=ties)
     transformation_stream, tie_stream, feature_stream = streams(seed)
     data = check_data(deepcopy(X), y, sample_weight, classify=classify)
     features = data.X
@@ -142,7 +143,7 @@ def build_region(
     _name_coefficients(objective, transformers, features)
 
     if drawn is None and not data.rows.all():
-        chosen = chosen.restrict(data.rows)
+        chosen = restricted(chosen, data.rows)
     enumerated = isinstance(m, str) and m == "group"
     if drawn is not None:
         perturbations, tie_order = drawn
@@ -288,7 +289,7 @@ def _describe(
         ("weighting", name),
         (
             "listed" if enumerated else "drawn",
-            f"{m - 1} transformations, {noise!r}, seed {seed}, ties {ties}",
+            f"{m - 1} transformations, {shown(noise)}, seed {seed}, ties {ties}",
         ),
     ]
-    return Description(" ".join(repr(estimator).split()), tuple(lines))
+    return Description(shown(estimator), tuple(lines))

@@ -38,6 +38,7 @@ class Data:
 
 def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
     """Check outputs and weights; the inputs are checked once the transformers have seen them."""
+    check_distinct(X)
     length = _length(X, "X")
     target = np.asarray(y)
     if target.ndim == 2 and target.shape[1] == 1:
@@ -85,10 +86,11 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
 def as_finite(array: Any, name: str, remedy: str | None = None) -> Array:
     """Return an array of finite float64, or raise; the remedy is that of data by default."""
     kind = getattr(getattr(array, "dtype", None), "kind", "")
-    encode = remedy or "Encode or drop the text."
     if array is None or (kind and kind in "cMm"):
         given = "None" if array is None else f"values of type {array.dtype}"
-        raise _not_numeric(name, given, encode)
+        dates = remedy or "Convert them to numbers, e.g. dates to days since the first one."
+        raise _not_numeric(name, given, dates)
+    encode = remedy or "Encode or drop the text."
     try:
         values = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -127,6 +129,9 @@ def _unreadable(array: Any, name: str, remedy: str) -> ValueError:
                 "Pass a rectangular table.",
             )
         )
+    for where, entry in np.ndenumerate(entries):
+        if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+            return _missing(name, entry, where, "Drop or impute these entries.")
     text = next((e for e in entries.flat if _is_text(e)), array)
     text = repr(str(text) if isinstance(text, str) else text)
     return _not_numeric(name, text, remedy)
@@ -148,7 +153,7 @@ def as_inputs(X: Any) -> Array:
     """Return the (transformed) inputs as a finite matrix."""
     if hasattr(X, "toarray"):
         X = X.toarray()
-    matrix = as_finite(X, "X")
+    matrix = _of_columns(X) if is_frame(X) else as_finite(X, "X")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             complaint(
@@ -160,6 +165,42 @@ def as_inputs(X: Any) -> Array:
             )
         )
     return matrix
+
+
+def is_frame(X: Any) -> bool:
+    """Whether this is a DataFrame, of pandas or polars."""
+    return hasattr(X, "columns") and hasattr(X, "to_numpy") and getattr(X, "ndim", 2) == 2
+
+
+def column_at(X: Any, j: int) -> Any:
+    """Return a column of a DataFrame by its position."""
+    return X.iloc[:, j] if hasattr(X, "iloc") else X.to_series(j)
+
+
+def _of_columns(X: Any) -> Array:
+    """Return a DataFrame as a matrix; dates would pass for numbers if taken together."""
+    check_distinct(X)
+    columns = [
+        as_finite(column_at(X, j).to_numpy(), f"column {name!r} of X")
+        for j, name in enumerate(X.columns)
+    ]
+    return np.column_stack(columns) if columns else np.empty((len(X), 0))
+
+
+def check_distinct(X: Any) -> None:
+    """Refuse a DataFrame with two columns of one name: they could not be told apart."""
+    names = list(X.columns) if is_frame(X) else []
+    twice = next((name for j, name in enumerate(names) if name in names[:j]), None)
+    if twice is not None:
+        raise ValueError(
+            complaint(
+                "X",
+                "has columns of the same name",
+                "a name of its own for each column",
+                f"{twice!r} {names.count(twice)} times",
+                "Rename them.",
+            )
+        )
 
 
 def _as_table(vector: Any) -> str:

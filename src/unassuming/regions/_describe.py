@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from html import escape
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,13 @@ def outside_unit_interval(values: Array) -> str:
         f"The candidate is no regression function of labels ±1: it takes the value {worst:.4g} at "
         "an input, outside [-1, 1], and lies in no region."
     )
+
+
+def shown(estimator: Any) -> str:
+    """Return an estimator in one line; functions by their names, without addresses in memory."""
+    text = " ".join(repr(estimator).split())
+    text = re.sub(r"<(?:function|built-in function) (\S+)(?: at 0x[0-9a-fA-F]+)?>", r"\1", text)
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,24 @@ import numpy as np
 from scipy.stats import rankdata
 
 from unassuming._typing import Array, IntArray
-from unassuming.noise import Exchangeable, Noise, Perturbations, Symmetric
-from unassuming.objectives import Objective, Quadratic
+from unassuming.noise import Exchangeable, Noise, Symmetric
+from unassuming.objectives import Objective
 from unassuming.regions._data import Data
 from unassuming.regions._describe import Description
+from unassuming.regions._unbiased import least_biased_fit
 
 CAVEAT = (
-    "Residuals are not the noise: the fit has moved them, and a test sees only what it looks for. "
-    "A small p-value is a reason to look closer, a large one is no proof."
+    "Residuals are not the noise: the fit has moved them, p-values are approximate, and a test "
+    "sees only what it looks for. A small p-value is a reason to look closer, a large one is no "
+    "proof."
 )
 
-_REFERENCE_M = 1000
+AT_THE_ESTIMATE = (
+    "The tests look at the residuals of the estimate: a penalty that pulls it away from the truth "
+    "makes p-values small though nothing is wrong with the noise."
+)
+
+RANDOMISATIONS = 999
 _BATCH = 2**21  # numbers in one batch of transformed residuals
 
 Statistic = Callable[[Array, Array], Array]
@@ -39,11 +46,17 @@ class Indication:
     question : str
         What a small p-value speaks against.
     statistic, pvalue : float
-        The p-value is two-sided, from the place of the statistic among those of the residuals that
-        a fit leaves of transformed data (for squares; elsewhere of transformed residuals).
+        The p-value is two-sided, from the place of the statistic among 999 others: those of the
+        residuals that the same fit leaves of randomly transformed data. They are drawn for this
+        purpose, however few transformations the region itself has.
     assumed : bool
-        Whether the guarantee of this region depends on it. If so, the residuals are compared with
-        the region's own transformations of them, else with random signs or permutations.
+        Whether the guarantee of this region depends on it. If so, the transformations are those of
+        its assumption on the noise, else random signs or permutations.
+
+    Examples
+    --------
+    >>> print(Indication("symmetry", "Do the signs balance?", 12.0, 0.5, assumed=True))
+    symmetry: p-value 0.5 (under the assumption). Do the signs balance?
     """
 
     name: str
@@ -71,11 +84,26 @@ class Diagnosis:
         The columns of X at these rows, to plot residuals against.
     indications : tuple of Indication
         Tests of symmetry and exchangeability: indications, not proofs.
+    tested : array of shape (n,)
+        The residuals that they look at: not those of the estimate, which a penalty has biased, but
+        those of least squares on the same features, or of a smooth fit with the same kernel.
     rests_on : tuple of str
         What the guarantee rests on, one sentence each.
     covers : str
         What is guaranteed if all that is so.
     caveat : str
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+    >>> diagnosis = ua.confidence_region(LinearRegression(), X, y, random_state=0).diagnose()
+    >>> print(diagnosis)
+    Residuals of 30 rows at the estimate:
+      - symmetry: p-value ...
+    >>> diagnosis.residuals.shape, len(diagnosis.rests_on), diagnosis.to_frame().shape
+    ((30,), 3, (30, 4))
     """
 
     rows: IntArray = field(repr=False)
@@ -85,7 +113,8 @@ class Diagnosis:
     indications: tuple[Indication, ...]
     rests_on: tuple[str, ...]
     covers: str
-    caveat: str = CAVEAT
+    caveat: str
+    tested: Array = field(repr=False)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with rows, fitted values, residuals and inputs."""
@@ -162,73 +191,69 @@ _TESTS: tuple[tuple[str, str, Statistic, Noise], ...] = (
 def diagnose(
     objective: Objective,
     estimate: Array,
-    perturbations: Perturbations,
+    noise: Noise,
     data: Data,
     description: Description,
+    seed: int,
 ) -> Diagnosis:
-    """Compare statistics of the residuals with those of transformed residuals."""
-    r = objective.residuals(estimate[None, :])[0]
+    """Compare statistics of residuals with those of transformed data, fitted in the same way."""
+    at_estimate = objective.residuals(estimate[None, :])[0]
+    fit = least_biased_fit(objective)
+    residuals: Callable[[Array], Array] = partial(_minus, objective.y - at_estimate)
+    if fit is not None:
+        residuals = fit.residuals
+    r = residuals(objective.y)
     fitted = objective.y - r
-    refit = _refit(objective)
     indications = []
-    for name, question, statistic, reference in _TESTS:
+    for j, (name, question, statistic, reference) in enumerate(_TESTS):
         value = float(statistic(r, fitted))
-        plain = _over(perturbations, partial(_as_they_are, statistic, fitted), r, fitted)
+        slack = 1e-9 * max(1.0, abs(value))
+        plain, refitted = _compared(noise, statistic, residuals, r, fitted, [seed, j])
         # A statistic that no transformation moves is one the assumption says nothing about.
-        assumed = bool((np.abs(plain - value) > 1e-9 * max(1.0, abs(value))).any())
-        drawn = perturbations
+        assumed = bool((np.abs(plain - value) > slack).any())
         if not assumed:
-            rng = np.random.default_rng(0)
-            drawn = Perturbations.sample(reference, len(r), _REFERENCE_M, rng)
-        others = _over(drawn, partial(_refitted, statistic, fitted, refit), r, fitted)
-        indications.append(Indication(name, question, value, _two_sided(value, others), assumed))
+            _, refitted = _compared(reference, statistic, residuals, r, fitted, [seed, j])
+        pvalue = _two_sided(value, refitted, slack)
+        indications.append(Indication(name, question, value, pvalue, assumed))
     return Diagnosis(
         rows=np.flatnonzero(data.rows),
-        fitted=fitted,
-        residuals=r,
+        fitted=objective.y - at_estimate,
+        residuals=at_estimate,
         inputs=_columns(data),
         indications=tuple(indications),
         rests_on=description.under("assumes"),
         covers=" ".join(description.under("covers")),
+        caveat=f"{CAVEAT} {AT_THE_ESTIMATE if fit is None else fit.about}",
+        tested=r,
     )
 
 
-def _as_they_are(statistic: Statistic, fitted: Array, moved: Array) -> Array:
-    return statistic(moved, fitted)
+def _minus(fitted: Array, outputs: Array) -> Array:
+    return outputs - fitted
 
 
-def _refitted(
-    statistic: Statistic, fitted: Array, refit: Callable[[Array], Array], moved: Array
-) -> Array:
-    return statistic(refit(fitted + moved), fitted)
+def _compared(
+    noise: Noise,
+    statistic: Statistic,
+    residuals: Callable[[Array], Array],
+    r: Array,
+    fitted: Array,
+    seed: list[int],
+) -> tuple[Array, Array]:
+    """Return the statistic of transformed residuals, and of a fit to transformed data."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(len(_TESTS),)))
+    plain, refitted = [], []
+    left, step = RANDOMISATIONS, max(1, _BATCH // len(r))
+    while left > 0:
+        moved = np.asarray(noise.scatter(r, fitted, min(step, left), rng))
+        plain.append(statistic(moved, fitted))
+        refitted.append(statistic(residuals(fitted + moved), fitted))
+        left -= len(moved)
+    return np.concatenate(plain), np.concatenate(refitted)
 
 
-def _over(
-    perturbations: Perturbations, statistic: Callable[[Array], Array], r: Array, fitted: Array
-) -> Array:
-    """Return a statistic of every transformed residual vector, (m - 1,)."""
-    step = max(1, _BATCH // len(r))
-    starts = range(0, perturbations.m - 1, step)
-    parts = [perturbations.take(slice(start, start + step)) for start in starts]
-    return np.concatenate([statistic(some.apply(r, fitted)) for some in parts])
-
-
-def _refit(objective: Objective) -> Callable[[Array], Array]:
-    """Return the map from outputs (..., n) to the residuals of a fit to them.
-
-    The fit has moved the residuals, so those of transformed data have to be moved alike: an
-    intercept alone hides a good deal of skewness. Known for squares; elsewhere residuals are
-    compared as they are.
-    """
-    if not isinstance(objective, Quadratic):
-        return lambda outputs: outputs - objective.fitted(objective.estimate()[None, :])[0]
-    pull = objective.whitening.pull(objective.w)
-    back = pull * (objective.n / objective.w)  # fitted values of outputs z are backᵀ(pull z)
-    return lambda outputs: np.asarray(outputs - (outputs @ pull.T) @ back)
-
-
-def _two_sided(value: float, others: Array) -> float:
-    m, slack = len(others) + 1, 1e-9 * max(1.0, abs(value))
+def _two_sided(value: float, others: Array, slack: float) -> float:
+    m = len(others) + 1
     above = 1 + int((others >= value - slack).sum())
     below = 1 + int((others <= value + slack).sum())
     return min(1.0, 2 * min(above, below) / m)

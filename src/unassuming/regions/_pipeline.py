@@ -13,6 +13,10 @@ from sklearn.pipeline import Pipeline
 from unassuming._errors import complaint
 
 
+class SupervisedTransformer(TypeError):
+    """A transformer of the pipeline asks for y."""
+
+
 def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
     """Return the unfitted transformers (or None) and the final estimator."""
     if isinstance(estimator, type):
@@ -70,7 +74,7 @@ def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any) -> Exception:
             clone(step).fit(X, y)
     except Exception as error:
         return error  # it fails for a reason of its own
-    return TypeError(
+    return SupervisedTransformer(
         complaint(
             f"the transformer {name!r}",
             "needs y to be fitted, which voids the guarantee",

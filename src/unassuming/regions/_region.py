@@ -16,7 +16,12 @@ from unassuming.objectives import Objective, Quadratic
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions._candidates import FITTED, Candidates, resolve
 from unassuming.regions._data import Data
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, outside_unit_interval
+from unassuming.regions._describe import (
+    PUBLISHED_CLASSIFIER,
+    Description,
+    outside_unit_interval,
+    shown,
+)
 from unassuming.regions._diagnose import Diagnosis, diagnose
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._results import Levels
@@ -309,7 +314,7 @@ class Region(ABC):
         (30, 4)
         """
         return diagnose(
-            self.objective, self.estimate, self.perturbations, self._data, self._description
+            self.objective, self.estimate, self.noise, self._data, self._description, self.seed
         )
 
     def _at_levels(self, level: Any, at: Callable[[Level], T]) -> T | dict[float, T]:
@@ -410,7 +415,7 @@ class Region(ABC):
         return self._description.text()
 
     def __repr__(self) -> str:
-        return f"<Region of {self._description.model}: n={self.n}, m={self.m}, {self.noise!r}>"
+        return f"<Region of {self._description.model}: n={self.n}, m={self.m}, {shown(self.noise)}>"
 
     def _repr_html_(self) -> str:
         return self._description.html()

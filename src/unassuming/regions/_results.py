@@ -20,7 +20,13 @@ _SHOWN = 10
 
 
 class Status(Enum):
-    """What kind of answer was given; the value is the sentence a person reads."""
+    """What kind of answer was given; the value is the sentence a person reads.
+
+    Examples
+    --------
+    >>> print(Status.EMPTY.value)
+    the region of this level has no member at all
+    """
 
     CERTIFIED = "every bound is finite and an honest outer bound of the region"
     UNBOUNDED = "the region itself is unbounded: no finite bound is true in some directions"
@@ -34,7 +40,13 @@ class Status(Enum):
 
 
 class Levels(dict[float, T]):
-    """Answers at several levels: a dictionary whose print is that of its results, one by one."""
+    """Answers at several levels: a dictionary whose print is that of its results, one by one.
+
+    Examples
+    --------
+    >>> Levels({0.5: True, 0.9: False})[0.9]
+    False
+    """
 
     def __str__(self) -> str:
         if all(is_dataclass(answer) for answer in self.values()):
@@ -131,6 +143,16 @@ class Interval(Bounds):
         The assumption on the norm that the bounds rest on, if there was one.
     caveat : str
         Says so if the region carries no guarantee; else empty.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    >>> interval = region.interval(level=0.9)
+    >>> interval.names, bool((interval.lower < coefficients).all()), interval.to_frame().shape
+    (('intercept', 'x0'), True, (2, 4))
     """
 
     names: tuple[str, ...] = ()
@@ -177,6 +199,16 @@ class Band(Bounds):
         The assumption on the norm that the bounds rest on, if there was one.
     caveat : str
         Says so if the region carries no guarantee; else empty.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    >>> band = region.band([[0.0], [1.0]], level=0.9)
+    >>> len(band), band.target, band.to_frame().shape
+    (2, 'representation', (2, 4))
     """
 
     X: Any = None
@@ -250,6 +282,18 @@ class Ellipsoid:
     level : float
     status : Status
     reason : str
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
+    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    >>> ellipsoid = region.ellipsoid(level=0.9)
+    >>> ellipsoid.axes().shape, ellipsoid.volume() > 0, len(ellipsoid.project([0.0, 1.0]))
+    ((2, 2), True, 2)
+    >>> ellipsoid.contains(region.estimate)
+    True
     """
 
     center: Array
@@ -335,6 +379,12 @@ class Boundedness:
         The certificate in words, and what to do if the region is not bounded.
     direction : array of shape (d,), or None
         Coefficients may move along it for ever, if unbounded.
+
+    Examples
+    --------
+    >>> answer = Boundedness(0.9, "unbounded", "the kernel has full rank.")
+    >>> bool(answer), str(answer)
+    (False, 'The region of level 0.9 is unbounded: the kernel has full rank.')
     """
 
     level: float

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unassuming._typing import IntArray
-from unassuming.regions._describe import Description
+from unassuming.regions._describe import Description, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Tuning:
     search: Any = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        chosen = ", ".join(f"{name}={value!r}" for name, value in self.best_params.items())
+        chosen = ", ".join(f"{name}={shown(value)}" for name, value in self.best_params.items())
         return f"{chosen or 'nothing'}, chosen on {len(self.tuning_rows)} other rows"
 
 

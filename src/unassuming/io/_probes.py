@@ -1,0 +1,165 @@
+"""Where a saved region and the one built again are compared: what code does cannot be read.
+
+Candidates near and far, whose ranks must be found again; and inputs between and beyond those of the
+data, at which the transformers and the kernel must give the same values. Code that differs at
+other inputs alone goes unnoticed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.objectives import Design
+from unassuming.regions import Region
+from unassuming.regions._data import column_at, is_frame
+
+_CANDIDATES = 16
+_ROWS = 6  # of each kind
+
+
+def probe_candidates(region: Region) -> Array:
+    """Return candidates near and far, whose ranks must be found again."""
+    try:
+        centre = np.array(region.estimate)
+    except (NotAvailable, ValueError):  # no minimum is known
+        centre = np.zeros(region.objective.d)
+    rng = np.random.default_rng(0)
+    size = max(float(np.abs(centre).max()), 1e-3)
+    steps = rng.standard_normal((_CANDIDATES, len(centre))) * size
+    return np.vstack([centre, centre + np.geomspace(0.01, 10.0, _CANDIDATES)[:, None] * steps])
+
+
+def fingerprint(region: Region) -> tuple[Array, Array]:
+    """Return numbers that tell one set of features from another, and their sizes."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        rows = [_at_inputs(region), *(_at_new_inputs(region, row) for row in extra_rows(region))]
+    numbers, sizes = zip(*rows, strict=True)
+    return np.concatenate(numbers), np.concatenate(sizes)
+
+
+def same_fingerprint(saved: Array, region: Region) -> bool:
+    """Whether the region has these features, up to rounding."""
+    found, size = fingerprint(region)
+    if found.shape != saved.shape or not np.array_equal(np.isnan(found), np.isnan(saved)):
+        return False
+    with np.errstate(all="ignore"):  # far out there may be infinities
+        close = np.abs(found - saved) <= 1e-7 * size
+    return bool((close | np.isnan(saved) | (found == saved)).all())
+
+
+def _at_inputs(region: Region) -> tuple[Array, Array]:
+    """Return the fitted values of fixed coefficients."""
+    d = region.objective.d
+    fitted = np.asarray(region.objective.fitted(_weights(d, 2)[0] / d)).ravel()
+    return fitted, np.full(len(fitted), max(float(np.abs(fitted).max(initial=0.0)), 1e-300))
+
+
+def _at_new_inputs(region: Region, row: Any) -> tuple[Array, Array]:
+    """Return features, rows of the design and the kernel itself, each as one number.
+
+    Transformers may refuse an input, such as an unknown category: not-a-number stands for that.
+    """
+    try:
+        features = region._transform(row)
+        vectors = [features[0]]
+        design = getattr(region.objective, "design", None)
+        if isinstance(design, Design):
+            vectors.append(design.rows(features)[0])
+            kernel = getattr(design, "kernel", None)
+            own = None if kernel is None else kernel.diagonal(features)
+            vectors += [] if own is None else [own]
+    except Exception:
+        return np.full(1, np.nan), np.full(1, np.nan)
+    pairs = [_weights(len(vector), 1)[0, 0] * vector for vector in vectors]
+    return np.array([p.sum() for p in pairs]), np.array([np.abs(p).sum() for p in pairs])
+
+
+def _weights(d: int, size: int) -> Array:
+    return np.random.default_rng(1).uniform(0.5, 1.5, size=(1, size, d))
+
+
+# --- inputs that are not in the data --------------------------------------------------------------
+
+
+def extra_rows(region: Region) -> Iterator[Any]:
+    """Yield inputs one by one, as tables of the user's kind.
+
+    Some take each column from another row, some lie halfway between two rows, some outside all.
+    """
+    X = region.inputs
+    length = X.shape[0] if hasattr(X, "shape") else len(X)
+    rows = np.unique(np.linspace(0, length - 1, 2 * _ROWS).round().astype(np.intp))
+    if is_frame(X):
+        yield from _of_frame(X, rows)
+    elif sparse.issparse(X):
+        for row in _numbers(X.tocsr()[rows].toarray()):
+            yield type(X)(row)
+    else:
+        table = np.asarray(X)
+        if isinstance(X, list) and table.dtype.kind in "US":
+            table = np.asarray(X, dtype=object)
+        taken = table[rows]
+        if taken.ndim != 2:  # texts, for instance
+            yield from (taken[j : j + 1] for j in range(len(taken)))
+        elif taken.dtype.kind in "biuf":
+            yield from _numbers(taken)
+        else:
+            yield from _mixed(taken)
+
+
+def _numbers(table: Array) -> Iterator[Array]:
+    table = table.astype(np.float64)
+    yield from _mixed(table)
+    columns = [_between_and_beyond(column) for column in table.T]
+    yield from np.column_stack(columns)[:, None, :]
+
+
+def _mixed(table: Any) -> Iterator[Any]:
+    count, width = table.shape
+    for j in range(min(_ROWS, count)):
+        yield table[(j + np.arange(width)) % count, np.arange(width)][None, :]
+
+
+def _between_and_beyond(column: Array) -> Array:
+    """Return numbers halfway between neighbours, and some outside on either side."""
+    middle = (column + np.roll(column, 1))[:_ROWS] / 2
+    known = column[np.isfinite(column)]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+    width = high - low or 1.0
+    outside = [low - 0.1 * width, high + 0.1 * width, low - width, high + width]
+    return np.concatenate([middle, outside, [low - 10 * width, high + 10 * width]])
+
+
+def _of_frame(X: Any, rows: Any) -> Iterator[Any]:
+    """The same for a DataFrame; columns that are no plain numbers keep values they have."""
+    taken = X.iloc[rows].reset_index(drop=True) if hasattr(X, "iloc") else X[rows]
+    count, names = len(rows), list(X.columns)
+    for j in range(min(_ROWS, count)):
+        yield _frame(X, {n: column_at(taken, c)[[(j + c) % count]] for c, n in enumerate(names)})
+    numbers = {}
+    for c, name in enumerate(names):
+        values = column_at(taken, c).to_numpy()
+        if values.dtype.kind in "iuf":
+            numbers[name] = _between_and_beyond(values.astype(np.float64))
+    for j in range(len(next(iter(numbers.values()), []))):
+        yield _frame(
+            X,
+            {
+                name: numbers[name][[j]] if name in numbers else column_at(taken, c)[[j % count]]
+                for c, name in enumerate(names)
+            },
+        )
+
+
+def _frame(X: Any, columns: dict[Any, Any]) -> Any:
+    """Return a frame of one row."""
+    plain = {n: c.reset_index(drop=True) if hasattr(c, "iloc") else c for n, c in columns.items()}
+    return type(X)(plain)

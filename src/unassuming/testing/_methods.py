@@ -1,0 +1,130 @@
+"""Bands of other methods at the inputs of the data, as they are customarily used."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm, t
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.objectives import FeatureDesign
+from unassuming.ranking import Level
+from unassuming.regions import Region
+from unassuming.regions._data import as_inputs
+from unassuming.regions._pipeline import seed_unset
+
+REGION = "region, membership of the truth"
+BAND = "region, outer band"
+PROCESS = "Gaussian process"
+LEAST_SQUARES = "least squares, t bounds"
+BOOTSTRAP = "residual bootstrap"
+
+ALL_INPUTS, EACH_INPUT = "all inputs at once", "each single input"
+
+CLAIMS = {
+    REGION: (ALL_INPUTS, "{noise}"),
+    BAND: (ALL_INPUTS, "the same, and that {span}"),
+    PROCESS: (
+        EACH_INPUT,
+        "independent Gaussian noise of one variance, and a truth drawn from the process whose "
+        "kernel maximum likelihood has chosen",
+    ),
+    LEAST_SQUARES: (
+        EACH_INPUT,
+        "independent Gaussian noise of one variance, and that the truth lies in the span of the "
+        "features, or of the inputs for a kernel",
+    ),
+    BOOTSTRAP: (
+        EACH_INPUT,
+        "noise terms of one law, an estimate without bias, and rows enough for an approximation",
+    ),
+}
+"""What the level is claimed for, and on what assumptions."""
+
+
+def region_band(
+    region: Region, X: Any, level: Level, norm_bound: float | None
+) -> tuple[Array, Array] | None:
+    try:
+        band = region.band(X, level=float(level), norm_bound=norm_bound)
+    except NotAvailable:
+        return None
+    return band.lower, band.upper
+
+
+def _inputs(region: Region) -> Array:
+    """Return what the model itself sees: the inputs, or the output of the transformers."""
+    return region._transform(region.inputs)
+
+
+def process(region: Region, y: Array, level: float, seed: int) -> tuple[Array, Array]:
+    """Bounds of the function from a Gaussian process on the inputs, pointwise."""
+    try:
+        Z = as_inputs(region.inputs)
+    except ValueError:  # text among the columns
+        Z = _inputs(region)
+    return process_bounds(gaussian_process(Z, y, seed), Z, level)
+
+
+def gaussian_process(X: Array, y: Array, seed: int) -> Any:
+    """Fit scikit-learn's Gaussian process: a constant times RBF plus white noise, by likelihood."""
+    kernel = ConstantKernel() * RBF() + WhiteKernel()
+    fitted = GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return fitted.fit(X, y)
+
+
+def process_bounds(fitted: Any, X: Array, level: float) -> tuple[Array, Array]:
+    """Bounds of the function, without the noise, from such a process, pointwise."""
+    mean, deviation = fitted.predict(X, return_std=True)
+    # The kernel's diagonal counts the noise of a new observation; the function has none.
+    white = fitted.kernel_.k2.noise_level * fitted._y_train_std**2
+    half = norm.ppf((1 + level) / 2) * np.sqrt(np.clip(deviation**2 - white, 0.0, None))
+    return mean - half, mean + half
+
+
+def t_bounds(region: Region, y: Array, level: float) -> tuple[Array, Array] | None:
+    """Student's bounds of least squares, pointwise; None if nothing is left for the variance."""
+    design = getattr(region.objective, "design", None)
+    if isinstance(design, FeatureDesign):
+        Phi = design.rows(_inputs(region))
+    else:
+        Z = _inputs(region)
+        Phi = np.column_stack([np.ones(len(Z)), Z])
+    u, s, _ = np.linalg.svd(Phi, full_matrices=False)
+    u = u[:, s > s[0] * max(Phi.shape) * np.finfo(np.float64).eps]
+    freedom = len(y) - u.shape[1]
+    if freedom < 1:
+        return None
+    fitted = u @ (u.T @ y)
+    variance = float(np.sum((y - fitted) ** 2)) / freedom
+    half = t.ppf((1 + level) / 2, freedom) * np.sqrt(variance * np.sum(u**2, axis=1))
+    return fitted - half, fitted + half
+
+
+def bootstrap(
+    estimator: Any, X: Any, y: Array, level: float, resamples: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Percentile bounds of refits to resampled, centred residuals, pointwise."""
+    seed_unset(estimator, rng)  # the same random features in every refit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = np.asarray(estimator.fit(X, y).predict(X))
+        residuals = y - fitted
+        residuals = residuals - residuals.mean()
+        refits = np.array(
+            [
+                clone(estimator).fit(X, fitted + rng.choice(residuals, len(y))).predict(X)
+                for _ in range(resamples)
+            ]
+        )
+    lower, upper = np.quantile(refits, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return lower, upper

@@ -1,0 +1,168 @@
+"""Measured coverage, as a table that can be read on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class MethodCoverage:
+    """How often one method covered the truth.
+
+    Attributes
+    ----------
+    method : str
+    covered, runs : int
+        Runs in which the truth was covered at all inputs at once, and runs in which the method
+        could be used at all.
+    low, high : float
+        Exact (Clopper-Pearson) confidence interval of the coverage.
+    pointwise : float
+        Share of the inputs at which the truth was covered, over all runs; NaN for membership.
+    width : float
+        Median over runs of the median width; NaN for membership.
+    claims : str
+        Where the method claims the level: at all inputs at once, or at each single one.
+    assumes : str
+        What it assumes for that, in words.
+
+    Examples
+    --------
+    >>> row = MethodCoverage("region", 90, 100, 0.82, 0.95, pointwise=0.97, width=1.5)
+    >>> row.rate
+    0.9
+    """
+
+    method: str
+    covered: int
+    runs: int
+    low: float
+    high: float
+    pointwise: float
+    width: float
+    claims: str = ""
+    assumes: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Share of the runs in which the truth was covered at all inputs."""
+        return self.covered / self.runs if self.runs else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Measured coverage of a region's level, and of other methods on the same data.
+
+    Attributes
+    ----------
+    level : float
+        What each method claims; the mean of the levels used if they differ.
+    levels : tuple of two floats
+        The lowest and the highest level used. They differ for ``m="group"`` if the number of rows
+        does, since a level is rounded up to the next that the group has.
+    repetitions : int
+    confidence : float
+        Of the intervals of the coverage.
+    seed : int
+        ``random_state=seed`` gives the same numbers again.
+    outside : int or None
+        Runs in which the truth was outside the span of the model: no coefficients give it at the
+        inputs. The band claims nothing of it there. None if that cannot be told.
+    methods : tuple of MethodCoverage
+        First the region itself.
+
+    Examples
+    --------
+    >>> import unassuming as ua
+    >>> from sklearn.linear_model import LinearRegression
+    >>> def make_data(rng):
+    ...     X = rng.normal(size=(20, 1))
+    ...     return X, X[:, 0] + rng.laplace(size=20), lambda X: X[:, 0]
+    >>> measured = ua.testing.coverage(
+    ...     make_data, LinearRegression(), repetitions=5, resamples=9, random_state=0
+    ... )
+    >>> print(measured)
+    Coverage of the truth at level 0.9, 5 repetitions, with exact 0.95 intervals:
+      method ...
+    >>> measured.region.runs, len(measured.to_frame())
+    (5, 5)
+    """
+
+    level: float
+    levels: tuple[float, float]
+    repetitions: int
+    confidence: float
+    seed: int
+    outside: int | None
+    methods: tuple[MethodCoverage, ...] = field(repr=False)
+
+    @property
+    def region(self) -> MethodCoverage:
+        """The coverage of the region: whether it contains the truth."""
+        return self.methods[0]
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, one row for each method."""
+        try:
+            import pandas as pd
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "to_frame needs pandas: install it with  pip install pandas"
+            ) from error
+        return pd.DataFrame(
+            [
+                {
+                    "method": row.method,
+                    "simultaneous": row.rate,
+                    "low": row.low,
+                    "high": row.high,
+                    "pointwise": row.pointwise,
+                    "median width": row.width,
+                    "runs": row.runs,
+                    "claims": row.claims,
+                    "assumes": row.assumes,
+                }
+                for row in self.methods
+            ]
+        )
+
+    def __str__(self) -> str:
+        width = max(len(row.method) for row in self.methods)
+        low, high = self.levels
+        level = f"level {self.level:.12g}"
+        if low < high:
+            level = f"levels from {low:.4g} to {high:.4g}, {self.level:.4g} on average"
+        lines = [
+            f"Coverage of the truth at {level}, {self.repetitions} repetitions, "
+            f"with exact {self.confidence:.12g} intervals:",
+            f"  {'method':<{width}}  all inputs  interval          each input  median width",
+        ]
+        for row in self.methods:
+            if not row.runs:
+                lines.append(f"  {row.method:<{width}}  not available for these data")
+                continue
+            each = "" if np.isnan(row.pointwise) else f"{row.pointwise:.3f}"
+            size = "" if np.isnan(row.width) else f"{row.width:.4g}"
+            line = (
+                f"  {row.method:<{width}}  {row.rate:<10.3f}  [{row.low:.3f}, {row.high:.3f}]    "
+                f"{each:<10}  {size}"
+            )
+            lines.append(line.rstrip())
+        lines.append("Where each claims the level, and what it assumes:")
+        lines += [
+            fill(
+                f"{row.method}: at {row.claims}. Assumes {row.assumes}.",
+                100,
+                initial_indent="  - ",
+                subsequent_indent="    ",
+            )
+            for row in self.methods
+        ]
+        if self.outside is not None:
+            runs = f"{self.outside} of {self.repetitions} runs"
+            lines.append(f"The truth was outside the span of the model in {runs}.")
+        return "\n".join(lines)
