@@ -12,7 +12,7 @@ import unassuming as ua
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
-# What those who write objectives of their own read; its examples are in CONTRIBUTING.md.
+# What those who write objectives of their own read; its examples are in docs/howto.
 WITHOUT_EXAMPLES = ("objectives", "ranking")
 
 
