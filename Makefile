@@ -39,6 +39,7 @@ lint: $(VENV)/.lint  ## check style, types and the one-way imports
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.docs  ## build the site, with the gallery, into docs/_build/html
+	@rm -rf docs/api  # so that names that are gone leave no page behind
 	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "reference",
+    "undated",
 ]
 exclude_patterns = ["examples", "_build"]
 templates_path = ["_templates"]
@@ -45,6 +46,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
+    "capture_repr": (),
     "download_all_examples": False,
     "write_computation_times": False,
     "min_reported_time": 1e9,
@@ -52,7 +54,7 @@ sphinx_gallery_conf = {
     "reference_url": {"unassuming": None},
     "backreferences_dir": "api/backreferences",
     "within_subsection_order": "FileNameSortKey",
-    "remove_config_comments": True,
+    "show_signature": False,
 }
 
 html_theme = "pydata_sphinx_theme"
