@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint bench clean
+.PHONY: help demo test test-fast lint docs bench clean
 
 help:  ## list the targets
 	@echo "usage: make <target>"
@@ -38,10 +38,16 @@ lint: $(VENV)/.lint  ## check style, types and the one-way imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.docs  ## build the site, with the gallery, into docs/_build/html
+	@rm -rf docs/api  # so that names that are gone leave no page behind
+	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 bench: $(VENV)/.bench  ## measure speed, all of it or e.g. BENCH="ranks bands"
 	@$(BIN)/python -m benchmarks $(BENCH)
 
 clean:  ## remove .venv, caches and build products
+	rm -rf docs/_build docs/api docs/gallery
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -62,6 +68,11 @@ $(VENV)/.demo: $(VENV)/.created pyproject.toml
 $(VENV)/.test: $(VENV)/.created pyproject.toml
 	@echo "installing unassuming[test] into $(VENV)"
 	@$(PIP) install --editable '.[test]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.created pyproject.toml
+	@echo "installing unassuming[docs] into $(VENV)"
+	@$(PIP) install --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.created pyproject.toml

@@ -23,7 +23,9 @@ from sklearn.svm import SVR
 import unassuming as ua
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/theory.md")
+HOW_TO = sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/howto/*.md"))
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/index.md", "docs/theory.md", *HOW_TO)
+MODELS, NOISES = "docs/howto/models.md", "docs/howto/choose-noise-and-level.md"
 ESTIMATORS = {
     cls.__name__: cls
     for cls in (
@@ -54,14 +56,14 @@ def fenced(page):
     text = read(page)
     return [
         (text[: match.start(2)].count("\n"), match[1], match[2])
-        for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        for match in re.finditer(r"^```([\w{}]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     ]
 
 
 def examples(page):
     """The Python blocks of a page, each with the output shown below it or None."""
     blocks = fenced(page)
-    after = [*blocks[1:], (0, "", "")]
+    after = [*blocks, (0, "", "")][1:]
     return [
         (line, source, shown if language == "text" else None)
         for (line, kind, source), (_, language, shown) in zip(blocks, after, strict=True)
@@ -84,7 +86,7 @@ def table(page, heading):
     return rows
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)])
 def test_examples_run_and_print_what_the_page_shows(page, tmp_path):
     found = examples(page)
     ran = subprocess.run(
@@ -99,8 +101,12 @@ def test_examples_run_and_print_what_the_page_shows(page, tmp_path):
     assert ran.returncode == 0, ran.stderr
     shown = [expected for _, _, expected in found]
     printed = json.loads(ran.stdout)
-    assert any(shown)
     assert [text or None for text in printed] == shown
+
+
+def test_there_are_pages_with_examples():
+    found = {page for page in PAGES if any(shown for *_, shown in examples(page))}
+    assert {"README.md", NOISES, "docs/howto/add-an-objective.md"} <= found
 
 
 def test_the_readme_has_an_example_of_ten_lines():
@@ -112,14 +118,14 @@ def test_every_supported_estimator_is_in_the_table_and_no_other():
     with pytest.raises(TypeError) as refused:
         ua.objectives.factory_for(object())
     supported = re.search(r"one of (.*?), or a Pipeline", str(refused.value))[1].split(", ")
-    listed = [cells[0].strip("`").removeprefix("ua.") for cells in table("README.md", "estimator")]
+    listed = [cells[0].strip("`").removeprefix("ua.") for cells in table(MODELS, "estimator")]
     # Other tests may have registered estimators of their own.
     assert set(listed) == set(ESTIMATORS)
     assert set(listed) <= set(supported)
     assert len(listed) == len(set(listed))
 
 
-@pytest.mark.parametrize("cells", table("README.md", "estimator"), ids=lambda cells: cells[0])
+@pytest.mark.parametrize("cells", table(MODELS, "estimator"), ids=lambda cells: cells[0])
 def test_the_table_converts_hyper_parameters_as_the_library_does(cells):
     name = cells[0].strip("`").removeprefix("ua.")
     estimator = ESTIMATORS[name]()
@@ -139,7 +145,7 @@ def test_the_table_converts_hyper_parameters_as_the_library_does(cells):
         assert set(objective.penalty) - {0.0} == {0.7}
 
 
-@pytest.mark.parametrize("cells", table("README.md", "estimator"), ids=lambda cells: cells[0])
+@pytest.mark.parametrize("cells", table(MODELS, "estimator"), ids=lambda cells: cells[0])
 def test_the_table_says_which_models_take_sample_weights(cells):
     estimator = ESTIMATORS[cells[0].strip("`").removeprefix("ua.")]()
     weights = [1.0, 2.0, 3.0] * 4
@@ -160,7 +166,7 @@ def build(estimator, **options):
 
 
 def test_every_named_noise_is_in_the_table_and_no_other():
-    column = " ".join(cells[1] for cells in table("README.md", "you assume that the noise is"))
+    column = " ".join(cells[1] for cells in table(NOISES, "you assume that the noise is"))
     assert set(re.findall(r'"([\w-]+)"', column)) == set(ua.noise.NAMED)
 
 

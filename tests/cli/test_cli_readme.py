@@ -1,4 +1,4 @@
-"""The commands of the README run, and print what it shows."""
+"""The commands of the documentation run, and print what it shows."""
 
 import re
 import shlex
@@ -10,12 +10,12 @@ from typer.testing import CliRunner
 import unassuming as ua
 from unassuming.cli._app import app
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/howto/command-line.md"
 
 
 @pytest.fixture(scope="module")
-def readme():
-    return README.read_text(encoding="utf-8")
+def page():
+    return PAGE.read_text(encoding="utf-8")
 
 
 def commands(text):
@@ -25,14 +25,14 @@ def commands(text):
 
 
 @pytest.fixture
-def printed(readme, tmp_path, monkeypatch):
+def printed(page, tmp_path, monkeypatch):
     """What each command of the page prints where the table of the page is."""
     monkeypatch.chdir(tmp_path)
-    source = re.search(r"^table = .*?^table\.to_csv.*?$", readme, re.MULTILINE | re.DOTALL)[0]
+    source = re.search(r"^table = .*?^table\.to_csv.*?$", page, re.MULTILINE | re.DOTALL)[0]
     X, y, f = ua.datasets.sine(n=80, noise="laplace", random_state=0)
     exec("import pandas as pd\n" + source, {"X": X, "y": y, "f": f})
     found = {}
-    for words in commands(readme):
+    for words in commands(page):
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.stderr
         found[words[0], *words[-2:]] = result.stdout
@@ -46,6 +46,6 @@ def test_they_run_and_leave_the_files_that_the_page_names(printed, tmp_path):
         assert written == {"band.csv", "region.json", "band.png"}
 
 
-def test_the_test_ends_as_the_page_shows(printed, readme):
-    shown = re.search(r"^```text\n(Hypothesis: .*?)^```$", readme, re.MULTILINE | re.DOTALL)[1]
+def test_the_test_ends_as_the_page_shows(printed, page):
+    shown = re.search(r"^```text\n(Hypothesis: .*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
     assert printed["test", "--candidate", "guess"].endswith(shown)

@@ -17,7 +17,7 @@ from unassuming.models.solvers import l1_least_squares
 
 
 class KernelLasso(RegressorMixin, KernelModel):
-    r"""Kernel lasso: minimise :math:`\tfrac12\|y - Ka\|^2 + \alpha\|a\|_1`.
+    r"""Kernel lasso: minimise :math:`\tfrac{1}{2}\|y - Ka\|^2 + \alpha\|a\|_1`.
 
     The fitted function is :math:`f(x) = \sum_j a_j k(x, x_j)`, without an intercept. The kernel
     need only be symmetric.

@@ -19,7 +19,7 @@ from unassuming.models.solvers import kernel_ridge
 
 
 class LSSVC(ClassifierMixin, KernelModel):
-    r"""Least-squares support vector classifier: minimise :math:`\tfrac12\|w\|^2 + C\sum_j \xi_j^2`.
+    r"""Least-squares SVM classifier: minimise :math:`\tfrac{1}{2}\|w\|^2 + C\sum_j \xi_j^2`.
 
     The slacks are :math:`\xi_j = 1 - y_j(\langle w, \varphi(x_j)\rangle + b)` for labels
     :math:`y_j = \pm 1`. Since :math:`y_j^2 = 1` their squares are those of the residuals: this is

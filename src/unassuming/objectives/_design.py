@@ -93,7 +93,7 @@ class Design(ABC):
         """Return the minimiser of the quadratic objective, shape (d,)."""
 
     def gram_root(self) -> Array:
-        """Return |K|^{1/2}, as a weighting of the gradient in the coefficients."""
+        """Return ``|K|^{1/2}``, as a weighting of the gradient in the coefficients."""
         raise ValueError(
             complaint(
                 "weighting",
@@ -365,11 +365,11 @@ class KernelDesign(Design):
         require_positive_semidefinite(self.spectrum[0], method, tolerance=tolerance)
 
     def gram_root(self) -> Array:
-        """Return |K|^{1/2} up to a rotation, the intercept weighted by one."""
+        """Return ``|K|^{1/2}`` up to a rotation, the intercept weighted by one."""
         return self._with_intercept(self.kernel_root(), 1.0)
 
     def kernel_root(self) -> Array:
-        """Return |K|^{1/2} up to a rotation; the roots of rounding errors would be large."""
+        """Return ``|K|^{1/2}`` up to a rotation; the roots of rounding errors would be large."""
         values, vectors = self.spectrum
         size = np.abs(values)
         size = np.where(size > rank_cut(values.shape) * size.max(), size, 0.0)

@@ -58,11 +58,11 @@ class DesignedObjective(Objective):
         return self.y - self.fitted(coefficients)
 
     def residual_error(self, coefficients: Array, residuals: Array) -> Array:
-        """Bound the rounding error of y - Φ a, relative to |y| + |Φ| |a|."""
+        """Bound the rounding error of y - Φ a, relative to ``|y| + |Φ| |a|``."""
         return super().residual_error(coefficients, residuals) + self.product_error(coefficients)
 
     def product_error(self, coefficients: Array) -> Array:
-        """Bound the rounding error of Φ a, relative to |Φ| |a|."""
+        """Bound the rounding error of Φ a, relative to ``|Φ| |a|``."""
         size = np.abs(coefficients) @ self._size_of_design.T
         return np.asarray(4 * _EPS * np.sqrt(self.d) * size)
 

@@ -13,7 +13,7 @@ from unassuming.objectives._smooth import SmoothObjective
 
 
 class KernelHuberObjective(SmoothObjective):
-    """Σ w_j h_δ(r_j) + (alpha/2) aᵀKa, divided by n, with h_δ(r) = r²/2 for |r| <= δ.
+    """Σ w_j h_δ(r_j) + (alpha/2) aᵀKa, divided by n, with ``h_δ(r) = r²/2`` for ``|r| <= δ``.
 
     λ = alpha / n as for kernel ridge regression, which is the limit of a large δ.
 

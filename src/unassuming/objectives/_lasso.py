@@ -19,7 +19,7 @@ up by more would drown what the other components say in rounding."""
 
 
 class LassoObjective(DesignedObjective):
-    """(c/2) ‖y - Φa‖² + Σ_j penalty_j |a_j|.
+    """(c/2) ‖y - Φa‖² + ``Σ_j penalty_j |a_j|``.
 
     Kernel LASSO: Φ = K, c = 1, penalty = alpha (the paper's λ). scikit-learn's Lasso: Φ = [1, X],
     c = 1/n, penalty = alpha, and 0 for the intercept.

@@ -14,7 +14,7 @@ from unassuming.objectives._kinks import Kinks
 
 
 class SVRObjective(DesignedObjective):
-    """Minus the dual, ½ aᵀKa - yᵀa + ε̄‖a‖₁ with |a_j| <= C; residuals r = y - Ka - b.
+    """Minus the dual, ½ aᵀKa - yᵀa + ε̄‖a‖₁ with ``|a_j| <= C``; residuals r = y - Ka - b.
 
     The gradient in the dual coefficients is -r plus the subgradient of ε̄‖a‖₁. At a_j = ±C, as
     scikit-learn's box allows, the normal cone of the box belongs to it; beyond the box the formula
@@ -57,7 +57,7 @@ class SVRObjective(DesignedObjective):
         return Kinks(coefficient=dual, values=np.tile(values, (len(dual), 1)))
 
     def named_weighting(self, weighting: str) -> Array | None:
-        """Return the identity or |K|^{1/2}."""
+        """Return the identity or ``|K|^{1/2}``."""
         if weighting == "identity":
             return None
         if weighting == "gram":

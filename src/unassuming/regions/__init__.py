@@ -1,14 +1,26 @@
-"""Confidence regions: membership and tests for any objective."""
+"""Confidence regions of every kind, and what they answer."""
 
 from unassuming.regions._build import build_region, confidence_region
 from unassuming.regions._diagnose import Diagnosis, Indication
+from unassuming.regions._labels import LabelRegion
+from unassuming.regions._piecewise import PiecewiseRegion
+from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._region import Region
+from unassuming.regions._results import Band, Boundedness, Ellipsoid, Interval, Status
 from unassuming.regions._tuning import Tuning
 
 __all__ = [
+    "Band",
+    "Boundedness",
     "Diagnosis",
+    "Ellipsoid",
     "Indication",
+    "Interval",
+    "LabelRegion",
+    "PiecewiseRegion",
+    "QuadraticRegion",
     "Region",
+    "Status",
     "Tuning",
     "build_region",
     "confidence_region",

@@ -56,7 +56,7 @@ class LabelRegion(PiecewiseRegion):
 
     For least squares on the labels (RidgeClassifier, LSSVC) with any weighting, lines cross it
     exactly and outer bounds are certified: by branch and bound over boxes of coefficients if there
-    are at most 4 of them, else from |f| <= 1 at the inputs alone. Logistic regression has
+    are at most 4 of them, else from -1 <= f <= 1 at the inputs alone. Logistic regression has
     approximate crossings, and no outer bound but that of E[y|x] itself, [-1, 1].
 
     Examples
