@@ -378,7 +378,9 @@ class Boundedness:
     reason : str
         The certificate in words, and what to do if the region is not bounded.
     direction : array of shape (d,), or None
-        Coefficients may move along it for ever, if unbounded.
+        Coefficients may move along it for ever, if unbounded. For a nearly singular kernel its
+        entries are huge, and far out rounding alone can take the coefficients out of the region:
+        test such a move as a function, with its values at the inputs.
 
     Examples
     --------
