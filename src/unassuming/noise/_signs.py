@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unassuming._typing import Array, BoolArray
-from unassuming.noise._base import Noise, check_group
-from unassuming.noise._keyed import draw_key, keyed_signs
+from unassuming.noise._base import check_group
+from unassuming.noise._keyed import Key, keyed_signs
+from unassuming.noise._rows import RowNoise
 
 Signs = NDArray[np.int8]
 
@@ -23,7 +24,7 @@ def all_signs(n: int, *, modulo_sign: bool) -> Signs:
     return signs
 
 
-class SignFlips(Noise):
+class SignFlips(RowNoise):
     """The shared half of the two assumptions below: signs are drawn, residuals are flipped."""
 
     exact_arithmetic: ClassVar[bool] = True
@@ -60,13 +61,13 @@ class Symmetric(SignFlips):
         "the noise terms are independent, each symmetric about zero (their laws may all differ)"
     )
 
-    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
-        """Draw signs, shape (size, n)."""
-        return keyed_signs(draw_key(rng), n, size)
+    def draw_rows(self, key: Key, first: int, count: int, size: int) -> Signs:
+        """Draw signs, shape (size, count)."""
+        return keyed_signs(key, count, size, first)
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all 2^n sign vectors, or one of each pair."""
-        check_group(self, n, 0, 2 ** (n - modulo_sign), f"signs of {n} rows")
+        check_group(self, n, [], 2 ** (n - modulo_sign), f"signs of {n} rows")
         signs = all_signs(n, modulo_sign=modulo_sign)
         return signs[1:], len(signs)
 
@@ -116,7 +117,8 @@ class BlockSymmetric(SignFlips):
         self._block_of_row = np.array([number[label] for label in labels.tolist()], dtype=np.intp)
         self._count = len(number)
 
-    def _refuse_other_length(self, n: int) -> None:
+    def check_length(self, n: int) -> None:
+        """Refuse a number of rows other than that of the labels."""
         if len(self.blocks) != n:
             raise ValueError(
                 f"blocks must have one label for each of the {n} rows, given "
@@ -125,20 +127,29 @@ class BlockSymmetric(SignFlips):
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
         """Draw signs, shape (size, n), constant within each block."""
-        self._refuse_other_length(n)
-        return keyed_signs(draw_key(rng), self._count, size)[:, self._block_of_row]
+        self.check_length(n)
+        signs: Signs = super().draw(n, size, rng)
+        return signs
+
+    def draw_rows(self, key: Key, first: int, count: int, size: int) -> Signs:
+        """Draw signs, shape (size, count): those of the blocks that these rows belong to."""
+        numbers, which = np.unique(self._block_of_row[first : first + count], return_inverse=True)
+        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
+        drawn = [keyed_signs(key, len(run), size, int(run[0])) for run in runs if len(run)]
+        signs: Signs = np.concatenate(drawn, axis=1)[:, which.reshape(-1)]
+        return signs
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all sign vectors of the blocks, or one of each pair."""
-        self._refuse_other_length(n)
+        self.check_length(n)
         blocks = self._count
-        check_group(self, blocks, 0, 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
+        check_group(self, blocks, [], 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
         signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
         return signs[1:], len(signs)
 
     def restrict(self, rows: BoolArray) -> Self:
         """Keep the labels of the given rows."""
-        self._refuse_other_length(len(rows))
+        self.check_length(len(rows))
         return type(self)(self.blocks[rows])
 
     def __repr__(self) -> str:

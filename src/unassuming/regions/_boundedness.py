@@ -8,7 +8,7 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry import FormMaker, along_lines
-from unassuming.noise import BlockSymmetric, Exchangeable, Noise, Symmetric
+from unassuming.noise import BlockSymmetric, Exchangeable, ExchangeableWithin, Noise, Symmetric
 from unassuming.objectives import Design, FeatureDesign, KernelDesign, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import chart_matrix
@@ -220,7 +220,7 @@ def remedy(free: FreeDirections, noise: Noise, best: float, *, region: bool) -> 
             )
         else:
             ways.append("noise='spherical', if rotations leave the law of the noise as it is")
-    if isinstance(noise, Exchangeable):
+    if isinstance(noise, (Exchangeable, ExchangeableWithin)):
         ways.append("noise='symmetric', if the noise is symmetric")
     if shift:
         ways.append("bounds of what a shift does not change, as slopes: interval(functionals)")
