@@ -165,10 +165,12 @@ def build_region(
         objective=objective,
         engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),
         describe=partial(
-            _describe,
+            describe,
             estimator,
             objective,
-            perturbations,
+            objective.n,
+            perturbations.m,
+            perturbations.noise,
             psi,
             ties,
             seed,
@@ -250,18 +252,20 @@ def _name_coefficients(objective: Objective, transformers: Pipeline | None, feat
         objective.names = design.names = ["intercept"] * design.intercept + [str(c) for c in names]
 
 
-def _describe(
+def describe(
     estimator: Any,
     objective: Objective,
-    perturbations: Perturbations,
+    n: int,
+    m: int,
+    noise: Noise,
     psi: Any,
     ties: str,
     seed: int,
     *,
-    classify: bool,
-    enumerated: bool,
+    classify: bool = False,
+    enumerated: bool = False,
 ) -> Description:
-    m, noise = perturbations.m, perturbations.noise
+    """Say what a region covers, how surely, and what that rests on."""
     surely = "exactly" if ties == "random" else "at least"
     labels = isinstance(noise, Labels)
     target, lies = ("E[y|x]", "lies") if labels else ("the noise-free outputs", "lie")
@@ -272,7 +276,7 @@ def _describe(
     if classify and not labels:
         covers = PUBLISHED_CLASSIFIER
     lines = [
-        ("data", f"n = {objective.n} rows, d = {objective.d} coefficients"),
+        ("data", f"n = {n} rows, d = {objective.d} coefficients"),
         ("assumes", noise.assumption),
         ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
         ("covers", covers),
