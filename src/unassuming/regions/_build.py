@@ -25,6 +25,7 @@ from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._region import Region
 from unassuming.regions._seed import as_seed, streams
+from unassuming.regions._sources import builder_for
 
 
 def confidence_region(
@@ -57,7 +58,8 @@ def confidence_region(
         fitted. The transformers are fitted here, without y. How each hyper-parameter enters is
         told by the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
-        The data.
+        The data. Those of dask are summed by its scheduler in use, and need a model that
+        `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
@@ -95,7 +97,8 @@ def confidence_region(
     >>> region.contains(coefficients + 10, level=0.95)
     False
     """
-    return build_region(
+    build = builder_for(X, y, sample_weight) or build_region
+    return build(
         estimator,
         X,
         y,

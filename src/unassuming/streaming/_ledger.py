@@ -10,7 +10,7 @@ import numpy as np
 from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray
 
-Leaf = tuple[int, int]
+Node = tuple[int, int]
 """A complete node of the tree: its height, and its number among the nodes of that height."""
 
 Summation = Callable[[Array, int], Array]
@@ -49,7 +49,7 @@ class Ledger:
 
     def __init__(self, leaf_rows: int) -> None:
         self.leaf_rows = leaf_rows
-        self.nodes: dict[Leaf, Array] = {}
+        self.nodes: dict[Node, Array] = {}
         self.pending: dict[int, Pending] = {}
         self.spans: list[tuple[int, int]] = []
 
@@ -64,30 +64,34 @@ class Ledger:
         return self.spans[-1][1] if self.spans else 0
 
     def add(self, first: int, rows: Array, summed: Summation) -> None:
-        """Add rows first, first + 1, ...; none of them may be there already."""
+        """Add rows first, first + 1, ...; none of them may be there already.
+
+        Leaf by leaf: when this is interrupted, ``spans`` says how far it came.
+        """
         if not len(rows):
             return
-        self._claim([(first, first + len(rows))])
+        self._joined([(first, first + len(rows))])
         start, size = 0, self.leaf_rows
         while start < len(rows):
             leaf, offset = divmod(first + start, size)
             stop = min(len(rows), start + size - offset)
-            part = rows[start:stop]
+            part, span = rows[start:stop], (first + start, first + stop)
             if len(part) == size:
-                self._complete((0, leaf), summed(part, leaf * size))
+                self._complete((0, leaf), summed(part, leaf * size), [span])
             else:
-                everywhere = np.zeros(size, dtype=np.bool_)
-                everywhere[offset : offset + len(part)] = True
-                self._wait(leaf, everywhere, part, summed)
+                where = np.zeros(size, dtype=np.bool_)
+                where[offset : offset + len(part)] = True
+                self._wait(leaf, where, part, summed, [span])
             start = stop
 
     def merge(self, other: Ledger, summed: Summation) -> None:
         """Add all rows of another ledger, which stays as it is."""
-        self._claim(other.spans)
+        spans = self._joined(other.spans)
         for place, sums in sorted(other.nodes.items()):
-            self._complete(place, sums)
+            self._complete(place, sums, [])
         for leaf, pending in other.pending.items():
-            self._wait(leaf, pending.there, pending.rows[pending.there], summed)
+            self._wait(leaf, pending.there, pending.rows[pending.there], summed, [])
+        self.spans = spans
 
     def total(self, summed: Summation) -> Array:
         """Return the sums over rows 0, ..., n - 1, all of which have to be there."""
@@ -115,8 +119,8 @@ class Ledger:
                 yield stop, first
             stop = end
 
-    def _claim(self, spans: list[tuple[int, int]]) -> None:
-        """Enter new ranges of rows; refuse them all if one of these rows is there already."""
+    def _joined(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the ranges of rows with new ones; refuse them if a row is there already."""
         joined: list[tuple[int, int]] = []
         for first, stop in sorted([*self.spans, *spans]):
             if joined and first < joined[-1][1]:
@@ -134,25 +138,40 @@ class Ledger:
                 joined[-1] = (joined[-1][0], stop)
             else:
                 joined.append((first, stop))
-        self.spans = joined
+        return joined
 
-    def _wait(self, leaf: int, where: BoolArray, rows: Array, summed: Summation) -> None:
+    def _wait(
+        self,
+        leaf: int,
+        where: BoolArray,
+        rows: Array,
+        summed: Summation,
+        spans: list[tuple[int, int]],
+    ) -> None:
         """Keep rows of an incomplete leaf; sum it up if these were the last."""
         pending = self.pending.get(leaf)
         if pending is None:
             empty = np.zeros((self.leaf_rows, rows.shape[1]))
             pending = Pending(empty, np.zeros(self.leaf_rows, dtype=np.bool_))
-            self.pending[leaf] = pending
         pending.rows[where] = rows
-        pending.there |= where
-        if pending.there.all():
-            del self.pending[leaf]
-            self._complete((0, leaf), summed(pending.rows, leaf * self.leaf_rows))
+        there = pending.there | where
+        if there.all():
+            sums = summed(pending.rows, leaf * self.leaf_rows)
+            self.pending.pop(leaf, None)
+            self._complete((0, leaf), sums, spans)
+        else:
+            self.pending[leaf] = Pending(pending.rows, there)
+            self.spans = self._joined(spans)
 
-    def _complete(self, place: Leaf, sums: Array) -> None:
+    def _complete(self, place: Node, sums: Array, spans: list[tuple[int, int]]) -> None:
         """Enter the sums of a node, and of every node above that is complete by that."""
         height, number = place
-        while (sibling := self.nodes.pop((height, number ^ 1), None)) is not None:
-            sums = np.add(sums, sibling)
+        used = []
+        while (height, number ^ 1) in self.nodes:
+            used.append((height, number ^ 1))
+            sums = np.add(sums, self.nodes[used[-1]])
             height, number = height + 1, number >> 1
+        for node in used:
+            del self.nodes[node]
         self.nodes[height, number] = sums
+        self.spans = self._joined(spans)

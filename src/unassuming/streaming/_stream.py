@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any, Self
 
@@ -288,6 +288,13 @@ class StreamingRegion:
         return read_checkpoint(path, cls, estimator, noise)
 
     # Inside
+
+    def _fresh(self) -> StreamingRegion:
+        """Return a stream without rows that can be merged with this one."""
+        stream = copy(self)
+        stream._features = deepcopy(self._features)
+        stream._ledger = Ledger(self._ledger.leaf_rows)
+        return stream
 
     @property
     def _columns(self) -> int:
