@@ -38,3 +38,10 @@ class RowNoise(Noise):
 
     def check_length(self, n: int) -> None:
         """Refuse a number of rows for which the assumption is not made."""
+
+    def check_rows(self, stop: int) -> None:
+        """Refuse rows up to, and without, that number if they are more than the assumption has."""
+
+    def same_as(self, other: Noise) -> bool:
+        """Whether the other assumption draws the same transformations from the same key."""
+        return type(other) is type(self) and repr(other) == repr(self)

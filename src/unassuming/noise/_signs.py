@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unassuming._typing import Array, BoolArray
-from unassuming.noise._base import check_group
+from unassuming.noise._base import Noise, check_group
 from unassuming.noise._keyed import Key, keyed_signs
 from unassuming.noise._rows import RowNoise
 
@@ -124,6 +124,15 @@ class BlockSymmetric(SignFlips):
                 f"blocks must have one label for each of the {n} rows, given "
                 f"{len(self.blocks)} labels. Pass an array as long as y."
             )
+
+    def check_rows(self, stop: int) -> None:
+        """Refuse rows without a label."""
+        if stop > len(self.blocks):
+            self.check_length(stop)
+
+    def same_as(self, other: Noise) -> bool:
+        """Whether the labels are the same."""
+        return type(other) is type(self) and np.array_equal(self.blocks, other.blocks)
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
         """Draw signs, shape (size, n), constant within each block."""

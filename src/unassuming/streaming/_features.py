@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler, SkewedChi2Sampler
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
+from sklearn.utils import resample
 from sklearn.utils.validation import check_is_fitted
 
 from unassuming._errors import complaint
@@ -100,7 +101,8 @@ def _transformed(step: Any, X: Any) -> Any:
             X = _transformed(inner, X)
         return X
     if not _fitted(step):
-        step.fit(X)  # it looks at the number of columns only
+        # It looks at the number of columns only, but may ask for more than one row.
+        step.fit(resample(X, n_samples=2, random_state=0))
     return step.transform(X)
 
 

@@ -161,9 +161,7 @@ class StreamingRegion:
             return self
         weight = self._weight(sample_weight, rows)
         matrix = self._features(X)
-        last = first + rows
-        if hasattr(self.noise, "blocks") and last > len(self.noise.blocks):
-            self.noise.check_length(last)
+        self.noise.check_rows(first + rows)
         Z = np.column_stack([np.ones(rows), matrix, target])
         Z = Z if self._objective.design.intercept else np.ascontiguousarray(Z[:, 1:])
         if weight is not None:
@@ -194,33 +192,15 @@ class StreamingRegion:
                     "Merge before asking for the region.",
                 )
             )
-        mine, theirs = self._identity(), other._identity()
-        for name, value in mine.items():
+        theirs = other._identity()
+        for name, value in self._identity().items():
             if theirs[name] != value:
-                raise ValueError(
-                    complaint(
-                        "other",
-                        f"is a stream of another {name}",
-                        value,
-                        theirs[name],
-                        "Give all shards the same model, noise, m and random_state.",
-                    )
-                )
+                raise _other_stream(name, value, theirs[name])
+        if not self.noise.same_as(other.noise):
+            raise _other_stream("noise", repr(self.noise), repr(other.noise))
         if other._features.width is None:
             return self
-        if self._features.width is None:
-            self._features = other._features
-            self._sample = other._sample
-        if self._features.width != other._features.width:
-            raise ValueError(
-                complaint(
-                    "other",
-                    "has other features",
-                    f"{self._features.width} of them",
-                    other._features.width,
-                    "Pass the same columns to all shards.",
-                )
-            )
+        self._share_features(other)
         self._ledger.merge(other._ledger, self._sums(self._columns))
         return self
 
@@ -348,14 +328,24 @@ class StreamingRegion:
         return weight
 
     def _identity(self) -> dict[str, str]:
-        """Return what streams have to have in common to be merged."""
-        blocks = getattr(self.noise, "blocks", None)
-        return {
-            "model": " ".join(repr(self.estimator).split()),
-            "noise": repr(self.noise) if blocks is None else f"{self.noise!r}, {list(blocks)}",
-            "m": str(self.m),
-            "seed": str(self.seed),
-        }
+        """Return what streams have to have in common to be merged, the noise apart."""
+        model = " ".join(repr(self.estimator).split())
+        return {"model": model, "m": str(self.m), "seed": str(self.seed)}
+
+    def _share_features(self, other: StreamingRegion) -> None:
+        """Make sure that the other stream has the same features, fitted alike."""
+        mine, theirs = self._features, other._features
+        if other._sample is not None:  # a row, with the features that the other one has for it
+            inputs, expected = other._sample
+            found = mine(inputs)
+            alike = found.shape == expected.shape and np.allclose(found, expected, rtol=1e-9)
+            self._sample = other._sample if self._sample is None else self._sample
+        elif mine.width is None:
+            self._features, alike = deepcopy(theirs), True
+        else:
+            alike = (mine.width, mine.inputs) == (theirs.width, theirs.inputs)
+        if not alike:
+            raise _other_stream("table of features", "the same columns, fitted alike", "others")
 
     def _build(self, ties: str) -> Region:
         n, ledger = self.n, self._ledger
@@ -440,6 +430,18 @@ class StreamingRegion:
     def __repr__(self) -> str:
         model = " ".join(repr(self.estimator).split())
         return f"<StreamingRegion of {model}: n={self.n}, m={self.m}, {self.noise!r}>"
+
+
+def _other_stream(what: str, expected: str, given: str) -> ValueError:
+    return ValueError(
+        complaint(
+            "other",
+            f"is a stream of another {what}",
+            expected,
+            given,
+            "Give all shards the same fitted model, noise, m and random_state.",
+        )
+    )
 
 
 def _row_noise(noise: str | Noise) -> RowNoise:
