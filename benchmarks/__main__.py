@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-SUBJECTS = ("ranks", "ellipsoids", "bands", "crossings")
+SUBJECTS = ("ranks", "ellipsoids", "bands", "crossings", "streaming", "dask")
 RESULTS = Path(__file__).with_name("results.json")
 LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(LIMITS, "1")

@@ -98,7 +98,9 @@ def _parts(values: Any, lengths: list[int]) -> list[Any]:
         if sum(known) != sum(lengths):
             raise _apart(known, lengths)
         columns = dict.fromkeys(range(1, values.ndim), -1)
-        return list(values.rechunk({0: tuple(lengths), **columns}).to_delayed().ravel())
+        values = values.rechunk({0: tuple(lengths), **columns})
+        # Unoptimised, so that X and y that come from the same table share it.
+        return list(values.to_delayed(optimize_graph=False).ravel())
     known = _lengths(values)
     if known != lengths:
         raise _apart(known, lengths)
