@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -58,6 +59,17 @@ def test_shards_are_saved_with_their_gaps(tmp_path):
     whole = loaded.partial_fit(X[:1500], Y[:1500], first_row=0).partial_fit(X[2000:], Y[2000:])
     expected = stream().partial_fit(X, Y).region().statistics(CANDIDATES)
     assert whole.region().statistics(CANDIDATES).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("names", [["a", "b"], [0, 1], [("a", 1), ("b", 2)]], ids=str)
+def test_the_columns_of_a_frame_are_remembered(names, tmp_path):
+    frame = pd.DataFrame(X, columns=pd.Index(names) if names[0] != ("a", 1) else names)
+    stream().partial_fit(frame[:1500], Y[:1500]).save(tmp_path / "c")
+    loaded = ua.StreamingRegion.load(tmp_path / "c")
+    with pytest.raises(ValueError, match="columns in another order"):
+        loaded.partial_fit(frame[frame.columns[::-1]][1500:], Y[1500:])
+    region = loaded.partial_fit(frame[1500:], Y[1500:]).region()
+    assert region.names == ["intercept", *map(str, names)]
 
 
 def test_the_file_holds_no_code(tmp_path):

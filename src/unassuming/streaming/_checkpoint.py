@@ -56,8 +56,8 @@ def write_checkpoint(path: AnyPath, stream: StreamingRegion) -> None:
         "nodes": [list(place) for place in nodes],
         "pending": leaves,
         "width": features.width,
-        "inputs": as_plain(features.inputs)[0],
-        "columns": as_plain(features.columns)[0],
+        "inputs": _plain_names(features.inputs),
+        "columns": features.columns,
         "sample": sample,
     }
     write(path, {**header, "sha256": _hash(header, store.arrays)}, store.arrays)
@@ -99,7 +99,9 @@ def read_checkpoint(
     if header["sample"] is not None:
         _check_features(stream, store.get_table(header["sample"]), arrays["features"])
     features.width = header["width"]
-    features.inputs, features.columns = header["inputs"], header["columns"]
+    names = header["inputs"]
+    features.inputs = names and [tuple(c) if isinstance(c, list) else c for c in names]
+    features.columns = header["columns"]
     return stream
 
 
@@ -112,6 +114,12 @@ def _hash(header: dict[str, Any], arrays: dict[str, Any]) -> str:
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
+
+
+def _plain_names(names: list[Any] | None) -> Any:
+    """Return the names of columns if a file can hold them; without, order alone tells them."""
+    plain, possible = as_plain(names)
+    return plain if possible else None
 
 
 def _describe_noise(noise: Noise, store: Store) -> dict[str, Any]:

@@ -46,8 +46,9 @@ def build_from_dask(
     lengths = _lengths(X)
     starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].tolist()
     columns = [_parts(values, lengths) for values in (X, y, sample_weight)]
+    start = dask.delayed(empty, pure=False, traverse=False)  # sent once, not with every task
     shard, merged = dask.delayed(_shard, pure=False), dask.delayed(_merged, pure=False)
-    shards = [shard(empty, first, *parts) for first, *parts in zip(starts, *columns, strict=True)]
+    shards = [shard(start, first, *parts) for first, *parts in zip(starts, *columns, strict=True)]
     while len(shards) > 1:
         groups = [shards[j : j + _FAN_IN] for j in range(0, len(shards), _FAN_IN)]
         shards = [merged(group) for group in groups]
