@@ -44,16 +44,17 @@ class SignSums(Sums):
     a <= b, times which rows change sign. Where no row does, the sum is exactly zero.
     """
 
+    _kept: tuple[Array, Array, Array] | None = None
+
     def __call__(self, Z: Array, first: int) -> Array:
         """Return sums of products, (k (k + 1) / 2, m): over all rows, then over those that flip."""
         (count, k), m = Z.shape, self.m
-        flips = np.empty((count, m))
+        flips, columns, products = self._space(count)
         flips[:, 0] = 1.0
         signs = self.noise.draw_rows(self.key, first, count, m - 1)
         np.less(signs.T, 0, out=flips[:, 1:], casting="unsafe")
-        columns = np.ascontiguousarray(Z.T)
+        columns[:] = Z.T
         sums = np.empty((k * (k + 1) // 2, m))
-        products = np.empty((_PRODUCTS + k, count))
         start = filled = 0
         for a in range(k):
             np.multiply(columns[a], columns[a:], out=products[filled : filled + k - a])
@@ -62,6 +63,14 @@ class SignSums(Sums):
                 np.matmul(products[:filled], flips, out=sums[start : start + filled])
                 start, filled = start + filled, 0
         return sums
+
+    def _space(self, count: int) -> tuple[Array, Array, Array]:
+        """Return working space, the same for leaf after leaf: fresh memory costs time."""
+        if self._kept is None or len(self._kept[0]) != count:
+            k = self.width
+            shapes = (count, self.m), (k, count), (_PRODUCTS + k, count)
+            self._kept = np.empty(shapes[0]), np.empty(shapes[1]), np.empty(shapes[2])
+        return self._kept
 
     def unpack(self, sums: Array) -> tuple[Array, Array]:
         """Mirror the triangle."""
