@@ -15,7 +15,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-SUBJECTS = ("ranks", "ellipsoids", "bands", "crossings", "kernels", "growth")
+SUBJECTS = (
+    "ranks",
+    "ellipsoids",
+    "bands",
+    "crossings",
+    "kernels",
+    "streaming",
+    "dask",
+    "growth",
+)
 RESULTS = Path(__file__).with_name("results.json")
 ROOT = RESULTS.parent.parent
 LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")

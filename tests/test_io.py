@@ -814,3 +814,14 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
         ua.save(build(Lasso(0.5)), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_blocks_of_rows_come_back(tmp_path):
+    X, y, _ = ua.datasets.sine(n=30, random_state=0)
+    noise = ua.noise.ExchangeableWithin(10)
+    region = ua.confidence_region(Ridge(0.1), X, y, noise=noise, random_state=0)
+    ua.save(region, tmp_path / "region")
+    again = ua.load(tmp_path / "region")
+    assert again.noise.block_rows == 10
+    a = region.estimate + np.random.default_rng(0).normal(size=(50, 2))
+    np.testing.assert_array_equal(again.rank(a), region.rank(a))

@@ -12,6 +12,7 @@ from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
 from unassuming.ranking import RankTest
 from unassuming.regions import Region, confidence_region
+from unassuming.streaming import StreamingRegion
 
 __all__ = [
     "LSSVC",
@@ -22,6 +23,7 @@ __all__ = [
     "NotAvailable",
     "RankTest",
     "Region",
+    "StreamingRegion",
     "__version__",
     "confidence_region",
     "datasets",

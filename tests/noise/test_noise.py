@@ -14,6 +14,7 @@ from unassuming.noise import (
     NAMED,
     BlockSymmetric,
     Exchangeable,
+    ExchangeableWithin,
     Labels,
     Noise,
     Perturbations,
@@ -33,6 +34,7 @@ def every_noise(n=6):
         Symmetric(),
         BlockSymmetric(BLOCKS[:n]),
         Exchangeable(),
+        ExchangeableWithin(4),
         SymmetricExchangeable(),
         Spherical(),
         Labels(),
@@ -83,7 +85,7 @@ def explicit(noise, drawn):
     n = 6
     if isinstance(noise, Symmetric | BlockSymmetric):
         return [np.diag(signs) for signs in drawn]
-    if isinstance(noise, Exchangeable):
+    if isinstance(noise, Exchangeable | ExchangeableWithin):
         return [np.eye(n)[order] for order in drawn]
     if isinstance(noise, SymmetricExchangeable):
         return [np.diag(s) @ np.eye(n)[order] for s, order in zip(*drawn, strict=True)]
@@ -288,6 +290,7 @@ GROUPS = [
     (Symmetric(), 4, 2**4),
     (BlockSymmetric(BLOCKS), 6, 2**3),
     (Exchangeable(), 4, factorial(4)),
+    (ExchangeableWithin(3), 5, factorial(3) * factorial(2)),
     (SymmetricExchangeable(), 3, 2**3 * factorial(3)),
 ]
 

@@ -17,7 +17,7 @@ from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge,
 from sklearn.svm import SVR
 
 import unassuming as ua
-from unassuming.noise import BlockSymmetric, Perturbations, as_noise
+from unassuming.noise import BlockSymmetric, ExchangeableWithin, Perturbations, as_noise
 
 E = np.array([0.31, -1.7, 0.052, 2.9, 0.83, -0.46])  # skewed, all sizes different
 
@@ -126,6 +126,11 @@ def test_all_signs_of_six_rows_cover_exactly(name):
 @pytest.mark.parametrize("name", LINEAR | KERNEL)
 def test_all_permutations_of_five_rows_cover_exactly(name):
     assert assert_exact_by_count(make(name, 5, noise="exchangeable")) == 120
+
+
+@pytest.mark.parametrize("name", LINEAR | KERNEL)
+def test_all_permutations_within_blocks_of_four_and_two_rows_cover_exactly(name):
+    assert assert_exact_by_count(make(name, 6, noise=ExchangeableWithin(4))) == 48
 
 
 @pytest.mark.parametrize("name", LINEAR | KERNEL)
@@ -306,6 +311,7 @@ DRAWN = {
     "signs, SVR as published": (SVR(), "symmetric", 2, {"weighting": "identity"}),
     "signs of three rows, kernel LASSO": (ua.KernelLasso(0.3, kernel="rbf"), "symmetric", 3, {}),
     "permutations, least squares": (LinearRegression(), "exchangeable", 3, {}),
+    "within blocks, ridge": (Ridge(alpha=0.2), ExchangeableWithin(2), 4, {}),
     "both, kernel ridge": (KernelRidge(kernel="rbf"), "symmetric-exchangeable", 2, {}),
 }
 

@@ -54,7 +54,10 @@ class SetsAndBall:
         # A set of which rounding leaves nothing is the whole space.
         small = np.abs(A) <= FREE * np.sqrt(np.outer(scale, scale))
         nothing = np.asarray(small.reshape(len(A), -1).all(axis=1))
-        A = np.where(nothing[:, None, None], 0.0, A)
+        # So is a coordinate along which it leaves nothing, not even beside another one.
+        flat = np.diagonal(A, axis1=1, axis2=2) <= FREE**2 * scale
+        gone = nothing[:, None, None] | flat[:, :, None] | flat[:, None, :]
+        A, b = np.where(gone, 0.0, A), np.where(flat, 0.0, b)
         b, c = np.where(nothing[:, None], 0.0, b), np.where(nothing, np.abs(c), c)
         share = _share(A, b, c, N, bound, scale)[:, None, None]
         T = A + share * N

@@ -13,9 +13,10 @@ from unassuming._errors import complaint
 from unassuming._tables import Store
 from unassuming._typing import Array, IntArray
 from unassuming.io._code import described, difference
+from unassuming.io._noise import known_noise
 from unassuming.io._probes import same_fingerprint
-from unassuming.io._save import FORMAT, NOISES, describe_estimator, known_class
-from unassuming.noise import BlockSymmetric, Labels, Noise, Perturbations
+from unassuming.io._save import FORMAT, describe_estimator, known_class
+from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.noise._parts import restricted
 from unassuming.ranking import check_ties
 from unassuming.regions import Region, Tuning, build_region
@@ -154,7 +155,7 @@ def _decoded(header: dict[str, Any], store: Store) -> _Saved:
     cls = known_class(estimator["class"]) if estimator["whole"] else None
     model = None if cls is None else cls(**estimator["parameters"])
     _require(isinstance(estimator["shown"], str) and "described" in estimator, "estimator")
-    noise = _named_noise(header["noise"], store)
+    noise = known_noise(header["noise"], store)
     if noise is not None:
         _check_drawn(Perturbations(noise, drawn if header["several"] else drawn[0], n, m))
     probe, ranks = store.arrays["probe"], store.arrays["ranks"]
@@ -222,15 +223,6 @@ def _check_drawn(drawn: Perturbations) -> None:
         lengths = np.linalg.norm(moved, axis=-1)
         expected = np.linalg.norm(vectors, axis=-1)[:, None]
         _require(np.allclose(lengths, expected, rtol=1e-8, atol=0.0), "transformations")
-
-
-def _named_noise(saved: dict[str, Any], store: Store) -> Noise | None:
-    """Return the assumption, None if it is of a class of the user's own."""
-    if not saved["known"]:
-        return None
-    if saved["blocks"] is not None:
-        return BlockSymmetric(store.get(saved["blocks"]))
-    return NOISES[saved["class"]]()
 
 
 def _tuning(saved: dict[str, Any], store: Store) -> Tuning:

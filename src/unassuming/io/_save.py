@@ -13,15 +13,14 @@ from unassuming._errors import complaint
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
 from unassuming.io._code import described
+from unassuming.io._noise import describe_noise
 from unassuming.io._probes import fingerprint, probe_candidates
-from unassuming.noise import NAMED, BlockSymmetric, Noise
 from unassuming.objectives import registered_classes
 from unassuming.regions import Region, Tuning
 from unassuming.regions._describe import shown
 from unassuming.regions._pipeline import split_pipeline
 
 FORMAT = 2
-NOISES: dict[str, type[Noise]] = {cls.__name__: cls for cls in NAMED.values()}
 
 
 def save(region: Region, path: str | os.PathLike[str]) -> None:
@@ -84,7 +83,7 @@ def _header(region: Region, store: Store) -> dict[str, Any]:
         "format": FORMAT,
         "version": __version__,
         "estimator": describe_estimator(region.estimator),
-        "noise": _describe_noise(region.noise, store),
+        "noise": describe_noise(region.noise, store),
         "X": store.put_table("X", data.X),
         "classes": None if data.classes is None else store.put("classes", data.classes),
         "drawn": [
@@ -125,16 +124,6 @@ def known_class(name: str) -> type | None:
         if cls.__name__ == name and cls.__module__.split(".")[0] in ("sklearn", "unassuming"):
             return cls
     return None
-
-
-def _describe_noise(noise: Noise, store: Store) -> dict[str, Any]:
-    name, known = type(noise).__name__, False
-    blocks = None
-    if type(noise) is BlockSymmetric:
-        known, blocks = True, store.put("blocks", noise.blocks)
-    elif NOISES.get(name) is type(noise):
-        known = True
-    return {"class": name, "known": known, "blocks": blocks, "described": described(noise)}
 
 
 def _describe_tuning(tuning: Tuning, store: Store) -> dict[str, Any]:

@@ -2,7 +2,11 @@
 
 from unassuming.noise._base import LARGEST_GROUP, Noise
 from unassuming.noise._labels import Labels
-from unassuming.noise._permutations import Exchangeable, SymmetricExchangeable
+from unassuming.noise._permutations import (
+    Exchangeable,
+    ExchangeableWithin,
+    SymmetricExchangeable,
+)
 from unassuming.noise._perturbations import Perturbations
 from unassuming.noise._signs import BlockSymmetric, Symmetric
 from unassuming.noise._spherical import Spherical
@@ -14,7 +18,8 @@ NAMED: dict[str, type[Noise]] = {
     "spherical": Spherical,
     "labels": Labels,
 }
-"""The assumptions that have a name; `BlockSymmetric` needs its blocks."""
+"""The assumptions that have a name; `BlockSymmetric` and `ExchangeableWithin` need their
+blocks."""
 
 
 def as_noise(noise: str | Noise) -> Noise:
@@ -49,6 +54,7 @@ __all__ = [
     "NAMED",
     "BlockSymmetric",
     "Exchangeable",
+    "ExchangeableWithin",
     "Labels",
     "Noise",
     "Perturbations",

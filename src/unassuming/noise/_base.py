@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import factorial
+from collections import Counter
+from collections.abc import Sequence
+from math import factorial, prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -143,15 +145,21 @@ class Noise(ABC):
         return f"{type(self).__name__}()"
 
 
-def check_group(noise: Noise, signs: int, moved: int, kept: int, what: str) -> None:
-    """Raise if 2^signs moved! is too large to enumerate, or nothing but the identity is left."""
-    small = signs <= 30 and moved <= 20
-    if not small or 2**signs * factorial(moved) > LARGEST_GROUP:
-        parts = [f"2^{signs}"] * (signs > 0) + [f"{moved}!"] * (moved > 0)
-        order = str(2**signs * factorial(moved)) if small else " · ".join(parts)
+def check_group(noise: Noise, signs: int, moved: Sequence[int], kept: int, what: str) -> None:
+    """Raise if a group is too large to enumerate, or nothing but the identity is left of it.
+
+    Its order is 2^signs times c! for every block of c rows that are ``moved`` among each other.
+    """
+    blocks = Counter(rows for rows in moved if rows > 1)
+    small = signs <= 30 and max(blocks, default=0) <= 20 and blocks.total() <= 30
+    order = 2**signs * prod(factorial(rows) for rows in blocks.elements()) if small else 0
+    if not small or order > LARGEST_GROUP:
+        parts = [f"2^{signs}"] * (signs > 0)
+        parts += [f"{c}!" if k == 1 else f"({c}!)^{k}" for c, k in sorted(blocks.items())]
         raise ValueError(
             f"the group of {what} is too large to enumerate: m='group' takes groups of at most "
-            f"{LARGEST_GROUP} elements, given {order} for {noise!r}. Pass an integer m instead."
+            f"{LARGEST_GROUP} elements, given {order or ' · '.join(parts)} for {noise!r}. Pass an "
+            "integer m instead."
         )
     if kept < 2:
         raise ValueError(

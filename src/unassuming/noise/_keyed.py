@@ -21,7 +21,7 @@ def draw_key(rng: np.random.Generator) -> Key:
     return rng.integers(0, 2**64, size=2, dtype=np.uint64)
 
 
-def _words(key: Key, first: int, count: int, per_row: int) -> NDArray[np.uint64]:
+def keyed_words(key: Key, count: int, per_row: int, first: int = 0) -> NDArray[np.uint64]:
     """Return ``per_row`` words for each of the rows first, ..., first + count - 1."""
     counters = -(-per_row // _WORDS)
     philox = np.random.Philox(key=key, counter=first * counters)
@@ -38,7 +38,7 @@ def keyed_signs(key: Key, count: int, size: int, first: int = 0) -> NDArray[np.i
     >>> bool((whole[:, 4:7] == keyed_signs(key, count=3, size=99, first=4)).all())
     True
     """
-    words = _words(key, first, count, -(-size // 64)).astype("<u8")
+    words = keyed_words(key, count, -(-size // 64), first).astype("<u8")
     bits = np.unpackbits(words.view(np.uint8).reshape(count, -1), axis=1, bitorder="little")
     signs = bits[:, :size].T.astype(np.int8)
     return np.ascontiguousarray(1 - 2 * signs, dtype=np.int8)
@@ -46,5 +46,5 @@ def keyed_signs(key: Key, count: int, size: int, first: int = 0) -> NDArray[np.i
 
 def keyed_uniforms(key: Key, count: int, size: int, first: int = 0) -> Array:
     """Return uniform numbers in [0, 1) of shape (size, count), keyed by row like the signs."""
-    words = _words(key, first, count, size)
+    words = keyed_words(key, count, size, first)
     return np.ascontiguousarray((words >> np.uint64(11)).T * 2.0**-53)

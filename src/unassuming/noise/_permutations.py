@@ -1,15 +1,16 @@
-"""Exchangeable noise, with and without symmetry: permutations, and signs with permutations."""
+"""Exchangeable noise, as a whole, within blocks, and with symmetry: permutations and signs."""
 
 from __future__ import annotations
 
-from itertools import permutations
-from typing import ClassVar
+from itertools import permutations, product
+from typing import ClassVar, Self
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise._base import Noise, check_group
-from unassuming.noise._keyed import draw_key, keyed_signs
+from unassuming.noise._keyed import Key, draw_key, keyed_signs, keyed_words
+from unassuming.noise._rows import RowNoise
 from unassuming.noise._signs import Signs, all_signs
 
 
@@ -22,7 +23,23 @@ def _random_permutations(n: int, size: int, rng: np.random.Generator) -> IntArra
     return rng.permuted(np.tile(np.arange(n, dtype=np.intp), (size, 1)), axis=1)
 
 
-class Exchangeable(Noise):
+class Permutations(Noise):
+    """The shared half of the two assumptions below: permutations are drawn, residuals are moved."""
+
+    exact_arithmetic: ClassVar[bool] = True
+
+    def apply(self, drawn: IntArray, residuals: Array, fitted: Array | None) -> Array:
+        """Permute residuals (..., n); returns (..., size, n)."""
+        del fitted
+        return residuals[..., drawn]
+
+    @property
+    def orthogonal(self) -> bool:
+        """True: a permutation matrix."""
+        return True
+
+
+class Exchangeable(Permutations):
     """Noise whose joint law does not change when rows are permuted; iid noise is enough.
 
     The noise may be skewed and have any mean: a constant shift of the candidate is never seen,
@@ -41,29 +58,103 @@ class Exchangeable(Noise):
     assumption: ClassVar[str] = (
         "the noise terms are exchangeable (iid is enough; they may be skewed)"
     )
-    exact_arithmetic: ClassVar[bool] = True
     separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> IntArray:
         """Draw permutations, shape (size, n)."""
         return _random_permutations(n, size, rng)
 
-    def apply(self, drawn: IntArray, residuals: Array, fitted: Array | None) -> Array:
-        """Permute residuals (..., n); returns (..., size, n)."""
-        del fitted
-        return residuals[..., drawn]
-
-    @property
-    def orthogonal(self) -> bool:
-        """True: a permutation matrix."""
-        return True
-
     def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
         """Enumerate all n! permutations; -I is not one of them, so there are no pairs."""
         del modulo_sign
-        check_group(self, 0, n, n, f"permutations of {n} rows")
+        check_group(self, 0, [n], n, f"permutations of {n} rows")
         every = all_permutations(n)
         return every[1:], len(every)
+
+
+class ExchangeableWithin(Permutations, RowNoise):
+    """Noise that is exchangeable within blocks of consecutive rows; the blocks may all differ.
+
+    Rows 0, ..., block_rows - 1 are the first block, and so on; the last block has the rows that are
+    left. The joint law of the noise is unchanged when rows of the same block are permuted: drift
+    from block to block is fine, in spread as well as in mean. As for `Exchangeable`, a shift of all
+    rows of a block is never seen.
+
+    The transformations are random permutations within each block. Each row has a random number for
+    every transformation, which depends on the seed and on the row number only, and the rows of a
+    block are put into the order of these numbers. So the permutation of a block depends on the seed
+    and the rows in it, not on how many blocks follow: rows that come one by one give the same
+    region as all at once.
+
+    Parameters
+    ----------
+    block_rows : int
+        Number of rows in a block, at least 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = ExchangeableWithin(2)
+    >>> drawn = noise.draw(5, 3, np.random.default_rng(0))
+    >>> np.sort(noise.apply(drawn, np.arange(5.0), None)[:, :2])
+    array([[0., 1.],
+           [0., 1.],
+           [0., 1.]])
+    """
+
+    assumption: ClassVar[str] = (
+        "the noise terms are exchangeable within each block of consecutive rows "
+        "(iid is enough; the blocks may all differ)"
+    )
+
+    def __init__(self, block_rows: int) -> None:
+        integer = isinstance(block_rows, (int, np.integer)) and not isinstance(block_rows, bool)
+        if not integer or block_rows < 2:
+            raise ValueError(
+                "block_rows must be an integer of at least 2, the number of rows in a block, given "
+                f"{block_rows!r}. Pass e.g. ua.noise.ExchangeableWithin(100)."
+            )
+        self._block_rows = int(block_rows)
+
+    @property
+    def block_rows(self) -> int:
+        """Number of rows in a block."""
+        return self._block_rows
+
+    def draw_rows(self, key: Key, first: int, count: int, size: int) -> IntArray:
+        """Draw permutations, shape (size, count), by sorting the random numbers of each block."""
+        numbers = keyed_words(key, count, size, first).T  # (size, count)
+        order = np.empty((size, count), dtype=np.intp)
+        whole = count - count % self.block_rows
+        for part in (slice(0, whole), slice(whole, count)):
+            rows = min(self.block_rows, part.stop - part.start)
+            if rows:
+                blocks = numbers[:, part].reshape(size, -1, rows)
+                starts = part.start + rows * np.arange(blocks.shape[1])[:, None]
+                order[:, part] = (np.argsort(blocks, axis=2) + starts).reshape(size, -1)
+        return order
+
+    def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
+        """Enumerate the permutations within all blocks; -I is not one of them."""
+        del modulo_sign
+        starts = range(0, n, self.block_rows)
+        sizes = [min(self.block_rows, n - start) for start in starts]
+        what = f"permutations of {n} rows within blocks of {self.block_rows}"
+        check_group(self, 0, sizes, max(sizes), what)
+        blocks = [start + all_permutations(c) for start, c in zip(starts, sizes, strict=True)]
+        every = np.array([np.concatenate(choice) for choice in product(*blocks)], dtype=np.intp)
+        return every[1:], len(every)
+
+    def restrict(self, rows: BoolArray) -> Self:
+        """Refuse to leave out rows: the others would change their numbers, and so their blocks."""
+        raise ValueError(
+            f"blocks of consecutive rows cannot lose rows: expected a weight other than zero for "
+            f"each row, given {int((~rows).sum())} rows of weight zero with {self!r}. Drop whole "
+            "blocks from the data instead."
+        )
+
+    def __repr__(self) -> str:
+        return f"ExchangeableWithin({self.block_rows})"
 
 
 class SymmetricExchangeable(Noise):
@@ -105,7 +196,7 @@ class SymmetricExchangeable(Noise):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[tuple[Signs, IntArray], int]:
         """Enumerate all 2^n n! signed permutations, or one of each pair."""
-        check_group(self, n, n, n + 1 - modulo_sign, f"signed permutations of {n} rows")
+        check_group(self, n, [n], n + 1 - modulo_sign, f"signed permutations of {n} rows")
         signs, orders = all_signs(n, modulo_sign=modulo_sign), all_permutations(n)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
         return (pairs[0][1:], pairs[1][1:]), len(pairs[0])

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise._base import Noise, check_group
-from unassuming.noise._keyed import draw_key, keyed_signs
+from unassuming.noise._keyed import Key, keyed_signs
+from unassuming.noise._rows import RowNoise
 
 Signs = NDArray[np.int8]
 
@@ -24,7 +25,7 @@ def all_signs(n: int, *, modulo_sign: bool) -> Signs:
     return signs
 
 
-class SignFlips(Noise):
+class SignFlips(RowNoise):
     """The shared half of the two assumptions below: signs are drawn, residuals are flipped."""
 
     exact_arithmetic: ClassVar[bool] = True
@@ -62,13 +63,13 @@ class Symmetric(SignFlips):
     )
     separable: ClassVar[bool] = True
 
-    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
-        """Draw signs, shape (size, n)."""
-        return keyed_signs(draw_key(rng), n, size)
+    def draw_rows(self, key: Key, first: int, count: int, size: int) -> Signs:
+        """Draw signs, shape (size, count)."""
+        return keyed_signs(key, count, size, first)
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all 2^n sign vectors, or one of each pair."""
-        check_group(self, n, 0, 2 ** (n - modulo_sign), f"signs of {n} rows")
+        check_group(self, n, [], 2 ** (n - modulo_sign), f"signs of {n} rows")
         signs = all_signs(n, modulo_sign=modulo_sign)
         return signs[1:], len(signs)
 
@@ -121,36 +122,55 @@ class BlockSymmetric(SignFlips):
         self._block_of_row = np.array([number[label] for label in labels.tolist()], dtype=np.intp)
         self._count = len(number)
 
-    def _refuse_other_length(self, n: int) -> None:
+    def check_length(self, n: int) -> None:
+        """Refuse a number of rows other than that of the labels."""
         if len(self.blocks) != n:
             raise ValueError(
                 f"blocks must have one label for each of the {n} rows, given "
                 f"{len(self.blocks)} labels. Pass an array as long as y."
             )
 
+    def check_rows(self, stop: int) -> None:
+        """Refuse rows without a label."""
+        if stop > len(self.blocks):
+            self.check_length(stop)
+
+    def same_as(self, other: Noise) -> bool:
+        """Whether the labels are the same."""
+        return type(other) is type(self) and np.array_equal(self.blocks, other.blocks)
+
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
         """Draw signs, shape (size, n), constant within each block."""
-        self._refuse_other_length(n)
-        return keyed_signs(draw_key(rng), self._count, size)[:, self._block_of_row]
+        self.check_length(n)
+        signs: Signs = super().draw(n, size, rng)
+        return signs
+
+    def draw_rows(self, key: Key, first: int, count: int, size: int) -> Signs:
+        """Draw signs, shape (size, count): those of the blocks that these rows belong to."""
+        numbers, which = np.unique(self._block_of_row[first : first + count], return_inverse=True)
+        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
+        drawn = [keyed_signs(key, len(run), size, int(run[0])) for run in runs if len(run)]
+        signs: Signs = np.concatenate(drawn, axis=1)[:, which.reshape(-1)]
+        return signs
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all sign vectors of the blocks, or one of each pair."""
-        self._refuse_other_length(n)
+        self.check_length(n)
         blocks = self._count
-        check_group(self, blocks, 0, 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
+        check_group(self, blocks, [], 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
         signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
         return signs[1:], len(signs)
 
     def restrict(self, rows: BoolArray) -> Self:
         """Keep the labels of the given rows; part of a symmetric block is symmetric."""
-        self._refuse_other_length(len(rows))
+        self.check_length(len(rows))
         part = copy(self)  # a subclass may be built from something else than blocks
         part._number(self.blocks[rows])
         return part
 
     def units(self, n: int) -> IntArray:
         """Return the number of the block of each row: only blocks are independent."""
-        self._refuse_other_length(n)
+        self.check_length(n)
         return self._block_of_row
 
     def __repr__(self) -> str:

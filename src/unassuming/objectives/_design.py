@@ -64,6 +64,8 @@ class Design(ABC):
         Whether that column is there. It is never penalised.
     names : list of str
         Names of the coefficients.
+    rounding : float
+        The relative error that Φ comes with; zero where its rows are those of the data.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Design(ABC):
     matrix: Array
     intercept: bool
     names: list[str]
+    rounding: float = 0.0
 
     @abstractmethod
     def rows(self, X: Array) -> Array:
@@ -133,6 +136,12 @@ class Design(ABC):
 class FeatureDesign(Design):
     """Primal: Φ = [1, X], P = diag(0, 1, ..., 1).
 
+    Attributes
+    ----------
+    X : array of shape (n, p)
+    one : array of shape (n,)
+        The fitted values of a constant.
+
     Examples
     --------
     >>> design = FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
@@ -146,8 +155,9 @@ class FeatureDesign(Design):
     def __init__(self, X: Array, *, intercept: bool, names: list[str] | None = None) -> None:
         n, p = X.shape
         self.X = X
+        self.one = np.ones(n)
         self.intercept = intercept
-        self.matrix = np.column_stack([np.ones(n), X]) if intercept else X
+        self.matrix = np.column_stack([self.one, X]) if intercept else X
         if not self.matrix.any():
             raise ValueError(
                 complaint(
@@ -197,7 +207,7 @@ class FeatureDesign(Design):
         # With an intercept the columns may be centred: the same functions and the same penalty, in
         # coefficients whose intercept is shifted. Without, a large mean costs as many digits.
         centred, centre = self._centred(w)
-        matrix = self.rows(centred)
+        matrix = np.column_stack([self.one, centred]) if self.intercept else centred
         stacked = np.vstack([root[:, None] * matrix, np.sqrt(lam) * self.penalty_matrix()])
         length = _lengths(stacked)
         u, s, vt = svd(stacked / length, full_matrices=False)
@@ -212,24 +222,30 @@ class FeatureDesign(Design):
         """Return X minus its means, and these; columns that rounding alone tells from zero are."""
         if not self.intercept:
             return self.X, np.zeros(self.X.shape[1])
-        centre = (w / w.sum()) @ self.X
-        centred = self.X - centre
-        constant = np.abs(centred).max(axis=0) <= 4 * rank_cut(self.X.shape) * np.abs(centre)
+        centre = self._means(w) @ self.X
+        centred = self.X - np.outer(self.one, centre)
+        size = np.abs(self.one).max() * np.abs(centre)
+        constant = np.abs(centred).max(axis=0) <= 4 * rank_cut(self.X.shape) * size
         return np.where(constant, 0.0, centred), centre
+
+    def _means(self, w: Array) -> Array:
+        """Return the functional that takes the weighted mean of a column."""
+        weighted = w * self.one
+        return np.asarray(weighted / (weighted @ self.one))
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Centre, then solve the stacked least squares problem; least norm if not unique."""
         centred, _ = self._centred(w)
-        level = float((w / w.sum()) @ y) if self.intercept else 0.0
+        level = float(self._means(w) @ y) if self.intercept else 0.0
         root, p = np.sqrt(w / self.n), self.X.shape[1]
         stacked = np.vstack([root[:, None] * centred, np.sqrt(lam) * np.eye(p)])
-        target = np.concatenate([root * (y - level), np.zeros(p)])
+        target = np.concatenate([root * (y - level * self.one), np.zeros(p)])
         slopes = _solve(stacked, target)
         # One step of refinement: the region is centred where the gradient is zero to rounding.
         slopes = slopes + _solve(stacked, target - stacked @ slopes)
         if not self.intercept:
             return slopes
-        return np.concatenate([[float((w / w.sum()) @ (y - self.X @ slopes))], slopes])
+        return np.concatenate([[float(self._means(w) @ (y - self.X @ slopes))], slopes])
 
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients whose fitted values come closest, (N, n) -> (N, d)."""

@@ -64,7 +64,7 @@ class DesignedObjective(Objective):
     def product_error(self, coefficients: Array) -> Array:
         """Bound the rounding error of Φ a, relative to ``|Φ| |a|``."""
         size = np.abs(coefficients) @ self._size_of_design.T
-        return np.asarray(4 * _EPS * np.sqrt(self.d) * size)
+        return np.asarray((4 * _EPS * np.sqrt(self.d) + self.design.rounding) * size)
 
     def coefficients(self, values: Array) -> Array:
         """Return the least-norm coefficients of fitted values."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.linalg import norm as _norm
 
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry import FormMaker, along_lines
-from unassuming.noise import BlockSymmetric, Exchangeable, Noise, Symmetric
+from unassuming.noise import BlockSymmetric, Exchangeable, ExchangeableWithin, Noise, Symmetric
 from unassuming.objectives import Design, FeatureDesign, KernelDesign, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import chart_matrix
@@ -147,9 +148,10 @@ def _named(objective: Quadratic, F: Array, maker: FormMaker, projector: Array) -
     design, root = objective.design, np.sqrt(objective.w)
     names: list[str] = []
     values: list[Array] = []
-    ones = design.coefficients(np.ones((1, objective.n)))[0]
-    if np.abs(design.matrix @ ones - 1).max() < 1e-8:
-        names, values = ["a constant shift"], [root]
+    one = design.one if isinstance(design, FeatureDesign) else np.ones(objective.n)
+    ones = design.coefficients(one[None, :])[0]
+    if np.abs(design.matrix @ ones - one).max() < 1e-8 * np.abs(one).max():
+        names, values = ["a constant shift"], [root * one]
     if not (isinstance(design, KernelDesign) and design.full_rank):
         seen = np.flatnonzero(design.matrix.any(axis=0))
         names += [f"the coefficient {objective.names[j]} alone" for j in seen]
@@ -160,7 +162,7 @@ def _named(objective: Quadratic, F: Array, maker: FormMaker, projector: Array) -
         names += ["a common free direction"] * (len(values) - len(names))
     found = []
     for name, value in zip(names, values, strict=True):
-        error = np.array([8 * _EPS * np.abs(value).max()])
+        error = np.array([8 * _EPS * np.abs(value).max() + design.rounding * _norm(value)])
         lines = along_lines(maker, np.zeros((1, len(value))), value[None, :], error)
         found.append((int((lines.free & ~lines.empty).sum()), name, value))
     return found
@@ -220,7 +222,7 @@ def remedy(free: FreeDirections, noise: Noise, best: float, *, region: bool) -> 
             )
         else:
             ways.append("noise='spherical', if rotations leave the law of the noise as it is")
-    if isinstance(noise, Exchangeable):
+    if isinstance(noise, (Exchangeable, ExchangeableWithin)):
         ways.append("noise='symmetric', if the noise is symmetric")
     if shift:
         ways.append("bounds of what a shift does not change, as slopes: interval(functionals)")

@@ -26,6 +26,7 @@ from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._region import Region
 from unassuming.regions._seed import as_seed, streams
+from unassuming.regions._sources import builder_for
 
 
 def confidence_region(
@@ -58,7 +59,8 @@ def confidence_region(
         fitted. The transformers are fitted here, without y. How each hyper-parameter enters is
         told by the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
-        The data.
+        The data. Those of dask are summed by its scheduler in use, and need a model that
+        `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
@@ -96,7 +98,8 @@ def confidence_region(
     >>> region.contains(coefficients + 10, level=0.95)
     False
     """
-    return build_region(
+    build = builder_for(X, y, sample_weight) or build_region
+    return build(
         estimator,
         X,
         y,
@@ -166,10 +169,12 @@ def build_region(
         objective=objective,
         engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),
         describe=partial(
-            _describe,
+            describe,
             estimator,
             objective,
-            perturbations,
+            objective.n,
+            perturbations.m,
+            perturbations.noise,
             psi,
             ties,
             seed,
@@ -251,18 +256,20 @@ def _name_coefficients(objective: Objective, transformers: Pipeline | None, feat
         objective.names = design.names = ["intercept"] * design.intercept + [str(c) for c in names]
 
 
-def _describe(
+def describe(
     estimator: Any,
     objective: Objective,
-    perturbations: Perturbations,
+    n: int,
+    m: int,
+    noise: Noise,
     psi: Any,
     ties: str,
     seed: int,
     *,
-    classify: bool,
-    enumerated: bool,
+    classify: bool = False,
+    enumerated: bool = False,
 ) -> Description:
-    m, noise = perturbations.m, perturbations.noise
+    """Say what a region covers, how surely, and what that rests on."""
     surely = "exactly" if ties == "random" else "at least"
     labels = isinstance(noise, Labels)
     target, lies = ("E[y|x]", "lies") if labels else ("the noise-free outputs", "lie")
@@ -273,7 +280,7 @@ def _describe(
     if classify and not labels:
         covers = PUBLISHED_CLASSIFIER
     lines = [
-        ("data", f"n = {objective.n} rows, d = {objective.d} coefficients"),
+        ("data", f"n = {n} rows, d = {objective.d} coefficients"),
         ("assumes", noise.assumption),
         ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
         ("covers", covers),

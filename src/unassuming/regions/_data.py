@@ -39,7 +39,29 @@ class Data:
 def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
     """Check outputs and weights; the inputs are checked once the transformers have seen them."""
     check_distinct(X)
-    length = _length(X, "X")
+    length = row_count(X)
+    target = as_outputs(y, length)
+    rows, weight = check_weight(sample_weight, length)
+    target = target[rows]
+    if len(target) < 2:
+        raise ValueError(
+            complaint(
+                "the data",
+                "are too few",
+                "at least 2 rows of positive weight",
+                len(target),
+                "Pass at least two rows.",
+            )
+        )
+    classes = None
+    if classify:
+        classes, target = _as_labels(target)
+    values = as_finite(target, "y")
+    return Data(X, rows, values, weight, classes)
+
+
+def as_outputs(y: Any, length: int) -> Any:
+    """Return outputs as a vector with one entry for each of so many rows."""
     target = np.asarray(y)
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]
@@ -64,23 +86,7 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
                 "Pass the rows of the same data set.",
             )
         )
-    rows, weight = check_weight(sample_weight, length)
-    target = target[rows]
-    if len(target) < 2:
-        raise ValueError(
-            complaint(
-                "the data",
-                "are too few",
-                "at least 2 rows of positive weight",
-                len(target),
-                "Pass at least two rows.",
-            )
-        )
-    classes = None
-    if classify:
-        classes, target = _as_labels(target)
-    values = as_finite(target, "y")
-    return Data(X, rows, values, weight, classes)
+    return target
 
 
 def as_finite(array: Any, name: str, remedy: str | None = None) -> Array:
@@ -244,7 +250,8 @@ def _listed(names: list[Any]) -> str:
     return f"[{', '.join('...' if name is ... else repr(name) for name in shown)}]"
 
 
-def _length(X: Any, name: str) -> int:
+def row_count(X: Any) -> int:
+    """Return the number of rows of a table."""
     if not hasattr(X, "shape") and hasattr(X, "__array__"):
         X = np.asarray(X)
     try:
@@ -252,7 +259,7 @@ def _length(X: Any, name: str) -> int:
     except (TypeError, IndexError) as error:
         raise ValueError(
             complaint(
-                name,
+                "X",
                 "is no table",
                 "an array or DataFrame with one row for each observation",
                 repr(X),

@@ -18,7 +18,7 @@ from unassuming.geometry import (
     farthest,
     order_statistic,
 )
-from unassuming.noise import Perturbations
+from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import KernelDesign, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._boundedness import (
@@ -52,8 +52,10 @@ class Geometry:
         perturbations: Perturbations,
         tie_order: IntArray,
         estimate: Array,
+        noise: Noise,
     ) -> None:
         self.objective = objective
+        self.noise = noise
         self.perturbations = perturbations
         self.estimate = estimate
         self.root = np.sqrt(objective.w)
@@ -104,7 +106,8 @@ class Geometry:
         """
         Phi = self.objective.design.matrix
         terms = np.linalg.norm(self.root * (np.abs(changes) @ np.abs(Phi.T)), axis=1)
-        return self.root * (changes @ Phi.T), _EPS * sum(Phi.shape) * terms
+        unit = _EPS * sum(Phi.shape) + self.objective.design.rounding
+        return self.root * (changes @ Phi.T), unit * terms
 
     def lines_to_walk(self, start: Array, directions: Array) -> LineQuadratics:
         """Return the same in fewer operations, less carefully: what is found has to be tested."""
@@ -175,7 +178,7 @@ class Geometry:
 
     def boundedness(self, level: Level) -> Boundedness:
         """Say whether the region of that level is bounded."""
-        return boundedness(self.free, level, self.perturbations.noise)
+        return boundedness(self.free, level, self.noise)
 
     def status(
         self, up: Array, down: Array, level: Level, norm_bound: float | None, *, hidden: bool
@@ -197,7 +200,7 @@ class Geometry:
         verdict, fact, _ = known(self.free, level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
-        ways = remedy(self.free, self.perturbations.noise, best, region=False)
+        ways = remedy(self.free, self.noise, best, region=False)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         return status, f"The region of level {float(level):.12g} is {verdict}: {fact} {ways}"
 

@@ -274,7 +274,7 @@ class QuadraticRegion(FunctionalRegion):
         return self._describe().with_line("bounded", self._bounded_in_words())
 
     def _bounded_in_words(self) -> str:
-        if self.n > _LARGEST_TO_EXAMINE:
+        if self.objective.n > _LARGEST_TO_EXAMINE:
             return "not examined for so many rows: ask region.bounded(level)"
         try:
             highest = self.max_bounded_level
@@ -292,7 +292,8 @@ class QuadraticRegion(FunctionalRegion):
 
     @cached_property
     def _geometry(self) -> Geometry:
-        return Geometry(self.objective, self.perturbations, self.tie_order, self.estimate)
+        perturbations = self._engine.perturbations
+        return Geometry(self.objective, perturbations, self.tie_order, self.estimate, self.noise)
 
     def _drawn_back(self, a: Array, used: Level) -> Array:
         """Move points towards the estimate until they are members, as far as that takes, (N, d).

@@ -126,12 +126,12 @@ class Region(ABC):
     @property
     def m(self) -> int:
         """Number of statistics, the unperturbed one included."""
-        return self.perturbations.m
+        return self._engine.perturbations.m
 
     @property
     def noise(self) -> Noise:
         """The assumption on the noise."""
-        return self.perturbations.noise
+        return self._engine.perturbations.noise
 
     @property
     def names(self) -> list[str]:

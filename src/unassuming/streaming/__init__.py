@@ -1,0 +1,10 @@
+"""One pass over the data, merged sums, checkpoints, and data on many machines."""
+
+from unassuming.regions._sources import register_source
+from unassuming.streaming._dask import build_from_dask, is_dask
+from unassuming.streaming._region import StreamedRegion
+from unassuming.streaming._stream import StreamingRegion
+
+register_source(is_dask, build_from_dask)
+
+__all__ = ["StreamedRegion", "StreamingRegion"]

@@ -1,0 +1,179 @@
+"""Checkpoints of a stream: one file of sums and integers, whole or not there, no code."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unassuming._archive import read, write
+from unassuming._errors import complaint
+from unassuming._tables import Store, as_plain
+from unassuming._version import __version__
+from unassuming.io._code import difference
+from unassuming.io._noise import describe_noise, known_noise
+from unassuming.io._save import describe_estimator, known_class
+from unassuming.noise import Noise
+from unassuming.streaming._ledger import Pending
+
+if TYPE_CHECKING:
+    from unassuming.streaming._stream import StreamingRegion
+
+FORMAT = 1
+_KIND = "stream"
+
+AnyPath = str | os.PathLike[str]
+
+
+def write_checkpoint(path: AnyPath, stream: StreamingRegion) -> None:
+    """Write a stream."""
+    store, ledger, features = Store(), stream._ledger, stream._features
+    nodes = sorted(ledger.nodes)
+    for j, place in enumerate(nodes):
+        store.arrays[f"node{j}"] = ledger.nodes[place]
+    leaves = sorted(ledger.pending)
+    for j, leaf in enumerate(leaves):
+        pending = ledger.pending[leaf]
+        store.arrays[f"rows{j}"] = pending.rows[pending.there]
+        store.arrays[f"there{j}"] = pending.there
+    store.arrays["key"] = stream._key
+    store.arrays["tie_order"] = stream._tie_order
+    sample = None
+    if stream._sample is not None:
+        inputs, store.arrays["features"] = stream._sample
+        sample = store.put_table("sample", inputs)
+    header = {
+        "kind": _KIND,
+        "format": FORMAT,
+        "version": __version__,
+        "estimator": describe_estimator(stream.estimator),
+        "noise": describe_noise(stream.noise, store),
+        "m": stream.m,
+        "seed": stream.seed,
+        "leaf_rows": ledger.leaf_rows,
+        "spans": [list(span) for span in ledger.spans],
+        "nodes": [list(place) for place in nodes],
+        "pending": leaves,
+        "width": features.width,
+        "inputs": _plain_names(features.inputs),
+        "columns": features.columns,
+        "sample": sample,
+    }
+    write(path, header, store.arrays)
+
+
+def read_checkpoint(
+    path: AnyPath, kind: type[StreamingRegion], estimator: Any, noise: Noise | None
+) -> StreamingRegion:
+    """Return the stream that was written, if not a bit of it has changed."""
+    try:
+        header, arrays = read(path)
+    except ValueError as error:
+        raise _unreadable(path, "damaged, or changed since it was written") from error
+    if not isinstance(header, dict) or header.get("kind") != _KIND:
+        raise _unreadable(path, "a file of another kind")
+    if header.get("format") != FORMAT:
+        raise _unreadable(path, f"format {header.get('format')}, and this version reads {FORMAT}")
+    store = Store(arrays)
+    stream = kind(
+        _model(header["estimator"], estimator),
+        noise=_noise(header["noise"], store, noise),
+        m=header["m"],
+        random_state=header["seed"],
+    )
+    stream._key, stream._tie_order = arrays["key"], arrays["tie_order"].astype(np.intp)
+    ledger, features = stream._ledger, stream._features
+    if ledger.leaf_rows != header["leaf_rows"]:
+        raise _unreadable(path, f"sums of {header['leaf_rows']} rows at a time")
+    ledger.spans = [(first, stop) for first, stop in header["spans"]]
+    for j, (height, number) in enumerate(header["nodes"]):
+        ledger.nodes[height, number] = arrays[f"node{j}"]
+    for j, leaf in enumerate(header["pending"]):
+        there, some = arrays[f"there{j}"], arrays[f"rows{j}"]
+        rows = np.zeros((ledger.leaf_rows, some.shape[1]))
+        rows[there] = some
+        ledger.pending[leaf] = Pending(rows, there)
+    if header["sample"] is not None:
+        _check_features(stream, store.get_table(header["sample"]), arrays["features"])
+    features.width = header["width"]
+    names = header["inputs"]
+    features.inputs = names and [tuple(c) if isinstance(c, list) else c for c in names]
+    features.columns = header["columns"]
+    return stream
+
+
+def _plain_names(names: list[Any] | None) -> Any:
+    """Return the names of columns if a file can hold them; without, order alone tells them."""
+    plain, possible = as_plain(names)
+    return plain if possible else None
+
+
+def _noise(saved: dict[str, Any], store: Store, given: Noise | None) -> Noise:
+    known = known_noise(saved, store)
+    if given is None and known is not None:
+        return known
+    if given is None or type(given).__name__ != saved["class"]:
+        raise ValueError(
+            complaint(
+                "noise",
+                "is needed to go on, since code is not saved",
+                f"an instance of {saved['class']}",
+                repr(given),
+                "Pass StreamingRegion.load(path, noise=...).",
+            )
+        )
+    return given
+
+
+def _model(saved: dict[str, Any], given: Any) -> Any:
+    cls = known_class(saved["class"]) if saved["whole"] else None
+    if given is None and cls is not None:
+        return cls(**saved["parameters"])
+    if given is None:
+        raise ValueError(
+            complaint(
+                "estimator",
+                "is needed to go on, since code is not saved",
+                f"the same as before, {saved['shown']}",
+                "None",
+                "Pass StreamingRegion.load(path, estimator=...).",
+            )
+        )
+    apart = difference(saved["described"], describe_estimator(given)["described"])
+    if apart is not None:
+        where, before, now = apart
+        raise _other_estimator(f"{where or 'estimator'} = {before}", now)
+    return given
+
+
+def _check_features(stream: StreamingRegion, inputs: Any, expected: Any) -> None:
+    """Refuse transformers that give other features than before."""
+    found = stream._features(inputs)
+    if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-9, atol=1e-12):
+        raise _other_estimator("the same features of the same row", "other features")
+    stream._sample = (inputs, expected)
+
+
+def _other_estimator(expected: str, given: str) -> ValueError:
+    return ValueError(
+        complaint(
+            "estimator",
+            "is not the one of the checkpoint",
+            expected,
+            given,
+            "Pass the same pipeline, fitted as before.",
+        )
+    )
+
+
+def _unreadable(path: AnyPath, why: str) -> ValueError:
+    return ValueError(
+        complaint(
+            "the file",
+            "is no checkpoint",
+            "a file that StreamingRegion.save has written, whole and unchanged",
+            f"{os.fspath(path)}, {why}",
+            "It is left as it is: use another checkpoint, or start again without one.",
+        )
+    )

@@ -1,0 +1,147 @@
+"""Regions of dask arrays and dataframes: the same sums, by the dask scheduler in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from unassuming._errors import complaint
+from unassuming.noise import Noise
+from unassuming.ranking import TIES
+from unassuming.regions import Region
+from unassuming.streaming._stream import StreamingRegion
+
+_FAN_IN = 4
+"""Shards that are merged at once."""
+
+
+def is_dask(values: Any) -> bool:
+    """Whether this is a collection of dask, without importing it."""
+    return hasattr(values, "__dask_graph__")
+
+
+def build_from_dask(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    noise: str | Noise | None,
+    m: int | str,
+    sample_weight: Any,
+    weighting: Any,
+    ties: str,
+    seed: int,
+) -> Region:
+    """Sum each partition where it is, merge the sums, and build the region here.
+
+    Partitions of unknown length are counted first, which reads them once more.
+    """
+    _check(X, weighting, ties)
+    dask: Any = import_module("dask")
+    empty = StreamingRegion(estimator, noise=noise, m=m, random_state=seed)  # type: ignore[arg-type]
+    X, y, sample_weight = (_of_known_length(values) for values in (X, y, sample_weight))
+    lengths = _lengths(X)
+    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].tolist()
+    columns = [_parts(values, lengths) for values in (X, y, sample_weight)]
+    start = dask.delayed(empty, pure=False, traverse=False)  # sent once, not with every task
+    shard, merged = dask.delayed(_shard, pure=False), dask.delayed(_merged, pure=False)
+    shards = [shard(start, first, *parts) for first, *parts in zip(starts, *columns, strict=True)]
+    while len(shards) > 1:
+        groups = [shards[j : j + _FAN_IN] for j in range(0, len(shards), _FAN_IN)]
+        shards = [merged(group) for group in groups]
+    (stream,) = dask.compute(shards[0])
+    return stream._build(ties)  # type: ignore[no-any-return]
+
+
+def _shard(empty: StreamingRegion, first: int, X: Any, y: Any, weight: Any) -> StreamingRegion:
+    """Sum one partition."""
+    return empty._fresh().partial_fit(X, y, first_row=first, sample_weight=weight)
+
+
+def _merged(shards: Sequence[StreamingRegion]) -> StreamingRegion:
+    """Add sums; the arguments of a task stay as they are, since it may be run again."""
+    whole = shards[0]._fresh()
+    for shard in shards:
+        whole.merge(shard)
+    return whole
+
+
+def _of_known_length(values: Any) -> Any:
+    """Return an array with the lengths of its chunks, which are computed if need be."""
+    if hasattr(values, "compute_chunk_sizes") and np.isnan(values.shape[0]):
+        values = values.copy()
+        values.compute_chunk_sizes()
+    return values
+
+
+def _lengths(values: Any) -> list[int]:
+    """Return the number of rows of each partition."""
+    if hasattr(values, "map_partitions"):
+        return [int(length) for length in values.map_partitions(len).compute()]
+    return [int(length) for length in values.chunks[0]]
+
+
+def _parts(values: Any, lengths: list[int]) -> list[Any]:
+    """Split values into partitions of these lengths; what is not lazy is cut here."""
+    if values is None:
+        return [None] * len(lengths)
+    if not is_dask(values):
+        stops = np.cumsum(lengths)
+        found = [values[stop - length : stop] for stop, length in zip(stops, lengths, strict=True)]
+        if len(values) != stops[-1]:
+            raise _apart([len(values)], lengths)
+        return found
+    if hasattr(values, "rechunk"):
+        known = _lengths(values)
+        if sum(known) != sum(lengths):
+            raise _apart(known, lengths)
+        columns = dict.fromkeys(range(1, values.ndim), -1)
+        values = values.rechunk({0: tuple(lengths), **columns})
+        # Unoptimised, so that X and y that come from the same table share it.
+        return list(values.to_delayed(optimize_graph=False).ravel())
+    known = _lengths(values)
+    if known != lengths:
+        raise _apart(known, lengths)
+    return list(values.to_delayed())
+
+
+def _apart(found: list[int], lengths: list[int]) -> ValueError:
+    return ValueError(
+        complaint(
+            "X",
+            "and y (or sample_weight) are partitioned differently",
+            f"{sum(lengths)} rows in {len(lengths)} partitions",
+            f"{sum(found)} rows in {len(found)}",
+            "Pass columns of the same dask dataframe, or dask arrays.",
+        )
+    )
+
+
+def _check(X: Any, weighting: Any, ties: str) -> None:
+    if not is_dask(X):
+        raise TypeError(
+            complaint(
+                "X",
+                "is in memory while y or sample_weight is not",
+                "a dask array or dataframe, or all of them in memory",
+                type(X).__name__,
+                "Use dask.compute(y), or make X a dask collection as well.",
+            )
+        )
+    if not (weighting is None or (isinstance(weighting, str) and weighting == "hessian")):
+        raise ValueError(
+            complaint(
+                "weighting",
+                "needs all rows at once",
+                "'hessian', the default",
+                "a matrix" if not isinstance(weighting, str) else repr(weighting),
+                "Leave it out.",
+            )
+        )
+    if ties not in TIES:
+        raise ValueError(
+            complaint("ties", "is unknown", "'random' or 'favour'", repr(ties), "Choose one.")
+        )

@@ -1,0 +1,132 @@
+"""Rows in, features out, without having seen the other rows."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler, SkewedChi2Sampler
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
+from sklearn.utils import resample
+from sklearn.utils.validation import check_is_fitted
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+from unassuming.regions._data import as_inputs, check_columns, column_names
+from unassuming.regions._pipeline import seed_unset
+
+
+def fixed_transformers(estimator: Any, rng: np.random.Generator) -> Pipeline | None:
+    """Return the transformers of a pipeline as they are, fitted or stateless; refuse others."""
+    steps = _steps(estimator)
+    if not steps:
+        return None
+    transformers = Pipeline(deepcopy(steps))
+    for name, step in transformers.steps:
+        if not (_passes(step) or _fitted(step) or _blind(step)):
+            raise TypeError(
+                complaint(
+                    f"the transformer {name!r}",
+                    "would have to see all rows before it can transform one",
+                    "one that is stateless or already fitted",
+                    f"{type(step).__name__}, not fitted",
+                    "Fit it on other inputs, or on some of these, before.",
+                )
+            )
+    if any(not _passes(step) and not _fitted(step) for _, step in steps):
+        seed_unset(transformers, rng)
+    return transformers
+
+
+class Features:
+    """The features of rows, chunk by chunk, always the same columns."""
+
+    def __init__(self, transformers: Pipeline | None) -> None:
+        self.transformers = transformers
+        self.inputs: list[Any] | None = None  # the names of the columns of X
+        self.columns: list[Any] | None = None  # the names of the features
+        self.width: int | None = None
+
+    def __call__(self, X: Any) -> Array:
+        """Return the features as a finite matrix (count, p)."""
+        check_columns(X, self.inputs, "X")
+        features = X
+        if self.transformers is not None:
+            features = _transformed(self.transformers, deepcopy(X))  # they may overwrite it
+        matrix = as_inputs(features)
+        if self.width is None:
+            self.inputs, self.columns = column_names(X), self._names(features)
+            self.width = matrix.shape[1]
+        elif matrix.shape[1] != self.width:
+            raise ValueError(
+                complaint(
+                    "X",
+                    "has the wrong number of features",
+                    f"{self.width}, as before",
+                    matrix.shape[1],
+                    "Pass the same columns.",
+                )
+            )
+        return matrix
+
+    def _names(self, features: Any) -> list[str] | None:
+        """Return the names of the features, where they have any."""
+        names = column_names(features)
+        if names is None and self.transformers is not None:
+            try:
+                names = list(self.transformers.get_feature_names_out())
+            except (AttributeError, ValueError):  # a transformer without names
+                return None
+        return None if names is None else [str(name) for name in names]
+
+
+def _steps(estimator: Any) -> list[tuple[str, Any]]:
+    """Return the transformers, those of a pipeline at the end of a pipeline included."""
+    if not isinstance(estimator, Pipeline):
+        return []
+    inner = _steps(estimator[-1])
+    return [*estimator.steps[:-1], *([("inner", Pipeline(inner))] if inner else [])]
+
+
+def _transformed(step: Any, X: Any) -> Any:
+    """Apply a transformer, or several in turn."""
+    if _passes(step):
+        return X
+    if isinstance(step, Pipeline):
+        for _, inner in step.steps:
+            X = _transformed(inner, X)
+        return X
+    if not _fitted(step):
+        # It looks at the number of columns only, but may ask for more than one row.
+        step.fit(resample(X, n_samples=2, random_state=0))
+    return step.transform(X)
+
+
+def _passes(step: Any) -> bool:
+    return step is None or step == "passthrough"
+
+
+def _fitted(step: Any) -> bool:
+    """Whether the transformer is fitted, or needs no fitting."""
+    if isinstance(step, Pipeline):
+        return all(_passes(inner) or _fitted(inner) for _, inner in step.steps)
+    try:
+        check_is_fitted(step.estimator if isinstance(step, FrozenEstimator) else step)
+    except (NotFittedError, TypeError):
+        return False
+    return True
+
+
+def _blind(step: Any) -> bool:
+    """Whether fitting looks at the number of columns only."""
+    if isinstance(step, Pipeline):
+        return all(_passes(inner) or _fitted(inner) or _blind(inner) for _, inner in step.steps)
+    if type(step) is SplineTransformer:
+        return not isinstance(step.knots, str)
+    if type(step) is RBFSampler:
+        return not isinstance(step.gamma, str)
+    return type(step) in (PolynomialFeatures, PolynomialCountSketch, SkewedChi2Sampler)

@@ -1,0 +1,177 @@
+"""Sums over rows, added up in one fixed order whatever order the rows come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from unassuming._errors import complaint
+from unassuming._typing import Array, BoolArray
+
+Node = tuple[int, int]
+"""A complete node of the tree: its height, and its number among the nodes of that height."""
+
+Summation = Callable[[Array, int], Array]
+"""From consecutive rows (count, k) and the number of the first to their sums."""
+
+
+@dataclass(eq=False)
+class Pending:
+    """A leaf that waits for some of its rows."""
+
+    rows: Array
+    there: BoolArray
+
+
+class Ledger:
+    """Sums over rows that arrive in any pieces and any order.
+
+    Floating-point addition is not associative. So rows are cut by row number into leaves of a fixed
+    size, each summed at once when all of its rows are there, and the sums of leaves are added along
+    one binary tree by leaf number. What is added to what does not depend on how the rows arrive:
+    the total is the same to the last bit, as long as the same library multiplies.
+
+    Memory: the rows of incomplete leaves, and one array of sums for each complete node of the tree
+    whose sibling is not complete, at most log2 of the number of leaves where rows arrive in order.
+
+    Attributes
+    ----------
+    leaf_rows : int
+    nodes : dict
+        Sums of complete nodes.
+    pending : dict
+        Incomplete leaves, by number.
+    spans : list of [first, stop)
+        Which rows are there, sorted and apart.
+    """
+
+    def __init__(self, leaf_rows: int) -> None:
+        self.leaf_rows = leaf_rows
+        self.nodes: dict[Node, Array] = {}
+        self.pending: dict[int, Pending] = {}
+        self.spans: list[tuple[int, int]] = []
+
+    @property
+    def count(self) -> int:
+        """Number of rows that are there."""
+        return sum(stop - first for first, stop in self.spans)
+
+    @property
+    def next_row(self) -> int:
+        """The row after the last one that is there."""
+        return self.spans[-1][1] if self.spans else 0
+
+    def add(self, first: int, rows: Array, summed: Summation) -> None:
+        """Add rows first, first + 1, ...; none of them may be there already.
+
+        Leaf by leaf: when this is interrupted, ``spans`` says how far it came.
+        """
+        if not len(rows):
+            return
+        self._joined([(first, first + len(rows))])
+        start, size = 0, self.leaf_rows
+        while start < len(rows):
+            leaf, offset = divmod(first + start, size)
+            stop = min(len(rows), start + size - offset)
+            part, span = rows[start:stop], (first + start, first + stop)
+            if len(part) == size:
+                self._complete((0, leaf), summed(part, leaf * size), [span])
+            else:
+                where = np.zeros(size, dtype=np.bool_)
+                where[offset : offset + len(part)] = True
+                self._wait(leaf, where, part, summed, [span])
+            start = stop
+
+    def merge(self, other: Ledger, summed: Summation) -> None:
+        """Add all rows of another ledger, which stays as it is."""
+        spans = self._joined(other.spans)
+        for place, sums in sorted(other.nodes.items()):
+            self._complete(place, sums, [])
+        for leaf, pending in other.pending.items():
+            self._wait(leaf, pending.there, pending.rows[pending.there], summed, [])
+        self.spans = spans
+
+    def total(self, summed: Summation) -> Array:
+        """Return the sums over rows 0, ..., n - 1, all of which have to be there."""
+        parts = dict(self.nodes)
+        for leaf, pending in self.pending.items():
+            parts[0, leaf] = summed(pending.rows[pending.there], leaf * self.leaf_rows)
+        ordered = sorted(parts, key=lambda place: place[1] << place[0])
+        total = parts[ordered[-1]].copy()
+        for place in reversed(ordered[:-1]):  # from the small nodes at the end to the large ones
+            total += parts[place]
+        return total
+
+    def waiting(self) -> Array | None:
+        """Return all rows if none of them is summed yet, else nothing."""
+        if self.nodes or list(self.pending) != [0]:
+            return None
+        pending = self.pending[0]
+        return pending.rows[pending.there]
+
+    def gaps(self) -> Iterator[tuple[int, int]]:
+        """Yield the ranges [first, stop) that are missing below the last row."""
+        stop = 0
+        for first, end in self.spans:
+            if first > stop:
+                yield stop, first
+            stop = end
+
+    def _joined(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the ranges of rows with new ones; refuse them if a row is there already."""
+        joined: list[tuple[int, int]] = []
+        for first, stop in sorted([*self.spans, *spans]):
+            if joined and first < joined[-1][1]:
+                again = f"rows {first} to {min(stop, joined[-1][1]) - 1} (counted from 0) twice"
+                raise ValueError(
+                    complaint(
+                        "the rows",
+                        "overlap those that are there already",
+                        "every row once",
+                        again,
+                        "Number the rows of each shard with first_row.",
+                    )
+                )
+            if joined and first == joined[-1][1]:
+                joined[-1] = (joined[-1][0], stop)
+            else:
+                joined.append((first, stop))
+        return joined
+
+    def _wait(
+        self,
+        leaf: int,
+        where: BoolArray,
+        rows: Array,
+        summed: Summation,
+        spans: list[tuple[int, int]],
+    ) -> None:
+        """Keep rows of an incomplete leaf; sum it up if these were the last."""
+        pending = self.pending.get(leaf)
+        if pending is None:
+            empty = np.zeros((self.leaf_rows, rows.shape[1]))
+            pending = Pending(empty, np.zeros(self.leaf_rows, dtype=np.bool_))
+        pending.rows[where] = rows
+        there = pending.there | where
+        if there.all():
+            sums = summed(pending.rows, leaf * self.leaf_rows)
+            self.pending.pop(leaf, None)
+            self._complete((0, leaf), sums, spans)
+        else:
+            self.pending[leaf] = Pending(pending.rows, there)
+            self.spans = self._joined(spans)
+
+    def _complete(self, place: Node, sums: Array, spans: list[tuple[int, int]]) -> None:
+        """Enter the sums of a node, and of every node above that is complete by that."""
+        height, number = place
+        used = []
+        while (height, number ^ 1) in self.nodes:
+            used.append((height, number ^ 1))
+            sums = np.add(sums, self.nodes[used[-1]])
+            height, number = height + 1, number >> 1
+        for node in used:
+            del self.nodes[node]
+        self.nodes[height, number] = sums
+        self.spans = self._joined(spans)

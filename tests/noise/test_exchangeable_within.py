@@ -1,0 +1,114 @@
+"""Permutations within blocks of consecutive rows, keyed by row number."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+from sklearn.linear_model import Ridge
+
+import unassuming as ua
+from unassuming.noise import ExchangeableWithin
+from unassuming.noise._keyed import draw_key
+
+KEY = draw_key(np.random.default_rng(7))
+
+
+def drawn(block_rows, n, size=40, first=0):
+    return ExchangeableWithin(block_rows).draw_rows(KEY, first, n, size)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 11])
+def test_every_row_stays_in_its_block(n):
+    order = drawn(4, n)
+    assert (np.sort(order, axis=1) == np.arange(n)).all()
+    assert (order // 4 == np.arange(n) // 4).all()
+
+
+def test_the_permutation_of_a_whole_block_does_not_depend_on_what_follows():
+    long = drawn(4, 40)
+    for n in (4, 12, 39):
+        whole = n - n % 4
+        assert (drawn(4, n)[:, :whole] == long[:, :whole]).all()
+
+
+def test_any_range_of_blocks_can_be_drawn_on_its_own():
+    long = drawn(4, 40)
+    for first, count in [(0, 8), (8, 12), (36, 4)]:
+        part = drawn(4, count, first=first)
+        assert (part + first == long[:, first : first + count]).all()
+
+
+def test_the_last_block_is_permuted_among_the_rows_it_has():
+    short, long = drawn(4, 6, size=400), drawn(4, 8, size=400)
+    assert set(np.unique(short[:, 4:])) == {4, 5}
+    # The rows that are there keep the order that they have in the whole block.
+    for a, b in zip(short[:, 4:], long[:, 4:], strict=True):
+        assert a.tolist() == [row for row in b if row < 6]
+
+
+def test_the_number_of_transformations_does_not_change_the_first_ones():
+    # Rows own 4 words at a time, so within the same number of counters nothing changes.
+    assert (drawn(4, 8, size=5) == drawn(4, 8, size=8)[:5]).all()
+
+
+@pytest.mark.parametrize(("n", "rows"), [(3, [0, 1, 2]), (8, [3, 4, 5]), (5, [3, 4])])
+def test_permutations_within_a_block_are_uniform(n, rows):
+    order = drawn(3, n, size=60_000)[:, rows]
+    _, counts = np.unique(order, axis=0, return_counts=True)
+    cells = 2 if len(rows) == 2 else 6
+    expected = len(order) / cells
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    assert len(counts) == cells
+    assert chi2.ppf(5e-7, cells - 1) <= statistic <= chi2.isf(5e-7, cells - 1)
+
+
+def test_different_blocks_are_permuted_independently():
+    flipped = drawn(2, 4, size=40_000)[:, [0, 2]] == [1, 3]
+    counts = np.bincount(flipped @ [1, 2], minlength=4)
+    statistic = ((counts - 10_000) ** 2 / 10_000).sum()
+    assert chi2.ppf(5e-7, 3) <= statistic <= chi2.isf(5e-7, 3)
+
+
+def test_one_block_of_all_rows_is_exchangeable_noise():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4, 1)), rng.normal(size=4)
+    within, whole = (
+        ua.confidence_region(Ridge(), X, y, noise=noise, m="group", random_state=0)
+        for noise in (ExchangeableWithin(4), "exchangeable")
+    )
+    a = rng.normal(size=(50, 2))
+    assert within.rank(a).tolist() == whole.rank(a).tolist()
+
+
+def test_a_shift_of_one_block_is_not_seen():
+    X = np.repeat(np.eye(3), 20, axis=0)
+    y = np.random.default_rng(1).normal(size=60)
+    model = Ridge(alpha=0.0, fit_intercept=False)
+    region = ua.confidence_region(model, X, y, noise=ExchangeableWithin(20), random_state=0)
+    verdict = region.bounded(0.9)
+    assert not verdict
+    assert "noise='symmetric'" in str(verdict)
+
+
+@pytest.mark.parametrize("block_rows", [1, 0, -3, 2.0, "4", True])
+def test_a_block_has_two_rows_or_more(block_rows):
+    with pytest.raises(ValueError, match="block_rows must be an integer of at least 2"):
+        ExchangeableWithin(block_rows)
+
+
+def test_rows_of_weight_zero_are_refused():
+    with pytest.raises(ValueError, match="given 1 rows of weight zero"):
+        ua.confidence_region(
+            Ridge(),
+            np.eye(4),
+            np.ones(4),
+            noise=ExchangeableWithin(2),
+            sample_weight=[1, 1, 0, 1],
+            random_state=0,
+        )
+
+
+def test_a_large_group_is_refused_with_its_order():
+    with pytest.raises(ValueError, match=r"given 2! · \(5!\)\^200 for ExchangeableWithin\(5\)"):
+        ExchangeableWithin(5).group(1002, modulo_sign=False)
+    with pytest.raises(ValueError, match="given 14400 for"):
+        ExchangeableWithin(5).group(10, modulo_sign=False)

@@ -1,0 +1,173 @@
+"""A few rows with the same inner products: the same statistics as the plain formula on all rows."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge
+
+import oracles
+import unassuming as ua
+
+N = 1300  # more than a leaf, so that sums are all that is left
+NOISES = {
+    "signs": ua.noise.Symmetric(),
+    "block signs": ua.noise.BlockSymmetric(np.arange(N) // 7 % 90),
+    "permutations": ua.noise.ExchangeableWithin(50),
+}
+MODELS = {
+    "least squares": (LinearRegression(), 0.0, True),
+    "least squares without intercept": (LinearRegression(fit_intercept=False), 0.0, False),
+    "ridge": (Ridge(40.0), 40.0, True),
+}
+
+
+def data(n=N, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * [1.0, 30.0, 0.01][:p] + [0.0, 20.0, 0.0][:p]
+    return X, 1 + X[:, 0] + rng.laplace(size=n) * (1 + np.arange(n) / n)
+
+
+def both(model, X, y, **options):
+    options = {"random_state": 4, **options}
+    stream = ua.StreamingRegion(model, **options).partial_fit(X, y)
+    return ua.confidence_region(model, X, y, **options), stream.region()
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", MODELS)
+def test_statistics_are_those_of_the_plain_formula(name, noise):
+    model, alpha, intercept = MODELS[name]
+    X, y = data()
+    memory, streamed = both(model, X, y, noise=NOISES[noise], m=20)
+    Phi = np.column_stack([np.ones(N), X]) if intercept else X
+    stacked, z = oracles.stacked_ridge(Phi, y, alpha / N, intercept=intercept)
+    images = memory.perturbations.apply
+    for a in streamed.estimate + np.random.default_rng(1).normal(size=(3, Phi.shape[1])):
+        Z = oracles.sps(stacked * np.sqrt(N), z * np.sqrt(N), N, a, images)
+        assert streamed.statistics(a) * N == pytest.approx(Z, rel=1e-8)
+        assert streamed.rank(a) == oracles.rank(Z, memory.tie_order)
+
+
+def assert_same_geometry(one, two, seed=0):
+    rng, back = np.random.default_rng(seed), one.objective.back
+    directions = rng.normal(size=(60, back.shape[1])) @ back.T
+    ends = one.reach(directions, None)
+    assert two.reach(directions, None) == pytest.approx(ends, rel=1e-6)
+    spread = directions * np.where(np.isinf(ends[:, 50]), 0.02, ends[:, 50])[:, None]
+    near = one.estimate + rng.uniform(0, 3, size=(60, 1)) * spread
+    assert one.rank(near).tolist() == two.rank(near).tolist()
+    assert len(set(one.rank(near).tolist())) > 5
+    for level in (0.5, 0.9):
+        a, b = one.interval(level=level), two.interval(level=level)
+        assert (b.status, b.reason) == (a.status, a.reason)
+        assert b.lower == pytest.approx(a.lower, rel=1e-6, abs=1e-9)
+        assert b.upper == pytest.approx(a.upper, rel=1e-6, abs=1e-9)
+        assert two.ellipsoid(level).radius == pytest.approx(one.ellipsoid(level).radius, rel=1e-6)
+        assert str(two.bounded(level)) == str(one.bounded(level))
+        start = one.estimate + spread[0]
+        for direction in spread[1:4]:
+            a, b = (r.crossings(direction, level, origin=start) for r in (one, two))
+            assert b.shape == a.shape
+            assert b == pytest.approx(a, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_geometry_is_that_of_the_region_in_memory(name, noise):
+    assert_same_geometry(*both(MODELS[name][0], *data(), noise=NOISES[noise]))
+
+
+def test_a_norm_bound_holds_as_in_memory():
+    one, two = both(Ridge(40.0), *data(), noise=NOISES["permutations"])
+    a, b = (r.interval(norm_bound=3.0) for r in (one, two))
+    assert b.status == a.status
+    assert b.upper == pytest.approx(a.upper, rel=1e-6)
+    assert np.isinf(a.upper[0])  # the intercept is held by nothing
+
+
+def test_samples_are_members_in_memory_as_well():
+    one, two = both(LinearRegression(), *data())
+    members = two.sample(20, level=0.5, random_state=0)
+    assert one.contains(members, 0.5).all()
+
+
+DEPENDENT = {
+    "all dummies": np.eye(3)[np.arange(N) % 3],
+    "a column twice": np.repeat(data()[0][:, :1], 2, axis=1),
+    "a constant column": np.column_stack([np.full(N, 7.0), data()[0][:, :1]]),
+}
+
+
+@pytest.mark.parametrize("name", DEPENDENT)
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
+def test_dependent_features_have_the_same_region(name, model):
+    one, two = both(model, DEPENDENT[name], data()[1])
+    assert two.estimate == pytest.approx(one.estimate, abs=1e-9)
+    assert_same_geometry(one, two)
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
+def test_a_column_of_zeros_changes_nothing_for_the_others(model):
+    X, y = data(p=1)
+    without, _ = both(model, X, y)
+    _, streamed = both(model, np.column_stack([X, np.zeros(N)]), y)
+    a, b = without.interval(), streamed.interval()
+    assert b.upper[:2] == pytest.approx(a.upper, rel=1e-8)
+    assert np.isposinf(b.upper[2])
+    assert "without changing any fitted value" in b.reason
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
+def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model):
+    X, y = data(p=2)
+    X[:, 1] = 0.0
+    X[200 : 200 + rows, 1] = 1.0
+    one, two = both(model, X, y)
+    assert two._geometry.free.cylinders == one._geometry.free.cylinders > 0
+    assert str(two.bounded(0.9)) == str(one.bounded(0.9))
+    assert_same_geometry(one, two)
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
+def test_two_blocks_of_signs_reverse_everything_or_nothing(model):
+    noise = ua.noise.BlockSymmetric(np.zeros(N, dtype=int))
+    one, two = both(model, *data(), noise=noise)
+    near = one.estimate + np.random.default_rng(0).normal(size=(80, 4)) * 0.1
+    assert two.rank(near).tolist() == one.rank(near).tolist()
+    assert [two.rank(a) for a in near[:9]] == one.rank(near[:9]).tolist()
+
+
+def test_outputs_without_noise_have_ties_only():
+    X, _ = data()
+    one, two = both(LinearRegression(), X, X @ [1.0, 2.0, 3.0] + 4.0)
+    assert two.rank([4.0, 1.0, 2.0, 3.0]) == one.rank([4.0, 1.0, 2.0, 3.0])
+    assert two.rank([4.1, 1.0, 2.0, 3.0]) == one.rank([4.1, 1.0, 2.0, 3.0]) == 100
+
+
+def test_a_large_signal_does_not_hide_the_noise():
+    X, y = data()
+    assert_same_geometry(*both(LinearRegression(), X, y + 1e7 * X[:, 0]))
+
+
+def test_features_that_are_nearly_dependent_are_refused():
+    X, y = data(p=1)
+    X = np.column_stack([X, X[:, 0] + 3e-6 * np.random.default_rng(2).normal(size=N)])
+    with pytest.raises(ValueError, match="the features are too nearly dependent for sums"):
+        ua.StreamingRegion(LinearRegression(), random_state=0).partial_fit(X, y).region()
+    one, two = both(Ridge(1.0), X, y)  # a penalty tells them apart
+    near = one.estimate + np.random.default_rng(0).normal(size=(60, 3)) * [0.1, 0.05, 0.05]
+    assert two.rank(near).tolist() == one.rank(near).tolist()
+
+
+def test_features_without_any_value_are_refused():
+    stream = ua.StreamingRegion(LinearRegression(fit_intercept=False), random_state=0)
+    with pytest.raises(ValueError, match="the features are zero throughout"):
+        stream.partial_fit(np.zeros((N, 2)), np.ones(N)).region()
+
+
+def test_sums_that_overflow_are_refused():
+    stream = ua.StreamingRegion(LinearRegression(), random_state=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        stream.partial_fit(np.full((N, 1), 1e200), np.ones(N))
+        with pytest.raises(ValueError, match="too large to be summed"):
+            stream.region()

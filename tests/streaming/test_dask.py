@@ -1,0 +1,180 @@
+"""Data on the dask scheduler in use: the same region, even if a worker dies."""
+
+import os
+import signal
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import unassuming as ua
+
+N = 5000
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 2))
+Y = X @ [1.0, -1.0] + RNG.standard_t(2, size=N)
+FRAME = pd.DataFrame({"size": X[:, 0], "age": X[:, 1], "y": Y})
+CANDIDATES = [0.0, 1.0, -1.0] + RNG.normal(size=(40, 3)) * 0.03
+OPTIONS = {"m": 20, "random_state": 5}
+STREAMED = ua.StreamingRegion(Ridge(2.0), **OPTIONS).partial_fit(X, Y).region()
+
+
+def assert_same(region):
+    memory = ua.confidence_region(Ridge(2.0), X, Y, **OPTIONS)
+    assert region.n == N
+    assert region.rank(CANDIDATES).tolist() == memory.rank(CANDIDATES).tolist()
+    same = STREAMED.statistics(CANDIDATES)
+    assert region.statistics(CANDIDATES).tolist() == same.tolist()
+
+
+def frames(npartitions=4):
+    table = dd.from_pandas(FRAME, npartitions=npartitions)
+    return table[["size", "age"]], table["y"]
+
+
+ARRAYS = {
+    "chunks": lambda: (da.from_array(X, chunks=(700, 1)), da.from_array(Y, chunks=1100)),
+    "one chunk": lambda: (da.from_array(X, chunks=-1), da.from_array(Y, chunks=-1)),
+    "y in memory": lambda: (da.from_array(X, chunks=(900, 2)), Y),
+    "unknown lengths": lambda: (
+        (whole := da.from_array(X, chunks=(900, 2)))[whole[:, 0] > -100],
+        da.from_array(Y, chunks=900),
+    ),
+    "frames": frames,
+    "frame and array": lambda: (frames()[0], da.from_array(Y, chunks=900)),
+    "frame and series in memory": lambda: (frames()[0], FRAME["y"]),
+}
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_collections_have_the_region_of_the_data(kind):
+    region = ua.confidence_region(Ridge(2.0), *ARRAYS[kind](), **OPTIONS)
+    assert_same(region)
+    assert region.names[1:] == (["size", "age"] if "frame" in kind else ["x0", "x1"])
+
+
+def test_arrays_stay_as_they_were():
+    lazy = da.from_array(X, chunks=(900, 2))
+    lazy = lazy[lazy[:, 0] > -100]
+    ua.confidence_region(Ridge(2.0), lazy, da.from_array(Y, chunks=900), **OPTIONS)
+    assert np.isnan(lazy.shape[0])
+
+
+def test_empty_partitions_do_no_harm():
+    whole = dd.from_pandas(FRAME, npartitions=6)
+    table = dd.concat([whole[whole["size"] > 100], whole])
+    assert_same(ua.confidence_region(Ridge(2.0), table[["size", "age"]], table["y"], **OPTIONS))
+
+
+def test_weights_blocks_and_ties_go_along():
+    w = RNG.uniform(0.5, 2, size=N)
+    options = {"noise": ua.noise.BlockSymmetric(np.arange(N) // 9), "ties": "favour", **OPTIONS}
+    x, y = ARRAYS["chunks"]()
+    for weight in (w, da.from_array(w, chunks=800)):
+        region = ua.confidence_region(Ridge(2.0), x, y, sample_weight=weight, **options)
+        memory = ua.confidence_region(Ridge(2.0), X, Y, sample_weight=w, **options)
+        assert region.rank(CANDIDATES).tolist() == memory.rank(CANDIDATES).tolist()
+        assert region.tie_order.tolist() == list(range(20))
+        assert region._description.under("covers") == memory._description.under("covers")
+
+
+def test_a_pipeline_of_fixed_transformers():
+    model = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearRegression())
+    region = ua.confidence_region(model, *ARRAYS["chunks"](), **OPTIONS)
+    memory = ua.confidence_region(model, X, Y, **OPTIONS)
+    near = memory.estimate + RNG.normal(size=(40, 6)) * 0.03
+    assert region.rank(near).tolist() == memory.rank(near).tolist()
+    assert region.band(X[:3]).upper == pytest.approx(memory.band(X[:3]).upper, rel=1e-8)
+
+
+REFUSED = {
+    "a kernel": (KernelRidge(), {}, TypeError, "needs all rows at once"),
+    "a scaler": (make_pipeline(StandardScaler(), Ridge()), {}, TypeError, "see all rows"),
+    "permutations": (Ridge(), {"noise": "exchangeable"}, ValueError, "row by row"),
+    "weighting": (Ridge(), {"weighting": "identity"}, ValueError, "weighting needs all rows"),
+    "group": (Ridge(), {"m": "group"}, ValueError, "m must be known"),
+    "ties": (Ridge(), {"ties": "never"}, ValueError, "ties is unknown"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_needs_all_rows_is_refused(name):
+    model, options, error, match = REFUSED[name]
+    with pytest.raises(error, match=match):
+        ua.confidence_region(model, *ARRAYS["chunks"](), **{**OPTIONS, **options})
+
+
+def test_x_in_memory_with_a_lazy_y_is_refused():
+    with pytest.raises(TypeError, match="X is in memory while y or sample_weight is not"):
+        ua.confidence_region(Ridge(), X, da.from_array(Y))
+
+
+@pytest.mark.parametrize("y", [Y[:90], da.from_array(Y[:90]), FRAME["y"][:90]], ids=type)
+def test_lengths_that_differ_are_refused(y):
+    with pytest.raises(ValueError, match="partitioned differently: expected 5000 rows in 8"):
+        ua.confidence_region(Ridge(), ARRAYS["chunks"]()[0], y)
+
+
+# --- a cluster -------------------------------------------------------------------------------
+
+
+def slow(part, folder):
+    """Take a while over a partition, and say which process has taken it."""
+    import time
+
+    (folder / f"{os.getpid()}-{time.monotonic_ns()}").touch()
+    time.sleep(0.15)
+    return part
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_worker_that_is_killed_changes_nothing(tmp_path):
+    import threading
+    import time
+
+    from distributed import Client, LocalCluster
+
+    killed = []
+
+    def kill_one():
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            seen = {int(path.name.split("-")[0]) for path in tmp_path.iterdir()}
+            if len(seen) == 2 and len(list(tmp_path.iterdir())) > 6:
+                killed.append(max(seen))
+                os.kill(max(seen), signal.SIGKILL)
+                return
+            time.sleep(0.01)
+
+    config = {"distributed.worker.daemon": True, "distributed.admin.log-length": 10}
+    with (
+        dask.config.set(config),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs="CRITICAL",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        lazy = da.from_array(X, chunks=(200, 2)).map_blocks(slow, tmp_path, dtype=float, meta=X[:0])
+        killer = threading.Thread(target=kill_one)
+        killer.start()
+        region = ua.confidence_region(Ridge(2.0), lazy, da.from_array(Y, chunks=200), **OPTIONS)
+        killer.join()
+        pids = set(client.run(os.getpid).values())
+    assert len(killed) == 1
+    assert killed[0] not in pids
+    assert len(list(tmp_path.iterdir())) > 25  # some partitions were lost and done again
+    assert_same(region)
