@@ -82,3 +82,16 @@ def test_a_table_of_functionals_has_the_columns_of_the_coefficients():
     assert len(region.interval(frame)) == 4
     with pytest.raises(ValueError, match="functionals has its columns in another order"):
         region.interval(frame[NAMES[::-1]])
+
+
+@pytest.mark.parametrize("model", [Ridge(1.0), LinearRegression()])
+def test_a_column_of_zeros_hides_no_other_coefficient(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = X @ [1.0, 2.0, 0.0] + rng.laplace(size=40)
+    X[:, 2] = 0.0
+    found = ua.confidence_region(model, X, y, random_state=0).interval(level=0.9)
+    without = ua.confidence_region(model, X[:, :2], y, random_state=0).interval(level=0.9)
+    np.testing.assert_allclose(found.lower[:3], without.lower, rtol=1e-9)
+    np.testing.assert_allclose(found.upper[:3], without.upper, rtol=1e-9)
+    assert np.isinf([found.lower[3], found.upper[3]]).all()

@@ -38,7 +38,8 @@ def whitened_chart(objective: Quadratic, g: Array) -> Chart:
     turned = g @ back
     rest = g - turned @ (objective.forward * np.sqrt(objective.n))
     # In units in which the columns of the stacked design have length one.
-    unit = np.linalg.norm(objective.forward, axis=0)
+    Phi, P = objective.design.matrix, objective.design.penalty_matrix()
+    unit = np.sqrt(objective.w @ Phi**2 / objective.n + objective.lam * np.diag(P))
     unit = np.where(unit > 0, unit, unit.max())
     return Chart(whitened_matrix(objective), turned, _exceeds(rest / unit, g / unit))
 
