@@ -13,7 +13,7 @@ from unassuming.geometry import LineModel, order_statistic
 from unassuming.noise import Symmetric
 from unassuming.objectives import DesignedObjective, FeatureDesign, KernelDesign, Objective
 from unassuming.regions._charts import BallChart
-from unassuming.regions._outer import Trials, highest_level, outer_bounds
+from unassuming.regions._outer import Trials, ball_alone, highest_level, outer_bounds
 
 Way = tuple[bool | Callable[[], bool], str]
 """Whether something helps, or what finds out, and a sentence."""
@@ -40,7 +40,7 @@ class Asked:
     q : int
     norm_bound : float or None
     inner : bool
-        Whether it asked for what members attain, or cannot.
+        Whether it asked for what members attain, or that is known to be infinite.
     bounds : arrays of shape (N, m - 1), or None
         Of each set, from above and of -g, where they have been computed.
     """
@@ -106,7 +106,10 @@ class Adviser:
                 "a norm bound that you can assume, which bounds all but the intercept: "
                 f"{self._slopes(asked)}",
             ),
-            (held and some, f"the coefficients that the norm bounds: {self._slopes(asked)}"),
+            (
+                lambda: held and some and self._norm_bounds(asked, slopes),
+                f"the coefficients that the norm bounds: {self._slopes(asked)}",
+            ),
             (best > 0, f"a level of at most {best:.4g}"),
             (lambda: free and trials is not None and trials.weighted(), "weighting='hessian'"),
             (
@@ -126,7 +129,7 @@ class Adviser:
                 "interval(region.names[1:])",
             ),
             (
-                held and intercept and kernel,
+                held and intercept and kernel and asked.call != "interval",
                 "KernelRidge() with the same kernel, which has no intercept",
             ),
             (
@@ -177,13 +180,17 @@ class Adviser:
             ball = self.ball(g)
         except (NotAvailable, ValueError):  # no norm is known, or it is none
             return False
-        if asked.call == "sample":  # a walk takes no step that the norm does not see
-            ball = self.ball(g[:1]) if g[0].any() else ball
-            free = (ball.functionals[:, np.diagonal(ball.N) == 0] != 0).any(axis=1)
-            if not free.any():
+        if asked.call == "sample":  # a walk takes no step that neither norm nor intercept sees
+            if self._design is None or not self._design.intercept:
                 return True
+            g = g[:1]
+            ball = self.ball(g)
         found = outer_bounds(self.model, self._design, g, ball, self.size, self.m - 1)
         return all(bool(np.isfinite(order_statistic(part, asked.q)).all()) for part in found)
+
+    def _norm_bounds(self, asked: Asked, g: Array) -> bool:
+        """Whether the ball alone bounds functionals."""
+        return bool(np.isfinite(ball_alone(self.ball(g), asked.norm_bound or 1.0)).all())
 
     def _paste(self, asked: Asked) -> str:
         if asked.call == "band":

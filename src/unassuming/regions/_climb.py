@@ -77,7 +77,7 @@ def _never_ends(spans: list[Array], directions: Array, g: Array) -> BoolArray:
         len(ends) > 0 and bool(np.isinf(ends[-1, 1] if up > 0 else ends[0, 0]))
         for ends, up in zip(spans, rise, strict=True)
     ]
-    return seen & np.array(last, dtype=np.bool_)
+    return np.asarray(seen & np.array(last, dtype=np.bool_))
 
 
 def _farthest(spans: list[Array], directions: Array, g: Array) -> Array:

@@ -271,7 +271,8 @@ class FunctionalRegion(Region):
 
         def at(used: Level) -> dict[str, Any]:
             fields = make(used)
-            asked = Asked(call, g, used.q, norm_bound, inner, fields.pop("sets", None))
+            sets, known = fields.pop("sets", None), fields.pop("endless", False)
+            asked = Asked(call, g, used.q, norm_bound, inner or known, sets)
             said = [fields["reason"], self._ways(asked, fields["status"])]
             if norm_bound is not None and (norm := self._norm_of_estimate()) > norm_bound:
                 said.append(

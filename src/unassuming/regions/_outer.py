@@ -60,7 +60,7 @@ def ball_alone(ball: BallChart, norm_bound: float) -> Array:
 def highest_level(up: Array, down: Array) -> float:
     """Return the highest level at which all bounds over the sets (N, m - 1) make finite ones."""
     infinite = max(int(np.isposinf(part).sum(axis=1).max(initial=0)) for part in (up, down))
-    sets = up.shape[1]
+    sets = int(up.shape[1])
     return (sets - infinite) / (sets + 1)
 
 

@@ -179,10 +179,11 @@ class PiecewiseRegion(FunctionalRegion):
         All chains start at the estimate. Each step draws a line through the current point: in three
         of four steps any direction, in the fourth one that keeps the coefficients which are zero,
         or at a side of the box, as they are. It then moves to a uniform point of the region on that
-        line. ``thinning`` steps lie between two samples of a chain. From one in four of these points
-        an excursion sets out as well, while the chain stays: along a line to where a coefficient
-        becomes zero, or comes to a side of the box, then along that face. Where it ends is a sample
-        too, so that sparse members are among them. Every sample has been accepted by `contains`.
+        line. ``thinning`` steps lie between two samples of a chain. From one in four of these
+        points an excursion sets out as well, while the chain stays: along a line to where a
+        coefficient becomes zero, or comes to a side of the box, then along that face. Where it ends
+        is a sample too, so that sparse members are among them. Every sample has been accepted by
+        `contains`.
 
         No law is claimed for the samples but that of these walks: they are members, spread over
         what lines reach. Parts of the region that no line joins to the rest may be missed. Refused
@@ -260,7 +261,8 @@ class PiecewiseRegion(FunctionalRegion):
             if a is not None and len(endless.directions):
                 fields["inner_upper"][endless.along(g) >= 0] = np.inf
                 fields["inner_lower"][endless.along(-g) >= 0] = -np.inf
-            return fields | {"sets": (up, down)}
+            known = (endless.along(g) >= 0) & (endless.along(-g) >= 0)
+            return fields | {"sets": (up, down), "endless": bool(known.all())}
 
         return at
 
@@ -303,6 +305,8 @@ class PiecewiseRegion(FunctionalRegion):
                 "Coefficients can change where rounding hides it, without changing the norm; "
                 "values of the function, band(X), do not see that."
             )
+        if self._model is None:
+            return Status.NO_OUTER_BOUND, f"Of {self.objective} only membership is known."
         return Status.NO_OUTER_BOUND, self._shift_in_words().strip()
 
     def _shift_in_words(self) -> str:

@@ -139,9 +139,8 @@ class Walk:
             return None
         coefficient, values = self.kinks.coefficient, self.kinks.values
         moving = direction[coefficient] != 0
-        t = (values - point[coefficient, None]) / np.where(moving, direction[coefficient], 1)[
-            :, None
-        ]
+        slope = np.where(moving, direction[coefficient], 1.0)
+        t = (values - point[coefficient, None]) / slope[:, None]
         inside = (t[..., None] >= spans[:, 0]) & (t[..., None] <= spans[:, 1])
         crossed = np.argwhere(inside.any(axis=-1) & (t != 0) & moving[:, None])
         if not len(crossed):
