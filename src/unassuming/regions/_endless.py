@@ -12,8 +12,10 @@ from unassuming.objectives import DesignedObjective, Objective
 
 _FAR = (1e3, 1e6)
 """Where membership is asked for as well, in units of the origin."""
-_SEEN = 1e-9
+_SEEN = 1e-11
 _SHOWN = 6
+_MOST = 16
+"""Lines that are tried: one along which many coefficients stay at a kink is slow to follow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,21 @@ class Endless:
         rise = g @ self.directions.T
         seen = rise > _SEEN * (np.abs(g) @ np.abs(self.directions).T)
         return np.where(seen.any(axis=1), np.argmax(seen, axis=1), -1)
+
+
+def most_seen(directions: Array, g: Array, phi: Array) -> IntArray:
+    """Return which directions (E, d) to try for functionals g (N, d): at most 16, in their order.
+
+    Those along which functionals change most, in units of the fitted values: for each functional
+    the best, then the others.
+    """
+    moved = np.linalg.norm(directions @ phi.T, axis=1)
+    size = moved + _SEEN * np.linalg.norm(np.abs(directions) @ np.abs(phi.T), axis=1)
+    share = np.abs(g @ directions.T) / np.maximum(size, 1e-300)
+    best = np.argmax(share, axis=1)
+    rest = np.argsort(-share.max(axis=0), kind="stable")
+    chosen = np.unique(np.concatenate([best, rest]), return_index=True)[1]
+    return np.sort(np.concatenate([best, rest])[np.sort(chosen)[:_MOST]])
 
 
 def direction_in_words(v: Array, objective: Objective) -> str:

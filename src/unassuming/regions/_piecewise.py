@@ -26,7 +26,7 @@ from unassuming.regions._charts import BallChart
 from unassuming.regions._climb import climb
 from unassuming.regions._describe import Description
 from unassuming.regions._directions import as_direction, as_directions, as_vector
-from unassuming.regions._endless import Endless, direction_in_words
+from unassuming.regions._endless import Endless, direction_in_words, most_seen
 from unassuming.regions._functionals import FunctionalRegion, check_norm_bound
 from unassuming.regions._outer import ball_alone, open_directions, outer_bounds
 from unassuming.regions._pipeline import split_pipeline
@@ -252,7 +252,7 @@ class PiecewiseRegion(FunctionalRegion):
             endless, a, note = Endless.none(self.objective.d), None, ""
             infinite = np.isposinf(upper).any() or np.isneginf(lower).any()
             if infinite and not np.isneginf(upper).any():
-                endless = self._endless(used, norm_bound)
+                endless = self._endless(used, norm_bound, g)
             if inner and self.contains(self._start, float(used)):
                 a, more, note = self._attained(g, norm_bound, used, endless)
                 endless = endless.and_also(more)
@@ -418,11 +418,16 @@ class PiecewiseRegion(FunctionalRegion):
             f"some lines.{held} {what_helps(self._adviser.ways(asked))}"
         )
 
-    def _endless(self, used: Level, norm_bound: float | None) -> Endless:
-        """Return rays from the estimate that never leave the region, where lines are exact."""
+    def _endless(self, used: Level, norm_bound: float | None, g: Array) -> Endless:
+        """Return rays from the estimate that never leave the region, where lines are exact.
+
+        Of the probes those that functionals g (N, d) see best are tried.
+        """
         probes = self._probes(norm_bound) if self.exact_crossings else np.empty((0, 1))
         if not len(probes):
             return Endless.none(self.objective.d)
+        if self._known_design is not None:
+            probes = probes[most_seen(probes, g, self._known_design.matrix)]
         origins = np.broadcast_to(self._start, probes.shape)
         spans = self._lines.intervals(origins, probes, [used.q])[0]
         return Endless.on(
@@ -441,12 +446,12 @@ class PiecewiseRegion(FunctionalRegion):
             return own
         if norm_bound is not None:
             return own[: int(design.intercept)]
-        some = [own, null_space(design.matrix).T]
-        if isinstance(design, KernelDesign):
-            some.append(design.coefficients(np.eye(self.objective.n)))
+        some = [own]
         if self._model is not None:
             some += [v[None, :] for v in open_directions(self._model)]
-        return np.concatenate(some)
+        if isinstance(design, KernelDesign):
+            some.append(design.coefficients(np.eye(self.objective.n)))
+        return np.concatenate([*some, null_space(design.matrix).T])
 
     def _follow(
         self, level: Any, at: Callable[[Sequence[int]], list[T]], result: Callable[[T], Any]
