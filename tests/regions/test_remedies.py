@@ -233,3 +233,88 @@ def test_a_candidate_whose_fitted_values_overflow_is_refused_in_one_sentence(mod
     for ask in (region.rank, region.statistics, lambda a: region.test(a[0])):
         with pytest.raises(ValueError, match=r"too large to be ranked.*up to 1\.7e\+308"):
             ask(huge)
+
+
+# Lines by name
+
+
+@pytest.mark.parametrize("model", [Ridge(), Lasso(0.1)], ids=["ridge", "LASSO"])
+def test_lines_may_be_named(model):
+    region = region_of(model, inputs=FRAME)
+    bp = np.eye(4)[2]
+    assert region.reach("bp") == region.reach(bp)
+    np.testing.assert_array_equal(region.reach(["bp", "age"]), region.reach(np.eye(4)[2:]))
+    np.testing.assert_array_equal(region.crossings("bp"), region.crossings(bp))
+    with pytest.raises(ValueError, match=r"direction names no coefficient.*given 'sex'"):
+        region.crossings("sex")
+    with pytest.raises(ValueError, match=r"directions names no coefficient.*given 'sex'"):
+        region.reach(["bp", "sex"])
+
+
+@pytest.mark.parametrize("model", [Ridge(), Lasso(0.1)], ids=["ridge", "LASSO"])
+def test_a_direction_that_leads_nowhere_is_refused_by_crossings_too(model):
+    for ask in (region_of(model).crossings, region_of(model).reach):
+        with pytest.raises(ValueError, match="leads nowhere"):
+            ask(np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("model", "offered"),
+    [
+        (Lasso(0.1), "'identity', 'hessian' or a matrix"),
+        (Ridge(), "'hessian', 'identity', or a matrix"),
+        (ua.KernelLasso(kernel="rbf"), "'identity', 'gram', 'hessian' or a matrix"),
+    ],
+    ids=["LASSO", "ridge", "kernel LASSO"],
+)
+def test_only_weightings_that_work_are_offered(model, offered):
+    with pytest.raises(ValueError, match=re.escape(f"expected {offered}, given 'foo'")):
+        region_of(model, weighting="foo")
+    for name in re.findall(r"'(\w+)'", offered):
+        region_of(model, weighting=name)
+
+
+def test_what_is_available_is_what_there_is():
+    """A model without features has no band, and one without a minimum no estimate to start from."""
+
+    class Plain:
+        pass
+
+    class PlainObjective(ua.objectives.Objective):
+        def residuals(self, coefficients):
+            return self.y - coefficients @ X.T
+
+        def gradient(self, coefficients, residuals):
+            return -residuals @ X
+
+    class WithMinimum(PlainObjective):
+        def estimate(self):
+            return np.linalg.lstsq(X, self.y, rcond=None)[0]
+
+    for kind, offered in ((PlainObjective, 4), (WithMinimum, 7)):
+        ua.register_objective(Plain, lambda e, X, y, w, kind=kind: kind(y, X.shape[1]))
+        region = region_of(Plain())
+        with pytest.raises(ua.NotAvailable) as caught:
+            region.ellipsoid()
+        listed = str(caught.value).split("available here: ")[1].rstrip(".").split(", ")
+        joined = ", ".join(listed)
+        assert "band" not in joined
+        assert ("interval" in joined) == (offered == 7)
+
+
+def test_the_print_tells_where_to_ask_for_bounds():
+    for model in (Lasso(0.1), SVR(), HuberRegressor()):
+        assert re.search(
+            r"bounded +not examined here: crossings\(direction\)", str(region_of(model))
+        )
+
+
+def test_the_base_class_shows_signatures_and_parameters():
+    import inspect
+
+    for name in ("reach", "crossings", "interval", "band", "sample", "bounded"):
+        method = getattr(ua.Region, name)
+        kinds = {p.kind for p in inspect.signature(method).parameters.values()}
+        assert not kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+        for parameter in list(inspect.signature(method).parameters)[1:]:
+            assert re.search(rf"\n +{parameter} : ", method.__doc__), (name, parameter)

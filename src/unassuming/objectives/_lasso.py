@@ -9,7 +9,7 @@ from scipy.linalg import svd
 
 from unassuming._typing import Array
 from unassuming.models.solvers import l1_least_squares
-from unassuming.objectives._design import Design
+from unassuming.objectives._design import Design, KernelDesign
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
 
@@ -70,7 +70,8 @@ class LassoObjective(DesignedObjective):
             _, s, vt = svd(self.design.matrix, full_matrices=False)
             keep = s > _SEEN * s[0]
             return np.asarray(vt[keep] / (np.sqrt(self.c) * s[keep, None]))
-        raise self._refused_weighting(weighting, "'identity', 'gram', 'hessian' or a matrix")
+        gram = "'gram', " if isinstance(self.design, KernelDesign) else ""
+        raise self._refused_weighting(weighting, f"'identity', {gram}'hessian' or a matrix")
 
     def estimate(self) -> Array:
         """Return the minimiser."""

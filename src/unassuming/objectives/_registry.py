@@ -27,11 +27,41 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 
     Examples
     --------
+    A subclass that minimises the same:
+
+    >>> import numpy as np
     >>> import unassuming as ua
     >>> from sklearn.linear_model import Ridge
     >>> class MyRidge(Ridge):
     ...     pass
     >>> ua.register_objective(MyRidge, ua.objectives.from_ridge)
+
+    A model of one's own, Σ |r_j| + alpha ‖a‖². Coefficients come as (N, d), several candidates at
+    once, and residuals as (N, ..., n), several vectors for each: both are checked when a region is
+    built.
+
+    >>> class AbsoluteRidge:
+    ...     def __init__(self, alpha=1.0):
+    ...         self.alpha = alpha
+    >>> class AbsoluteObjective(ua.objectives.Objective):
+    ...     def __init__(self, X, y, alpha):
+    ...         super().__init__(y, d=X.shape[1])
+    ...         self.X, self.alpha = X, alpha
+    ...     def residuals(self, coefficients):
+    ...         return self.y - coefficients @ self.X.T
+    ...     def gradient(self, coefficients, residuals):
+    ...         penalty = 2 * self.alpha * coefficients
+    ...         between = (1,) * (residuals.ndim - 2)  # the axes of the transformations
+    ...         loss = -np.sign(residuals) @ self.X
+    ...         return loss + penalty.reshape(len(penalty), *between, self.d)
+    >>> def from_absolute_ridge(estimator, X, y, sample_weight):
+    ...     return AbsoluteObjective(X, y, estimator.alpha)
+    >>> ua.register_objective(AbsoluteRidge, from_absolute_ridge)
+    >>> X, y, truth = ua.datasets.linear(n=40, d=2, noise="cauchy", random_state=0)
+    >>> X = np.column_stack([np.ones(len(X)), X])
+    >>> region = ua.confidence_region(AbsoluteRidge(alpha=0.1), X, y, random_state=0)
+    >>> region.contains([truth, truth + 0.5], level=0.9)
+    array([ True, False])
     """
     if not isinstance(estimator_class, type):
         raise TypeError(

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from unassuming._typing import Array
 from unassuming.objectives._base import Weighting
-from unassuming.objectives._design import Design, Whitening
+from unassuming.objectives._design import Design, KernelDesign, Whitening
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
@@ -80,7 +80,8 @@ class SmoothObjective(DesignedObjective):
             return None
         if weighting == "gram":
             return self.design.gram_root()
-        raise self._refused_weighting(weighting, "'hessian', 'identity', 'gram' or a matrix")
+        gram = "'gram', " if isinstance(self.design, KernelDesign) else ""
+        raise self._refused_weighting(weighting, f"'hessian', 'identity', {gram}or a matrix")
 
 
 class Quadratic(SmoothObjective):

@@ -12,6 +12,7 @@ from unassuming.geometry import FormMaker, along_lines
 from unassuming.noise import BlockSymmetric, Exchangeable, ExchangeableWithin, Noise, Symmetric
 from unassuming.objectives import Design, FeatureDesign, KernelDesign, Quadratic
 from unassuming.ranking import Level
+from unassuming.regions._advice import what_helps
 from unassuming.regions._charts import chart_matrix
 from unassuming.regions._results import Boundedness
 
@@ -42,6 +43,8 @@ class FreeDirections:
         Whether the model has features, of which there could be fewer.
     unseen : int
         Number of directions in the coefficients that change no fitted value: no region bounds them.
+    n : int
+        Number of rows.
     """
 
     cylinders: int
@@ -52,6 +55,7 @@ class FreeDirections:
     unpenalised: bool
     features: bool
     unseen: int
+    n: int
 
     @property
     def smallest_bounded_q(self) -> int:
@@ -89,6 +93,7 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
         unpenalised=design.intercept,
         features=isinstance(design, FeatureDesign),
         unseen=_unseen(design),
+        n=objective.n,
     )
 
 
@@ -205,29 +210,43 @@ def known(free: FreeDirections, level: Level) -> tuple[str, str, Array | None]:
     return "undetermined", fact, None
 
 
-def remedy(free: FreeDirections, noise: Noise, best: float, *, region: bool) -> str:
-    """Say what to do about a region (or else bounds) without end; ``best`` is a level that does."""
+def remedy(
+    free: FreeDirections, noise: Noise, best: float, *, region: bool, held: bool = False
+) -> str:
+    """Say what to do about a region (or else bounds) without end.
+
+    ``best`` is a level at which they have one; ``held`` says that a norm bound is given already.
+    """
     shift = free.name == "a constant shift" and free.shared == free.cylinders
-    ways = (
-        []
-        if shift and free.unpenalised
-        else ["a norm bound: band(X, norm_bound=B) or interval(norm_bound=B)"]
+    signs = isinstance(noise, Symmetric)
+    few = min(10, free.n // 4)
+    return what_helps(
+        [
+            (
+                not held and not (shift and free.unpenalised),
+                "a norm bound: band(X, norm_bound=B) or interval(norm_bound=B)",
+            ),
+            (best > 0, f"a level of at most {best:.4g}"),
+            (
+                signs and (region or free.features),
+                "noise='symmetric-exchangeable' with a larger m, if the noise is also exchangeable",
+            ),
+            (
+                signs and not (region or free.features),
+                "noise='spherical', if rotations leave the law of the noise as it is",
+            ),
+            (
+                isinstance(noise, (Exchangeable, ExchangeableWithin)),
+                "noise='symmetric', if the noise is symmetric",
+            ),
+            (
+                shift and free.features,
+                "bounds of what a shift does not change, as slopes: interval(functionals)",
+            ),
+            (not shift and free.features, "fewer features"),
+            (
+                not free.features and few > 0,
+                f"fewer features than rows: make_pipeline(Nystroem(n_components={few}), Ridge())",
+            ),
+        ]
     )
-    if best > 0:
-        ways.append(f"a level of at most {best:.4g}")
-    if isinstance(noise, Symmetric):
-        if region or free.features:
-            ways.append(
-                "noise='symmetric-exchangeable' with a larger m, if the noise is also exchangeable"
-            )
-        else:
-            ways.append("noise='spherical', if rotations leave the law of the noise as it is")
-    if isinstance(noise, (Exchangeable, ExchangeableWithin)):
-        ways.append("noise='symmetric', if the noise is symmetric")
-    if shift:
-        ways.append("bounds of what a shift does not change, as slopes: interval(functionals)")
-    elif free.features:
-        ways.append("fewer features")
-    else:
-        ways.append("fewer features than rows: make_pipeline(Nystroem(n_components=10), Ridge())")
-    return "What helps: " + "; ".join(ways) + "."

@@ -15,6 +15,7 @@ from unassuming._typing import Array, IntArray
 from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.noise._parts import restricted
 from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
+from unassuming.objectives._check import check_objective
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, shown
@@ -142,6 +143,7 @@ def build_region(
     if getattr(model, "kernel", None) == "precomputed":
         design = _precomputed(design, data)
     objective = factory(model, design, data.y, data.weight)
+    check_objective(objective, factory)
     _check_labels(chosen, objective, model, classify=classify)
     _name_coefficients(objective, transformers, features)
 

@@ -14,6 +14,7 @@ _STALLED = 4
 _WORTH = 1e-6
 """A gain that counts, relative to what has been gained since the first member."""
 _INSIDE = 1e-9
+_SEEN = 1e-9
 
 
 def climb(
@@ -24,8 +25,11 @@ def climb(
     propose: Callable[[np.random.Generator, Array, Array, Array], list[tuple[Array, Array]]],
     rng: np.random.Generator,
     rounds: int,
-) -> Array:
+) -> tuple[Array, Array]:
     """Return a member for each functional g (N, d) with gᵀa as large as was found, (N, d).
+
+    Also the lines without end on which a functional grows: origins and directions, (2, N, d), NaN
+    where none was met. The search for that functional ends there.
 
     Parameters
     ----------
@@ -40,14 +44,19 @@ def climb(
     """
     a, idle = pool[np.argmax(g @ pool.T, axis=1)], 0
     start = g @ pool[0]
+    endless = np.full((2, *g.shape), np.nan)
     for _ in progress(((slice(j, j + 1), j) for j in range(rounds)), rounds, "rounds"):
         a = a[np.argmax(g @ a.T, axis=1)]  # what was found for one functional may serve another
         value = (g * a).sum(axis=1)
         better = np.zeros(len(g), dtype=np.bool_)
         for origins, directions in propose(rng, a, g, pool):
-            t = _farthest(members(origins, directions), directions, g)
+            spans = members(origins, directions)
+            for j in np.flatnonzero(_never_ends(spans, directions, g)):
+                endless[:, j] = origins[j], directions[j]
+            t = _farthest(spans, directions, g)
             trial = origins + t[:, None] * directions
             gain = (g * trial).sum(axis=1) - value > _WORTH * (value - start)
+            gain &= np.isnan(endless[0, :, 0])
             if not gain.any():
                 continue
             gain[gain] = accept(trial[gain])
@@ -55,9 +64,20 @@ def climb(
             value[gain] = (g[gain] * a[gain]).sum(axis=1)
             better |= gain
         idle = 0 if better.any() else idle + 1
-        if idle == _STALLED:
+        if idle == _STALLED or not np.isnan(endless[0, :, 0]).any():
             break
-    return np.asarray(a)
+    return np.asarray(a), endless
+
+
+def _never_ends(spans: list[Array], directions: Array, g: Array) -> BoolArray:
+    """Whether gᵀa grows for ever on a line."""
+    rise = (g * directions).sum(axis=1)
+    seen = np.abs(rise) > _SEEN * (np.abs(g) * np.abs(directions)).sum(axis=1)
+    last = [
+        len(ends) > 0 and bool(np.isinf(ends[-1, 1] if up > 0 else ends[0, 0]))
+        for ends, up in zip(spans, rise, strict=True)
+    ]
+    return np.asarray(seen & np.array(last, dtype=np.bool_))
 
 
 def _farthest(spans: list[Array], directions: Array, g: Array) -> Array:

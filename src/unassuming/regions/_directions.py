@@ -31,6 +31,24 @@ def as_vectors(vectors: Any, name: str, d: int) -> tuple[Array, bool]:
     return np.atleast_2d(v), v.ndim == 1
 
 
+def as_directions(directions: Any, names: list[str]) -> tuple[Array, bool]:
+    """Return directions as rows; a name stands for that coefficient, alone."""
+    chosen = _as_names(directions)
+    if chosen is None:
+        return as_vectors(directions, "directions", len(names))
+    rows = np.eye(len(names))[[_place(name, names, "directions") for name in chosen]]
+    return rows, isinstance(directions, str)
+
+
+def as_direction(direction: Any, names: list[str]) -> Array:
+    """Return a single direction as a row, (1, d)."""
+    chosen = _as_names(direction)
+    if chosen is not None:
+        direction = np.eye(len(names))[[_place(name, names, "direction") for name in chosen]]
+    row = as_vector(direction, "direction", len(names))
+    return as_vectors(row, "direction", len(names))[0]
+
+
 def as_vector(vector: Any, name: str, d: int) -> Array:
     """Return a single vector of d numbers as a row, (1, d)."""
     v = np.atleast_2d(_as_rows(vector, name, d, "one vector of", _ORDER))
@@ -63,7 +81,7 @@ def as_functionals(functionals: Any, names: list[str]) -> tuple[Array, tuple[str
         return np.eye(d), tuple(names)
     chosen = _as_names(functionals)
     if chosen is not None:
-        return np.eye(d)[[_place(name, names) for name in chosen]], tuple(chosen)
+        return np.eye(d)[[_place(name, names, "functionals") for name in chosen]], tuple(chosen)
     if all(isinstance(label, str) for label in column_names(functionals) or ()):
         check_columns(functionals, names, "functionals")
     remedy = (
@@ -101,14 +119,14 @@ def _as_names(functionals: Any) -> list[str] | None:
     return None
 
 
-def _place(name: str, names: list[str]) -> int:
+def _place(name: str, names: list[str], what: str) -> int:
     """Return the position of a coefficient."""
     count = names.count(name)
     if count != 1:
         shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
         raise ValueError(
             complaint(
-                "functionals",
+                what,
                 "names several coefficients at once" if count else "names no coefficient",
                 f"names out of region.names, [{shown}]",
                 repr(name),

@@ -200,7 +200,7 @@ class Geometry:
         verdict, fact, _ = known(self.free, level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
-        ways = remedy(self.free, self.noise, best, region=False)
+        ways = remedy(self.free, self.noise, best, region=False, held=norm_bound is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         return status, f"The region of level {float(level):.12g} is {verdict}: {fact} {ways}"
 

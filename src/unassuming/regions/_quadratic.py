@@ -15,11 +15,11 @@ from unassuming.objectives import Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import BallChart
 from unassuming.regions._describe import Description
-from unassuming.regions._directions import as_vector, as_vectors
+from unassuming.regions._directions import as_direction, as_directions, as_vector
 from unassuming.regions._functionals import FunctionalRegion, check_norm_bound
 from unassuming.regions._geometry import Geometry
 from unassuming.regions._results import Ellipsoid, Status
-from unassuming.regions._sampling import hit_and_run
+from unassuming.regions._sampling import check_sampling, hit_and_run
 
 _LARGEST_TO_EXAMINE = 500
 """Rows up to which ``print(region)`` says whether it is bounded."""
@@ -57,8 +57,9 @@ class QuadraticRegion(FunctionalRegion):
 
         Parameters
         ----------
-        directions : array of shape (d,) or (N, d)
-            Directions in the coefficients; t multiplies them as they are.
+        directions : array of shape (d,) or (N, d), name or list of names
+            Directions in the coefficients; t multiplies them as they are. A name out of
+            ``region.names`` stands for that coefficient.
         level : float, sequence of floats, or None
             None gives all levels: shape (N, m - 1), column q - 1 for level 1 - q/m.
 
@@ -76,7 +77,7 @@ class QuadraticRegion(FunctionalRegion):
         >>> region.contains(region.estimate + 1.001 * t * slope)
         False
         """
-        d, single = as_vectors(directions, "directions", self.objective.d)
+        d, single = as_directions(directions, self.names)
         ends = self._geometry.exits(d)
         if level is None:
             every = order_statistic(ends)
@@ -105,7 +106,7 @@ class QuadraticRegion(FunctionalRegion):
         True
         """
         size = self.objective.d
-        d = as_vector(direction, "direction", size)
+        d = as_direction(direction, self.names)
         start = None if origin is None else as_vector(origin, "origin", size) - self.estimate
         low, high = intervals(self._geometry.lines(start, d))
         return self._at_levels(level, lambda used: covered(low[0], high[0], used.q))
@@ -220,6 +221,8 @@ class QuadraticRegion(FunctionalRegion):
         >>> members.shape, bool(region.contains(members, level=0.9).all())
         ((20, 2), True)
         """
+        check_sampling(size, thinning, random_state)
+        check_norm_bound(norm_bound)
         used = self.level(level)
         if norm_bound is None and not self.bounded(level):
             raise NotAvailable(
@@ -229,7 +232,6 @@ class QuadraticRegion(FunctionalRegion):
         if not self.contains(self.estimate, level):
             raise self._no_member(used)
         if norm_bound is not None:
-            check_norm_bound(norm_bound)
             self._require_inside(norm_bound)
             verdict = self.bounded(level)
             if self.objective.design.intercept and not verdict:

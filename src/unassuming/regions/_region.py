@@ -12,7 +12,7 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.objectives import Objective, Quadratic
+from unassuming.objectives import DesignedObjective, Objective, Quadratic
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions._candidates import FITTED, Candidates, resolve
 from unassuming.regions._data import Data
@@ -334,31 +334,154 @@ class Region(ABC):
 
     @abstractmethod
     def reach(self, directions: Any, level: Any = 0.9) -> Any:
-        """Return how far rays from the estimate stay in the region."""
+        """Return how far rays from the estimate stay in the region.
+
+        Parameters
+        ----------
+        directions : array of shape (d,) or (N, d), name or list of names
+            t multiplies them as they are; a name stands for that coefficient.
+        level : float, sequence of floats, or None
+            A sequence gives a dictionary; None gives all levels, shape (N, m - 1).
+
+        Returns
+        -------
+        float for one direction, array of shape (N,) for several
+        """
 
     @abstractmethod
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
-        """Return the intervals of t with origin + t · direction in the region, (k, 2)."""
+        """Return the intervals of t with origin + t · direction in the region, (k, 2).
+
+        Parameters
+        ----------
+        direction : array of shape (d,), or name
+            t multiplies it as it is; a name stands for that coefficient.
+        level : float or sequence of floats
+            A sequence gives a dictionary.
+        origin : array of shape (d,), optional
+            The estimate by default.
+
+        Returns
+        -------
+        array of shape (k, 2)
+            Closed intervals, sorted and disjoint; ±inf allowed.
+        """
 
     def ellipsoid(self, level: Any = 0.9) -> Any:
-        """Not available for this objective."""
+        """Return an outer ellipsoid: for quadratic objectives with weighting='hessian' only.
+
+        Parameters
+        ----------
+        level : float or sequence of floats
+            A sequence gives a dictionary.
+
+        Returns
+        -------
+        Ellipsoid
+        """
         raise self._no_geometry("ellipsoid")
 
     @abstractmethod
-    def interval(self, *args: Any, **options: Any) -> Any:
-        """Bound linear functionals of the coefficients."""
+    def interval(
+        self,
+        functionals: Any = None,
+        level: Any = 0.9,
+        norm_bound: float | None = None,
+        inner: bool = False,
+    ) -> Any:
+        """Bound linear functionals of the coefficients, all at once (simultaneously).
+
+        Parameters
+        ----------
+        functionals : array of shape (d,) or (N, d), name or list of names, optional
+            Each row g stands for gᵀa, and a name for that coefficient. None: every coefficient.
+        level : float or sequence of floats
+            A sequence gives a dictionary.
+        norm_bound : float, optional
+            An assumption of yours on the norm of the coefficients, or of the function for kernels.
+        inner : bool
+            Also search for members that come near the bounds, and return them as witnesses.
+
+        Returns
+        -------
+        Interval, or a dictionary of them for several levels
+        """
 
     @abstractmethod
-    def band(self, *args: Any, **options: Any) -> Any:
-        """Bound the function at inputs, simultaneously."""
+    def band(
+        self,
+        X: Any,
+        level: Any = 0.9,
+        norm_bound: float | None = None,
+        target: str | None = None,
+        inner: bool = False,
+    ) -> Any:
+        """Bound the function at inputs, simultaneously.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+            Inputs, as the model takes them.
+        level : float or sequence of floats
+            A sequence gives a dictionary.
+        norm_bound : float, optional
+            An assumption of yours: the function's norm is at most B.
+        target : {"representation", "function"}, optional
+            ``"function"`` covers the function itself between the training inputs too; it needs a
+            kernel and a norm bound, and is the default with these.
+        inner : bool
+            Also search for members that come near the bounds, and return them as witnesses.
+
+        Returns
+        -------
+        Band, or a dictionary of them for several levels
+        """
 
     def bounded(self, level: Any = 0.9) -> Any:
-        """Not available for this objective."""
+        """Say whether the region is bounded, with a certificate: for quadratic objectives.
+
+        Label regions of least-squares classifiers have it too. Of others `crossings` tells how far
+        a line goes, and `interval` whether finite bounds are certified.
+
+        Parameters
+        ----------
+        level : float or sequence of floats
+            A sequence gives a dictionary.
+
+        Returns
+        -------
+        Boundedness
+        """
         raise self._no_geometry("bounded")
 
     @abstractmethod
-    def sample(self, *args: Any, **options: Any) -> Any:
-        """Return members of the region."""
+    def sample(
+        self,
+        size: int,
+        level: float = 0.9,
+        random_state: Any = None,
+        norm_bound: float | None = None,
+        thinning: int | None = None,
+    ) -> Array:
+        """Return members of the region, by hit-and-run on its exact lines, shape (size, d).
+
+        Parameters
+        ----------
+        size : int
+            Number of samples.
+        level : float
+            Of the region sampled from.
+        random_state : int, Generator, RandomState or None
+            Source of the walks.
+        norm_bound : float, optional
+            Sample within the ball of that norm. Needed where the region is unbounded.
+        thinning : int, optional
+            Steps between two samples of a chain.
+
+        Returns
+        -------
+        array of shape (size, d)
+        """
 
     @property
     def max_bounded_level(self) -> float:
@@ -378,10 +501,7 @@ class Region(ABC):
         raise self._no_geometry("max_bounded_level")
 
     def _no_geometry(self, operation: str) -> NotAvailable:
-        here = (
-            "What is available here: rank, contains, test, crossings, reach, sample, and interval "
-            "and band, with inner=True for bounds that members attain."
-        )
+        here = f"What is available here: {', '.join(self._available)}."
         if isinstance(self.objective, Quadratic):
             given = repr(self.weighting) if isinstance(self.weighting, str) else "a matrix"
             return NotAvailable(
@@ -392,6 +512,17 @@ class Region(ABC):
             f"{operation} needs a quadratic objective, that of LinearRegression, Ridge, "
             f"KernelRidge or ua.LSSVC, and this is a region of {self.objective}. {here}"
         )
+
+    @property
+    def _available(self) -> list[str]:
+        """What can be asked of this region."""
+        known = ["rank", "contains", "test", "crossings"]
+        try:
+            _ = self.estimate
+        except (NotAvailable, ValueError):  # the objective does not know, or has no, minimum
+            return [*known[:-1], "crossings(direction, origin=candidate)"]
+        known += ["reach", "sample", "interval"]
+        return [*known, "band"] if isinstance(self.objective, DesignedObjective) else known
 
     @property
     def _caveat(self) -> str:

@@ -131,14 +131,16 @@ class Interval(Bounds):
         is true or can be certified; ``lower > upper`` if the region has no member.
     inner_lower, inner_upper : arrays of shape (N,), or None
         Values that members of the region attain, with ``inner=True``. The ends of the region lie
-        between these and the outer bounds.
+        between these and the outer bounds. Infinite only where members along an exact line without
+        end exceed every number; ``reason`` says so.
     witnesses : array of shape (2, N, d), or None
         The members that attain them, as coefficients: ``witnesses[0]`` those of `inner_lower`,
-        ``witnesses[1]`` those of `inner_upper`.
+        ``witnesses[1]`` those of `inner_upper`; for an infinite one, where its line begins.
     status : Status
         What kind of answer this is; ``status.value`` says it in a sentence.
     reason : str
-        Why bounds are infinite, and what to do; empty if all are finite.
+        Why bounds are infinite, and what to do; what else there is to know of finite ones, as that
+        they follow from the norm bound alone; empty if there is nothing to say.
     norm_bound : float or None
         The assumption on the norm that the bounds rest on, if there was one.
     caveat : str
@@ -187,14 +189,16 @@ class Band(Bounds):
         member.
     inner_lower, inner_upper : arrays of shape (N,), or None
         Values that members of the region attain, with ``inner=True``. The ends of the region lie
-        between these and the outer bounds.
+        between these and the outer bounds. Infinite only where members along an exact line without
+        end exceed every number; ``reason`` says so.
     witnesses : array of shape (2, N, d), or None
         The members that attain them, as coefficients: ``witnesses[0]`` those of `inner_lower`,
-        ``witnesses[1]`` those of `inner_upper`.
+        ``witnesses[1]`` those of `inner_upper`; for an infinite one, where its line begins.
     status : Status
         What kind of answer this is; ``status.value`` says it in a sentence.
     reason : str
-        Why bounds are infinite, and what to do; empty if all are finite.
+        Why bounds are infinite, and what to do; what else there is to know of finite ones, as that
+        they follow from the norm bound alone; empty if there is nothing to say.
     norm_bound : float or None
         The assumption on the norm that the bounds rest on, if there was one.
     caveat : str

@@ -18,6 +18,9 @@ Members = Callable[[Array, Array], list[Array]]
 Directions = Callable[[np.random.Generator, Array], Array]
 """Random directions (N, d) for chains at points (N, d)."""
 
+Excursions = Callable[[np.random.Generator, Array], Array]
+"""Points (E, d) that set out from chains at points (N, d) and do not change them."""
+
 _CHAINS = 16
 
 
@@ -29,6 +32,7 @@ def hit_and_run(
     size: int,
     random_state: Any,
     thinning: int,
+    excursions: Excursions | None = None,
 ) -> Array:
     """Return members of a region, shape (size, d).
 
@@ -43,9 +47,9 @@ def hit_and_run(
         chain whose point is not accepted goes back to its last one that was.
     size, thinning : int
         Number of samples, and of steps between two samples of a chain.
+    excursions : callable, optional
+        More points, wherever the chains are; the chains go on from where they were.
     """
-    _check_count("size", size, "Pass e.g. size=1000.")
-    _check_count("thinning", thinning, "Leave it out for the default.")
     rng = np.random.default_rng(as_seed(random_state))
     chains = np.tile(start, (min(_CHAINS, int(size)), 1))
 
@@ -57,10 +61,22 @@ def hit_and_run(
             accepted = np.asarray(accept(chains))
             chains[~accepted] = last[~accepted]
             inside = chains[accepted]
+            if excursions is not None:
+                more = excursions(rng, inside)
+                inside = np.concatenate([inside, more[np.asarray(accept(more))]])
             yield slice(total, min(total + len(inside), size)), inside
             total += len(inside)
 
     return np.concatenate([inside for _, inside in progress(draws(), size, "samples")])[:size]
+
+
+def check_sampling(size: Any, thinning: Any, random_state: Any) -> None:
+    """Refuse what no sample can be drawn with, before anything is searched for."""
+    _check_count("size", size, "Pass e.g. size=1000.")
+    if thinning is not None:
+        _check_count("thinning", thinning, "Leave it out for the default.")
+    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        as_seed(random_state)
 
 
 def _check_count(name: str, value: Any, ways: str) -> None:
@@ -75,10 +91,10 @@ def walk(
     for _ in range(steps):
         moves = directions(rng, chains)
         for j, spans in enumerate(members(chains, moves)):
-            chains[j] = chains[j] + _uniform(spans, rng) * moves[j]
+            chains[j] = chains[j] + uniform_point(spans, rng) * moves[j]
 
 
-def _uniform(spans: Array, rng: np.random.Generator) -> float:
+def uniform_point(spans: Array, rng: np.random.Generator) -> float:
     """Return a uniform point of a union of bounded intervals; 0 if rounding left nothing."""
     length = spans[:, 1] - spans[:, 0]
     if not len(spans) or length.sum() == 0:

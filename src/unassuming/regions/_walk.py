@@ -10,8 +10,11 @@ from scipy.linalg import eigh, svd
 from unassuming._typing import Array
 from unassuming.geometry import LineModel
 from unassuming.objectives import Kinks
+from unassuming.regions._sampling import Members, uniform_point
 
 _ALONG_FACE = 0.25
+_EXCURSIONS, _FACE_STEPS = 0.25, 3
+"""The share of points from which faces are visited, and the steps along them."""
 _FLOORS = (1e-3, 1e-2, 1e-1)
 _RATIOS = (1.0, 10.0, 100.0)
 _RANDOM_PARTS = (0.0, 0.5, 2.0, 8.0)
@@ -106,6 +109,46 @@ class Walk:
             at = points[:, coefficient, None] == self.kinks.values
             kept[:, coefficient] = at.any(axis=2)
         return np.where(kept, 0.0, directions)
+
+    def excursions(self, rng: np.random.Generator, points: Array, members: Members) -> Array:
+        """Return points on faces, reached from some of the points (N, d) by lines, (E, d).
+
+        Each goes along a line to where a coefficient comes to a kink, then along that face, at
+        times to a smaller one. Intervals are closed: whether the points are members is to be asked.
+        """
+        out = np.array(points[rng.random(len(points)) < _EXCURSIONS])
+        landed = np.zeros(len(out), dtype=np.bool_)
+        for _ in range(1 + _FACE_STEPS):
+            moves = self.along_face(out, self.directions(rng, out))
+            going = np.flatnonzero(moves.any(axis=1))
+            if not len(going):
+                break
+            for j, spans in zip(going, members(out[going], moves[going]), strict=True):
+                there = self._kink_on(rng, out[j], moves[j], spans)
+                if there is not None and (not landed[j] or rng.random() < 0.5):
+                    out[j], landed[j] = there, True
+                elif landed[j]:
+                    out[j] = out[j] + uniform_point(spans, rng) * moves[j]
+        return out[landed]
+
+    def _kink_on(
+        self, rng: np.random.Generator, point: Array, direction: Array, spans: Array
+    ) -> Array | None:
+        """Return a point of the intervals, (d,), at which a coefficient comes to a kink."""
+        if self.kinks is None or not self.kinks.values.shape[1]:
+            return None
+        coefficient, values = self.kinks.coefficient, self.kinks.values
+        moving = direction[coefficient] != 0
+        slope = np.where(moving, direction[coefficient], 1.0)
+        t = (values - point[coefficient, None]) / slope[:, None]
+        inside = (t[..., None] >= spans[:, 0]) & (t[..., None] <= spans[:, 1])
+        crossed = np.argwhere(inside.any(axis=-1) & (t != 0) & moving[:, None])
+        if not len(crossed):
+            return None
+        k, v = crossed[rng.integers(len(crossed))]
+        there = point + t[k, v] * direction
+        there[coefficient[k]] = values[k, v]
+        return np.asarray(there)
 
     def towards(
         self, rng: np.random.Generator, points: Array, g: Array, pool: Array

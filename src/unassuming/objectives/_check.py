@@ -1,0 +1,104 @@
+"""Does an objective of one's own answer in the right shape? Asked once, with two candidates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unassuming._errors import complaint
+from unassuming._typing import Array
+from unassuming.objectives._base import Objective
+from unassuming.objectives._designed import DesignedObjective
+
+_SEE = (
+    "See 'Add an objective' in CONTRIBUTING.md and the example of help(ua.register_objective); "
+    "ua.testing.coverage measures whether the region covers."
+)
+
+
+def check_objective(objective: Any, factory: Any) -> None:
+    """Refuse what a factory made if it is no objective, or one that answers in another shape."""
+    if not isinstance(objective, Objective):
+        name = getattr(factory, "__name__", repr(factory))
+        raise TypeError(
+            complaint(
+                f"what the factory {name} returned",
+                "is no objective",
+                "an instance of a subclass of ua.objectives.Objective",
+                "None" if objective is None else type(objective).__name__,
+                f"Return the objective from the factory. {_SEE}",
+            )
+        )
+    if isinstance(objective, DesignedObjective):
+        return  # residuals and gradient are those of the library
+    name = type(objective).__name__
+    n, d = objective.n, objective.d
+    a = 1e-3 * np.linspace(1.0, 2.0, 2 * d).reshape(2, d)  # two candidates, none of them zero
+    r = _shaped(
+        f"{name}.residuals(coefficients)",
+        lambda: objective.residuals(a),
+        (2, n),
+        f"coefficients of shape (2, {d}), two candidates at once",
+        "Write y - coefficients @ X.T, say, which takes any number of candidates.",
+    )
+    perturbed = np.stack([r, -r, r[:, ::-1]], axis=1)
+    what = f"{name}.gradient(coefficients, residuals)"
+    z = _shaped(
+        what,
+        lambda: objective.gradient(a, r),
+        (2, None),
+        f"coefficients of shape (2, {d}) and residuals of shape (2, {n})",
+        "Write residuals @ X, say, which takes any number of residual vectors.",
+    )
+    every = _shaped(
+        what,
+        lambda: objective.gradient(a, perturbed),
+        (2, 3, z.shape[1]),
+        f"coefficients of shape (2, {d}) and residuals of shape (2, 3, {n}), three transformations "
+        "of each",
+        "Give what depends on the coefficients alone the axes between: "
+        "penalty.reshape(len(penalty), *(1,) * (residuals.ndim - 2), -1).",
+    )
+    if not np.allclose(every[:, 0], z, rtol=1e-6, atol=1e-9 * np.abs(every).max()):
+        raise ValueError(
+            complaint(
+                what,
+                "gives other numbers for several residual vectors at once than for one at a time",
+                "the same",
+                f"{every[0, 0, :3]} and {z[0, :3]}",
+                f"Look at the axes: candidates come first, rows last. {_SEE}",
+            )
+        )
+
+
+def _shaped(what: str, call: Any, shape: tuple[int | None, ...], given: str, remedy: str) -> Array:
+    """Return the answer of somebody else's method, an array of that shape without NaN."""
+    expected = f"an array of shape ({', '.join('k' if s is None else str(s) for s in shape)})"
+    try:
+        found = np.asarray(call(), dtype=np.float64)
+    except Exception as error:
+        raise ValueError(
+            complaint(what, f"fails with {given}", expected, repr(error), f"{remedy} {_SEE}")
+        ) from error
+    fits = found.ndim == len(shape) and all(
+        s is None or s == length for s, length in zip(shape, found.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            complaint(
+                what, f"has the wrong shape for {given}", expected, f"shape {found.shape}",
+                f"{remedy} {_SEE}",
+            )
+        )  # fmt: skip
+    if np.isnan(found).any():
+        raise ValueError(
+            complaint(
+                what,
+                f"is not a number for {given}",
+                "finite numbers",
+                f"{int(np.isnan(found).sum())} NaN among {found.size}",
+                f"Look for a division by zero or a root of a negative number. {_SEE}",
+            )
+        )
+    return found

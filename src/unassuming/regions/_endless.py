@@ -1,0 +1,106 @@
+"""Rays that never leave a region: the witnesses that it is unbounded (docs/theory.md 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.objectives import DesignedObjective, Objective
+
+_FAR = (1e3, 1e6)
+"""Where membership is asked for as well, in units of the origin."""
+_SEEN = 1e-11
+_SHOWN = 6
+_MOST = 16
+"""Lines that are tried: one along which many coefficients stay at a kink is slow to follow."""
+
+
+@dataclass(frozen=True, eq=False)
+class Endless:
+    """Members origins + t directions, for every t >= 0; one ray in each row, (E, d)."""
+
+    origins: Array
+    directions: Array
+
+    @classmethod
+    def none(cls, d: int) -> Endless:
+        """Return no ray."""
+        return cls(np.empty((0, d)), np.empty((0, d)))
+
+    @classmethod
+    def on(
+        cls,
+        origins: Array,
+        directions: Array,
+        spans: list[Array],
+        accept: Callable[[Array], BoolArray],
+    ) -> Endless:
+        """Return the rays on lines whose intervals are exact, in both directions.
+
+        Rounding could have taken the end away: members are asked for far away too.
+        """
+        rays = []
+        for a, v, ends in zip(origins, directions, spans, strict=True):
+            for sign, here in ((1.0, ends), (-1.0, -ends[::-1, ::-1])):
+                if len(here) and np.isposinf(here[-1, 1]):
+                    first = here[-1, 0]
+                    rays.append((a, sign * v, 2 * first if first > 0 else 0.0))
+        if not rays:
+            return cls.none(origins.shape[1])
+        start, along = np.array([a + t * v for a, v, t in rays]), np.array([v for _, v, _ in rays])
+        size = np.maximum(np.abs(start).max(axis=1), 1.0) / np.abs(along).max(axis=1)
+        ok = accept(start)
+        for far in _FAR:
+            ok = ok & accept(start + (far * size)[:, None] * along)
+        return cls(start[ok], along[ok])
+
+    def and_also(self, other: Endless) -> Endless:
+        """Return the rays of both."""
+        return Endless(
+            np.concatenate([self.origins, other.origins]),
+            np.concatenate([self.directions, other.directions]),
+        )
+
+    def along(self, g: Array) -> IntArray:
+        """Return the number of a ray along which gᵀa grows for ever, or -1, for g (N, d)."""
+        if not len(self.directions):
+            return np.full(len(g), -1)
+        rise = g @ self.directions.T
+        seen = rise > _SEEN * (np.abs(g) @ np.abs(self.directions).T)
+        return np.where(seen.any(axis=1), np.argmax(seen, axis=1), -1)
+
+
+def most_seen(directions: Array, g: Array, phi: Array) -> IntArray:
+    """Return which directions (E, d) to try for functionals g (N, d): at most 16, in their order.
+
+    Those along which functionals change most, in units of the fitted values: for each functional
+    the best, then the others.
+    """
+    moved = np.linalg.norm(directions @ phi.T, axis=1)
+    size = moved + _SEEN * np.linalg.norm(np.abs(directions) @ np.abs(phi.T), axis=1)
+    share = np.abs(g @ directions.T) / np.maximum(size, 1e-300)
+    best = np.argmax(share, axis=1)
+    rest = np.argsort(-share.max(axis=0), kind="stable")
+    chosen = np.unique(np.concatenate([best, rest]), return_index=True)[1]
+    return np.sort(np.concatenate([best, rest])[np.sort(chosen)[:_MOST]])
+
+
+def direction_in_words(v: Array, objective: Objective) -> str:
+    """Name a direction in the coefficients."""
+    moved = np.flatnonzero(v)
+    if len(moved) == 1:
+        return f"the coefficient {objective.names[moved[0]]} alone"
+    if isinstance(objective, DesignedObjective):
+        phi = objective.design.matrix
+        fitted, size = phi @ v, np.abs(phi) @ np.abs(v)
+        moves = np.flatnonzero(np.abs(fitted) > 1e-6 * np.abs(fitted).max())
+        if (np.abs(fitted) <= 1e-9 * size).all():
+            return "coefficients that change no fitted value"
+        if len(moves) == 1:
+            return f"the fitted value of row {moves[0]} (counted from 0) alone"
+    if len(v) <= _SHOWN:
+        return f"the direction [{', '.join(f'{x:.3g}' for x in v)}]"
+    return "a direction in which all coefficients change"

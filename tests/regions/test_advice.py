@@ -1,0 +1,183 @@
+"""What is said to help does help: every piece of advice is carried out."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+
+import unassuming as ua
+from unassuming.regions._results import Status
+
+M = 20
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
+DUAL = ua.datasets.sine(n=10, noise="laplace", random_state=0)[:2]
+PRIMAL = ua.datasets.linear(n=30, d=3, noise="laplace", random_state=0)[:2]
+UNEVEN = (PRIMAL[0] * [1.0, 100.0, 0.01], PRIMAL[1])
+WIDE = (np.random.default_rng(0).normal(size=(8, 12)), PRIMAL[1][:8])
+
+
+class Own:
+    """A model of somebody else's."""
+
+
+class OwnObjective(ua.objectives.Objective):
+    """Σ |r|^{3/2}, by membership alone."""
+
+    def __init__(self, X, y):
+        super().__init__(y, X.shape[1])
+        self.X = X
+
+    def residuals(self, coefficients):
+        return self.y - coefficients @ self.X.T
+
+    def gradient(self, coefficients, residuals):
+        return -(np.sign(residuals) * np.sqrt(np.abs(residuals))) @ self.X
+
+    def estimate(self):
+        return np.linalg.lstsq(self.X, self.y, rcond=None)[0]
+
+
+@pytest.fixture(autouse=True)
+def short_searches(monkeypatch):
+    """One round from one member: whether there is an answer, not how good it is."""
+    monkeypatch.setattr("unassuming.regions._piecewise._EXACT_SEARCH", (2, 1, 1))
+    monkeypatch.setattr("unassuming.regions._piecewise._BRACKETED_SEARCH", (1, 1, 1))
+    ua.register_objective(Own, lambda estimator, X, y, w: OwnObjective(X, y))
+
+
+CASES = {
+    "SVR at its box": (SVR(C=1.0, gamma=0.5), DUAL, {}),
+    "SVR": (SVR(C=1e3, gamma=0.5), DUAL, {}),
+    "SVR, identity": (SVR(C=1e3, gamma=0.5), DUAL, {"weighting": "identity"}),
+    "HuberRegressor": (HuberRegressor(), (PRIMAL[0][:12, :1], PRIMAL[1][:12]), {}),
+    "KernelHuber": (ua.KernelHuber(**KERNEL), DUAL, {}),
+    "KernelLasso": (ua.KernelLasso(alpha=1.0, **KERNEL), DUAL, {}),
+    "Lasso, permutations": (Lasso(0.1), PRIMAL, {"noise": "exchangeable"}),
+    "Lasso, uneven features": (Lasso(0.1), UNEVEN, {}),
+    "Lasso, more features than rows": (Lasso(0.1), WIDE, {}),
+    "Ridge, identity, uneven": (Ridge(), UNEVEN, {"weighting": "identity"}),
+    "own": (Own(), (PRIMAL[0][:12, :2], PRIMAL[1][:12]), {}),
+}
+CALLS = [
+    ("interval", {}),
+    ("interval", {"norm_bound": True}),
+    ("interval", {"inner": True}),
+    ("band", {}),
+    ("band", {"norm_bound": True}),
+    ("sample", {}),
+    ("sample", {"norm_bound": True}),
+]
+
+
+def ask(region, call, X, **options):
+    if call == "interval":
+        return region.interval(**options)
+    return region.band(X[:3], **options) if call == "band" else region.sample(3, **options)
+
+
+def finite(found):
+    if isinstance(found, np.ndarray):
+        return np.isfinite(found).all()
+    return np.isfinite(found.lower).all() and np.isfinite(found.upper).all()
+
+
+def carry_out(way, region, case, call, options):
+    """Do what it says; whether the answer is then finite."""
+    estimator, (X, y), built = case
+    B = region.suggest_norm_bound() if "norm_bound=B" in way else None  # noqa: F841
+
+    def rebuilt(model, **other):
+        return ua.confidence_region(model, X, y, m=M, random_state=0, **{**built, **other})
+
+    if level := re.search(r"a level of at most ([\d.]+)$", way):
+        p = np.floor(float(level[1]) * M + 1e-9) / M
+        return finite(ask(region, call, X, **{**options, "level": p}))
+    if code := re.search(r": (?:band|interval|sample)\((.*norm_bound=.*)\)$", way):
+        names = "region.names[1:]" in code[1]
+        bound = eval(code[1].rsplit("norm_bound=")[1].split(",")[0])
+        if names:
+            return finite(region.interval(region.names[1:], norm_bound=bound))
+        return finite(ask(region, call, X, **{**options, "norm_bound": bound}))
+    if way == "weighting='hessian'":
+        return finite(ask(rebuilt(estimator, weighting="hessian"), call, X, **options))
+    if code := re.search(r"make_pipeline\(StandardScaler\(\), .*\)$", way):
+        assert eval(code[0]).steps[-1][1].get_params() == estimator.get_params()
+        scaled = rebuilt(make_pipeline(StandardScaler(), estimator))
+        return finite(ask(scaled, call, X, **options))
+    if way.startswith("noise='symmetric', if"):
+        return finite(ask(rebuilt(estimator, noise="symmetric"), call, X, **options))
+    if way.startswith("LinearRegression()"):
+        return finite(rebuilt(LinearRegression(), weighting=None).interval(region.names[1:]))
+    if way.startswith("KernelRidge() with the same kernel"):
+        other = KernelRidge(**{key: getattr(estimator, key) for key in KERNEL})
+        return finite(ask(rebuilt(other, weighting=None), call, X, **options))
+    if way.startswith("fit_intercept=False"):
+        other = clone(estimator).set_params(fit_intercept=False)
+        region = rebuilt(other)
+        bound = max(options["norm_bound"], region.suggest_norm_bound())
+        return finite(ask(region, call, X, **{**options, "norm_bound": bound}))
+    if way.startswith("inner=True"):
+        found = ask(region, call, X, **{**options, "inner": True})
+        return not np.isinf([found.inner_lower, found.inner_upper]).all()
+    if way.startswith("crossings(direction)"):
+        return region.crossings(region.names[0]).shape[1] == 2
+    return way == "fewer features than rows" and region.objective.d > region.n
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0]} {' '.join(call[1])}")
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_said_to_help_helps(name, call):
+    case, (call, options) = CASES[name], call
+    region = ua.confidence_region(case[0], *case[1], m=M, random_state=0, **case[2])
+    if name == "own" and (call == "band" or "norm_bound" in options):
+        return  # there is no such call
+    options = {
+        k: region.suggest_norm_bound() if k == "norm_bound" else v for k, v in options.items()
+    }
+    try:
+        found = ask(region, call, case[1][0], **options)
+    except ua.NotAvailable as error:
+        reason = str(error)
+    else:
+        if call == "sample" or found.status is Status.CERTIFIED:
+            return
+        reason = found.reason
+    assert reason.count("What helps: ") == 1
+    told = reason.split("What helps: ")[1].rstrip(".").split("; ")
+    assert told
+    for way in told:
+        assert carry_out(way, region, case, call, options), way
+        assert not ("inner=True" in way and options.get("inner"))
+
+
+def test_the_reason_says_when_the_norm_bound_does_it_all():
+    alone = "follow from the norm bound alone"
+    for name, says in (("KernelHuber", True), ("KernelLasso", False)):
+        estimator, (X, y), _ = CASES[name]
+        region = ua.confidence_region(estimator, X, y, m=M, random_state=0)
+        found = region.band(X, norm_bound=30.0)
+        assert found.status is Status.CERTIFIED
+        assert (alone in found.reason) == says
+        assert (found.upper >= 30.0).all() == says  # k(z, z) = 1
+
+
+@pytest.mark.parametrize("estimator", [KernelRidge(**KERNEL), ua.KernelHuber(**KERNEL)])
+def test_a_bound_below_the_norm_of_the_estimate_is_told(estimator):
+    region = ua.confidence_region(estimator, *DUAL, m=M, random_state=0)
+    norm = region.suggest_norm_bound() / 2
+    said = f"The estimate's own norm is {norm:.6g}, larger than the bound"
+    assert said in region.band(DUAL[0], norm_bound=0.9 * norm).reason
+    assert said not in region.band(DUAL[0], norm_bound=1.1 * norm).reason
+
+
+def test_permutations_are_explained_for_the_lasso_as_for_least_squares():
+    estimator, data, options = CASES["Lasso, permutations"]
+    found = ua.confidence_region(estimator, *data, m=M, random_state=0, **options).interval()
+    assert found.status is Status.UNBOUNDED
+    assert "leaves a constant shift of the noise as it is" in found.reason
