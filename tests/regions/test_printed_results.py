@@ -147,7 +147,8 @@ def test_a_ball_without_members_is_told_the_norm_of_the_estimate(model):
     region = region_of(model, y=1000 * Y)
     norm = region.suggest_norm_bound() / 2
     found = region.band(X, norm_bound=0.01)
-    assert found.reason.endswith(f"too small. The norm of the estimate is {norm:.6g}.")
+    said = f"too small. The estimate's own norm is {norm:.6g}, larger than the bound of 0.01."
+    assert found.reason.endswith(said)
     plain = region_of(LinearRegression(fit_intercept=False), y=np.zeros(25)).interval(level=0.05)
     assert "norm" not in plain.reason
 

@@ -49,10 +49,11 @@ class FunctionalRegion(Region):
         k×k matrices if these are larger. The search of ``inner=True`` holds all of them.
 
         For other objectives outer bounds cost about as much, and infinite ones, with what helps, a
-        second or two. There ``inner=True`` is a search along lines, and mostly far dearer: with m = 100 on one core 2 s for LASSO with 6 coefficients and n = 50, 4 s with
-        n = 200; 5 to 7 s for 10 values of SVR or kernel LASSO with n = 50. Minutes for kernel Huber
-        (200 s for 10 values with n = 50) and for objectives of which only membership is known, as
-        HuberRegressor and those of your own. ``KernelHuber`` and ``HuberRegressor`` have the norm
+        second or two. There ``inner=True`` is a search along lines, and mostly far dearer: with
+        m = 100 on one core 2 s for LASSO with 6 coefficients and n = 50, 4 s with n = 200; 5 to 7 s
+        for 10 values of SVR or kernel LASSO with n = 50. Minutes for kernel Huber (200 s for 10
+        values with n = 50) and for objectives of which only membership is known, as HuberRegressor
+        and those of your own. ``KernelHuber`` and ``HuberRegressor`` have nothing but the norm
         bound alone for outer bounds.
 
         Parameters
