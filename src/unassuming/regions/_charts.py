@@ -40,7 +40,7 @@ def whitened_chart(objective: Quadratic, g: Array) -> Chart:
     # In units in which the columns of the stacked design have length one.
     Phi, P = objective.design.matrix, objective.design.penalty_matrix()
     unit = np.sqrt(objective.w @ Phi**2 / objective.n + objective.lam * np.diag(P))
-    unit = np.where(unit > 0, unit, unit.max())
+    unit = np.where(unit > objective.design.rounding * unit.max(), unit, unit.max())
     return Chart(whitened_matrix(objective), turned, _exceeds(rest / unit, g / unit))
 
 
