@@ -31,11 +31,9 @@ def measure(name: str) -> Result:
     X, y, _ = ua.datasets.sine(n=N, noise="laplace", random_state=0)
     region = ua.confidence_region(MODELS[name], X, y, m=M, random_state=0)
     directions = np.random.default_rng(1).standard_normal((LINES, region.objective.d))
-    origins = np.broadcast_to(region.estimate, directions.shape)
-    q = region.level(LEVEL).q
 
     def cross() -> list[np.ndarray]:
-        return region._lines.intervals(origins, directions, [q])[0]
+        return region.crossings(directions, LEVEL)
 
     line, t, inside, outside = brackets(cross())
     (seconds, slow), (_, found) = best_times(

@@ -14,7 +14,7 @@ from unassuming.regions._data import as_finite, check_columns, column_names
 _ORDER = "Pass finite numbers in the order of region.names."
 
 
-def as_vectors(vectors: Any, name: str, d: int) -> tuple[Array, bool]:
+def _as_vectors(vectors: Any, name: str, d: int) -> tuple[Array, bool]:
     """Return directions of d numbers as rows, and whether there was but one."""
     v = _as_rows(vectors, name, d, "rows of", _ORDER)
     idle = ~v.any(axis=-1)
@@ -35,18 +35,9 @@ def as_directions(directions: Any, names: list[str]) -> tuple[Array, bool]:
     """Return directions as rows; a name stands for that coefficient, alone."""
     chosen = _as_names(directions)
     if chosen is None:
-        return as_vectors(directions, "directions", len(names))
+        return _as_vectors(directions, "directions", len(names))
     rows = np.eye(len(names))[[_place(name, names, "directions") for name in chosen]]
     return rows, isinstance(directions, str)
-
-
-def as_direction(direction: Any, names: list[str]) -> Array:
-    """Return a single direction as a row, (1, d)."""
-    chosen = _as_names(direction)
-    if chosen is not None:
-        direction = np.eye(len(names))[[_place(name, names, "direction") for name in chosen]]
-    row = as_vector(direction, "direction", len(names))
-    return as_vectors(row, "direction", len(names))[0]
 
 
 def as_vector(vector: Any, name: str, d: int) -> Array:

@@ -25,7 +25,7 @@ from unassuming.regions._candidates import Candidates
 from unassuming.regions._charts import BallChart
 from unassuming.regions._climb import climb
 from unassuming.regions._describe import Description
-from unassuming.regions._directions import as_direction, as_directions, as_vector
+from unassuming.regions._directions import as_directions, as_vector
 from unassuming.regions._endless import Endless, direction_in_words, most_seen
 from unassuming.regions._functionals import FunctionalRegion, check_norm_bound
 from unassuming.regions._outer import ball_alone, open_directions, outer_bounds
@@ -84,8 +84,9 @@ class PiecewiseRegion(FunctionalRegion):
 
         Parameters
         ----------
-        direction : array of shape (d,), or name
+        direction : array of shape (d,) or (N, d), or name
             t multiplies it as it is. A name out of ``region.names`` stands for that coefficient.
+            Several lines at once, which is faster than one by one, give a list.
         level : float or sequence of floats
             A sequence gives a dictionary.
         origin : array of shape (d,), optional
@@ -109,10 +110,14 @@ class PiecewiseRegion(FunctionalRegion):
         >>> region.contains(region.estimate + 1.001 * high * slope)
         False
         """
-        line = as_direction(direction, self.names)
+        lines, single = as_directions(direction, self.names)
         start = self.estimate if origin is None else origin
-        start = as_vector(start, "origin", self.objective.d)
-        return self._follow(level, lambda qs: self._lines.intervals(start, line, qs), _first)
+        start = np.broadcast_to(as_vector(start, "origin", self.objective.d), lines.shape)
+        return self._follow(
+            level,
+            lambda qs: self._lines.intervals(start, lines, qs),
+            lambda spans: spans[0] if single else spans,
+        )
 
     def reach(self, directions: Any, level: Any = 0.9) -> Any:
         """Return the end of the interval of t >= 0 that contains the estimate.
@@ -514,10 +519,6 @@ class PiecewiseRegion(FunctionalRegion):
             "not examined here: crossings(direction) tells how far a line goes, and interval() "
             "whether finite bounds are certified"
         )
-
-
-def _first(lines: list[Array]) -> Array:
-    return lines[0]
 
 
 def _end(spans: Array) -> float:

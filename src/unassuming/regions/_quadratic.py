@@ -15,7 +15,7 @@ from unassuming.objectives import Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import BallChart
 from unassuming.regions._describe import Description
-from unassuming.regions._directions import as_direction, as_directions, as_vector
+from unassuming.regions._directions import as_directions, as_vector
 from unassuming.regions._functionals import FunctionalRegion, check_norm_bound
 from unassuming.regions._geometry import Geometry
 from unassuming.regions._results import Ellipsoid, Status
@@ -93,7 +93,7 @@ class QuadraticRegion(FunctionalRegion):
         """Return the closed intervals of t with origin + t · direction in the region, (k, 2).
 
         Exact: sorted, disjoint, ±inf allowed. The default origin is the estimate. Costs as much as
-        `reach` in two directions.
+        `reach` in two directions. Several directions (N, d) give a list.
 
         Examples
         --------
@@ -105,11 +105,18 @@ class QuadraticRegion(FunctionalRegion):
         >>> bool(low < 0 < high)
         True
         """
-        size = self.objective.d
-        d = as_direction(direction, self.names)
-        start = None if origin is None else as_vector(origin, "origin", size) - self.estimate
-        low, high = intervals(self._geometry.lines(start, d))
-        return self._at_levels(level, lambda used: covered(low[0], high[0], used.q))
+        lines, single = as_directions(direction, self.names)
+        start = None
+        if origin is not None:
+            start = as_vector(origin, "origin", self.objective.d) - self.estimate
+            start = np.broadcast_to(start, lines.shape)
+        ends = list(zip(*intervals(self._geometry.lines(start, lines)), strict=True))
+
+        def at(used: Level) -> Any:
+            spans = [covered(low, high, used.q) for low, high in ends]
+            return spans[0] if single else spans
+
+        return self._at_levels(level, at)
 
     # Bounds
 

@@ -354,8 +354,8 @@ class Region(ABC):
 
         Parameters
         ----------
-        direction : array of shape (d,), or name
-            t multiplies it as it is; a name stands for that coefficient.
+        direction : array of shape (d,) or (N, d), or name
+            t multiplies it as it is; a name stands for that coefficient. Several give a list.
         level : float or sequence of floats
             A sequence gives a dictionary.
         origin : array of shape (d,), optional
