@@ -193,22 +193,23 @@ class Boxes:
         step = max(1, _BATCH // (sets * n))
         for start in range(0, len(centre), step):
             some = slice(start, start + step)
-            count[some] = self._possible(centre[some], half[some])
+            count[some] = self.holding(centre[some], half[some]).sum(axis=1)
         return count
 
-    def _possible(self, centre: Array, half: Array) -> IntArray:
+    def holding(self, centre: Array, half: Array) -> BoolArray:
+        """Return which sets may hold a point of each box, (B, m - 1): none that does is missing."""
         model, k = self.model, len(self.pull)
         middle, reach = centre @ self.f.T, half @ np.abs(self.f).T + _PAD
         low, high = middle - reach, middle + reach
         inside = ((low <= 1) & (high >= -1)).all(axis=1)
-        count = np.zeros(len(centre), dtype=np.intp)
+        every = np.zeros((len(centre), model.m - 1), dtype=np.bool_)
         centre, half, low, high = centre[inside], half[inside], low[inside], high[inside]
         sure = model.uniforms < (1 + low[:, None, :]) / 2
         may = model.uniforms < (1 + high[:, None, :]) / 2
         by_sure, by_may = (part.astype(np.float64) @ self._weights for part in (sure, may))
         # p = ΨL(y⁽ⁱ⁾ - y) is middle ± reach, entry by entry, whatever the uncertain labels are.
-        least = by_sure[..., :k] + by_may[..., k : 2 * k] - self._base
-        most = by_may[..., :k] + by_sure[..., k : 2 * k] - self._base
+        least = by_sure[..., :k] + by_may[..., k:] - self._base
+        most = by_may[..., :k] + by_sure[..., k:] - self._base
         z, spread = np.tile(self.pull @ model.y, (len(centre), 1)), np.zeros((len(centre), k))
         z[:, : len(self.s)] -= self.s * centre
         spread[:, : len(self.s)] = self.s * half
@@ -218,11 +219,12 @@ class Boxes:
             least * (least + z) + np.abs(least) * spread, most * (most + z) + np.abs(most) * spread
         ).sum(axis=-1)
         size = np.maximum(np.abs(least), np.abs(most))
-        scale = (size + 1e3 * model.rounding) * (size + np.abs(z) + spread)
-        tolerance = 1e-12 * scale.sum(axis=-1)
-        # Where no label can differ from the observed one, the tie order decides.
-        differ = by_may[..., -2] + (model.y > 0).sum() - by_sure[..., -1]
-        holds = (gap >= -tolerance) & (model.tie_wins | (differ > 0))
+        error = 1e-12 * size + model.rounding
+        tolerance = (error * (2 * size + np.abs(z) + spread)).sum(axis=-1)
+        # Where p is zero whatever happens, the tie order decides: the labels are those observed, or
+        # exchanged between equal inputs.
+        tied = (size <= model.rounding).all(axis=-1)
+        holds = np.where(tied, model.tie_wins, gap >= -tolerance)
         # The entries of p are not free of each other: with one uncertain label this is exact.
         box, which = np.nonzero(holds)
         p = (least[box, which] + most[box, which]) / 2
@@ -233,8 +235,8 @@ class Boxes:
         together = (p * (p + z) + w * w + (np.abs(p) + w) * spread).sum(axis=1)
         together += turned.sum(axis=1)
         holds[box, which] = together >= -tolerance[box, which]
-        count[inside] = holds.sum(axis=-1)
-        return count
+        every[inside] = holds
+        return every
 
     @cached_property
     def _base(self) -> Array:
@@ -243,10 +245,8 @@ class Boxes:
 
     @cached_property
     def _weights(self) -> Array:
-        """Columns that add up labels: both parts of 2ΨL, then the labels of either kind."""
-        parts = np.maximum(self.pull, 0.0).T, np.minimum(self.pull, 0.0).T
-        plus = (self.model.y > 0)[:, None]
-        return np.concatenate([2 * parts[0], 2 * parts[1], ~plus, plus], axis=1)
+        """Columns that add up labels: the positive and the negative part of 2ΨL."""
+        return 2 * np.concatenate([np.maximum(self.pull, 0.0), np.minimum(self.pull, 0.0)]).T
 
     def _chosen(self, values: Array) -> IntArray:
         """Return the boxes that stretch farthest for any functional, values (boxes, N)."""

@@ -113,7 +113,8 @@ class Spans:
 
     def split(self, lines: int) -> list[Array]:
         """Return the intervals of each line."""
-        return np.split(self.ends, np.searchsorted(self.line, np.arange(1, lines)))
+        ends = np.searchsorted(self.line, np.arange(lines + 1))
+        return [self.ends[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
 
 
 def _size(x: Array, y: Array) -> Array:
