@@ -129,15 +129,18 @@ class Boxes:
         nearby: Callable[[Array], Array],
         nodes: int = NODES,
         gap: float = GAP,
+        within: Array | None = None,
     ) -> Support:
         """Bound gᵀa over the region, g (N, d), and return members that come near the bounds.
 
         ``nearby`` returns members near given coefficients, (N, d) -> (M, d). A bound is settled if
         a member comes as close to it as the gap; the search stops when all are, or before it has
-        examined more than ``nodes`` boxes. If no box is left, the region is empty.
+        examined more than ``nodes`` boxes. If no box is left, the region is empty. Of the region
+        only what lies in the ball ‖within x‖ <= 1 counts, if there is one.
         """
+        ball = np.zeros((0, len(self.s))) if within is None else within
         with counting(nodes, "boxes at most") as say:
-            return self._support(g, q, nearby, nodes, gap, say)
+            return self._support(g, q, nearby, nodes, gap, ball, say)
 
     def _support(
         self,
@@ -146,6 +149,7 @@ class Boxes:
         nearby: Callable[[Array], Array],
         nodes: int,
         gap: float,
+        ball: Array,
         say: Callable[[int], None],
     ) -> Support:
         signed = np.concatenate([-g, g])
@@ -173,6 +177,8 @@ class Boxes:
             examined += 2 * len(split)
             say(examined)
             new_centre, new_half = _halves(centre[split], half[split])
+            meets = _meets(ball, new_centre, new_half)
+            new_centre, new_half = new_centre[meets], new_half[meets]
             keep = self.possible(new_centre, new_half) >= q
             new_centre, new_half = new_centre[keep], new_half[keep]
             rest = np.ones(len(centre), dtype=np.bool_)
@@ -255,6 +261,12 @@ class Boxes:
         few = min(len(values), max(1, _WIDE // values.shape[1]))
         farthest = np.argpartition(-values, few - 1, axis=0)[:few]
         return np.unique(farthest)
+
+
+def _meets(ball: Array, centre: Array, half: Array) -> BoolArray:
+    """Which boxes may hold a point with ‖ball x‖ <= 1."""
+    least = np.maximum(np.abs(centre @ ball.T) - half @ np.abs(ball).T, 0.0)
+    return np.asarray((least**2).sum(axis=1) <= 1 + 1e-9)
 
 
 def _halves(centre: Array, half: Array) -> tuple[Array, Array]:

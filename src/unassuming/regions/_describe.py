@@ -17,9 +17,14 @@ PUBLISHED_CLASSIFIER = (
 )
 
 
-def outside_unit_interval(values: Array) -> str:
+def not_admitted(values: Array) -> str:
     """Say why a candidate cannot be E[y | x]."""
     worst = float(values[np.argmax(np.abs(values))])
+    if abs(worst) <= 1 + 1e-12:
+        return (
+            "An observed label has probability zero under the candidate, which is certain of the "
+            "other one: it lies in no region."
+        )
     return (
         f"The candidate is no regression function of labels ±1: it takes the value {worst:.4g} at "
         "an input, outside [-1, 1], and lies in no region."

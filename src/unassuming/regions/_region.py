@@ -16,7 +16,7 @@ from unassuming.objectives import Objective, Quadratic
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions._candidates import FITTED, Candidates, resolve
 from unassuming.regions._data import Data
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, outside_unit_interval
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, not_admitted
 from unassuming.regions._diagnose import Diagnosis, diagnose
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._results import Levels
@@ -258,9 +258,10 @@ class Region(ABC):
                 f"{len(found)}. Use rank() or pvalue() for several."
             )
         caveat = found.caveat or (FITTED if self._is_estimate(found) else "")
-        fitted = self.objective.y - found.residuals(self.objective, slice(None))
-        if not self.noise.admits(fitted)[0]:
-            caveat = f"{outside_unit_interval(fitted[0])} {caveat}".strip()
+        r = found.residuals(self.objective, slice(None))
+        fitted = self.objective.y - r
+        if not self.noise.admits(r, fitted)[0]:
+            caveat = f"{not_admitted(fitted[0])} {caveat}".strip()
         return RankTest(
             rank=int(self._engine.ranks(found)[0]),
             m=self.m,
