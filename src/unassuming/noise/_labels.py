@@ -45,7 +45,7 @@ class Labels(Noise):
                 "values at the inputs, given None. Pass fitted=f(X)."
             )
         f = fitted[..., None, :]
-        return np.where(drawn < (1 + f) / 2, 1.0, -1.0) - f
+        return np.where(drawn < (1 + f) / 2, 1 - f, -1 - f)
 
     @property
     def orthogonal(self) -> bool:

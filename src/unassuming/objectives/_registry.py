@@ -56,8 +56,11 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     _FACTORIES[estimator_class] = factory
 
 
-def factory_for(estimator: Any) -> Factory:
-    """Return the registered factory, or raise a TypeError that lists what is supported."""
+def factory_for(estimator: Any, kind: type = object) -> Factory:
+    """Return the registered factory, or raise a TypeError that lists what is supported of a kind.
+
+    ``kind`` is a class that they share, such as ClassifierMixin.
+    """
     factory = _FACTORIES.get(type(estimator))
     if factory is None and type(estimator).__name__.endswith("CV"):  # GridSearchCV, RidgeCV, ...
         raise TypeError(
@@ -70,7 +73,7 @@ def factory_for(estimator: Any) -> Factory:
             )
         )
     if factory is None:
-        names = sorted(cls.__name__ for cls in _FACTORIES)
+        names = sorted(cls.__name__ for cls in _FACTORIES if issubclass(cls, kind))
         raise TypeError(
             complaint(
                 "estimator",

@@ -246,8 +246,9 @@ def _word(label: Any) -> str:
 
 
 def _everywhere(data: ClassificationData) -> list[str]:
-    """Say at which levels no input of the picture is decided."""
-    full = [p for p in sorted(_inhabited(data)) if data.undecided[p].all()]
+    """Say at which levels no input is decided, if that is more than a lack of bounds."""
+    known = [p for p in sorted(_inhabited(data)) if data.status[p] is not Status.TRIVIAL]
+    full = [p for p in known if data.undecided[p].all()]
     if not full:
         return []
     return [f"{', '.join(map(percent, full))}: the label is undecided at every input shown."]

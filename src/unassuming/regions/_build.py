@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 
-from unassuming._errors import complaint
+from unassuming._errors import complaint, levels_to_user
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Labels, Noise, Perturbations, as_noise
 from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, spoken
 from unassuming.regions._labels import LabelRegion
 from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
@@ -172,7 +172,7 @@ def build_region(
             psi,
             ties,
             seed,
-            classify=classify,
+            classes=data.classes,
             enumerated=enumerated,
         ),
         weighting=psi,
@@ -201,14 +201,14 @@ def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: b
         raise ValueError(
             complaint(
                 "noise",
-                f"is not that of labels, and {objective} has no published region for any other",
-                "'labels', which is exact",
+                f"does not fit {objective}, a model of labels",
+                "noise='labels', the default of classifiers",
                 repr(noise),
-                "Leave it out, or use RidgeClassifier or ua.LSSVC for the published region.",
+                "Leave it out: the region is then exact.",
             )
         )
     if classify and not isinstance(noise, Labels):
-        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=4)
+        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=levels_to_user())
     if isinstance(noise, Labels) and not classify:
         raise ValueError(
             complaint(
@@ -258,7 +258,7 @@ def _describe(
     ties: str,
     seed: int,
     *,
-    classify: bool,
+    classes: Array | None,
     enumerated: bool,
 ) -> Description:
     m, noise = perturbations.m, perturbations.noise
@@ -269,7 +269,7 @@ def _describe(
         f"the ideal coefficients, those that give {target} at the inputs, with probability "
         f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
     )
-    if classify and not labels:
+    if classes is not None and not labels:
         covers = PUBLISHED_CLASSIFIER
     lines = [
         ("data", f"n = {objective.n} rows, d = {objective.d} coefficients"),
@@ -277,12 +277,17 @@ def _describe(
         ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
         ("covers", covers),
     ]
+    if classes is not None:
+        lines.insert(
+            1, ("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}")
+        )
     design = getattr(objective, "design", None)
     if isinstance(design, Design) and not design.spans_everything:
         features = isinstance(design, FeatureDesign)
         what = f"{objective.d} features" if features else "kernel at the inputs"
         lie = f"{objective.spanned} lie" if objective.spanned else f"{target} {lies}"
-        lines.insert(3, ("", f"{lie} in the span of the {what}"))
+        covered = [heading for heading, _ in lines].index("covers")
+        lines.insert(covered, ("", f"{lie} in the span of the {what}"))
     name = psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"
     lines += [
         ("weighting", name),

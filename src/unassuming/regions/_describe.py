@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,11 @@ PUBLISHED_CLASSIFIER = (
     "The published region of LS-SVC takes the slacks to be symmetric given the inputs. With labels "
     "±1 they are not, unless E[y|x] is -1, 0 or 1: this region carries no coverage guarantee. "
     "noise='labels' is exact."
+)
+
+
+PROBABILITIES = (
+    "All values lie in [0, 1]: if these are probabilities, pass 2p - 1, which is E[y|x]."
 )
 
 
@@ -29,6 +35,12 @@ def not_admitted(values: Array) -> str:
         f"The candidate is no regression function of labels ±1: it takes the value {worst:.4g} at "
         "an input, outside [-1, 1], and lies in no region."
     )
+
+
+def spoken(label: Any) -> str:
+    """Name a class as the user wrote it: text in quotes, numbers plainly."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    return f"{plain:g}" if isinstance(plain, float) else repr(plain)
 
 
 @dataclass(frozen=True)

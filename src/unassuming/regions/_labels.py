@@ -41,10 +41,8 @@ _EMPTY_IN_BALL = (
     "No coefficients with |f| <= 1 at the inputs and a norm of {:g} or less agree with the labels: "
     "the norm bound, or the model, is too small."
 )
-_TRIVIAL = (
-    "Some bounds are trivial: they say no more than that E[y|x] lies in [-1, 1]. inner=True gives "
-    "bounds that members attain."
-)
+ATTAINED = "inner=True gives bounds that members attain."
+_UNKNOWN = f"For logistic regression none is known. {ATTAINED}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +90,9 @@ class LabelRegion(PiecewiseRegion):
         need not lie in [-1, 1] where f is linear, and agrees with the truth if the model holds
         there. With at most 4 coefficients the bounds come from branch and bound, which stops when
         members attain each of them up to 2 % of the width of the band, or after 20,000 boxes; it is
-        honest wherever it stops, and ``reason`` says which it was.
+        honest wherever it stops, and ``reason`` says which it was. One search serves all inputs, so
+        the bounds at an input differ a little with the inputs that are asked for beside it, and are
+        tighter if few are.
 
         Parameters
         ----------
@@ -134,7 +134,8 @@ class LabelRegion(PiecewiseRegion):
     ) -> Callable[[Level], dict[str, Any]]:
         linear = self._linear
         if linear is None:
-            return super()._bounds(g, ball, norm_bound, inner=inner)
+            make = super()._bounds(g, ball, norm_bound, inner=inner)
+            return lambda used: self._without_outer_bound(make(used))
         # Fitted values know nothing of the part of a function that they do not see: at most this.
         beyond, near = np.zeros(len(g)), np.full(len(g), np.inf)
         if ball is not None and norm_bound is not None:
@@ -158,6 +159,15 @@ class LabelRegion(PiecewiseRegion):
             return fields
 
         return at
+
+    def _without_outer_bound(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Say what helps where f is not linear in the coefficients."""
+        if fields["status"] is Status.NO_OUTER_BOUND:
+            norm = "norm_bound=B bounds the coefficients"
+            if self._design("a bound").intercept:
+                norm += " but not the intercept, and so no value of E[y|x]"
+            fields["reason"] = f"{norm}. {ATTAINED}"
+        return fields
 
     def _near_inputs(self, ball: BallChart, norm_bound: float) -> Array:
         """Return what |f(z)| <= 1 + B‖k_z - k_x‖ says, the nearest input x being in the data."""
@@ -183,8 +193,7 @@ class LabelRegion(PiecewiseRegion):
             alone = "alone" if norm_bound is None else "and the norm bound alone"
             return Support(-largest, largest, np.zeros(len(g), dtype=np.bool_), None), (
                 f"The bounds follow from |f| <= 1 at the inputs {alone}: tighter ones are found "
-                f"for models of at most {LARGEST_RANK} coefficients. inner=True gives bounds that "
-                "members attain."
+                f"for models of at most {LARGEST_RANK} coefficients. {ATTAINED}"
             )
         within = None if norm_bound is None else self._ball_in(boxes, norm_bound)
         nearby = partial(self._nearby, used, norm_bound)
@@ -217,9 +226,10 @@ class LabelRegion(PiecewiseRegion):
         return np.asarray(np.linalg.qr(moves - free @ (free.T @ moves), mode="r"))
 
     def _in_values(self, band: Any) -> Any:
-        """Turn bounds of the linear part into those of E[y|x]."""
+        """Turn bounds of the linear part into those of E[y|x], and say so if they are trivial."""
         if self._linear is not None:
-            return band
+            known = band.status is not Status.CERTIFIED or not _trivial(band)
+            return band if known else replace(band, status=Status.TRIVIAL)
         objective = self.objective
         assert isinstance(objective, DesignedObjective)
         names = ("estimate", "lower", "upper", "inner_lower", "inner_upper")
@@ -227,10 +237,9 @@ class LabelRegion(PiecewiseRegion):
         mapped = {k: None if v is None else objective.response(v) for k, v in values.items()}
         if band.status is Status.EMPTY:
             return replace(band, **mapped)
-        trivial = np.isinf(band.lower).any() or np.isinf(band.upper).any()
-        return replace(
-            band, **mapped, status=Status.CERTIFIED, reason=_TRIVIAL if trivial else band.reason
-        )
+        trivial = np.isinf(band.lower).all() and np.isinf(band.upper).all()
+        status = Status.TRIVIAL if trivial else Status.CERTIFIED
+        return replace(band, **mapped, status=status, reason=_UNKNOWN if trivial else ATTAINED)
 
     def _boundedness(self, used: Level) -> Boundedness:
         if self._linear is None:
@@ -328,10 +337,21 @@ class LabelRegion(PiecewiseRegion):
             )
 
     def _no_geometry(self, operation: str) -> NotAvailable:
+        if self._linear is not None:
+            return NotAvailable(
+                f"{operation} is not known for labels and {self.objective}: use bounded(level), "
+                "interval or band."
+            )
         return NotAvailable(
-            f"{operation} is not known for labels and {self.objective}: use rank, contains, test, "
-            "crossings, reach, sample, interval or band."
+            f"{operation} is not known for labels and {self.objective}, whose region has no outer "
+            "bound: crossings(direction) shows where a line leaves it, band(X, inner=True) what "
+            "members attain."
         )
+
+
+def _trivial(band: Any) -> bool:
+    """Whether a band says no more than that E[y|x] lies in [-1, 1]."""
+    return bool((band.lower <= -1 + 1e-9).all() and (band.upper >= 1 - 1e-9).all())
 
 
 def _closest(spans: Array) -> float:
