@@ -49,8 +49,10 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     estimator : scikit-learn classifier, optional
         RidgeClassifier, `unassuming.LSSVC` or LogisticRegression, or a Pipeline of unsupervised
         transformers ending in one; by default ``RidgeClassifier()``. The transformers are fitted
-        without y. Tight bands are found for models with at most 4 coefficients, the intercept
-        included, whose fitted values are linear in them; for all others ``kind="inner"``.
+        without y. Outer bounds below 1 are found for models with at most 4 coefficients, the
+        intercept included, whose fitted values are linear in them, and are tightest for 2; for all
+        others ``kind="inner"``. Most data of well-separated classes refute a linear E[y|x]: the
+        region is then empty, and so is every set.
     noise : str or Noise, default "labels"
         Any other assumption gives the published region, without a guarantee and with a warning.
     level : float, default 0.9

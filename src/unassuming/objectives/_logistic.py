@@ -26,6 +26,9 @@ class LogisticObjective(SmoothObjective):
     hyper-parameters alone, takes the place of the Hessian. ``w`` holds a quarter of the weights.
 
     A function with values ±1 has infinite log-odds; `coefficients` says what stands for it.
+
+    The penalty is not perturbed: with a small C far-out coefficients, up to log-odds of ±37, may be
+    accepted too. Coverage stays exact, but inner bounds and samples say little (docs/theory.md 8).
     """
 
     labels_only: ClassVar[bool] = True

@@ -167,8 +167,8 @@ def classification(
         An assumption of yours: the function's norm is at most B.
     resolution : int, optional
         The bounds are computed on a grid of that many points in each direction, between which they
-        are interpolated: by default 60, and 24 with label noise, where each point is a search of
-        some hundredths of a second.
+        are interpolated: by default 60, and 24 with label noise. There one search serves all points
+        of a level, of some 20 seconds for two features and an intercept.
     ax : Axes, optional
         Where to draw; by default a new figure.
 

@@ -42,7 +42,7 @@ _EMPTY_IN_BALL = (
     "the norm bound, or the model, is too small."
 )
 ATTAINED = "inner=True gives bounds that members attain."
-_UNKNOWN = f"For logistic regression none is known. {ATTAINED}"
+_UNKNOWN = f"No outer bound is known for logistic regression. {ATTAINED}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,8 @@ class LabelRegion(PiecewiseRegion):
     For least squares on the labels (RidgeClassifier, LSSVC) with any weighting, lines cross it
     exactly and outer bounds are certified: by branch and bound over boxes of coefficients if there
     are at most 4 of them, else from |f| <= 1 at the inputs alone. Logistic regression has
-    approximate crossings, and no outer bound but that of E[y|x] itself, [-1, 1].
+    approximate crossings, and no outer bound but that of E[y|x] itself, [-1, 1]; with a small C its
+    region reaches far out (docs/theory.md 8), and samples and inner bounds say little.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Status(Enum):
     )
     UNDETERMINED = "some functionals are not determined by the fitted values: they take every value"
     NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
-    TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway: no outer bound is found"
+    TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
     EMPTY = "the region of this level has no member at all"
 
 
