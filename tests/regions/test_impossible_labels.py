@@ -81,3 +81,22 @@ def test_a_line_that_ends_in_a_certain_wrong_label_is_closed_by_its_limit():
     certain = abs(t) > 1 - 1e-12
     np.testing.assert_array_equal(inside[~certain], region.contains(a, 0.95)[~certain])
     assert not region.contains(a, 0.95)[certain].any()
+
+
+def test_a_line_that_moves_other_values_only_stays_outside():
+    """The first feature makes a label impossible, whatever the second does."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((24, 2))
+    X[:8, 0], X[8:, 1] = np.tile([-1.0, 1.0], 4), rng.uniform(0.2, 1, size=16)
+    y = np.where(rng.uniform(size=24) < 0.6, 1.0, -1.0)
+    y[:8] = X[:8, 0]
+    y[0] = 1.0
+    model = RidgeClassifier(alpha=0.1, fit_intercept=False)
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
+    t = np.linspace(-0.9, 0.9, 50)
+    line = np.column_stack([np.ones(50), t])
+    assert (region.statistics(line)[:, 1:] > region.statistics(line)[:, :1]).any()
+    assert (region.rank(line) == 20).all()
+    assert len(region.crossings([0.0, 1.0], 0.95, [1.0, 0.0])) == 0
+    nearly = region.crossings([0.0, 1.0], 0.95, [1 - 1e-9, 0.0])
+    assert len(nearly) > 0  # the rest of the statistic would not keep it out

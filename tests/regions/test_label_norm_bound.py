@@ -131,3 +131,14 @@ def test_between_the_data_a_norm_bound_bounds_what_a_bias_leaves_open():
     for z, upper in zip(Z, region.band(Z, norm_bound=3.0).upper, strict=True):
         away = np.sqrt(2 - 2 * np.exp(-2.0 * (X[:, 0] - z) ** 2))
         assert upper == pytest.approx(1 + 3 * away.min(), rel=1e-6)
+
+
+def test_a_constant_may_move_into_the_intercept_which_no_norm_bounds():
+    """A constant column beside the intercept: of the same fitted values, the least norm counts."""
+    X, _ = problem()
+    y = np.where(np.arange(30) % 5 > 0, 1, -1)
+    region = ua.confidence_region(RidgeClassifier(), np.hstack([X**0, X]), y, random_state=0)
+    level = np.array([0.6, 0.0, 0.0])
+    assert region.contains(level)
+    band = region.band([[1.0, 0.0]], norm_bound=0.1)
+    assert band.lower[0] < 0.6 < band.upper[0]
