@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+_HERE = str(Path(__file__).parent)
+
 __all__ = ["NotAvailable", "complaint"]
 
 
@@ -22,6 +27,14 @@ class NotAvailable(RuntimeError):
         ...
     unassuming._errors.NotAvailable: sampling needs a bounded region. ...
     """
+
+
+def levels_to_user() -> int:
+    """Return the ``stacklevel`` with which a warning names the line that called the library."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def complaint(name: str, wrong: str, expected: str, given: object, remedy: str) -> str:

@@ -131,6 +131,15 @@ def test_every_model_of_labels_gives_files(run, model):
     report(run, "labels.csv", "--target", "label", "--model", model, "--m", 20)
     found = json.loads((OUT / "region.json").read_text())
     assert list(found["estimate"]) == ["intercept", "a", "b", "mean"]
+    assert sorted(found["classes"]) == ["+1", "-1"]
+
+
+def test_trivial_bounds_are_called_so_in_the_table(run):
+    words = ("--features", "a,b", "--model", "logistic", "--m", 20)
+    result = report(run, "labels.csv", "--target", "label", *words)
+    assert "trivial" in result.stdout
+    assert "certified" not in result.stdout
+    assert "No outer bound is known for logistic regression." in result.stdout
 
 
 def test_the_published_region_is_noted_on_stderr_and_drawn_for_two_features(run):

@@ -231,8 +231,22 @@ def test_labels_need_the_candidate():
 
 def test_labels_admit_values_between_minus_one_and_one():
     values = np.array([[0.0, 1.0], [-1.0, 1.0], [0.0, 1.0 + 1e-9], [-2.0, 0.0]])
-    assert Labels().admits(values).tolist() == [True, True, False, False]
-    assert Symmetric().admits(values).tolist() == [True] * 4
+    r = np.array([-1.0, 1.0]) - values
+    assert Labels().admits(r, values).tolist() == [True, True, False, False]
+    assert Symmetric().admits(r, values).tolist() == [True] * 4
+
+
+@pytest.mark.parametrize("label", [-1.0, 1.0])
+def test_labels_do_not_admit_certainty_of_the_other_label(label):
+    """As soon as no uniform number draws the observed label, and not before."""
+    sure, nearly = np.nextafter(1.0, 0.0), 1 - 2.0**-52
+    values = -label * np.array([[1.0], [sure], [nearly], [0.5]])
+    assert Labels().admits(label - values, values).tolist() == [False, False, True, True]
+    agreeing = -values
+    assert Labels().admits(label - agreeing, agreeing).all()
+    least = np.array([[2.0**-53], [1 - 2.0**-53]])  # the least and the largest uniform number > 0
+    fresh = Labels().apply(least, np.zeros(1), values) + values[:, None, :]
+    np.testing.assert_array_equal(fresh[:2].ravel(), [-label] * 4)
 
 
 # --- random numbers keyed by the row ---------------------------------------------------------

@@ -210,9 +210,10 @@ def test_a_region_without_members_shades_nothing_and_says_so():
 
 
 def test_a_zone_that_is_everywhere_is_said_to_be():
-    inputs, y, _ = ua.datasets.labels(n=30, random_state=0)
-    region = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0)
-    title = legend(ua.plots.classification(region, levels=[0.9], resolution=5))[0]
+    rng = np.random.default_rng(0)
+    inputs, y = rng.uniform(-1, 1, size=(40, 2)), rng.integers(2, size=40)  # E[y|x] = 0
+    region = ua.confidence_region(RidgeClassifier(), inputs, y, m=20, random_state=0)
+    title = legend(ua.plots.classification(region, levels=[0.9], resolution=4))[0]
     assert "90 %: the label is undecided at every input shown." in title
 
 

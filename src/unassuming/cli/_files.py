@@ -42,6 +42,7 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
         "m": region.m,
         "seed": region.seed,
         "noise": repr(region.noise),
+        "classes": _classes(region),
         "norm_bound": findings.norm_bound,
         "description": str(region).splitlines(),
         "estimate": dict(zip(region.names, _plain(region.estimate), strict=True)),
@@ -64,6 +65,12 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
     }
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def _classes(region: Any) -> dict[str, str] | None:
+    """Say which label is which, or return None for a regression."""
+    classes = region._data.classes
+    return None if classes is None else {"+1": str(classes[1]), "-1": str(classes[0])}
 
 
 def _answers(answer: Answer, fields: Callable[[Any], dict[str, Any]]) -> Any:

@@ -21,6 +21,7 @@ from unassuming.regions._results import Status
 _GRID = 200
 _LONGEST = 20
 """Coefficients that the screen shows; the file has all."""
+_WITHOUT_WIDTH = (Status.EMPTY, Status.TRIVIAL)
 
 
 def run(
@@ -101,7 +102,7 @@ def _print_findings(findings: Findings) -> None:
                 f"{level:.6g}",
                 "not known" if verdict is None else verdict.verdict,
                 "not available" if band is None else band.status.name.lower().replace("_", " "),
-                "" if band is None or band.status is Status.EMPTY else _width(band),
+                "" if band is None or band.status in _WITHOUT_WIDTH else _width(band),
             )
         )
     print_table(("level", "region", "band", "half-width"), rows, right=3)

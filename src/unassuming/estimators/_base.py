@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -31,6 +31,9 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
     m: int | str
     random_state: Any
 
+    _kind: ClassVar[type]
+    """What the models have in common: ClassifierMixin, or RegressorMixin."""
+
     @abstractmethod
     def _inner(self) -> Any:
         """Return the estimator, or the default."""
@@ -47,7 +50,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
         seed = as_seed(self.random_state)
         estimator = self._inner()
         transformers, model = split_pipeline(estimator)
-        factory_for(model)  # refuses what has no region
+        factory_for(model, self._kind)  # refuses what has no region
         check_distinct(X)
         if transformers is None and is_frame(X):
             as_inputs(X)
@@ -147,6 +150,11 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
             confidence_region(estimator, X, y, sample_weight=rows, **options)
             return NotAvailable(str(error))
 
+    def _status_of(self, band: Any) -> str:
+        """Return what a band is, why, and what has to be said of it besides."""
+        first = f"{band.status.value}." if band.reason or band.caveat else str(band.status.value)
+        return " ".join(part for part in (first, band.reason, band.caveat) if part)
+
     def _bands(self, X: Any, levels: list[float], count: int) -> dict[float, tuple[Array, str]]:
         """Return bounds and what they are, for every level."""
         try:
@@ -160,7 +168,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
         return {
             level: (
                 np.column_stack([band.lower, band.upper]),
-                f"{band.status.value}. {band.reason}" if band.reason else str(band.status.value),
+                self._status_of(band),
             )
             for level, band in bands.items()
         }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from joblib import hash as content_hash  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.linear_model import RidgeClassifier
@@ -19,6 +20,8 @@ from unassuming._typing import Array, BoolArray
 from unassuming.estimators._base import ConfidenceEstimator
 from unassuming.noise import Noise
 from unassuming.regions import Region
+from unassuming.regions._data import require_labels
+from unassuming.regions._labels import ATTAINED
 
 KINDS = ("outer", "inner")
 
@@ -46,8 +49,10 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     estimator : scikit-learn classifier, optional
         RidgeClassifier, `unassuming.LSSVC` or LogisticRegression, or a Pipeline of unsupervised
         transformers ending in one; by default ``RidgeClassifier()``. The transformers are fitted
-        without y. Tight bands are found for models with at most 4 coefficients, the intercept
-        included, whose fitted values are linear in them; for all others ``kind="inner"``.
+        without y. Outer bounds below 1 are found for models with at most 4 coefficients, the
+        intercept included, whose fitted values are linear in them, and are tightest for 2; for all
+        others ``kind="inner"``. Most data of well-separated classes refute a linear E[y|x]: the
+        region is then empty, and so is every set.
     noise : str or Noise, default "labels"
         Any other assumption gives the published region, without a guarantee and with a warning.
     level : float, default 0.9
@@ -100,6 +105,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     >>> model.fit(pd.DataFrame(X, columns=["dose"]), y).feature_names_in_
     array(['dose'], dtype=object)
     """
+
+    _kind = ClassifierMixin
 
     def __init__(
         self,
@@ -198,8 +205,10 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     def predict_band(self, X: Any, level: Any = None) -> Any:
         """Return lower and upper bounds of E[y|x] at every input: a simultaneous band.
 
-        They are outer bounds of the region, cut to [-1, 1], where E[y|x] lies anyway. If the region
-        is empty, which means that the data contradict the model, lower is inf and upper is -inf.
+        They are outer bounds of the region, cut to [-1, 1], where E[y|x] lies anyway. Bounds of the
+        probability P(y = 1|x) are ``(1 + band) / 2``. If the region is empty, which means that the
+        data contradict the model, lower is inf and upper is -inf. One search serves all inputs: the
+        bounds at an input differ a little with the inputs that are asked for beside it.
 
         Parameters
         ----------
@@ -298,6 +307,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
     def _one_output(self, y: Any) -> Array:
         labels = super()._one_output(y)
+        if labels.dtype.kind == "O":
+            require_labels(labels)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
@@ -320,7 +331,17 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         return labels
 
     def _band_of(self, region: Region, X: Any, levels: list[float]) -> dict[float, Any]:
-        return dict(region.band(X, level=levels))
+        """Search once for the same inputs, of which band and set are often asked together."""
+        asked = content_hash((X, levels))
+        last = getattr(self, "_last", None)
+        if last is None or last[0] is not region or last[1] != asked:
+            last = self._last = region, asked, dict(region.band(X, level=levels))
+        return dict(last[2])
+
+    def _status_of(self, band: Any) -> str:
+        """Name what this class calls the members."""
+        here = "predict_set(X, kind='inner') and region_.band(X, inner=True) show what members say."
+        return super()._status_of(band).replace(ATTAINED, here)
 
 
 def _cut(band: Array) -> Array:

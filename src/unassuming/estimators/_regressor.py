@@ -87,6 +87,8 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     (1, ['dose'], ['intercept', 'dose'])
     """
 
+    _kind = RegressorMixin
+
     def __init__(
         self,
         estimator: Any = None,

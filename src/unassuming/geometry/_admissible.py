@@ -12,7 +12,7 @@ from unassuming._typing import Array, BoolArray
 from unassuming.geometry._sets import SEEN
 
 _EPS = float(np.finfo(np.float64).eps)
-_OUTWARD = 1 + 1e-11
+OUTWARD = 1 + 1e-11
 """What rounding, and that of the edge of [-1, 1], is worth: bounds are moved outward by it."""
 
 
@@ -28,6 +28,9 @@ class Admissible:
         a = back x, of least norm, and x = forward a.
     null : array of shape (d, d - r)
         Directions that no fitted value sees.
+    inputs_only : bool
+        Whether values at the inputs are all that is determined: a bias beside a kernel of full
+        rank leaves others open, however little they move, and rounding may hide that.
     """
 
     phi: Array
@@ -35,17 +38,20 @@ class Admissible:
     back: Array
     forward: Array
     null: Array
+    inputs_only: bool
 
     @classmethod
-    def of(cls, phi: Array) -> Admissible:
-        """Decompose Φ."""
+    def of(cls, phi: Array, distinct: int = 0) -> Admissible:
+        """Decompose Φ; ``distinct`` is the number of values of f that are free, if it is known."""
         u, s, vt = svd(phi, full_matrices=True)
         r = int((s > max(phi.shape) * _EPS * s[0]).sum())
         s = s[:r]
-        return cls(phi, u[:, :r], vt[:r].T / s, s[:, None] * vt[:r], vt[r:].T)
+        return cls(phi, u[:, :r], vt[:r].T / s, s[:, None] * vt[:r], vt[r:].T, 0 < distinct != r)
 
     def hidden(self, g: Array) -> BoolArray:
         """Which functionals gᵀa (N, d) fitted values do not determine: nothing bounds them."""
+        if self.inputs_only:
+            return ~self.at_inputs(g)
         unseen = (g @ self.null) @ self.null.T
         return np.asarray(np.linalg.norm(unseen, axis=1) > SEEN * np.linalg.norm(g, axis=1))
 
@@ -56,11 +62,16 @@ class Admissible:
         Φᵀλ = g. What its solver returns is made feasible, and any feasible λ is a bound.
         """
         functionals = g @ self.back
-        found = np.array([self._multipliers(f) for f in functionals]) * _OUTWARD
-        for row in self.phi:  # the value at an input
-            same = np.abs(g - row).max(axis=1) <= 1e-12 * np.abs(row).max()
-            found[same] = np.minimum(found[same], _OUTWARD)
+        found = np.array([self._multipliers(f) for f in functionals]) * OUTWARD
+        found = np.where(self.at_inputs(g), np.minimum(found, OUTWARD), found)
         return np.where(self.hidden(g), np.inf, found)
+
+    def at_inputs(self, g: Array) -> BoolArray:
+        """Which functionals gᵀa (N, d) are values at inputs, the rows of Φ."""
+        found = np.zeros(len(g), dtype=np.bool_)
+        for row in self.phi:
+            found |= np.abs(g - row).max(axis=1) <= 1e-12 * np.abs(row).max()
+        return found
 
     def _multipliers(self, f: Array) -> float:
         """Return ‖λ‖₁ of a λ with Qᵀλ = f, as small as can be."""

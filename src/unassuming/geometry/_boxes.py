@@ -129,15 +129,18 @@ class Boxes:
         nearby: Callable[[Array], Array],
         nodes: int = NODES,
         gap: float = GAP,
+        within: Array | None = None,
     ) -> Support:
         """Bound gᵀa over the region, g (N, d), and return members that come near the bounds.
 
         ``nearby`` returns members near given coefficients, (N, d) -> (M, d). A bound is settled if
         a member comes as close to it as the gap; the search stops when all are, or before it has
-        examined more than ``nodes`` boxes. If no box is left, the region is empty.
+        examined more than ``nodes`` boxes. If no box is left, the region is empty. Of the region
+        only what lies in the ball ‖within x‖ <= 1 counts, if there is one.
         """
+        ball = np.zeros((0, len(self.s))) if within is None else within
         with counting(nodes, "boxes at most") as say:
-            return self._support(g, q, nearby, nodes, gap, say)
+            return self._support(g, q, nearby, nodes, gap, ball, say)
 
     def _support(
         self,
@@ -146,6 +149,7 @@ class Boxes:
         nearby: Callable[[Array], Array],
         nodes: int,
         gap: float,
+        ball: Array,
         say: Callable[[int], None],
     ) -> Support:
         signed = np.concatenate([-g, g])
@@ -173,6 +177,8 @@ class Boxes:
             examined += 2 * len(split)
             say(examined)
             new_centre, new_half = _halves(centre[split], half[split])
+            meets = _meets(ball, new_centre, new_half)
+            new_centre, new_half = new_centre[meets], new_half[meets]
             keep = self.possible(new_centre, new_half) >= q
             new_centre, new_half = new_centre[keep], new_half[keep]
             rest = np.ones(len(centre), dtype=np.bool_)
@@ -193,22 +199,23 @@ class Boxes:
         step = max(1, _BATCH // (sets * n))
         for start in range(0, len(centre), step):
             some = slice(start, start + step)
-            count[some] = self._possible(centre[some], half[some])
+            count[some] = self.holding(centre[some], half[some]).sum(axis=1)
         return count
 
-    def _possible(self, centre: Array, half: Array) -> IntArray:
+    def holding(self, centre: Array, half: Array) -> BoolArray:
+        """Return which sets may hold a point of each box, (B, m - 1): none that does is missing."""
         model, k = self.model, len(self.pull)
         middle, reach = centre @ self.f.T, half @ np.abs(self.f).T + _PAD
         low, high = middle - reach, middle + reach
         inside = ((low <= 1) & (high >= -1)).all(axis=1)
-        count = np.zeros(len(centre), dtype=np.intp)
+        every = np.zeros((len(centre), model.m - 1), dtype=np.bool_)
         centre, half, low, high = centre[inside], half[inside], low[inside], high[inside]
         sure = model.uniforms < (1 + low[:, None, :]) / 2
         may = model.uniforms < (1 + high[:, None, :]) / 2
         by_sure, by_may = (part.astype(np.float64) @ self._weights for part in (sure, may))
         # p = ΨL(y⁽ⁱ⁾ - y) is middle ± reach, entry by entry, whatever the uncertain labels are.
-        least = by_sure[..., :k] + by_may[..., k : 2 * k] - self._base
-        most = by_may[..., :k] + by_sure[..., k : 2 * k] - self._base
+        least = by_sure[..., :k] + by_may[..., k:] - self._base
+        most = by_may[..., :k] + by_sure[..., k:] - self._base
         z, spread = np.tile(self.pull @ model.y, (len(centre), 1)), np.zeros((len(centre), k))
         z[:, : len(self.s)] -= self.s * centre
         spread[:, : len(self.s)] = self.s * half
@@ -218,11 +225,12 @@ class Boxes:
             least * (least + z) + np.abs(least) * spread, most * (most + z) + np.abs(most) * spread
         ).sum(axis=-1)
         size = np.maximum(np.abs(least), np.abs(most))
-        scale = (size + 1e3 * model.rounding) * (size + np.abs(z) + spread)
-        tolerance = 1e-12 * scale.sum(axis=-1)
-        # Where no label can differ from the observed one, the tie order decides.
-        differ = by_may[..., -2] + (model.y > 0).sum() - by_sure[..., -1]
-        holds = (gap >= -tolerance) & (model.tie_wins | (differ > 0))
+        error = 1e-12 * size + model.rounding
+        tolerance = (error * (2 * size + np.abs(z) + spread)).sum(axis=-1)
+        # Where p is zero whatever happens, the tie order decides: the labels are those observed, or
+        # exchanged between equal inputs.
+        tied = (size <= model.rounding).all(axis=-1)
+        holds = np.where(tied, model.tie_wins, gap >= -tolerance)
         # The entries of p are not free of each other: with one uncertain label this is exact.
         box, which = np.nonzero(holds)
         p = (least[box, which] + most[box, which]) / 2
@@ -233,8 +241,8 @@ class Boxes:
         together = (p * (p + z) + w * w + (np.abs(p) + w) * spread).sum(axis=1)
         together += turned.sum(axis=1)
         holds[box, which] = together >= -tolerance[box, which]
-        count[inside] = holds.sum(axis=-1)
-        return count
+        every[inside] = holds
+        return every
 
     @cached_property
     def _base(self) -> Array:
@@ -243,10 +251,8 @@ class Boxes:
 
     @cached_property
     def _weights(self) -> Array:
-        """Columns that add up labels: both parts of 2ΨL, then the labels of either kind."""
-        parts = np.maximum(self.pull, 0.0).T, np.minimum(self.pull, 0.0).T
-        plus = (self.model.y > 0)[:, None]
-        return np.concatenate([2 * parts[0], 2 * parts[1], ~plus, plus], axis=1)
+        """Columns that add up labels: the positive and the negative part of 2ΨL."""
+        return 2 * np.concatenate([np.maximum(self.pull, 0.0), np.minimum(self.pull, 0.0)]).T
 
     def _chosen(self, values: Array) -> IntArray:
         """Return the boxes that stretch farthest for any functional, values (boxes, N)."""
@@ -255,6 +261,12 @@ class Boxes:
         few = min(len(values), max(1, _WIDE // values.shape[1]))
         farthest = np.argpartition(-values, few - 1, axis=0)[:few]
         return np.unique(farthest)
+
+
+def _meets(ball: Array, centre: Array, half: Array) -> BoolArray:
+    """Which boxes may hold a point with ‖ball x‖ <= 1."""
+    least = np.maximum(np.abs(centre @ ball.T) - half @ np.abs(ball).T, 0.0)
+    return np.asarray((least**2).sum(axis=1) <= 1 + 1e-9)
 
 
 def _halves(centre: Array, half: Array) -> tuple[Array, Array]:

@@ -104,18 +104,21 @@ class _Lines:
         unit = 8 * _EPS * sum(phi.shape)
         z0_error = unit * (pull * (_norm(r) + _norm(f0)) + push * _norm(origins))
         z1_error = unit * (pull * _norm(f1) + push * _norm(directions))
-        return cls(f0, f1, z0, z1, z0_error, z1_error, *_cut(f0, f1))
+        return cls(f0, f1, z0, z1, z0_error, z1_error, *_cut(model.y, f0, f1))
 
 
 def _norm(x: Array) -> Array:
     return np.asarray(np.linalg.norm(x, axis=-1))
 
 
-def _cut(f0: Array, f1: Array) -> tuple[Array, Array]:
-    """Return the ends of {t : |f0 + t f1| <= 1} for each line; low > high if there is none."""
+def _cut(y: Array, f0: Array, f1: Array) -> tuple[Array, Array]:
+    """Return the ends of {t : |f0 + t f1| <= 1} for each line; low > high if there is none.
+
+    There is none either if an observed label is impossible on the whole line.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         one, two = (-EDGE - f0) / f1, (EDGE - f0) / f1
-    still, out = f1 == 0, np.abs(f0) > EDGE
+    still, out = f1 == 0, (np.abs(f0) > EDGE) | (np.abs(y - f0) >= 2)
     low = np.where(still, np.where(out, np.inf, -np.inf), np.minimum(one, two))
     high = np.where(still, np.where(out, -np.inf, np.inf), np.maximum(one, two))
     return low.max(axis=1), high.min(axis=1)

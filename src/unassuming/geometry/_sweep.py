@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -113,7 +114,8 @@ class Spans:
 
     def split(self, lines: int) -> list[Array]:
         """Return the intervals of each line."""
-        return np.split(self.ends, np.searchsorted(self.line, np.arange(1, lines)))
+        ends = np.searchsorted(self.line, np.arange(lines + 1))
+        return [self.ends[a:b] for a, b in pairwise(ends)]
 
 
 def _size(x: Array, y: Array) -> Array:

@@ -105,8 +105,12 @@ class Noise(ABC):
         """Return some of the drawn transformations, so that work can be done in batches."""
         return tuple(part[which] for part in drawn) if isinstance(drawn, tuple) else drawn[which]
 
-    def admits(self, fitted: Array) -> BoolArray:
-        """Which candidates (..., n) could have produced data at all; all of them by default."""
+    def admits(self, residuals: Array, fitted: Array) -> BoolArray:
+        """Which candidates (..., n) could have produced the data at all; all of them by default.
+
+        Those that could not lie in no region. Under the hypothesis this must have probability zero.
+        """
+        del residuals
         return np.ones(fitted.shape[:-1], dtype=np.bool_)
 
     def restrict(self, rows: BoolArray) -> Self:

@@ -17,7 +17,8 @@ class Labels(Noise):
     Nothing else is assumed: the regression function f(x) = E[y | x] leaves a binary law no other
     freedom. The transformation replaces the labels by fresh ones drawn from the candidate: with
     uniform numbers U drawn once, y_k = +1 iff U_k < (1 + f(x_k)) / 2 (docs/theory.md 8). A
-    candidate that leaves [-1, 1] at an input is no regression function and lies in no region.
+    candidate that leaves [-1, 1] at an input is no regression function and lies in no region, and
+    neither does one under which an observed label has probability zero.
 
     Examples
     --------
@@ -45,13 +46,18 @@ class Labels(Noise):
                 "values at the inputs, given None. Pass fitted=f(X)."
             )
         f = fitted[..., None, :]
-        return np.where(drawn < (1 + f) / 2, 1.0, -1.0) - f
+        return np.where(drawn < (1 + f) / 2, 1 - f, -1 - f)
 
     @property
     def orthogonal(self) -> bool:
         """False: the fresh labels are no linear function of the residuals."""
         return False
 
-    def admits(self, fitted: Array) -> BoolArray:
-        """Whether the values stay within [-1, 1], up to rounding."""
-        return np.asarray((np.abs(fitted) <= 1 + 1e-12).all(axis=-1))
+    def admits(self, residuals: Array, fitted: Array) -> BoolArray:
+        """Whether values stay within [-1, 1], up to rounding, and no observed label is impossible.
+
+        A residual of ±2 is a label that the candidate never draws: f = 1 or the number next to it
+        where -1 was observed, or the reverse.
+        """
+        possible = (np.abs(fitted) <= 1 + 1e-12) & (np.abs(residuals) < 2)
+        return np.asarray(possible.all(axis=-1))

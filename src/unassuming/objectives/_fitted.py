@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVR
 
@@ -13,7 +12,7 @@ from unassuming._typing import Array
 from unassuming.models import LSSVC
 
 
-def fitted_values(estimator: BaseEstimator, X: Any) -> Array:
+def fitted_values(estimator: Any, X: Any) -> Array:
     """Return what a fitted estimator says of E[y | x] at the inputs.
 
     Predictions for a regressor; 2 P(y = 1 | x) - 1 for a classifier with probabilities, else its
@@ -33,7 +32,7 @@ def fitted_values(estimator: BaseEstimator, X: Any) -> Array:
     return np.asarray(estimator.predict(X), dtype=np.float64)
 
 
-def fitted_coefficients(estimator: BaseEstimator, n: int) -> Array | None:
+def fitted_coefficients(estimator: Any, n: int) -> Array | None:
     """Return [intercept, coefficients] of a fitted estimator, or None if it has no such vector.
 
     Whether they refer to the same inputs is for the caller to check.

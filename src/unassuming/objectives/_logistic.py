@@ -27,6 +27,9 @@ class LogisticObjective(SmoothObjective):
 
     A function with values ±1 has infinite log-odds; `coefficients` says what stands for it.
 
+    The penalty is not perturbed: with a small C far-out coefficients, up to log-odds of ±37, may be
+    accepted too. Coverage stays exact, but inner bounds and samples say little (docs/theory.md 8).
+
     Examples
     --------
     >>> from unassuming.objectives import FeatureDesign

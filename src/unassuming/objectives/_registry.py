@@ -86,8 +86,10 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     _FACTORIES[estimator_class] = factory
 
 
-def factory_for(estimator: Any) -> Factory:
-    """Return the registered factory, or raise a TypeError that lists what is supported.
+def factory_for(estimator: Any, kind: type = object) -> Factory:
+    """Return the registered factory, or raise a TypeError that lists what is supported of a kind.
+
+    ``kind`` is a class that they share, such as ClassifierMixin.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def factory_for(estimator: Any) -> Factory:
             )
         )
     if factory is None:
-        names = sorted(cls.__name__ for cls in _FACTORIES)
+        names = sorted(cls.__name__ for cls in _FACTORIES if issubclass(cls, kind))
         raise TypeError(
             complaint(
                 "estimator",

@@ -25,6 +25,7 @@ _SHORT = {
     Status.NOT_CERTIFIED: "no finite bound certified",
     Status.UNDETERMINED: "not determined everywhere",
     Status.NO_OUTER_BOUND: "no outer bound known",
+    Status.TRIVIAL: "no outer bound known",
     Status.EMPTY: "no member",
 }
 

@@ -167,8 +167,8 @@ def classification(
         An assumption of yours: the function's norm is at most B.
     resolution : int, optional
         The bounds are computed on a grid of that many points in each direction, between which they
-        are interpolated: by default 60, and 24 with label noise, where each point is a search of
-        some hundredths of a second.
+        are interpolated: by default 60, and 24 with label noise. There one search serves all points
+        of a level, of some 20 seconds for two features and an intercept.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -246,8 +246,9 @@ def _word(label: Any) -> str:
 
 
 def _everywhere(data: ClassificationData) -> list[str]:
-    """Say at which levels no input of the picture is decided."""
-    full = [p for p in sorted(_inhabited(data)) if data.undecided[p].all()]
+    """Say at which levels no input is decided, if that is more than a lack of bounds."""
+    known = [p for p in sorted(_inhabited(data)) if data.status[p] is not Status.TRIVIAL]
+    full = [p for p in known if data.undecided[p].all()]
     if not full:
         return []
     return [f"{', '.join(map(percent, full))}: the label is undecided at every input shown."]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from unassuming._errors import complaint
+from unassuming._errors import complaint, levels_to_user
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.noise._parts import restricted
@@ -18,7 +18,7 @@ from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, f
 from unassuming.objectives._check import check_objective
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, shown
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, shown, spoken
 from unassuming.regions._labels import LabelRegion
 from unassuming.regions._options import check_options, is_label_model
 from unassuming.regions._piecewise import PiecewiseRegion
@@ -180,7 +180,7 @@ def build_region(
             psi,
             ties,
             seed,
-            classify=classify,
+            classes=data.classes,
             enumerated=enumerated,
         ),
         weighting=psi,
@@ -209,14 +209,14 @@ def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: b
         raise ValueError(
             complaint(
                 "noise",
-                f"is not that of labels, and {objective} has no published region for any other",
-                "'labels', which is exact",
+                f"does not fit {objective}, a model of labels",
+                "noise='labels', the default of classifiers",
                 repr(noise),
-                "Leave it out, or use RidgeClassifier or ua.LSSVC for the published region.",
+                "Leave it out: the region is then exact.",
             )
         )
     if classify and not isinstance(noise, Labels):
-        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=4)
+        warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=levels_to_user())
     if isinstance(noise, Labels) and not classify:
         raise ValueError(
             complaint(
@@ -268,7 +268,7 @@ def describe(
     ties: str,
     seed: int,
     *,
-    classify: bool = False,
+    classes: Array | None = None,
     enumerated: bool = False,
 ) -> Description:
     """Say what a region covers, how surely, and what that rests on."""
@@ -279,7 +279,7 @@ def describe(
         f"the ideal coefficients, those that give {target} at the inputs, with probability "
         f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
     )
-    if classify and not labels:
+    if classes is not None and not labels:
         covers = PUBLISHED_CLASSIFIER
     lines = [
         ("data", f"n = {n} rows, d = {objective.d} coefficients"),
@@ -287,12 +287,17 @@ def describe(
         ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
         ("covers", covers),
     ]
+    if classes is not None:
+        lines.insert(
+            1, ("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}")
+        )
     design = getattr(objective, "design", None)
     if isinstance(design, Design) and not design.spans_everything:
         features = isinstance(design, FeatureDesign)
         what = f"{objective.d} features" if features else "kernel at the inputs"
         lie = f"{objective.spanned} lie" if objective.spanned else f"{target} {lies}"
-        lines.insert(3, ("", f"{lie} in the span of the {what}"))
+        covered = [heading for heading, _ in lines].index("covers")
+        lines.insert(covered, ("", f"{lie} in the span of the {what}"))
     name = psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"
     lines += [
         ("weighting", name),

@@ -18,6 +18,7 @@ from unassuming.objectives import (
     rounding_of_difference,
 )
 from unassuming.regions._data import Data, as_finite
+from unassuming.regions._describe import spoken
 
 FITTED = (
     "If this candidate was fitted to the same y, the p-value is no test: the candidate was chosen "
@@ -76,13 +77,11 @@ def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
                 "Pass a fitted instance.",
             )
         )
-    if isinstance(candidates, BaseEstimator):
+    if _is_model(candidates):
         return _from_estimator(candidates, objective, data)
     if callable(candidates):
         return _from_values(_call(candidates, data), objective)
-    if isinstance(candidates, Sequence) and any(
-        callable(c) or isinstance(c, BaseEstimator) for c in candidates
-    ):
+    if isinstance(candidates, Sequence) and any(callable(c) or _is_model(c) for c in candidates):
         return _join([resolve(c, objective, data) for c in candidates], objective)
     return _from_coefficients(candidates, objective)
 
@@ -110,18 +109,28 @@ def _from_values(values: Array, objective: Objective) -> Candidates:
     return Candidates(objective.coefficients(values[None, :]), values[None, :], single=True)
 
 
-def _from_estimator(estimator: BaseEstimator, objective: Objective, data: Data) -> Candidates:
+def _is_model(candidate: Any) -> bool:
+    """Whether it predicts: an estimator, or a classifier of any other make."""
+    probabilities = hasattr(candidate, "predict_proba") and hasattr(candidate, "classes_")
+    return isinstance(candidate, BaseEstimator) or probabilities
+
+
+def _listed(classes: Any) -> str:
+    return " and ".join(spoken(label) for label in classes)
+
+
+def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candidates:
     """Use the coefficients if they reproduce the predictions, else the predictions."""
     name = type(estimator).__name__
     classes = getattr(estimator, "classes_", None)
     if classes is not None and (data.classes is None or list(classes) != list(data.classes)):
-        expected = "a regressor" if data.classes is None else f"one of {list(data.classes)}"
+        expected = "a regressor" if data.classes is None else f"the classes {_listed(data.classes)}"
         raise ValueError(
             complaint(
                 "the candidate",
                 "is a classifier of other classes",
                 expected,
-                f"{name} of {list(classes)}",
+                f"{name} of {_listed(classes)}",
                 "Pass a function that returns E[y|x], with +1 for the second class.",
             )
         )

@@ -108,12 +108,12 @@ def as_finite(array: Any, name: str, remedy: str | None = None) -> Array:
     return values
 
 
-def _missing(name: str, value: object, where: Any, remedy: str) -> ValueError:
+def _missing(
+    name: str, value: object, where: Any, remedy: str, expected: str = "finite numbers"
+) -> ValueError:
     position = ", ".join(str(int(i)) for i in where)
     given = f"{value} at position {position}" if position else f"{value}"
-    return ValueError(
-        complaint(name, "has missing or infinite values", "finite numbers", given, remedy)
-    )
+    return ValueError(complaint(name, "has missing or infinite values", expected, given, remedy))
 
 
 def _not_numeric(name: str, given: str, remedy: str) -> ValueError:
@@ -313,11 +313,16 @@ def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | No
     return rows, weight[rows]
 
 
-def _as_labels(target: Any) -> tuple[Array, Array]:
+def require_labels(target: Any) -> None:
+    """Refuse labels among which some are missing."""
     for j, label in enumerate(target.tolist()):
         # pandas' own missing value compares with nothing, not even with itself.
         if label is None or type(label).__name__ == "NAType" or _not_finite(label):
-            raise _missing("y", label, [j], "Drop these rows.")
+            raise _missing("y", label, [j], "Drop these rows.", "a label in every row")
+
+
+def _as_labels(target: Any) -> tuple[Array, Array]:
+    require_labels(target)
     classes = np.unique(target)
     if len(classes) != 2:
         shown = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")

@@ -19,9 +19,19 @@ PUBLISHED_CLASSIFIER = (
 )
 
 
-def outside_unit_interval(values: Array) -> str:
+PROBABILITIES = (
+    "All values lie in [0, 1]: if these are probabilities, pass 2p - 1, which is E[y|x]."
+)
+
+
+def not_admitted(values: Array) -> str:
     """Say why a candidate cannot be E[y | x]."""
     worst = float(values[np.argmax(np.abs(values))])
+    if abs(worst) <= 1 + 1e-12:
+        return (
+            "An observed label has probability zero under the candidate, which is certain of the "
+            "other one: it lies in no region."
+        )
     return (
         f"The candidate is no regression function of labels ±1: it takes the value {worst:.4g} at "
         "an input, outside [-1, 1], and lies in no region."
@@ -33,6 +43,12 @@ def shown(estimator: Any) -> str:
     text = " ".join(repr(estimator).split())
     text = re.sub(r"<(?:function|built-in function) (\S+)(?: at 0x[0-9a-fA-F]+)?>", r"\1", text)
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
+
+
+def spoken(label: Any) -> str:
+    """Name a class as the user wrote it: text in quotes, numbers plainly."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    return f"{plain:g}" if isinstance(plain, float) else repr(plain)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import orth, svd
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
@@ -20,14 +20,15 @@ from unassuming.geometry import (
     LabelModel,
     Lines,
 )
+from unassuming.geometry._admissible import OUTWARD
 from unassuming.geometry._boxes import GAP, LARGEST_RANK, NODES, Support
-from unassuming.objectives import DesignedObjective, LeastNormScore, Quadratic
+from unassuming.objectives import DesignedObjective, KernelDesign, LeastNormScore, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._charts import BallChart
 from unassuming.regions._functionals import attained
 from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._results import Boundedness, Status
-from unassuming.regions._walk import Walk
+from unassuming.regions._walk import Ball, Walk
 
 _SMALLEST = 1e-3
 """Singular values of Φ are raised to this share of the largest, in walks."""
@@ -36,10 +37,12 @@ _EMPTY = (
     "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small for "
     "the data. What helps: other features, a kernel, LogisticRegression, a higher level."
 )
-_TRIVIAL = (
-    "Some bounds are trivial: they say no more than that E[y|x] lies in [-1, 1]. inner=True gives "
-    "bounds that members attain."
+_EMPTY_IN_BALL = (
+    "No coefficients with |f| <= 1 at the inputs and a norm of {:g} or less agree with the labels: "
+    "the norm bound, or the model, is too small."
 )
+ATTAINED = "inner=True gives bounds that members attain."
+_UNKNOWN = f"No outer bound is known for logistic regression. {ATTAINED}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,8 @@ class LabelRegion(PiecewiseRegion):
     For least squares on the labels (RidgeClassifier, LSSVC) with any weighting, lines cross it
     exactly and outer bounds are certified: by branch and bound over boxes of coefficients if there
     are at most 4 of them, else from -1 <= f <= 1 at the inputs alone. Logistic regression has
-    approximate crossings, and no outer bound but that of E[y|x] itself, [-1, 1].
+    approximate crossings, and no outer bound but that of E[y|x] itself, [-1, 1]; with a small C its
+    region reaches far out (docs/theory.md 8), and samples and inner bounds say little.
 
     Examples
     --------
@@ -87,7 +91,9 @@ class LabelRegion(PiecewiseRegion):
         need not lie in [-1, 1] where f is linear, and agrees with the truth if the model holds
         there. With at most 4 coefficients the bounds come from branch and bound, which stops when
         members attain each of them up to 2 % of the width of the band, or after 20,000 boxes; it is
-        honest wherever it stops, and ``reason`` says which it was.
+        honest wherever it stops, and ``reason`` says which it was. One search serves all inputs, so
+        the bounds at an input differ a little with the inputs that are asked for beside it, and are
+        tighter if few are.
 
         Parameters
         ----------
@@ -129,45 +135,76 @@ class LabelRegion(PiecewiseRegion):
     ) -> Callable[[Level], dict[str, Any]]:
         linear = self._linear
         if linear is None:
-            return super()._bounds(g, ball, norm_bound, inner=inner)
-        # Fitted values know nothing of the part of a function that they do not see.
-        seen = np.ones(len(g), dtype=np.bool_) if ball is None else ball.beyond == 0
-        # Branch and bound finds members on its way, but does not ask for their norm.
-        search = inner and (linear.boxes is None or norm_bound is not None)
+            make = super()._bounds(g, ball, norm_bound, inner=inner)
+            return lambda used: self._without_outer_bound(make(used))
+        # Fitted values know nothing of the part of a function that they do not see: at most this.
+        beyond, near = np.zeros(len(g)), np.full(len(g), np.inf)
+        if ball is not None and norm_bound is not None:
+            at_input = linear.admissible.at_inputs(g)
+            beyond = np.where(at_input, 0.0, norm_bound * ball.beyond)
+            near = self._near_inputs(ball, norm_bound)
+        # Branch and bound finds members on its way.
+        search = inner and linear.boxes is None
         make = super()._bounds(g, ball, norm_bound, inner=search)
 
         def at(used: Level) -> dict[str, Any]:
             fields = make(used)
-            if fields["status"] is Status.EMPTY:
-                return fields
-            found, reason = self._certified(g, used)
-            lower = np.where(seen, np.maximum(found.lower, fields["lower"]), fields["lower"])
-            upper = np.where(seen, np.minimum(found.upper, fields["upper"]), fields["upper"])
-            fields |= {"lower": lower, "upper": upper, **_status(lower, upper, reason)}
+            found, reason = self._certified(g, used, norm_bound)
+            lower = np.maximum(found.lower - beyond, np.maximum(fields["lower"], -near))
+            upper = np.minimum(found.upper + beyond, np.minimum(fields["upper"], near))
+            if (lower > upper).any():
+                lower, upper = np.full(len(g), np.inf), np.full(len(g), -np.inf)
+            fields |= {"lower": lower, "upper": upper, **_status(lower, upper, reason, norm_bound)}
             if inner and not search and found.witnesses is not None:
                 fields |= attained(found.witnesses, g)
             return fields
 
         return at
 
-    def _certified(self, g: Array, used: Level) -> tuple[Support, str]:
+    def _without_outer_bound(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Say what helps where f is not linear in the coefficients."""
+        if fields["status"] is Status.NO_OUTER_BOUND:
+            norm = "norm_bound=B bounds the coefficients"
+            if self._design("a bound").intercept:
+                norm += " but not the intercept, and so no value of E[y|x]"
+            fields["reason"] = f"{norm}. {ATTAINED}"
+        return fields
+
+    def _near_inputs(self, ball: BallChart, norm_bound: float) -> Array:
+        """Return what |f(z)| <= 1 + B‖k_z - k_x‖ says, the nearest input x being in the data."""
+        seen = np.diagonal(ball.N) > 0
+        steps = ball.functionals[:, None, :] - ball.F
+        square = (steps[:, :, seen] ** 2).sum(axis=2)
+        design = self._design("a norm bound")
+        lost = np.zeros(self.n)
+        if isinstance(design, KernelDesign):
+            own = np.diagonal(design.matrix[:, int(design.intercept) :])
+            lost = np.sqrt(np.maximum(own - (ball.F[:, seen] ** 2).sum(axis=1), 0.0))
+        square += (ball.beyond[:, None] + lost) ** 2
+        square[(steps[:, :, ~seen] != 0).any(axis=2)] = np.inf
+        bounds = 1 + norm_bound * np.sqrt(square.min(axis=1))
+        return np.where(ball.hidden, np.inf, bounds * OUTWARD)
+
+    def _certified(self, g: Array, used: Level, norm_bound: float | None) -> tuple[Support, str]:
         """Return bounds of gᵀa over the region, and how they were found."""
         assert self._linear is not None
         admissible, boxes = self._linear.admissible, self._linear.boxes
         if boxes is None:
-            upper = admissible.bounds(g)
-            return Support(-upper, upper, np.zeros(len(g), dtype=np.bool_), None), (
-                "The bounds follow from |f| <= 1 at the inputs alone: tighter ones are found for "
-                f"models of at most {LARGEST_RANK} coefficients. inner=True gives bounds that "
-                "members attain."
+            largest = admissible.bounds(g)
+            alone = "alone" if norm_bound is None else "and the norm bound alone"
+            return Support(-largest, largest, np.zeros(len(g), dtype=np.bool_), None), (
+                f"The bounds follow from |f| <= 1 at the inputs {alone}: tighter ones are found "
+                f"for models of at most {LARGEST_RANK} coefficients. {ATTAINED}"
             )
-        found = boxes.support(g, used.q, partial(self._nearby, used))
+        within = None if norm_bound is None else self._ball_in(boxes, norm_bound)
+        nearby = partial(self._nearby, used, norm_bound)
+        found = boxes.support(g, used.q, nearby, within=within)
         hidden, open_ = admissible.hidden(g), ~found.settled
         lower, upper = found.lower, found.upper
         if open_.any():
-            alone = admissible.bounds(g[open_])
-            lower[open_] = np.maximum(lower[open_], -alone)
-            upper[open_] = np.minimum(upper[open_], alone)
+            limit = admissible.bounds(g[open_])
+            lower[open_] = np.maximum(lower[open_], -limit)
+            upper[open_] = np.minimum(upper[open_], limit)
         empty = lower > upper
         lower, upper = (
             np.where(hidden & ~empty, -np.inf, lower),
@@ -181,10 +218,19 @@ class LabelRegion(PiecewiseRegion):
             f"may be wider than the region by more than {GAP:.0%}."
         )
 
+    def _ball_in(self, boxes: Boxes, norm_bound: float) -> Array:
+        """Return R: ‖Rx‖ <= 1 wherever some coefficients of these fitted values are in the ball."""
+        assert self._linear is not None
+        root = Ball.of(self._design("a norm bound").penalty_matrix(), norm_bound).root / norm_bound
+        free = orth(root @ self._linear.admissible.null)
+        moves = root @ boxes.back
+        return np.asarray(np.linalg.qr(moves - free @ (free.T @ moves), mode="r"))
+
     def _in_values(self, band: Any) -> Any:
-        """Turn bounds of the linear part into those of E[y|x]."""
+        """Turn bounds of the linear part into those of E[y|x], and say so if they are trivial."""
         if self._linear is not None:
-            return band
+            known = band.status is not Status.CERTIFIED or not _trivial(band)
+            return band if known else replace(band, status=Status.TRIVIAL)
         objective = self.objective
         assert isinstance(objective, DesignedObjective)
         names = ("estimate", "lower", "upper", "inner_lower", "inner_upper")
@@ -192,10 +238,9 @@ class LabelRegion(PiecewiseRegion):
         mapped = {k: None if v is None else objective.response(v) for k, v in values.items()}
         if band.status is Status.EMPTY:
             return replace(band, **mapped)
-        trivial = np.isinf(band.lower).any() or np.isinf(band.upper).any()
-        return replace(
-            band, **mapped, status=Status.CERTIFIED, reason=_TRIVIAL if trivial else band.reason
-        )
+        trivial = np.isinf(band.lower).all() and np.isinf(band.upper).all()
+        status = Status.TRIVIAL if trivial else Status.CERTIFIED
+        return replace(band, **mapped, status=status, reason=_UNKNOWN if trivial else ATTAINED)
 
     def _boundedness(self, used: Level) -> Boundedness:
         if self._linear is None:
@@ -221,7 +266,11 @@ class LabelRegion(PiecewiseRegion):
             return None
         wins = self.tie_order[0] < self.tie_order[1:]
         model = LabelModel.of(o.design.matrix, o.y, self.perturbations.drawn, score, wins)
-        admissible = Admissible.of(model.phi)
+        free = 0
+        if isinstance(o.design, KernelDesign) and o.design.full_rank:
+            # With a bias one direction is open whatever the values are.
+            free = len(o.design.distinct[0]) + int(o.design.intercept)
+        admissible = Admissible.of(model.phi, free)
         return _Linear(model, admissible, Boxes.of(model, admissible))
 
     @cached_property
@@ -233,7 +282,7 @@ class LabelRegion(PiecewiseRegion):
     @cached_property
     def _start(self) -> Array:
         """The estimate, or what comes closest to it within [-1, 1]."""
-        if self._linear is None or self.noise.admits(self.objective.fitted(self.estimate[None]))[0]:
+        if self._linear is None or self._admits(self.estimate):
             return self.estimate
         model = self._linear.model
         return self._linear.admissible.nearest(self.estimate, model.pull, model.push)
@@ -247,20 +296,33 @@ class LabelRegion(PiecewiseRegion):
         return Walk((vt.T / np.sqrt(s**2 + (_SMALLEST * s[0]) ** 2),), None, None)
 
     def _probes(self, norm_bound: float | None) -> Array:
-        """No direction: fitted values are bounded, and steps are taken along these alone."""
-        del norm_bound
-        return np.empty((0, self.objective.d))
+        """Single coefficients of the log-odds, as far as nothing holds them back.
 
-    def _nearby(self, used: Level, a: Array) -> Array:
+        Of a linear f none: values are bounded, and steps are taken along these alone.
+        """
+        own = np.eye(self.objective.d)
+        if self._linear is not None:
+            return own[:0]
+        return own if norm_bound is None else own[: int(self._design("sample").intercept)]
+
+    def _nearby(self, used: Level, norm_bound: float | None, a: Array) -> Array:
         """Return members near coefficients a (N, d): on lines to the start, and along all axes."""
         assert self._linear is not None
         axes = self._linear.admissible.back.T
         ways = np.concatenate([self._start - a, *(np.broadcast_to(x, a.shape) for x in axes)])
         origins = np.tile(a, (1 + len(axes), 1))
         found = self._lines.intervals(origins, ways, [used.q])[0]
+        found = self._confined(found, origins, ways, norm_bound)
         t = np.array([_closest(spans) for spans in found])
         points = (origins + t[:, None] * ways)[np.isfinite(t)]
+        if norm_bound is not None:
+            P = self._design("a norm bound").penalty_matrix()
+            points = points[np.einsum("ij,jk,ik->i", points, P, points) <= norm_bound**2]
         return np.asarray(points[self._accepts(points, used)])
+
+    def _admits(self, a: Array) -> bool:
+        f = self.objective.fitted(a[None])
+        return bool(self.noise.admits(self.objective.y - f, f)[0])
 
     def _accepts(self, a: Array, used: Level) -> BoolArray:
         return np.asarray(self._ranks_of(a) <= used.largest_rank)
@@ -276,10 +338,21 @@ class LabelRegion(PiecewiseRegion):
             )
 
     def _no_geometry(self, operation: str) -> NotAvailable:
+        if self._linear is not None:
+            return NotAvailable(
+                f"{operation} is not known for labels and {self.objective}: use bounded(level), "
+                "interval or band."
+            )
         return NotAvailable(
-            f"{operation} is not known for labels and {self.objective}: use rank, contains, test, "
-            "crossings, reach, sample, interval or band."
+            f"{operation} is not known for labels and {self.objective}, whose region has no outer "
+            "bound: crossings(direction) shows where a line leaves it, band(X, inner=True) what "
+            "members attain."
         )
+
+
+def _trivial(band: Any) -> bool:
+    """Whether a band says no more than that E[y|x] lies in [-1, 1]."""
+    return bool((band.lower <= -1 + 1e-9).all() and (band.upper >= 1 - 1e-9).all())
 
 
 def _closest(spans: Array) -> float:
@@ -291,14 +364,18 @@ def _closest(spans: Array) -> float:
     return float(t[np.argmin(np.abs(t))])
 
 
-def _status(lower: Array, upper: Array, reason: str) -> dict[str, Any]:
+def _status(lower: Array, upper: Array, reason: str, norm_bound: float | None) -> dict[str, Any]:
     """Say what kind of answer the bounds are."""
     if (lower > upper).any():
-        return {"status": Status.EMPTY, "reason": _EMPTY}
+        why = _EMPTY if norm_bound is None else _EMPTY_IN_BALL.format(norm_bound)
+        return {"status": Status.EMPTY, "reason": why}
     if np.isfinite(lower).all() and np.isfinite(upper).all():
         return {"status": Status.CERTIFIED, "reason": reason}
     ways = (
         "What helps: inputs of the data, where E[y|x] is determined; a model without a bias beside "
-        "a full-rank kernel; a norm bound."
+        "a full-rank kernel"
     )
-    return {"status": Status.UNDETERMINED, "reason": ways}
+    return {
+        "status": Status.UNDETERMINED,
+        "reason": ways + ("; a norm bound." if norm_bound is None else "."),
+    }

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from unassuming._errors import complaint
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise import Perturbations
 from unassuming.objectives import DesignedObjective, LeastNormScore, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
@@ -63,15 +63,23 @@ class RankEngine:
         for batch in self._batches(len(careful)):
             rows = careful[batch]
             r = candidates.residuals(self.objective, rows)
-            contrast = self._contrast(candidates, rows, r)
-            ranks[rows] = self._rank(*contrast.normalised().gaps(), r)
+            admitted = self._admitted(r)
+            ranks[rows[~admitted]] = self.perturbations.m
+            rows, r = rows[admitted], r[admitted]
+            if len(rows):
+                contrast = self._contrast(candidates, rows, r)
+                ranks[rows] = self._rank(*contrast.normalised().gaps(), r)
         return ranks
+
+    def _admitted(self, r: Array) -> BoolArray:
+        """Which candidates with these residuals could have produced the data; unless in doubt."""
+        possible = self.perturbations.noise.admits(r, self.objective.y - r)
+        return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
     def _rank(self, gaps: Array, tolerance: Array | float, r: Array) -> IntArray:
         """Return ranks from Z_i - Z_0; m for a candidate that cannot have produced any data."""
         position = rank(precedes(gaps, tolerance, self.tie_order))
-        admitted = self.perturbations.noise.admits(self.objective.y - r)
-        return np.where(admitted, position, self.perturbations.m)
+        return np.where(self._admitted(r), position, self.perturbations.m)
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the lifted product decides; return the candidates left over."""

@@ -17,9 +17,10 @@ from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions._candidates import FITTED, Candidates, resolve
 from unassuming.regions._data import Data
 from unassuming.regions._describe import (
+    PROBABILITIES,
     PUBLISHED_CLASSIFIER,
     Description,
-    outside_unit_interval,
+    not_admitted,
     shown,
 )
 from unassuming.regions._diagnose import Diagnosis, diagnose
@@ -263,11 +264,15 @@ class Region(ABC):
                 f"{len(found)}. Use rank() or pvalue() for several."
             )
         caveat = found.caveat or (FITTED if self._is_estimate(found) else "")
-        fitted = self.objective.y - found.residuals(self.objective, slice(None))
-        if not self.noise.admits(fitted)[0]:
-            caveat = f"{outside_unit_interval(fitted[0])} {caveat}".strip()
+        r = found.residuals(self.objective, slice(None))
+        fitted = self.objective.y - r
+        if not self.noise.admits(r, fitted)[0]:
+            caveat = f"{not_admitted(fitted[0])} {caveat}".strip()
+        rank = int(self._engine.ranks(found)[0])
+        if found.values is not None and not found.caveat and self._are_probabilities(fitted, rank):
+            caveat = f"{PROBABILITIES} {caveat}".strip()
         return RankTest(
-            rank=int(self._engine.ranks(found)[0]),
+            rank=rank,
             m=self.m,
             statistics=self._engine.statistics(found)[0],
             caveat=caveat,
@@ -322,6 +327,11 @@ class Region(ABC):
         if np.ndim(level) == 1:
             return Levels({as_double(p): at(self.level(p)) for p in as_levels(level)})
         return at(self.level(level))
+
+    def _are_probabilities(self, fitted: Array, rank: int) -> bool:
+        """Whether the values of a candidate that is rejected look like P(y = 1 | x)."""
+        within = bool(((fitted >= 0) & (fitted <= 1)).all())
+        return within and isinstance(self.noise, Labels) and 10 * rank > 9 * self.m
 
     def _is_estimate(self, candidate: Candidates) -> bool:
         """Whether the candidate is the estimate itself, if there is one."""

@@ -36,6 +36,7 @@ class Status(Enum):
     )
     UNDETERMINED = "some functionals are not determined by the fitted values: they take every value"
     NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
+    TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
     EMPTY = "the region of this level has no member at all"
 
 
@@ -109,7 +110,7 @@ class Bounds:
         if self.norm_bound is not None:
             text += f", given a norm of at most {self.norm_bound:.6g} (your assumption)"
         text += f": {self.status.value}"
-        if self.status is not Status.CERTIFIED:
+        if self.status not in (Status.CERTIFIED, Status.TRIVIAL):
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
         return text + "." + (f" {self.reason}" if self.reason else "")
 
