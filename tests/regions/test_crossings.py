@@ -359,3 +359,18 @@ def test_a_box_beyond_all_numbers_has_crossings():
     region = ua.confidence_region(SVR(C=1e18, gamma=1.0), X, y, m=20, random_state=0)
     spans = region.crossings(np.ones(region.objective.d), 0.5)
     assert not np.isnan(spans).any()
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Lasso(0.1)])
+def test_many_lines_at_once_are_those_one_by_one(model):
+    X, y, _ = ua.datasets.linear(n=30, d=2, random_state=0)
+    region = ua.confidence_region(model, X, y, random_state=0)
+    directions = np.random.default_rng(0).normal(size=(5, 3))
+    origin = region.estimate + 0.1
+    several = region.crossings(directions, level=[0.5, 0.9], origin=origin)
+    assert list(several) == [0.5, 0.9]
+    for level, spans in several.items():
+        assert len(spans) == 5
+        for direction, found in zip(directions, spans, strict=True):
+            alone = region.crossings(direction, level=level, origin=origin)
+            np.testing.assert_allclose(found, alone, rtol=1e-9)
