@@ -21,7 +21,12 @@ from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, show
 from unassuming.regions._labels import LabelRegion
 from unassuming.regions._options import check_options, is_label_model
 from unassuming.regions._piecewise import PiecewiseRegion
-from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
+from unassuming.regions._pipeline import (
+    fit_transform_without_y,
+    frozen_steps,
+    seed_unset,
+    split_pipeline,
+)
 from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._region import Region
@@ -56,8 +61,9 @@ def confidence_region(
         LinearRegression, Ridge, KernelRidge, SVR, Lasso, HuberRegressor, RidgeClassifier,
         LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised
         transformers ending in one of them. Only its hyper-parameters are used; it need not be
-        fitted. The transformers are fitted here, without y. How each hyper-parameter enters is
-        told by the factories in `unassuming.objectives`.
+        fitted. The transformers are fitted here, without y; one in a FrozenEstimator is taken as it
+        is, and the region then rests on its having been fitted on other rows. How each
+        hyper-parameter enters is told by the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data. Those of dask are summed by its scheduler in use, and need a model that
         `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
@@ -271,6 +277,7 @@ def describe(
 ) -> Description:
     """Say what a region covers, how surely, and what that rests on."""
     surely = "exactly" if ties == "random" else "at least"
+    frozen = frozen_steps(estimator)
     labels = isinstance(noise, Labels)
     target, lies = ("E[y|x]", "lies") if labels else ("the noise-free outputs", "lie")
     covers = (
@@ -283,6 +290,7 @@ def describe(
         ("data", f"n = {n} rows, d = {objective.d} coefficients"),
         ("assumes", noise.assumption),
         ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
+        *(("", f"the frozen step {step!r} was fitted on other rows") for step in frozen),
         ("covers", covers),
     ]
     design = getattr(objective, "design", None)
@@ -290,7 +298,7 @@ def describe(
         features = isinstance(design, FeatureDesign)
         what = f"{objective.d} features" if features else "kernel at the inputs"
         lie = f"{objective.spanned} lie" if objective.spanned else f"{target} {lies}"
-        lines.insert(3, ("", f"{lie} in the span of the {what}"))
+        lines.insert(-1, ("", f"{lie} in the span of the {what}"))
     name = psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"
     lines += [
         ("weighting", name),
