@@ -17,7 +17,12 @@ from unassuming.noise._parts import restricted
 from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, shown
+from unassuming.regions._describe import (
+    PUBLISHED_CLASSIFIER,
+    Description,
+    shown,
+    with_plain_numbers,
+)
 from unassuming.regions._labels import LabelRegion
 from unassuming.regions._options import check_options, is_label_model
 from unassuming.regions._piecewise import PiecewiseRegion
@@ -167,7 +172,7 @@ def build_region(
     psi = objective.default_weighting if weighting is None else weighting
     score = objective.score(psi)
     whitened = isinstance(psi, str) and psi == "hessian"
-    estimator = deepcopy(estimator)
+    estimator = with_plain_numbers(estimator)
     return _kind(objective, perturbations.noise, whitened=whitened)(
         estimator=estimator,
         transform=partial(_transformed, transformers, column_names(features)),

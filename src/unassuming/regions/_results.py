@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unassuming._frames import apart, as_frame
 from unassuming._typing import Array, BoolArray
 from unassuming.regions._directions import as_points
 
@@ -90,13 +91,7 @@ class Bounds:
 
     def _frame(self, columns: dict[Any, Any], index: Any) -> Any:
         """Return a pandas DataFrame of these columns, then those of the bounds."""
-        try:
-            import pandas as pd
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                "to_frame needs pandas: install it with  pip install pandas"
-            ) from error
-        return pd.DataFrame({**columns, **self._columns()}, index=index)
+        return as_frame({**columns, **self._columns()}, index=index)
 
     def _text(self, what: str, heading: Any, labels: Iterable[Any]) -> str:
         """Return the sentence, the table under it, and what has to be said besides."""
@@ -219,11 +214,7 @@ class Band(Bounds):
 
         The columns of a DataFrame, or a single feature, come first; the index is kept.
         """
-        taken = self._columns()
-        inputs = {
-            f"input {name}" if name in taken else name: values
-            for name, values in _input_columns(self.X).items()
-        }
+        inputs = apart(_input_columns(self.X), self._columns())
         return self._frame(inputs, self.X.index if hasattr(self.X, "iloc") else None)
 
     def __str__(self) -> str:
