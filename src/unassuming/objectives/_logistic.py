@@ -27,6 +27,18 @@ class LogisticObjective(SmoothObjective):
 
     A function with values ±1 has infinite log-odds; `coefficients` says what stands for it.
 
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array of shape (n,)
+        Labels ±1.
+    w : array of shape (n,)
+        Weights.
+    lam : float
+        λ.
+    penalty : float
+        Of the absolute values, for every coefficient but the intercept.
+
     Examples
     --------
     >>> from unassuming.objectives import FeatureDesign

@@ -59,6 +59,10 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 def factory_for(estimator: Any) -> Factory:
     """Return the registered factory, or raise a TypeError that lists what is supported.
 
+    Parameters
+    ----------
+    estimator : object
+
     Examples
     --------
     >>> from sklearn.linear_model import Ridge

@@ -163,6 +163,11 @@ class Region(ABC):
     def statistics(self, candidates: Any) -> Array:
         """Return Z_0, ..., Z_{m-1}: shape (m,) for one candidate, (N, m) for several.
 
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
+
         Examples
         --------
         >>> import unassuming as ua
@@ -178,6 +183,11 @@ class Region(ABC):
 
     def rank(self, candidates: Any) -> Any:
         """Return the position of Z_0 among the statistics, from 1 to m.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
 
         Examples
         --------
@@ -195,6 +205,11 @@ class Region(ABC):
     def smallest_level(self, candidates: Any) -> Any:
         """Return rank / m, the level from which on the candidate is inside (m / m: never).
 
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
+
         Examples
         --------
         >>> import unassuming as ua
@@ -208,6 +223,11 @@ class Region(ABC):
 
     def pvalue(self, candidates: Any) -> Any:
         """Return the p-value of the hypothesis that the candidate is the noise-free model.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
 
         Examples
         --------
@@ -230,6 +250,12 @@ class Region(ABC):
         A sequence of levels gives a dictionary. With ``m="group"`` the level used is the next
         admissible one, see `level`.
 
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
+        level : float or sequence of floats, default 0.9
+
         Examples
         --------
         >>> import unassuming as ua
@@ -246,6 +272,10 @@ class Region(ABC):
 
     def test(self, candidate: Any) -> RankTest:
         """Test the hypothesis that one candidate is the noise-free model at the inputs.
+
+        Parameters
+        ----------
+        candidate : array of shape (d,), callable or fitted estimator
 
         Examples
         --------
@@ -334,14 +364,33 @@ class Region(ABC):
 
     @abstractmethod
     def reach(self, directions: Any, level: Any = 0.9) -> Any:
-        """Return how far rays from the estimate stay in the region."""
+        """Return how far rays from the estimate stay in the region.
+
+        Parameters
+        ----------
+        directions : array of shape (d,) or (N, d)
+        level : float, sequence of floats or None, default 0.9
+        """
 
     @abstractmethod
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
-        """Return the intervals of t with origin + t · direction in the region, (k, 2)."""
+        """Return the intervals of t with origin + t · direction in the region, (k, 2).
+
+        Parameters
+        ----------
+        direction : array of shape (d,)
+        level : float or sequence of floats, default 0.9
+        origin : array of shape (d,), optional
+            The estimate by default.
+        """
 
     def ellipsoid(self, level: Any = 0.9) -> Any:
-        """Not available for this objective."""
+        """Not available for this objective.
+
+        Parameters
+        ----------
+        level : float or sequence of floats, default 0.9
+        """
         raise self._no_geometry("ellipsoid")
 
     @abstractmethod
@@ -353,7 +402,12 @@ class Region(ABC):
         """Bound the function at inputs, simultaneously."""
 
     def bounded(self, level: Any = 0.9) -> Any:
-        """Not available for this objective."""
+        """Not available for this objective.
+
+        Parameters
+        ----------
+        level : float or sequence of floats, default 0.9
+        """
         raise self._no_geometry("bounded")
 
     @abstractmethod

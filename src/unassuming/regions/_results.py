@@ -273,6 +273,9 @@ class Ellipsoid:
     level : float
     status : Status
     reason : str
+    root_inverse : array of shape (d, k)
+        a - center = root_inverse v with ‖v‖² <= radius, in the k directions that change fitted
+        values.
 
     Examples
     --------
@@ -293,10 +296,15 @@ class Ellipsoid:
     level: float
     status: Status
     reason: str
-    root_inverse: Array = field(repr=False)  # a - center = root_inverse v
+    root_inverse: Array = field(repr=False)
 
     def contains(self, candidates: ArrayLike) -> Any:
-        """Whether coefficient vectors lie inside, (d,) or (N, d)."""
+        """Whether coefficient vectors lie inside, (d,) or (N, d).
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d)
+        """
         points, single = as_points(candidates, "the candidate", len(self.center))
         a = points - self.center
         value = np.einsum("nj,jk,nk->n", a, self.matrix, a)
@@ -330,7 +338,12 @@ class Ellipsoid:
         return float(np.exp(log_unit + 0.5 * (d * np.log(self.radius) - logdet)))
 
     def project(self, g: ArrayLike) -> tuple[Any, Any]:
-        """Return the smallest and largest value of gᵀa over the ellipsoid, for g (d,) or (N, d)."""
+        """Return the smallest and largest value of gᵀa over the ellipsoid, for g (d,) or (N, d).
+
+        Parameters
+        ----------
+        g : array of shape (d,) or (N, d)
+        """
         rows, single = as_points(g, "g", len(self.center))
         low, high = self._extremes(rows)
         return (float(low[0]), float(high[0])) if single else (low, high)
