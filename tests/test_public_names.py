@@ -117,6 +117,12 @@ def test_every_method_is_documented(name):
     assert not untold(function, *texts)
 
 
+@pytest.mark.parametrize("name", ["noise.Noise", "noise.Perturbations", "objectives.Objective"])
+def test_methods_that_others_write_tell_their_parameters(name):
+    cls = DOCUMENTED[name]
+    assert not {m for m, f in members(cls) if untold(f, inspect.getdoc(f))}
+
+
 def bases(cls, function):
     """The classes that define a method of that name, and may tell of its parameters."""
     return [base for base in cls.__mro__ if function.__name__ in vars(base)]

@@ -416,6 +416,16 @@ def test_transformers_never_see_y():
     np.testing.assert_array_equal(model.predict(NEW), Ridge(0.5).fit(X, Y).predict(NEW))
 
 
+@pytest.mark.parametrize("cls", [ua.ConfidenceRegressor, ua.ConfidenceClassifier])
+def test_what_a_pipeline_around_it_does_is_told(cls):
+    """It cannot be seen from inside: a pipeline outside fits its transformers with y."""
+    outer = make_pipeline(UsesY(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0)).fit(X, Y)
+    assert outer[0].scale_ != 1.0
+    text = " ".join(cls.__doc__.split())
+    assert "a pipeline around this estimator hands them y" in text
+    assert "SelectKBest" in text
+
+
 # --- refusals, all of them at fit -----------------------------------------------------------------
 
 
