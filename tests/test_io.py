@@ -22,7 +22,14 @@ from sklearn.compose import make_column_transformer
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -80,6 +87,9 @@ CASES = {
     "kernel huber": (ua.KernelHuber(kernel="rbf", kernel_params={}), {}),
     "matrix": (Ridge(0.5), {"weighting": np.diag([1.0, 2.0, 3.0])}),
     "labels": (RidgeClassifier(), {"y": NAMES}),
+    "logistic": (LogisticRegression(C=2.0), {"y": NAMES}),
+    "numpy parameters": (Ridge(np.float64(0.5), fit_intercept=np.bool_(True)), {}),
+    "integer parameters": (KernelRidge(kernel="poly", degree=np.int64(2)), {}),
     "labels as objects": (ua.LSSVC(kernel="rbf"), {"y": NAMES.astype(object)}),
 }
 
@@ -205,6 +215,9 @@ MORE_COLUMNS = {
         {"a": pd.array([True, None, False, True] * 4, dtype="boolean")}
     ),
     "pandas text with holes": pd.DataFrame({"a": pd.array(["u", None] * 8, dtype="string")}),
+    "pandas objects of every kind": pd.DataFrame(
+        {"a": pd.Series([None, np.nan, "u", 1.5] * 4, dtype=object)}
+    ),
     "pandas moments": pd.DataFrame({"a": DAYS}),
     "pandas positions": pd.DataFrame({7: np.arange(N)}),
 }
@@ -246,6 +259,8 @@ def test_columns_of_every_kind_come_back_as_they_were(kind, tmp_path):
     assert list(map(str, inputs.dtypes)) == list(map(str, frame.dtypes))
     assert list(inputs.columns) == list(frame.columns)
     assert inputs.equals(frame)
+    if "object" in map(str, frame.dtypes):  # pandas takes None and not-a-number for equal
+        assert list(map(repr, inputs["a"])) == list(map(repr, frame["a"]))
 
 
 @pytest.mark.parametrize(
@@ -402,6 +417,26 @@ def test_code_that_agrees_at_the_inputs_alone_is_refused(saved, given, message, 
     assert_same(ua.load(tmp_path / "region", estimator=saved), region)
 
 
+def nearly_plain(inputs):
+    return inputs * (1 + 1e-5)
+
+
+def plain_up_to_rounding(inputs):
+    return inputs * (1 + 1e-13)
+
+
+nearly_plain.__name__ = plain_up_to_rounding.__name__ = "plain"
+
+
+def test_features_are_the_same_up_to_rounding_and_no_further(tmp_path):
+    """So little changes no rank of the candidates in the file: the features themselves tell."""
+    region = build(function(plain))
+    ua.save(region, tmp_path / "region")
+    assert ua.load(tmp_path / "region", estimator=function(plain_up_to_rounding)).n == N
+    with pytest.raises(ValueError, match="with other features"):
+        ua.load(tmp_path / "region", estimator=function(nearly_plain))
+
+
 def columns_by_name(frame):
     return np.column_stack([np.asarray(frame["size"]), np.asarray(frame["count"])])
 
@@ -478,6 +513,14 @@ def test_a_noise_class_of_the_user_is_given_again(tmp_path):
     with pytest.raises(ValueError, match="expected an instance of PairSymmetric"):
         ua.load(tmp_path / "region")
     assert_same(ua.load(tmp_path / "region", noise=PairSymmetric(N)), region)
+
+
+def test_numbers_of_a_grid_are_told_alike_before_and_after(tmp_path):
+    search = GridSearchCV(Ridge(), {"alpha": np.geomspace(0.1, 10, 3)}, cv=2)
+    region = ua.tuned_region(search, X, Y, random_state=0)
+    assert isinstance(region.tuning.best_params["alpha"], np.floating)
+    ua.save(region, tmp_path / "region")
+    assert_same(ua.load(tmp_path / "region"), region)
 
 
 def test_a_tuned_region_remembers_its_tuning(tmp_path):

@@ -14,10 +14,6 @@ from unassuming.regions import _diagnose, _results, _tuning
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
-# For those who write objectives of their own: arguments are told by the modules, and their names
-# are the symbols of docs/theory.md.
-SYMBOLS = ("objectives.", "ranking.")
-
 
 def ours(thing):
     return getattr(thing, "__module__", "").startswith("unassuming")
@@ -94,7 +90,15 @@ def test_there_is_something_to_check():
 def named_parameters(thing):
     if inspect.isclass(thing) and (issubclass(thing, (Exception, ua.Region, Enum, dict))):
         return []  # not built by the user
-    return [p for p in inspect.signature(thing).parameters if p not in ("args", "kwargs")]
+    parameters = inspect.signature(thing).parameters.items()
+    named = {name for name, p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    return named - {"self", "cls"}
+
+
+def untold(thing, *texts):
+    """Parameters that no text names outside its examples."""
+    prose = " ".join(text.split("Examples\n---")[0] for text in texts)
+    return {p for p in named_parameters(thing) if not re.search(rf"(?<!\w){p}(?!\w)", prose)}
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
@@ -102,15 +106,26 @@ def test_every_name_is_documented(name):
     text = inspect.getdoc(DOCUMENTED[name])
     assert text
     assert re.match(r"\S.*\.(\n\n|$)", text), "a summary line, then an empty one"
-    takes = named_parameters(DOCUMENTED[name])
-    sections = re.findall(r"^(\w[\w ]*)\n-{3,}$", text, re.MULTILINE)
-    told = "Parameters" in sections or "Attributes" in sections
-    assert told or not takes or name.startswith(SYMBOLS)
+    assert not untold(DOCUMENTED[name], text)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_is_documented(name):
-    assert inspect.getdoc(METHODS[name][1])
+    cls, function = METHODS[name]
+    texts = [inspect.getdoc(vars(base)[function.__name__]) for base in bases(cls, function)]
+    assert texts[0]
+    assert not untold(function, *texts)
+
+
+@pytest.mark.parametrize("name", ["noise.Noise", "noise.Perturbations", "objectives.Objective"])
+def test_methods_that_others_write_tell_their_parameters(name):
+    cls = DOCUMENTED[name]
+    assert not {m for m, f in members(cls) if untold(f, inspect.getdoc(f))}
+
+
+def bases(cls, function):
+    """The classes that define a method of that name, and may tell of its parameters."""
+    return [base for base in cls.__mro__ if function.__name__ in vars(base)]
 
 
 def test_every_name_has_an_example():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from scipy.stats import beta, binom
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_approximation import RBFSampler
@@ -17,7 +18,7 @@ from sklearn.linear_model import (
     RidgeCV,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
 from unassuming.testing import _coverage, _methods
@@ -141,6 +142,28 @@ def test_the_bounds_of_the_gaussian_process_are_those_of_its_posterior():
     np.testing.assert_allclose(upper - lower, 2 * 1.6448536269514722 * deviation, rtol=1e-4)
 
 
+class Constant(RegressorMixin, BaseEstimator):
+    """Fits the smallest output: its residuals are far from centred."""
+
+    def fit(self, X, y):
+        self.value_ = float(np.min(y))
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.value_)
+
+
+def test_the_bounds_of_the_bootstrap_are_quantiles_of_refits_to_centred_residuals():
+    """Of the smallest of n draws: its quantiles are those of the law of a minimum."""
+    y = np.array([0.0, 1.0, 2.0, 5.0])
+    X = np.zeros((4, 1))
+    lower, upper = _methods.bootstrap(Constant(), X, y, 0.5, 4000, np.random.default_rng(0))
+    # The fit is 0, the centred residuals are y - 2. The smallest of four draws with replacement is
+    # -2 with probability 1 - (3/4)^4 = 0.68, at most -1 with 1 - (1/2)^4 = 0.94.
+    np.testing.assert_array_equal(lower, [-2.0] * 4)  # at 0.25
+    np.testing.assert_array_equal(upper, [-1.0] * 4)  # at 0.75
+
+
 def test_the_bootstrap_has_the_spread_of_least_squares():
     X, y, _ = make_data(np.random.default_rng(1), n=60)
     rng = np.random.default_rng(0)
@@ -150,6 +173,15 @@ def test_the_bootstrap_has_the_spread_of_least_squares():
     r = y - H @ y
     deviation = np.sqrt(np.mean((r - r.mean()) ** 2) * np.diag(H))
     np.testing.assert_allclose(upper - lower, 2 * 1.645 * deviation, rtol=0.25)
+
+
+def test_t_bounds_of_a_kernel_are_those_of_least_squares_on_the_inputs():
+    X, y, _ = make_data(np.random.default_rng(1))
+    region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
+    expected = sm.OLS(y, sm.add_constant(X)).fit()
+    expected = expected.get_prediction(sm.add_constant(X)).conf_int(alpha=0.1)
+    found = np.column_stack(_methods.t_bounds(region, y, 0.9))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_a_kernel_compares_least_squares_on_the_inputs():
@@ -193,6 +225,50 @@ def test_the_same_seed_gives_the_same_result_for_every_number_of_jobs():
     again = measure(repetitions=5, random_state=alone.seed)
     np.testing.assert_equal(as_numbers(again), as_numbers(alone))
     assert as_numbers(measure(repetitions=5, random_state=1))[1:] != as_numbers(alone)[1:]
+
+
+OVERWRITING = make_pipeline(StandardScaler(copy=False), LinearRegression(copy_X=False))
+
+
+def test_models_that_overwrite_their_inputs_change_no_result():
+    def data(rng):
+        X = 5 + 3 * rng.normal(size=(20, 2))
+        return X, X.sum(axis=1) + rng.laplace(size=20), lambda X: X.sum(axis=1)
+
+    def plain(rng):
+        return data(rng)
+
+    gentle = make_pipeline(StandardScaler(), LinearRegression())
+    found, expected = measure(OVERWRITING, data), measure(gentle, plain)
+    assert (found.outside, expected.outside) == (0, 0)
+    for ours, theirs in zip(as_numbers(found), as_numbers(expected), strict=True):
+        assert ours[:3] == theirs[:3]
+        np.testing.assert_allclose(ours[3:], theirs[3:], rtol=1e-9)
+
+
+def test_models_that_overwrite_their_inputs_get_copies_in_every_refit():
+    X, y, _ = make_data(np.random.default_rng(1))
+    before = X.copy()
+    found = _methods.bootstrap(OVERWRITING, X, y, 0.9, 20, np.random.default_rng(0))
+    np.testing.assert_array_equal(X, before)
+    gentle = make_pipeline(StandardScaler(), LinearRegression())
+    expected = _methods.bootstrap(gentle, X, y, 0.9, 20, np.random.default_rng(0))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+class OwnRidge(Ridge):
+    """A model of the user's own, in a module that workers have not read."""
+
+
+def own_factory(estimator, X, y, sample_weight):
+    return ua.objectives.from_ridge(estimator, X, y, sample_weight)
+
+
+def test_models_of_ones_own_are_known_to_every_process():
+    ua.register_objective(OwnRidge, own_factory)
+    here = measure(OwnRidge(0.1), repetitions=4, compare=False)
+    there = measure(OwnRidge(0.1), repetitions=4, compare=False, n_jobs=2)
+    assert (there.region.covered, there.region.runs) == (here.region.covered, 4)
 
 
 def test_the_table_prints_and_becomes_a_frame():
@@ -244,6 +320,16 @@ def test_runs_with_the_truth_outside_the_span_are_counted(model, outside):
     measured = measure(model, compare=False)
     assert measured.outside == outside
     assert f"outside the span of the model in {outside} of 6 runs" in str(measured)
+
+
+def test_a_truth_a_little_outside_the_span_is_outside():
+    """A hundredth of the largest value is no rounding."""
+
+    def bent(rng):
+        X, y, f = make_data(rng)
+        return X, y, lambda X: f(X) + 0.02 * np.sin(9 * X[:, 0])
+
+    assert measure(QUADRATIC, bent, compare=False).outside == 6
 
 
 def test_log_odds_in_the_span_are_told_from_others():

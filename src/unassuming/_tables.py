@@ -186,8 +186,8 @@ _POLARS_TEXT = ("String", "Categorical", "Enum")
 
 
 def _missing(entry: Any) -> bool:
-    """Whether this is a missing value: pandas' own one compares with nothing."""
-    return entry is None or type(entry).__name__ in ("NAType", "NaTType") or entry != entry
+    """Whether this is None, or what pandas has for it. Not-a-number is a number, and stays one."""
+    return entry is None or type(entry).__name__ in ("NAType", "NaTType")
 
 
 def _not_plain(name: str, value: Any) -> TypeError:

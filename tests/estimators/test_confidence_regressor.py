@@ -65,7 +65,10 @@ def expected_failures(wrapped):
 @parametrize_with_checks(
     [
         ua.ConfidenceRegressor(model)
-        for model in (None, Ridge(), KernelRidge(), Lasso(alpha=0.01), SVR())
+        for model in (
+            *(None, Ridge(), LinearRegression(), KernelRidge(), Lasso(alpha=0.01), SVR()),
+            *(ua.KernelLasso(), ua.KernelHuber()),
+        )
     ],
     expected_failed_checks=expected_failures,
 )
@@ -156,6 +159,21 @@ def test_the_status_before_any_band_is_that_of_the_training_inputs():
     assert before == model.band_status_
 
 
+def test_the_status_before_any_band_follows_the_parameters():
+    model = fitted(KernelRidge(kernel="rbf"))
+    assert "norm_bound" in model.band_status_
+    model.set_params(norm_bound=30.0)
+    assert model.band_status_.startswith("every bound is finite")
+
+
+def test_a_new_fit_forgets_the_status_of_the_last_band():
+    model = fitted(KernelRidge(kernel="rbf"))
+    model.predict_band(X)
+    assert "norm_bound" in model.band_status_
+    model.set_params(estimator=Ridge(0.5)).fit(X, Y)
+    assert model.band_status_.startswith("every bound is finite")
+
+
 # --- weights --------------------------------------------------------------------------------------
 
 
@@ -168,7 +186,9 @@ def test_weights_reach_the_model_and_the_region_through_a_pipeline():
     np.testing.assert_allclose(ours.region_.estimate, estimate, rtol=1e-8)
 
 
-@pytest.mark.parametrize("model", [Lasso(0.05), SVR(), HuberRegressor()], ids=repr)
+@pytest.mark.parametrize(
+    "model", [Lasso(0.05), SVR(), HuberRegressor(), ua.KernelLasso(0.1, kernel="rbf")], ids=repr
+)
 def test_without_a_region_for_varying_weights_predictions_remain(model):
     ours = ua.ConfidenceRegressor(model, random_state=0).fit(X, Y, sample_weight=WEIGHT)
     plain = clone(model).fit(X, Y, sample_weight=WEIGHT)
@@ -210,6 +230,64 @@ def test_metadata_routing_carries_the_weights():
     np.testing.assert_allclose(outer.predict(X), plain.predict(scaled), rtol=1e-10)
     assert not np.allclose(outer.predict(X), Ridge(0.5).fit(scaled, Y).predict(scaled))
     np.testing.assert_array_equal(scores, expected)
+
+
+# --- all or nothing -------------------------------------------------------------------------------
+
+
+class Fails(TransformerMixin, BaseEstimator):
+    """A transformer that works for the model and fails for the region, or the other way round."""
+
+    calls = 0
+
+    def __init__(self, at=2):
+        self.at = at
+
+    def fit(self, X, y=None):
+        type(self).calls += 1
+        if type(self).calls >= self.at:
+            raise OSError("the disk is gone")
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return X
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_refit_that_fails_changes_nothing(at):
+    model = fitted(Ridge(0.5))
+    before, band = model.predict(NEW), model.predict_band(NEW)
+    Fails.calls = 0
+    model.set_params(estimator=make_pipeline(Fails(at), Ridge(0.5)))
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit(X, -Y)
+    np.testing.assert_array_equal(model.predict(NEW), before)
+    np.testing.assert_array_equal(model.predict_band(NEW), band)
+
+
+@pytest.mark.parametrize("options", [{"level": 90}, {"noise": "gaussian"}, {"norm_bound": -1}])
+def test_a_first_fit_that_fails_leaves_nothing_fitted(options):
+    model = ua.ConfidenceRegressor(Ridge(), **options)
+    with pytest.raises(ValueError, match=next(iter(options))):
+        model.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(NEW)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": 90}, "level must be a number strictly between 0 and 1.*Pass 0.9"),
+        ({"level": 0.123}, "level is not admissible with m = 100"),
+        ({"level": 90, "m": "group"}, "level must be a number strictly between 0 and 1"),
+        ({"norm_bound": -1}, "norm_bound is out of range"),
+    ],
+    ids=str,
+)
+def test_parameters_are_checked_also_where_there_is_no_region(options, message):
+    with pytest.raises(ValueError, match=message):
+        ua.ConfidenceRegressor(Lasso(0.05), **options).fit(X, Y, sample_weight=WEIGHT)
 
 
 # --- life inside scikit-learn ---------------------------------------------------------------------
@@ -294,6 +372,33 @@ def test_one_seed_gives_one_region():
     assert not np.array_equal(a.predict_band(NEW), c.predict_band(NEW))
 
 
+class DrawsInSecret(TransformerMixin, BaseEstimator):
+    """Random features that no seed reaches."""
+
+    def fit(self, X, y=None):
+        self.matrix_ = np.random.default_rng().normal(size=(X.shape[1], 2))
+        return self
+
+    def transform(self, X):
+        return X @ self.matrix_
+
+
+def test_features_that_differ_between_predictions_and_region_are_refused():
+    with pytest.raises(ValueError, match=r"other features when it is fitted again.*DrawsInSecret"):
+        fitted(make_pipeline(StandardScaler(), DrawsInSecret(), Ridge(0.1)))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_model_that_draws_at_random_is_seeded():
+    """Coordinate descent in random order, stopped early, is elsewhere for every seed."""
+    model = make_pipeline(
+        PolynomialFeatures(3), Lasso(0.01, selection="random", tol=1e-12, max_iter=2)
+    )
+    one, two = (fitted(model).predict(NEW) for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(one, fitted(model, random_state=1).predict(NEW))
+
+
 class UsesY(TransformerMixin, BaseEstimator):
     """Scales by what it can see of y."""
 
@@ -309,6 +414,16 @@ def test_transformers_never_see_y():
     model = fitted(make_pipeline(UsesY(), Ridge(0.5)))
     assert model.estimator_[0].scale_ == 1.0
     np.testing.assert_array_equal(model.predict(NEW), Ridge(0.5).fit(X, Y).predict(NEW))
+
+
+@pytest.mark.parametrize("cls", [ua.ConfidenceRegressor, ua.ConfidenceClassifier])
+def test_what_a_pipeline_around_it_does_is_told(cls):
+    """It cannot be seen from inside: a pipeline outside fits its transformers with y."""
+    outer = make_pipeline(UsesY(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0)).fit(X, Y)
+    assert outer[0].scale_ != 1.0
+    text = " ".join(cls.__doc__.split())
+    assert "a pipeline around this estimator hands them y" in text
+    assert "SelectKBest" in text
 
 
 # --- refusals, all of them at fit -----------------------------------------------------------------

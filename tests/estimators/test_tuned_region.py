@@ -10,7 +10,14 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_selection import SelectKBest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier, RidgeCV
-from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RandomizedSearchCV,
+    RepeatedKFold,
+    ShuffleSplit,
+)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
@@ -97,6 +104,35 @@ def test_the_search_of_the_user_is_not_fitted():
 def test_a_randomised_search_is_repeatable():
     search = RandomizedSearchCV(Ridge(), {"alpha": np.geomspace(1e-3, 1e3, 99)}, n_iter=3, cv=3)
     assert tuned(search).tuning.best_params == tuned(search).tuning.best_params
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [KFold(5, shuffle=True), ShuffleSplit(5), RepeatedKFold(n_splits=3, n_repeats=2)],
+    ids=lambda cv: type(cv).__name__,
+)
+def test_splits_without_a_seed_get_one(cv):
+    search = GridSearchCV(Ridge(), GRID, cv=cv)
+    one, two = (tuned(search).tuning for _ in range(2))
+    assert one.best_score == two.best_score
+    assert one.best_score != tuned(search, random_state=1).tuning.best_score
+    assert cv.random_state is None  # the splitter of the user is as it was
+
+
+def test_a_seed_that_a_splitter_has_is_kept():
+    search = GridSearchCV(Ridge(), GRID, cv=KFold(5, shuffle=True, random_state=7))
+    assert tuned(search).tuning.search.cv.random_state == 7
+
+
+def test_models_that_a_grid_offers_are_copied():
+    """What is reported is what the grid offered, not what became of it."""
+    inner = Ridge(2.0)
+    pipeline = Pipeline([("model", LinearRegression())])
+    search = GridSearchCV(pipeline, {"model": [inner], "model__alpha": [3.0]}, cv=3)
+    region = tuned(search)
+    assert region.estimator[-1].alpha == 3.0
+    assert region.tuning.best_params["model"].alpha == 2.0
+    assert inner.alpha == 2.0
 
 
 def test_a_pipeline_is_tuned_as_a_whole():

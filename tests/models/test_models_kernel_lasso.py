@@ -40,3 +40,29 @@ def test_a_small_penalty_interpolates():
     x, y = X[::10], Y[::10]
     model = KernelLasso(1e-9, kernel="rbf", gamma=2.0).fit(x, y)
     np.testing.assert_allclose(model.predict(x), y, atol=1e-7)
+
+
+def test_weights_multiply_the_losses():
+    weights = RNG.uniform(0.5, 3.0, size=100)
+    model = KernelLasso(0.3, kernel="rbf", gamma=2.0).fit(X, Y, sample_weight=weights)
+    K, a = rbf_kernel(X, gamma=2.0), model.dual_coef_
+    correlations = K @ (weights * (Y - K @ a))
+    np.testing.assert_allclose(correlations[a != 0.0], 0.3 * np.sign(a[a != 0.0]), atol=1e-10)
+    assert np.max(np.abs(correlations[a == 0.0])) <= 0.3 * (1.0 + 1e-10)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_a_row_of_weight_zero_is_left_out(kernel):
+    weights = np.ones(100)
+    weights[::3] = 0.0
+    kept = weights > 0.0
+    K = rbf_kernel(X, gamma=2.0)
+    options = {"kernel": kernel, "gamma": 2.0}
+    given, part = (X, X[kept]) if kernel == "rbf" else (K, K[np.ix_(kept, kept)])
+    model = KernelLasso(0.3, **options).fit(given, Y, sample_weight=weights)
+    expected = KernelLasso(0.3, **options).fit(part, Y[kept])
+    assert not model.dual_coef_[~kept].any()
+    np.testing.assert_allclose(model.dual_coef_[kept], expected.dual_coef_, rtol=1e-12)
+    new = X if kernel == "rbf" else K
+    there = X if kernel == "rbf" else K[:, kept]
+    np.testing.assert_allclose(model.predict(new), expected.predict(there), rtol=1e-10, atol=1e-12)

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from scipy.stats import binom, rankdata, spearmanr
 from sklearn.datasets import load_diabetes
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     Lasso,
@@ -297,6 +298,29 @@ def test_frames_give_their_columns(library):
     table = region.diagnose().to_frame()
     assert list(table.columns) == ["row", "fitted", "residual", "age", "size"]
     np.testing.assert_array_equal(table["age"], X[:, 0])
+
+
+def test_columns_of_X_replace_no_result():
+    frame = pd.DataFrame({"fitted": X[:, 0], "input fitted": X[:, 1], "row": 7.0, "residual": -1.0})
+    region = ua.confidence_region(Ridge(), frame, TRUTH + GOOD, random_state=0)
+    diagnosis = region.diagnose()
+    table = diagnosis.to_frame()
+    assert list(table.columns)[:3] == ["row", "fitted", "residual"]
+    assert len(table.columns) == 7
+    np.testing.assert_array_equal(table["row"], np.arange(N))
+    np.testing.assert_array_equal(table["fitted"], diagnosis.fitted)
+    np.testing.assert_array_equal(table["residual"], diagnosis.residuals)
+    np.testing.assert_array_equal(table["input fitted"], X[:, 1])
+    np.testing.assert_array_equal(table["input input fitted"], X[:, 0])
+    assert (table["input row"] == 7.0).all()
+
+
+def test_inputs_of_one_dimension_are_one_column():
+    words = np.array([f"{'a' * (j % 7)} b" for j in range(N)])
+    model = make_pipeline(CountVectorizer(analyzer="char"), Ridge())
+    table = ua.confidence_region(model, words, TRUTH + GOOD, random_state=0).diagnose().to_frame()
+    assert list(table.columns) == ["row", "fitted", "residual", "x0"]
+    assert list(table["x0"]) == list(words)
 
 
 def test_a_perfect_fit_indicates_nothing():

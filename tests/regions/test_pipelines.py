@@ -13,6 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomTreesEmbedding
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold, f_regression
+from sklearn.frozen import FrozenEstimator
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
@@ -275,6 +276,27 @@ def test_supervised_transformers_are_refused_with_the_reason(kind):
     )
     with pytest.raises(TypeError, match=message):
         region_of(model)
+
+
+def frozen(place):
+    chosen = FrozenEstimator(SelectKBest(f_regression, k=1).fit(X, Y))
+    inside = ColumnTransformer([("best", chosen, [0, 1])])
+    return make_pipeline(chosen if place == "step" else inside, Ridge())
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [("step", "frozenestimator"), ("inside", "columntransformer__best")]
+)
+def test_a_frozen_step_is_an_assumption_of_the_region(place, name):
+    """Whether it was fitted on other rows cannot be seen: it is said instead."""
+    region = region_of(frozen(place))
+    assert f"the frozen step '{name}' was fitted on other rows" in region.diagnose().rests_on
+    assert f"the frozen step '{name}' was fitted on other rows" in str(region)
+    assert region.objective.d == 2
+
+
+def test_steps_that_are_fitted_here_are_no_assumption():
+    assert "frozen" not in str(region_of(make_pipeline(StandardScaler(), Ridge())))
 
 
 def test_a_target_encoder_inside_a_column_transformer_is_refused():

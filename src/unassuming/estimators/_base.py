@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from unassuming._errors import NotAvailable, complaint
 from unassuming._typing import Array
-from unassuming.noise import Noise
+from unassuming.noise import LARGEST_GROUP, Noise
 from unassuming.objectives import factory_for
+from unassuming.ranking import Level, check_m
 from unassuming.regions import Region, confidence_region
 from unassuming.regions._data import as_inputs, check_distinct, check_weight, is_frame
 from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
@@ -55,14 +56,27 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
         if transformers is None and is_frame(X):
             as_inputs(X)
         self._check_kind(model)
+        self._check_parameters()
         y = self._one_output(y)
         check_weight(sample_weight, len(y))
         # Models and transformers may overwrite their inputs (copy_X=False): give them copies.
-        self.estimator_ = _fitted_without_y(estimator, deepcopy(X), y, sample_weight, seed)
-        self._region: Region | NotAvailable = self._build(estimator, X, y, sample_weight, seed)
-        if isinstance(self._region, Region):
-            self._region.level(self.level)
+        fitted = _fitted_without_y(estimator, deepcopy(X), y, sample_weight, seed)
+        region = self._build(estimator, X, y, sample_weight, seed)
+        if isinstance(region, Region):
+            region.level(self.level)
+            if transformers is not None:
+                _check_same_features(fitted, region, X)
+        # All or nothing: a fit that fails leaves the estimator as it was.
+        self.estimator_ = fitted
+        self._region: Region | NotAvailable = region
         self._band_status: str | dict[float, str] | None = None
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that would be wrong for every model, if there is no region too."""
+        if isinstance(self.m, str):
+            Level.at_least(self.level, LARGEST_GROUP)
+        else:
+            Level.exactly(self.level, check_m(self.m))
 
     def _predict(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -88,15 +102,16 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def band_status_(self) -> str | dict[float, str]:
-        """What was said of the last band, or of the one at the training inputs."""
+        """What was said of the last band, or, before any, is of the one at the training inputs."""
         check_is_fitted(self)
-        if self._band_status is None:
-            if isinstance(self._region, NotAvailable):
-                self._band_status = str(self._region)
-            else:
-                self._predict_band(self._region.inputs, None)
-        assert self._band_status is not None
-        return self._band_status
+        if self._band_status is not None:
+            return self._band_status
+        if isinstance(self._region, NotAvailable):
+            return str(self._region)
+        # Not kept: parameters may be set until a band is asked for.
+        inputs = self._region.inputs
+        ((_, status),) = self._bands(inputs, [self.level], len(self._region._data.rows)).values()
+        return status
 
     @property
     def n_features_in_(self) -> int:
@@ -191,3 +206,25 @@ def _fitted_without_y(estimator: Any, X: Any, y: Array, sample_weight: Any, seed
         return model
     before = [] if transformers is None else transformers.steps
     return Pipeline([*before, (estimator.steps[-1][0], model)])
+
+
+def _check_same_features(fitted: Pipeline, region: Region, X: Any) -> None:
+    """Refuse transformers that give the model and the region different features.
+
+    Both fit them, with the same seeds; one that draws without a random_state cannot be seeded.
+    """
+    ours = as_inputs(fitted[:-1].transform(deepcopy(X)))
+    theirs = region._transform(deepcopy(X))
+    if ours.shape == theirs.shape and np.allclose(
+        ours, theirs, rtol=1e-6, atol=1e-6 * np.abs(theirs).max(initial=0.0)
+    ):
+        return
+    raise ValueError(
+        complaint(
+            "a transformer",
+            "gives other features when it is fitted again",
+            "the same features for predictions and for the region",
+            ", ".join(type(step).__name__ for _, step in fitted.steps[:-1]),
+            "Give it a parameter random_state, and draw from that.",
+        )
+    )

@@ -44,6 +44,10 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     region of regression functions (`unassuming.confidence_region` with label noise). `predict_set`
     says which labels are the likelier one for some member of the region.
 
+    Transformers belong inside, as in ``ConfidenceClassifier(make_pipeline(StandardScaler(),
+    RidgeClassifier()))``: a pipeline around this estimator hands them y, and one that uses it, such
+    as SelectKBest, voids the guarantee unseen.
+
     Parameters
     ----------
     estimator : scikit-learn classifier, optional

@@ -15,6 +15,7 @@ from unassuming._typing import Array
 from unassuming.estimators._base import ConfidenceEstimator
 from unassuming.noise import Noise
 from unassuming.regions import Region
+from unassuming.regions._functionals import check_norm_bound
 
 
 class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
@@ -26,13 +27,17 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     elsewhere; with a kernel and a norm bound it covers the function itself.
 
     Hyper-parameters must not be chosen with the same y: a search around this estimator gives a
-    band without a guarantee. Use `unassuming.tuned_region` for that.
+    band without a guarantee. Use `unassuming.tuned_region` for that. Transformers belong inside, as
+    in ``ConfidenceRegressor(make_pipeline(StandardScaler(), Ridge()))``: a pipeline around this
+    estimator hands them y, and one that uses it, such as SelectKBest, voids the guarantee unseen.
 
     Parameters
     ----------
     estimator : scikit-learn regressor, optional
         A model that `unassuming.confidence_region` supports, or a Pipeline of unsupervised
-        transformers ending in one; by default ``Ridge()``. The transformers are fitted without y.
+        transformers ending in one; by default ``Ridge()``. The transformers are fitted without y,
+        for the model and for the region separately and with the same seeds: one that draws
+        without a parameter ``random_state`` gives them different features and is refused.
     noise : str or Noise, optional
         What is assumed of the noise; symmetric by default. An assumption that names rows, such as
         ``ua.noise.BlockSymmetric(blocks)``, fits one data set and no cross-validation.
@@ -55,7 +60,8 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         raises `NotAvailable`; predictions are not affected.
     band_status_ : str or dict
         Whether the bounds that `predict_band` returned last are finite, and if not, why and what to
-        do; before any call, for the training inputs. A dict if several levels were asked for.
+        do, whatever parameters were set since; before any call, of those that it would return for
+        the training inputs. A dict if several levels were asked for.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : array of str
@@ -200,6 +206,10 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
                     "Use ua.ConfidenceClassifier.",
                 )
             )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_norm_bound(self.norm_bound)
 
     def _band_of(self, region: Region, X: Any, levels: list[float]) -> dict[float, Any]:
         return dict(region.band(X, level=levels, norm_bound=self.norm_bound))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from unassuming._typing import Array
 from unassuming.kernels import KernelLike
-from unassuming.models._base import KernelModel, require_positive
+from unassuming.models._base import KernelModel, checked_weights, require_positive
 from unassuming.models.solvers import l1_least_squares
 
 
@@ -20,7 +20,7 @@ class KernelLasso(RegressorMixin, KernelModel):
     r"""Kernel lasso: minimise :math:`\tfrac{1}{2}\|y - Ka\|^2 + \alpha\|a\|_1`.
 
     The fitted function is :math:`f(x) = \sum_j a_j k(x, x_j)`, without an intercept. The kernel
-    need only be symmetric.
+    need only be symmetric. With weights the loss is :math:`\tfrac{1}{2}\sum_j w_j (y - Ka)_j^2`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class KernelLasso(RegressorMixin, KernelModel):
         self.coef0 = coef0
         self.kernel_params = kernel_params
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the coefficients.
 
         Parameters
@@ -87,6 +87,9 @@ class KernelLasso(RegressorMixin, KernelModel):
             Training inputs, or their Gram matrix if the kernel is precomputed.
         y : array-like of shape (n,)
             Targets.
+        sample_weight : array-like of shape (n,), optional
+            The weights w ≥ 0 of the losses, all one by default. A row of weight zero is left out:
+            its coefficient is zero. A region needs equal weights.
 
         Returns
         -------
@@ -95,9 +98,15 @@ class KernelLasso(RegressorMixin, KernelModel):
         """
         require_positive(self, "alpha")
         rows, targets = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
+        weights = checked_weights(self, sample_weight, rows)
         K = self._gram(rows)
-        penalty = np.full(K.shape[0], float(self.alpha))
-        self.dual_coef_, _ = l1_least_squares(K, targets.astype(np.float64), penalty)
+        kept = np.flatnonzero(weights)
+        root = np.sqrt(weights[kept])
+        penalty = np.full(len(kept), float(self.alpha))
+        self.dual_coef_ = np.zeros(len(weights))
+        self.dual_coef_[kept], _ = l1_least_squares(
+            root[:, None] * K[np.ix_(kept, kept)], root * targets[kept].astype(np.float64), penalty
+        )
         self.intercept_ = 0.0
         self.X_fit_ = rows.copy()
         return self

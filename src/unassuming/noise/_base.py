@@ -65,8 +65,9 @@ class Noise(ABC):
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
         """Draw ``size`` transformations of vectors of length ``n``, uniformly from the group.
 
-        What is returned is handed to `apply` as it is: an array whose first axis has length
-        ``size``, or a tuple of such arrays (otherwise override `take` as well).
+        Everything random comes from the Generator ``rng``. What is returned is handed to `apply` as
+        it is: an array whose first axis has length ``size``, or a tuple of such arrays (otherwise
+        override `take` as well).
         """
 
     @abstractmethod
@@ -82,7 +83,8 @@ class Noise(ABC):
     ) -> Array:
         """Apply fresh transformations to one residual vector (n,); returns (size, n).
 
-        The same as `draw` and `apply`; a class may know a faster way.
+        ``residuals`` and ``fitted`` are those of `apply`, ``rng`` that of `draw`. The same as
+        `draw` and `apply`; a class may know a faster way.
         """
         return self.apply(self.draw(len(residuals), size, rng), residuals, fitted)
 
@@ -94,7 +96,8 @@ class Noise(ABC):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Any, int]:
         """Enumerate the whole group: all elements but the identity, and the order m.
 
-        With ``modulo_sign`` one element of each pair G, -G is kept, if the group holds -I.
+        They transform vectors of length ``n``. With ``modulo_sign`` one element of each pair G, -G
+        is kept, if the group holds -I.
         """
         raise ValueError(
             f"{self!r} has no finite group to enumerate: m='group' needs signs, block signs, "
@@ -102,13 +105,14 @@ class Noise(ABC):
         )
 
     def take(self, drawn: Any, which: slice) -> Any:
-        """Return some of the drawn transformations, so that work can be done in batches."""
+        """Return those of the slice ``which`` of the drawn ones, so that work can be batched."""
         return tuple(part[which] for part in drawn) if isinstance(drawn, tuple) else drawn[which]
 
     def admits(self, residuals: Array, fitted: Array) -> BoolArray:
         """Which candidates (..., n) could have produced the data at all; all of them by default.
 
-        Those that could not lie in no region. Under the hypothesis this must have probability zero.
+        ``residuals`` and ``fitted`` are theirs at the inputs. Those that could not lie in no
+        region. Under the hypothesis this must have probability zero.
         """
         del residuals
         return np.ones(fitted.shape[:-1], dtype=np.bool_)
@@ -125,7 +129,7 @@ class Noise(ABC):
         return self
 
     def units(self, n: int) -> IntArray:
-        """Return the number of the unit that each row belongs to, for setting whole units aside.
+        """Return the unit that each of ``n`` rows belongs to, for setting whole units aside.
 
         Given the noise of the units set aside, `restrict` must keep the law of the others. Rows are
         units of their own where the class is `separable`.

@@ -45,17 +45,19 @@ class Perturbations:
 
     @classmethod
     def sample(cls, noise: Noise, n: int, m: int, rng: np.random.Generator) -> Perturbations:
-        """Draw m - 1 transformations."""
+        """Draw m - 1 transformations of n residuals, as ``noise`` says, from the Generator rng."""
         return cls(noise, noise.draw(n, m - 1, rng), n, m)
 
     @classmethod
     def enumerate(cls, noise: Noise, n: int, *, modulo_sign: bool) -> Perturbations:
-        """Take the whole group instead of a sample."""
+        """Take the whole group of ``noise`` for n rows; ``modulo_sign`` as in `Noise.group`."""
         drawn, m = noise.group(n, modulo_sign=modulo_sign)
         return cls(noise, drawn, n, m)
 
     def apply(self, residuals: ArrayLike, fitted: ArrayLike | None = None) -> Array:
         """Apply every transformation to residuals of shape (..., n).
+
+        Label noise needs ``fitted``, the values of the candidate at the inputs.
 
         Returns
         -------
@@ -81,7 +83,7 @@ class Perturbations:
         return moved
 
     def take(self, which: slice) -> Perturbations:
-        """Return some of the transformations, i = 1 + start, ..., stop."""
+        """Return some of the transformations: ``which`` is the slice of i - 1."""
         size = len(range(*which.indices(self.m - 1)))
         return Perturbations(self.noise, self.noise.take(self.drawn, which), self.n, size + 1)
 

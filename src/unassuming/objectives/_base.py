@@ -72,7 +72,7 @@ class Objective(ABC):
 
     @abstractmethod
     def residuals(self, coefficients: Array) -> Array:
-        """Return y minus the fitted values, (..., d) -> (..., n)."""
+        """Return y minus the fitted values of ``coefficients``, (..., d) -> (..., n)."""
 
     @abstractmethod
     def gradient(self, coefficients: Array, residuals: Array) -> Array:
@@ -83,11 +83,11 @@ class Objective(ABC):
         """
 
     def fitted(self, coefficients: Array) -> Array:
-        """Return the fitted values, (N, d) -> (N, n)."""
+        """Return the fitted values of ``coefficients``, (N, d) -> (N, n)."""
         return self.y - self.residuals(coefficients)
 
     def residual_error(self, coefficients: Array, residuals: Array) -> Array:
-        """Bound the rounding error of residuals, (N, d) and (N, n) -> (N, n).
+        """Bound the rounding error of ``residuals`` at ``coefficients``: (N, n).
 
         Two residuals that differ by less may be equal, and one that is smaller may be zero.
         """

@@ -139,6 +139,10 @@ class FeatureDesign(Design):
     Attributes
     ----------
     X : array of shape (n, p)
+    intercept : bool
+        Whether there is a column of ones.
+    names : list of str
+        Of the coefficients.
     one : array of shape (n,)
         The fitted values of a constant.
 
@@ -280,6 +284,15 @@ def _solve(A: Array, b: Array) -> Array:
 
 class KernelDesign(Design):
     """Dual: Φ = K or [1, K], P = K or diag(0, K).
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        The kernel matrix at the inputs, symmetric.
+    intercept : bool, default False
+        Whether there is a column of ones.
+    kernel : TrainingKernel, optional
+        Gives kernel values at other inputs.
 
     Examples
     --------

@@ -19,6 +19,12 @@ class DesignedObjective(Objective):
     The least-norm element of the subdifferential is taken, so that the gradient vanishes at the
     minimum (docs/theory.md 6).
 
+    Parameters
+    ----------
+    design : Design
+        Φ, and what it penalises.
+    y : array of shape (n,)
+
     Examples
     --------
     >>> from unassuming.objectives import FeatureDesign, LassoObjective

@@ -18,6 +18,12 @@ def fitted_values(estimator: Any, X: Any) -> Array:
     Predictions for a regressor; 2 P(y = 1 | x) - 1 for a classifier with probabilities, else its
     decision function.
 
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array or DataFrame
+        Inputs.
+
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression
@@ -36,6 +42,12 @@ def fitted_coefficients(estimator: Any, n: int) -> Array | None:
     """Return [intercept, coefficients] of a fitted estimator, or None if it has no such vector.
 
     Whether they refer to the same inputs is for the caller to check.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    n : int
+        Number of rows it should have been fitted to, for dual coefficients.
 
     Examples
     --------

@@ -17,6 +17,17 @@ class KernelHuberObjective(SmoothObjective):
 
     λ = alpha / n as for kernel ridge regression, which is the limit of a large δ.
 
+    Parameters
+    ----------
+    design : KernelDesign
+    y : array of shape (n,)
+    w : array of shape (n,)
+        Weights.
+    lam : float
+        λ = alpha / n.
+    delta : float
+        δ.
+
     Examples
     --------
     >>> from unassuming.objectives import KernelDesign
@@ -55,6 +66,17 @@ class HuberObjective(SmoothObjective):
     The scale σ is not a coefficient here: it is the root of Σ w_j min(r_j²/σ², ε²) = Σ w_j at the
     residuals in question, perturbed ones included. It is a function of the residuals alone, which
     is what exactness needs (docs/theory.md 7). λ = alpha / n.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array of shape (n,)
+    w : array of shape (n,)
+        Weights.
+    lam : float
+        λ = alpha / n.
+    epsilon : float
+        ε, above 1.
 
     Examples
     --------

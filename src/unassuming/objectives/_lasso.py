@@ -24,6 +24,13 @@ class LassoObjective(DesignedObjective):
     Kernel LASSO: Φ = K, c = 1, penalty = alpha (the paper's λ). scikit-learn's Lasso: Φ = [1, X],
     c = 1/n, penalty = alpha, and 0 for the intercept.
 
+    Parameters
+    ----------
+    design : Design
+    y : array of shape (n,)
+    c : float
+    penalty : array of shape (d,)
+
     Examples
     --------
     >>> from unassuming.objectives import FeatureDesign

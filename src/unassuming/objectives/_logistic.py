@@ -30,6 +30,18 @@ class LogisticObjective(SmoothObjective):
     The penalty is not perturbed: with a small C far-out coefficients, up to log-odds of ±37, may be
     accepted too. Coverage stays exact, but inner bounds and samples say little (docs/theory.md 8).
 
+    Parameters
+    ----------
+    design : FeatureDesign
+    y : array of shape (n,)
+        Labels ±1.
+    w : array of shape (n,)
+        Weights.
+    lam : float
+        λ.
+    penalty : float
+        Of the absolute values, for every coefficient but the intercept.
+
     Examples
     --------
     >>> from unassuming.objectives import FeatureDesign

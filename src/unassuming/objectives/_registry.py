@@ -91,6 +91,10 @@ def factory_for(estimator: Any, kind: type = object) -> Factory:
 
     ``kind`` is a class that they share, such as ClassifierMixin.
 
+    Parameters
+    ----------
+    estimator : object
+
     Examples
     --------
     >>> from sklearn.linear_model import Ridge

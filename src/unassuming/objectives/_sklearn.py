@@ -53,6 +53,11 @@ def from_linear_regression(
 ) -> Quadratic:
     """Build Σ w r².
 
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
+
     Examples
     --------
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
@@ -65,6 +70,11 @@ def from_linear_regression(
 
 def from_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
     """Build Σ w r² + alpha ‖coef‖², divided by n: λ = alpha / n.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
 
     Examples
     --------
@@ -82,6 +92,11 @@ def from_ridge_classifier(
 ) -> Quadratic:
     """Build ridge regression on the labels ±1.
 
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
+
     Examples
     --------
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0])
@@ -94,6 +109,11 @@ def from_ridge_classifier(
 
 def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
     """Build Σ w r² + alpha aᵀKa, divided by n: λ = alpha / n.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
 
     Examples
     --------
@@ -116,6 +136,11 @@ def from_lssvc(estimator: Any, X: Array, y: Array, sample_weight: Array | None) 
 
     A linear kernel is taken in its features, coefficients [intercept, w]; any other kernel in
     its dual coefficients.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
 
     Examples
     --------
@@ -140,6 +165,11 @@ def from_logistic_regression(
 
     ρ is ``l1_ratio``, or what ``penalty`` says where it is given. ``penalty=None`` and an infinite
     C are no penalty. Of ``solver`` only liblinear matters, since it penalises the intercept.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
 
     Examples
     --------
@@ -207,6 +237,11 @@ def _refuse_other_likelihoods(estimator: Any) -> None:
 def from_svr(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> SVRObjective:
     """Build the dual with the box C and the tube ε; a constant sample weight multiplies C.
 
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
+
     Examples
     --------
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
@@ -225,6 +260,11 @@ def from_svr(estimator: Any, X: Array, y: Array, sample_weight: Array | None) ->
 
 def from_lasso(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> LassoObjective:
     """Build Σ r² / (2n) + alpha ‖coef‖₁; a constant sample weight changes nothing.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
 
     Examples
     --------
@@ -245,6 +285,11 @@ def from_kernel_lasso(
 ) -> LassoObjective:
     """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric.
 
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
+
     Examples
     --------
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 3.0])
@@ -260,6 +305,11 @@ def from_huber_regressor(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> HuberObjective:
     """Build Huber's loss with concomitant scale, divided by n: λ = alpha / n.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
 
     Examples
     --------
@@ -278,6 +328,11 @@ def from_kernel_huber(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> KernelHuberObjective:
     """Build Σ w h_δ(r) + (alpha/2) aᵀKa, divided by n: λ = alpha / n.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
 
     Examples
     --------

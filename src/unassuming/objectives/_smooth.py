@@ -91,6 +91,15 @@ class Quadratic(SmoothObjective):
     For labels ±1 the slack of LS-SVC is the residual up to the sign of the label, so LS-SVC is
     ridge regression on the labels (docs/theory.md 4).
 
+    Parameters
+    ----------
+    design : Design
+    y : array of shape (n,)
+    w : array of shape (n,)
+        The diagonal of W.
+    lam : float
+        λ.
+
     Examples
     --------
     >>> import numpy as np

@@ -21,6 +21,14 @@ class SVRObjective(DesignedObjective):
     without the cone is used, since ideal coefficients know nothing of C. The paper's c is n C; its
     own formula has neither box nor zero coordinates nor bias.
 
+    Parameters
+    ----------
+    design : KernelDesign
+    y : array of shape (n,)
+    C : float
+    epsilon : float
+        ε̄.
+
     Examples
     --------
     >>> from unassuming.objectives import KernelDesign

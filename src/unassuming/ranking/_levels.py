@@ -61,6 +61,10 @@ class Level:
 def as_levels(level: Any) -> list[Any]:
     """Return the levels asked for, one or several, as a list that is not empty.
 
+    Parameters
+    ----------
+    level : float or sequence of floats
+
     Examples
     --------
     >>> as_levels(0.9), as_levels([0.5, 0.9])

@@ -16,6 +16,12 @@ def draw_tie_order(m: int, ties: str, rng: np.random.Generator) -> IntArray:
     unperturbed statistic first, so that every tie counts for the candidate: nothing random, and
     coverage of at least the level.
 
+    Parameters
+    ----------
+    m : int
+    ties : {"random", "favour"}
+    rng : Generator
+
     Examples
     --------
     >>> draw_tie_order(4, "favour", np.random.default_rng(0))
@@ -74,6 +80,11 @@ def precedes(difference: Array, tolerance: Array | float, tie_order: IntArray) -
 
 def rank(before: BoolArray) -> IntArray:
     """Return m R = 1 + #{i : Z_i ≺ Z_0}, from 1 to m.
+
+    Parameters
+    ----------
+    before : boolean array of shape (..., m - 1)
+        Whether Z_i comes before Z_0, as `precedes` says.
 
     Examples
     --------

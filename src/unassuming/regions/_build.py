@@ -18,11 +18,22 @@ from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, f
 from unassuming.objectives._check import check_objective
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description, shown, spoken
+from unassuming.regions._describe import (
+    PUBLISHED_CLASSIFIER,
+    Description,
+    shown,
+    spoken,
+    with_plain_numbers,
+)
 from unassuming.regions._labels import LabelRegion
 from unassuming.regions._options import check_options, is_label_model
 from unassuming.regions._piecewise import PiecewiseRegion
-from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
+from unassuming.regions._pipeline import (
+    fit_transform_without_y,
+    frozen_steps,
+    seed_unset,
+    split_pipeline,
+)
 from unassuming.regions._quadratic import QuadraticRegion
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._region import Region
@@ -57,8 +68,9 @@ def confidence_region(
         LinearRegression, Ridge, KernelRidge, SVR, Lasso, HuberRegressor, RidgeClassifier,
         LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised
         transformers ending in one of them. Only its hyper-parameters are used; it need not be
-        fitted. The transformers are fitted here, without y. How each hyper-parameter enters is
-        told by the factories in `unassuming.objectives`.
+        fitted. The transformers are fitted here, without y; one in a FrozenEstimator is taken as it
+        is, and the region then rests on its having been fitted on other rows. How each
+        hyper-parameter enters is told by the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data. Those of dask are summed by its scheduler in use, and need a model that
         `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
@@ -163,7 +175,7 @@ def build_region(
     psi = objective.default_weighting if weighting is None else weighting
     score = objective.score(psi)
     whitened = isinstance(psi, str) and psi == "hessian"
-    estimator = deepcopy(estimator)
+    estimator = with_plain_numbers(estimator)
     return _kind(objective, perturbations.noise, whitened=whitened)(
         estimator=estimator,
         transform=partial(_transformed, transformers, column_names(features)),
@@ -273,6 +285,7 @@ def describe(
 ) -> Description:
     """Say what a region covers, how surely, and what that rests on."""
     surely = "exactly" if ties == "random" else "at least"
+    frozen = frozen_steps(estimator)
     labels = isinstance(noise, Labels)
     target, lies = ("E[y|x]", "lies") if labels else ("the noise-free outputs", "lie")
     covers = (
@@ -285,6 +298,7 @@ def describe(
         ("data", f"n = {n} rows, d = {objective.d} coefficients"),
         ("assumes", noise.assumption),
         ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
+        *(("", f"the frozen step {step!r} was fitted on other rows") for step in frozen),
         ("covers", covers),
     ]
     if classes is not None:

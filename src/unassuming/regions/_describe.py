@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from dataclasses import dataclass
 from html import escape
 from textwrap import fill
@@ -38,8 +39,17 @@ def not_admitted(values: Array) -> str:
     )
 
 
+def with_plain_numbers(estimator: Any) -> Any:
+    """Return a copy whose parameters are Python's numbers, as in a file, instead of NumPy's."""
+    copy = deepcopy(estimator)
+    scalars = {n: v for n, v in copy.get_params().items() if isinstance(v, np.generic)}
+    return copy.set_params(**{n: v.item() for n, v in scalars.items()}) if scalars else copy
+
+
 def shown(estimator: Any) -> str:
     """Return an estimator in one line; functions by their names, without addresses in memory."""
+    if isinstance(estimator, np.generic):  # or a parameter of one
+        estimator = estimator.item()
     text = " ".join(repr(estimator).split())
     text = re.sub(r"<(?:function|built-in function) (\S+)(?: at 0x[0-9a-fA-F]+)?>", r"\1", text)
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)

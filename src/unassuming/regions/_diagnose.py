@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from unassuming._frames import apart, as_frame
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Exchangeable, Noise, Symmetric
 from unassuming.objectives import Objective
@@ -117,17 +118,12 @@ class Diagnosis:
     tested: Array = field(repr=False)
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with rows, fitted values, residuals and inputs."""
-        try:
-            import pandas as pd
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                "to_frame needs pandas: install it with  pip install pandas"
-            ) from error
-        return pd.DataFrame(
-            {"row": self.rows, "fitted": self.fitted, "residual": self.residuals}
-            | dict(self.inputs)
-        )
+        """Return a pandas DataFrame with rows, fitted values, residuals and inputs.
+
+        An input that has the name of a result is called ``"input fitted"`` there, for instance.
+        """
+        results = {"row": self.rows, "fitted": self.fitted, "residual": self.residuals}
+        return as_frame(results | apart(self.inputs, results))
 
     def __str__(self) -> str:
         def item(sentence: object) -> str:
@@ -265,4 +261,5 @@ def _columns(data: Data) -> dict[str, Array]:
     if names is not None:
         return {str(name): np.asarray(X[name])[data.rows] for name in names}
     table = np.asarray(X)[data.rows]
-    return {f"x{j}": column for j, column in enumerate(table.T)}
+    columns = [table] if table.ndim == 1 else table.T  # texts, say, are one column
+    return {f"x{j}": column for j, column in enumerate(columns)}

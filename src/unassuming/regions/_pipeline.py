@@ -39,10 +39,28 @@ def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
 
 
 def seed_unset(estimator: BaseEstimator, rng: np.random.Generator) -> None:
-    """Seed every part of an estimator that draws at random and has no seed of its own."""
+    """Seed every part of a cloned estimator that draws at random and has no seed of its own.
+
+    Splitters such as KFold(shuffle=True) are no estimators: their seed is an attribute.
+    """
     for name, value in sorted(estimator.get_params().items()):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
             estimator.set_params(**{name: int(rng.integers(2**31 - 1))})
+        elif not hasattr(value, "get_params") and _attributes(value).get("random_state", 0) is None:
+            value.random_state = int(rng.integers(2**31 - 1))
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    return getattr(value, "__dict__", {})
+
+
+def frozen_steps(estimator: Any) -> list[str]:
+    """Return the names of the steps that were fitted before, at any depth of a pipeline."""
+    if not isinstance(estimator, Pipeline):
+        return []
+    return [
+        name for name, step in estimator.get_params().items() if isinstance(step, FrozenEstimator)
+    ]
 
 
 def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
@@ -55,7 +73,7 @@ def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
     for name, step in transformers.steps:
         if step is None or step == "passthrough":
             continue
-        if isinstance(step, FrozenEstimator):  # fitted before, on other rows
+        if isinstance(step, FrozenEstimator):  # fitted before; the region says on what it rests
             features = step.transform(features)
             continue
         try:
@@ -80,6 +98,6 @@ def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any) -> Exception:
             "needs y to be fitted, which voids the guarantee",
             "transformers that are fitted to the inputs alone",
             type(step).__name__,
-            "Remove it, or fit it on other rows and pass its output as X.",
+            "Remove it, or fit it on other rows and pass FrozenEstimator(it).",
         )
     )

@@ -95,6 +95,13 @@ class QuadraticRegion(FunctionalRegion):
         Exact: sorted, disjoint, ±inf allowed. The default origin is the estimate. Costs as much as
         `reach` in two directions. Several directions (N, d) give a list.
 
+        Parameters
+        ----------
+        direction : array of shape (d,)
+        level : float or sequence of floats, default 0.9
+        origin : array of shape (d,), optional
+            The estimate by default.
+
         Examples
         --------
         >>> import unassuming as ua
@@ -127,6 +134,10 @@ class QuadraticRegion(FunctionalRegion):
         directions that change fitted values. Costs one symmetric eigendecomposition of size k for
         each of the m - 1 sets, k = rank, and the memory of a batch of sets (128 MB, or a few k×k
         matrices if these are larger); no semidefinite programme is solved.
+
+        Parameters
+        ----------
+        level : float or sequence of floats, default 0.9
 
         Examples
         --------
@@ -164,6 +175,10 @@ class QuadraticRegion(FunctionalRegion):
         For full-rank kernels with signs this is a matter of counting. Otherwise it takes one
         symmetric eigendecomposition of size k for each of the m - 1 sets, k = rank: minutes for a
         kernel with n = 1,000.
+
+        Parameters
+        ----------
+        level : float or sequence of floats, default 0.9
 
         Examples
         --------

@@ -164,6 +164,11 @@ class Region(ABC):
     def statistics(self, candidates: Any) -> Array:
         """Return Z_0, ..., Z_{m-1}: shape (m,) for one candidate, (N, m) for several.
 
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
+
         Examples
         --------
         >>> import unassuming as ua
@@ -179,6 +184,11 @@ class Region(ABC):
 
     def rank(self, candidates: Any) -> Any:
         """Return the position of Z_0 among the statistics, from 1 to m.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
 
         Examples
         --------
@@ -196,6 +206,11 @@ class Region(ABC):
     def smallest_level(self, candidates: Any) -> Any:
         """Return rank / m, the level from which on the candidate is inside (m / m: never).
 
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
+
         Examples
         --------
         >>> import unassuming as ua
@@ -209,6 +224,11 @@ class Region(ABC):
 
     def pvalue(self, candidates: Any) -> Any:
         """Return the p-value of the hypothesis that the candidate is the noise-free model.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
 
         Examples
         --------
@@ -231,6 +251,12 @@ class Region(ABC):
         A sequence of levels gives a dictionary. With ``m="group"`` the level used is the next
         admissible one, see `level`.
 
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable or fitted estimator, or a list of these
+            One candidate or several, see `Region`.
+        level : float or sequence of floats, default 0.9
+
         Examples
         --------
         >>> import unassuming as ua
@@ -247,6 +273,10 @@ class Region(ABC):
 
     def test(self, candidate: Any) -> RankTest:
         """Test the hypothesis that one candidate is the noise-free model at the inputs.
+
+        Parameters
+        ----------
+        candidate : array of shape (d,), callable or fitted estimator
 
         Examples
         --------

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unassuming._frames import apart, as_frame
 from unassuming._typing import Array, BoolArray
 from unassuming.regions._directions import as_points
 
@@ -91,13 +92,7 @@ class Bounds:
 
     def _frame(self, columns: dict[Any, Any], index: Any) -> Any:
         """Return a pandas DataFrame of these columns, then those of the bounds."""
-        try:
-            import pandas as pd
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                "to_frame needs pandas: install it with  pip install pandas"
-            ) from error
-        return pd.DataFrame({**columns, **self._columns()}, index=index)
+        return as_frame({**columns, **self._columns()}, index=index)
 
     def _text(self, what: str, heading: Any, labels: Iterable[Any]) -> str:
         """Return the sentence, the table under it, and what has to be said besides."""
@@ -224,11 +219,7 @@ class Band(Bounds):
 
         The columns of a DataFrame, or a single feature, come first; the index is kept.
         """
-        taken = self._columns()
-        inputs = {
-            f"input {name}" if name in taken else name: values
-            for name, values in _input_columns(self.X).items()
-        }
+        inputs = apart(_input_columns(self.X), self._columns())
         return self._frame(inputs, self.X.index if hasattr(self.X, "iloc") else None)
 
     def __str__(self) -> str:
@@ -287,6 +278,9 @@ class Ellipsoid:
     level : float
     status : Status
     reason : str
+    root_inverse : array of shape (d, k)
+        a - center = root_inverse v with ‖v‖² <= radius, in the k directions that change fitted
+        values.
 
     Examples
     --------
@@ -307,10 +301,15 @@ class Ellipsoid:
     level: float
     status: Status
     reason: str
-    root_inverse: Array = field(repr=False)  # a - center = root_inverse v
+    root_inverse: Array = field(repr=False)
 
     def contains(self, candidates: ArrayLike) -> Any:
-        """Whether coefficient vectors lie inside, (d,) or (N, d)."""
+        """Whether coefficient vectors lie inside, (d,) or (N, d).
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d)
+        """
         points, single = as_points(candidates, "the candidate", len(self.center))
         a = points - self.center
         value = np.einsum("nj,jk,nk->n", a, self.matrix, a)
@@ -344,7 +343,12 @@ class Ellipsoid:
         return float(np.exp(log_unit + 0.5 * (d * np.log(self.radius) - logdet)))
 
     def project(self, g: ArrayLike) -> tuple[Any, Any]:
-        """Return the smallest and largest value of gᵀa over the ellipsoid, for g (d,) or (N, d)."""
+        """Return the smallest and largest value of gᵀa over the ellipsoid, for g (d,) or (N, d).
+
+        Parameters
+        ----------
+        g : array of shape (d,) or (N, d)
+        """
         rows, single = as_points(g, "g", len(self.center))
         low, high = self._extremes(rows)
         return (float(low[0]), float(high[0])) if single else (low, high)

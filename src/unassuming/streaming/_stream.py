@@ -177,6 +177,10 @@ class StreamingRegion:
         Both have to be streams of the same model, assumption, m and seed, and no row may be in
         both.
 
+        Parameters
+        ----------
+        other : StreamingRegion
+
         Returns
         -------
         StreamingRegion
@@ -222,6 +226,11 @@ class StreamingRegion:
 
         The file appears whole or not at all, and a file that is there already is replaced at the
         end: a process that is killed while it writes leaves the checkpoint before.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write. No suffix is added.
 
         Examples
         --------

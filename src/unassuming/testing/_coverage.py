@@ -14,7 +14,8 @@ from unassuming._errors import NotAvailable, complaint
 from unassuming._progress import progress
 from unassuming._typing import Array
 from unassuming.noise import LARGEST_GROUP, Noise
-from unassuming.objectives import Design, factory_for
+from unassuming.objectives import Design, factory_for, register_objective
+from unassuming.objectives._registry import Factory
 from unassuming.ranking import Level
 from unassuming.regions import Region, confidence_region
 from unassuming.regions._options import check_options, is_label_model
@@ -81,7 +82,8 @@ def coverage(
     level : float, default 0.9
     repetitions : int, default 200
     n_jobs : int, optional
-        Processes, as in scikit-learn. The result does not depend on it.
+        Processes, as in scikit-learn. What is drawn does not depend on it; counts can differ where
+        a statistic is within rounding of another, since workers may sum with fewer threads.
     m : int or "group", default 100
     norm_bound : float, optional
         For the band of the region.
@@ -111,7 +113,7 @@ def coverage(
     True
     """
     _, model = split_pipeline(estimator)
-    factory_for(model)
+    registered = type(model), factory_for(model)
     assumption = check_options(model, noise=noise, m=m)
     _check_numbers(make_data, repetitions, level, m, norm_bound, resamples, confidence)
     seed = as_seed(random_state)
@@ -120,7 +122,7 @@ def coverage(
     compare = compare and not is_label_model(model)
     run = delayed(_repetition)
     tasks = (
-        run(make_data, estimator, options, level, norm_bound, compare, resamples, child)
+        run(registered, make_data, estimator, options, level, norm_bound, compare, resamples, child)
         for child in children
     )
     work = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
@@ -193,6 +195,7 @@ def _told(work: Iterator[Any], total: int) -> Iterator[Any]:
 
 
 def _repetition(
+    registered: tuple[type, Factory],
     make_data: MakeData,
     estimator: Any,
     options: dict[str, Any],
@@ -202,15 +205,16 @@ def _repetition(
     resamples: int,
     child: np.random.SeedSequence,
 ) -> Repetition:
-    """Draw data once and ask every method."""
+    """Draw data once and ask every method, in a process that may know no models of the user's."""
+    register_objective(*registered)
     for_data, for_region, for_bootstrap = child.spawn(3)
     X, y, f = _drawn(make_data, np.random.default_rng(for_data))
+    truth = np.asarray(f(X), dtype=np.float64).ravel()  # before a model can overwrite X
     seed = int(for_region.generate_state(1)[0])
     region = confidence_region(clone(estimator), X, y, random_state=seed, **options)
     used = region.level(level)
     found: dict[str, Outcome] = {REGION: (bool(region.contains(f, level)), np.nan, np.nan)}
     if compare:
-        truth = np.asarray(f(X), dtype=np.float64).ravel()
         outputs = np.asarray(y, dtype=np.float64).ravel()
         rng = np.random.default_rng(for_bootstrap)
         found[BAND] = _outcome(region_band(region, X, used, norm_bound), truth)
@@ -219,16 +223,16 @@ def _repetition(
         found[BOOTSTRAP] = _outcome(
             bootstrap(clone(estimator), X, outputs, float(used), resamples, rng), truth
         )
-    return float(used), _outside(region, f(X)), found
+    return float(used), _outside(region, truth), found
 
 
-def _outside(region: Region, values: Any) -> bool | None:
+def _outside(region: Region, values: Array) -> bool | None:
     """Whether no coefficients give the truth at the inputs; None if that cannot be told."""
     objective = region.objective
     design = getattr(objective, "design", None)
     if isinstance(design, Design) and design.spans_everything:
         return False
-    truth = np.asarray(values, dtype=np.float64).ravel()[region._data.rows]
+    truth = values[region._data.rows]
     try:
         nearest = objective.fitted(objective.coefficients(truth[None, :]))[0]
     except NotAvailable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -117,12 +118,15 @@ def bootstrap(
     seed_unset(estimator, rng)  # the same random features in every refit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = np.asarray(estimator.fit(X, y).predict(X))
+        # Models may overwrite their inputs (copy=False): every one gets copies.
+        fitted = np.asarray(estimator.fit(deepcopy(X), y).predict(deepcopy(X)))
         residuals = y - fitted
         residuals = residuals - residuals.mean()
         refits = np.array(
             [
-                clone(estimator).fit(X, fitted + rng.choice(residuals, len(y))).predict(X)
+                clone(estimator)
+                .fit(deepcopy(X), fitted + rng.choice(residuals, len(y)))
+                .predict(deepcopy(X))
                 for _ in range(resamples)
             ]
         )

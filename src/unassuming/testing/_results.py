@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from unassuming._frames import as_frame
+
 
 @dataclass(frozen=True)
 class MethodCoverage:
@@ -107,13 +109,7 @@ class Coverage:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each method."""
-        try:
-            import pandas as pd
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                "to_frame needs pandas: install it with  pip install pandas"
-            ) from error
-        return pd.DataFrame(
+        return as_frame(
             [
                 {
                     "method": row.method,
