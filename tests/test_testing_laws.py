@@ -276,9 +276,7 @@ def test_a_plain_objective_keeps_the_laws():
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
-        (WrongShape, "gradient has the wrong shape"),
         (OneCandidate, "gradient gives other numbers for several at once"),
-        (NoNumber, "is not a number somewhere"),
         (NotTheMinimum, "is not zero at the estimate"),
         (ScaledByOutputs, "the gradient of ScaledByOutputs depends on y"),
         (WeightedByOutputs, "the statistic of WeightedByOutputs depends on y"),
@@ -288,4 +286,13 @@ def test_a_plain_objective_keeps_the_laws():
 )
 def test_a_broken_law_of_objectives_is_named(objective, message):
     with pytest.raises(AssertionError, match=message):
+        check_objective(own(objective), X, Y)
+
+
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [(WrongShape, "gradient.* has the wrong shape"), (NoNumber, "is not a number for")],
+)
+def test_what_no_region_can_be_built_of_is_refused(objective, message):
+    with pytest.raises(ValueError, match=message):
         check_objective(own(objective), X, Y)

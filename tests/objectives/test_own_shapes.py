@@ -85,5 +85,5 @@ def test_a_factory_has_to_return_an_objective(made, given):
 def test_a_wrong_shape_is_told_when_the_region_is_built(objective, words):
     with pytest.raises(ValueError, match=words) as caught:
         build(objective)
-    assert "'Add an objective' in CONTRIBUTING.md" in str(caught.value)
+    assert "docs/howto/add-an-objective.md" in str(caught.value)
     assert "\n" not in str(caught.value)

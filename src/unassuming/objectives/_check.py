@@ -12,8 +12,8 @@ from unassuming.objectives._base import Objective
 from unassuming.objectives._designed import DesignedObjective
 
 _SEE = (
-    "See 'Add an objective' in CONTRIBUTING.md and the example of help(ua.register_objective); "
-    "ua.testing.coverage measures whether the region covers."
+    "See docs/howto/add-an-objective.md and the example of help(ua.register_objective); "
+    "ua.testing.check_objective checks it further."
 )
 
 

@@ -42,7 +42,8 @@ def not_admitted(values: Array) -> str:
 def with_plain_numbers(estimator: Any) -> Any:
     """Return a copy whose parameters are Python's numbers, as in a file, instead of NumPy's."""
     copy = deepcopy(estimator)
-    scalars = {n: v for n, v in copy.get_params().items() if isinstance(v, np.generic)}
+    parameters = copy.get_params() if hasattr(copy, "get_params") else {}
+    scalars = {n: v for n, v in parameters.items() if isinstance(v, np.generic)}
     return copy.set_params(**{n: v.item() for n, v in scalars.items()}) if scalars else copy
 
 
