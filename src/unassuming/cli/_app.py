@@ -113,7 +113,7 @@ Stream = Annotated[
     typer.Option(
         "--stream/--no-stream",
         help="Read the table chunk by chunk, never whole (spline, ridge and ols with symmetric "
-        "noise); default: if it is larger than 50 MB, of numbers in Parquet or of text in CSV.",
+        "noise); default: if it is larger than 5 MB, of numbers in Parquet or of text in CSV.",
     ),
 ]
 CheckpointFile = Annotated[

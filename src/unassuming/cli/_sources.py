@@ -206,7 +206,7 @@ class ParquetSource(Source):
 
     def size(self, columns: Sequence[str]) -> int:
         """Return the size of the columns in memory, which compression may hide."""
-        return 8 * self._metadata.num_rows * len(columns)
+        return 8 * int(self._metadata.num_rows) * len(columns)
 
     def ranges(self, columns: Sequence[str]) -> Ranges | None:
         """Return the ranges in the footer, if there are finite ones for numbers without gaps."""
@@ -231,8 +231,10 @@ class ParquetSource(Source):
         return [self._metadata.row_group(g).num_rows for g in groups]
 
     def _open(self) -> Any:
-        # With a buffer a group of rows is not read at once.
-        return pq.ParquetFile(self.path, buffer_size=1 << 20, page_checksum_verification=True)
+        # With a buffer a group of rows is not read at once; with pre_buffer all of them would stay.
+        return pq.ParquetFile(
+            self.path, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True
+        )
 
 
 @contextmanager

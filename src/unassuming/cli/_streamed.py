@@ -21,8 +21,9 @@ from unassuming.noise import as_noise
 from unassuming.noise._rows import RowNoise
 from unassuming.ranking import Level
 
-LARGE = 50_000_000
-"""Bytes beyond which a table is streamed, if the model can be."""
+LARGE = 5_000_000
+"""Bytes beyond which a table is streamed, if the model can be: a region in memory takes some
+hundred times the table."""
 
 _STREAMED = (Model.SPLINE, Model.RIDGE, Model.OLS)
 

@@ -39,6 +39,8 @@ from unassuming.streaming import StreamedRegion
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_MANY = 500
+
 
 @dataclass(frozen=True, eq=False)
 class BandData:
@@ -229,8 +231,12 @@ def band(
         x, attained = np.tile(data.inner_x, 2), np.concatenate([bound, data.inner_upper[level]])
         label = f"{percent(level)}, attained"
         ax.plot(x, attained, "_", color=dash, markersize=7, markeredgewidth=1.6, label=label)
-    if len(data.observed_x):
-        ax.plot(data.observed_x, data.observed_y, "o", color=GREY, markersize=3.5, label="data")
+    if count := len(data.observed_x):
+        label = "data" if count == region.n else f"{count} of the {region.n} rows"
+        # Many points would hide the band, which is narrow then: they go below it, and lighter.
+        many = {"alpha": 0.35, "zorder": 0.5, "markersize": 2.0} if count > _MANY else {}
+        points = {"color": GREY, "markersize": 3.5, "label": label, **many}
+        ax.plot(data.observed_x, data.observed_y, "o", **points)
     if true is not None:
         ax.plot(data.x, true, "--", color=VERMILION, linewidth=1.8, label="truth")
     ax.plot(data.x, data.estimate, color=BLACK, linewidth=1.4, label="estimate")
