@@ -336,6 +336,21 @@ def test_interrupted_often_it_gives_the_same_files(run, chunks, monkeypatch, kin
     assert "band.png" in whole
 
 
+def test_interrupted_while_looking_for_the_ranges_nothing_is_kept(run, chunks, monkeypatch):
+    made(500).to_csv("table.csv", index=False)
+    clean = _streamed.Columns.clean
+
+    def pressed(self, *args, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        return clean(self, *args, **options)
+
+    monkeypatch.setattr(_streamed.Columns, "clean", pressed)
+    result = run("region", "table.csv", "--target", "y", "--checkpoint", "c")
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "before the first row was counted: nothing is kept" in result.stderr
+    assert not Path("c").exists()
+
+
 def start(path, out, *, cwd):
     """Start a command that keeps a checkpoint after every chunk, in a process of its own."""
     return subprocess.Popen(

@@ -235,7 +235,7 @@ def band(
         label = "data" if count == region.n else f"{count} of the {region.n} rows"
         # Many points would hide the band, which is narrow then: they go below it, and lighter.
         many = {"alpha": 0.35, "zorder": 0.5, "markersize": 2.0} if count > _MANY else {}
-        points = {"color": GREY, "markersize": 3.5, "label": label, **many}
+        points: dict[str, Any] = {"color": GREY, "markersize": 3.5, "label": label, **many}
         ax.plot(data.observed_x, data.observed_y, "o", **points)
     if true is not None:
         ax.plot(data.x, true, "--", color=VERMILION, linewidth=1.8, label="truth")
