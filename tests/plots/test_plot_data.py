@@ -290,3 +290,18 @@ def test_the_limits_hold_all_bars_of_uniform_ranks_with_their_probability():
 def test_bad_ranks_are_refused(ranks, m, bars, message):
     with pytest.raises(ValueError, match=message):
         ua.plots.ranks_data(ranks, m, bars)
+
+
+# band of a stream
+
+
+def test_a_stream_has_a_band_without_points_unless_rows_are_given():
+    frame = pd.DataFrame({"time": X[:, 0]})
+    stream = ua.StreamingRegion(LinearRegression(), random_state=0).partial_fit(frame, Y)
+    region, at = stream.region(), frame[::10]
+    alone = ua.plots.band_data(region, at, levels=[0.9])
+    assert (len(alone.observed_x), alone.name) == (0, "time")
+    np.testing.assert_allclose(alone.upper[0.9], region.band(at, level=0.9).upper)
+    given = ua.plots.band_data(region, at, levels=[0.9], rows=(frame[:5], Y[:5]))
+    assert given.observed_y.tolist() == Y[:5].tolist()
+    assert given.observed_x.tolist() == X[:5, 0].tolist()

@@ -246,3 +246,11 @@ def test_matplotlib_is_loaded_when_something_is_drawn_and_missed_in_one_sentence
         check=True,
     )
     assert ran.stdout == 'Drawing needs matplotlib: pip install "unassuming[plot]"\n'
+
+
+def test_the_legend_says_how_many_rows_of_a_stream_are_drawn():
+    stream = ua.StreamingRegion(LinearRegression(), random_state=0).partial_fit(X, Y)
+    ax = ua.plots.band(stream.region(), X[::10], levels=[0.5], rows=(X[:5], Y[:5]))
+    assert f"5 of the {len(Y)} rows" in legend(ax)[1]
+    ax = ua.plots.band(stream.region(), X[::10], levels=[0.5])
+    assert not any("rows" in entry or entry == "data" for entry in legend(ax)[1])

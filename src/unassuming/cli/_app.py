@@ -12,6 +12,7 @@ from unassuming._version import __version__
 from unassuming.cli import _demo, _paper, _region, _verdict
 from unassuming.cli._group import OneLineErrors
 from unassuming.cli._models import Model
+from unassuming.cli._streamed import Streaming
 from unassuming.noise import NAMED
 
 app = typer.Typer(
@@ -107,6 +108,27 @@ Out = Annotated[
 DropMissing = Annotated[
     bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
 ]
+Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read the table chunk by chunk, never whole (spline, ridge and ols with symmetric "
+        "noise); default: if it is larger than 5 MB, of numbers in Parquet or of text in CSV.",
+    ),
+]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        dir_okay=False,
+        help="Stream, and keep what is counted in this file: after an interruption the same "
+        "command goes on from there. It stays after the end.",
+    ),
+]
+CheckpointEvery = Annotated[
+    float,
+    typer.Option(min=0, help="Seconds between checkpoints; 0: after each chunk of 16,384 rows."),
+]
 
 
 @app.callback()
@@ -157,6 +179,9 @@ def region(
     at: At = None,
     out: Out = Path("unassuming-region"),
     drop_missing: DropMissing = False,
+    stream: Stream = None,
+    checkpoint: CheckpointFile = None,
+    checkpoint_every: CheckpointEvery = 30.0,
 ) -> None:
     """Bounds of the function behind a table.
 
@@ -175,6 +200,7 @@ def region(
         norm_bound,
         at,
         out,
+        Streaming(stream, checkpoint, checkpoint_every),
         drop_missing=drop_missing,
     )
 

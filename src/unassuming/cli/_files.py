@@ -13,6 +13,7 @@ import pandas as pd
 from unassuming import plots
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
+from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
 
 WITHOUT_DATE = {"Software": None}
@@ -83,15 +84,17 @@ def _plain(values: Any) -> list[float | str]:
     return [float(v) if np.isfinite(v) else f"{v:.0f}" for v in values]
 
 
-def draw(findings: Findings, out: Path, *, splines: bool) -> list[Path]:
+def draw(findings: Findings, built: Built, out: Path, *, splines: bool) -> list[Path]:
     """Draw what can be drawn of the region; return the files."""
     from matplotlib.figure import Figure
 
     pictures: dict[str, Callable[[Any], Any]] = {}
     region, levels, bound = findings.region, findings.levels, findings.norm_bound
-    features, classify = region.inputs.shape[1], region._data.classes is not None
+    features, classify = built.X.shape[1], region._data.classes is not None
     if features == 1 and findings.bands.by_level:
-        pictures["band.png"] = lambda ax: plots.band(region, levels=levels, norm_bound=bound, ax=ax)
+        pictures["band.png"] = lambda ax: plots.band(
+            region, built.grid(), levels, norm_bound=bound, rows=(built.X, built.y), ax=ax
+        )
     if features == 2 and classify and findings.bands.by_level:
         pictures["classification.png"] = lambda ax: plots.classification(
             region, levels, norm_bound=bound, ax=ax

@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from unassuming._errors import NotAvailable
+from unassuming.cli._interrupt import Interrupted
+from unassuming.cli._terminal import say
 
 UsageError: Any = typer.BadParameter.__base__  # typer does not export it
 
@@ -32,19 +34,17 @@ class OneLineErrors(TyperGroup):
             _stop(f"{error.format_message().rstrip('.')}. See: {where} --help")
         except typer.Abort:
             _stop("interrupted", code=130)
+        except Interrupted as error:
+            _stop(str(error), code=130)
         except _EXPECTED as error:
             _stop(str(error))
         except Exception as error:  # a defect: still no stack trace
             _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
         for one in {str(warning.message): None for warning in said}:
-            _say("note", one)
+            say("note", one)
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def _stop(message: str, code: int = 2) -> NoReturn:
-    _say("error", message)
+    say("error", message)
     sys.exit(code)
-
-
-def _say(kind: str, message: str) -> None:
-    typer.echo(f"{kind}: {' '.join(message.split())}", err=True)

@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import typer
 
+from unassuming.cli._built import Built
 from unassuming.cli._files import draw, write_band, write_region
 from unassuming.cli._findings import Answer, Findings, examine
 from unassuming.cli._models import RECIPES, Model, build
-from unassuming.cli._tables import load, load_inputs
+from unassuming.cli._sources import Source, open_source
+from unassuming.cli._streamed import Streaming, build_streamed
+from unassuming.cli._tables import Columns, choose, load, load_inputs
 from unassuming.cli._terminal import print_table, stages
 from unassuming.objectives import KernelDesign
 from unassuming.regions import confidence_region
+from unassuming.regions._functionals import check_norm_bound
 from unassuming.regions._results import Status
 
-_GRID = 200
 _LONGEST = 20
 """Coefficients that the screen shows; the file has all."""
 _WITHOUT_WIDTH = (Status.EMPTY, Status.TRIVIAL)
@@ -35,36 +37,33 @@ def run(
     norm_bound: float | None,
     at: Path | None,
     out: Path,
+    streaming: Streaming,
     *,
     drop_missing: bool,
 ) -> None:
     """Build the region, print a report, write the files."""
-    table = load(
-        data,
-        target,
-        features,
-        None,
-        labels=RECIPES[model].classify,
-        drop_missing=drop_missing,
-    )
-    names = list(table.X.columns)
-    inputs = table.X if at is None else load_inputs(at, names)
-    if at is None and len(names) == 1:
-        x = table.X[names[0]]
-        inputs = pd.DataFrame({names[0]: np.linspace(x.min(), x.max(), _GRID)})
-    estimator = build(model, table.X.shape, options)
-    with stages(3) as begin:
-        begin("building the region")
-        region = confidence_region(estimator, table.X, table.y.to_numpy(), **settings)
+    source = open_source(data)
+    columns = choose(source, target, features, labels=RECIPES[model].classify)
+    names = columns.features
+    inputs = None if at is None else load_inputs(open_source(at), names)
+    check_norm_bound(norm_bound)
+    if streaming.decide(source, columns, model, settings):
+        built = build_streamed(
+            source, columns, model, options, settings, levels, streaming, drop_missing=drop_missing
+        )
+    else:
+        built = _in_memory(source, columns, model, options, settings, drop_missing=drop_missing)
+    with stages(2) as begin:
         begin("bounds")
-        findings = examine(region, inputs, levels, norm_bound)
+        asked = built.inputs() if inputs is None else inputs
+        findings = examine(built.region, asked, levels, norm_bound)
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
         about = {
             "data": data.name,
             "target": target,
             "features": names,
-            "rows_dropped": table.dropped,
+            "rows_dropped": built.dropped,
             "model": str(model),
             "options": options,
         }
@@ -72,19 +71,49 @@ def run(
         written = [out / "region.json"]
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
-        pictures, why_none = _pictures(findings, out, splines=model is Model.SPLINE)
-    dropped = f", {table.dropped} rows with missing values dropped" if table.dropped else ""
+        pictures, why_none = _pictures(findings, built, out, splines=model is Model.SPLINE)
+    dropped = f", {built.dropped} rows with missing values dropped" if built.dropped else ""
     typer.echo(f"{data.name}: target {target}, features {', '.join(names)}{dropped}\n")
-    typer.echo(f"{region}\n")
+    typer.echo(f"{built.region}\n")
     _print_findings(findings)
+    for remark in built.remarks:
+        typer.echo(f"{remark}\n")
     typer.echo(f"Wrote {', '.join(str(path) for path in [*written, *pictures])}.")
     if why_none:
         typer.echo(why_none)
 
 
-def _pictures(findings: Findings, out: Path, *, splines: bool) -> tuple[list[Path], str]:
+def _in_memory(
+    source: Source,
+    columns: Columns,
+    model: Model,
+    options: dict[str, Any],
+    settings: dict[str, Any],
+    *,
+    drop_missing: bool,
+) -> Built:
+    """Read the whole table."""
+    table = load(source, columns, drop_missing=drop_missing)
+    estimator = build(model, table.X.shape, options)
+    y = table.y.to_numpy()
+    with stages(1) as begin:
+        begin("building the region")
+        region = confidence_region(estimator, table.X, y, **settings)
+    return Built(
+        region=region,
+        X=table.X,
+        y=region.objective.y,  # labels as ±1
+        low=table.X.min().to_numpy(),
+        high=table.X.max().to_numpy(),
+        dropped=table.dropped,
+    )
+
+
+def _pictures(
+    findings: Findings, built: Built, out: Path, *, splines: bool
+) -> tuple[list[Path], str]:
     try:
-        return draw(findings, out, splines=splines), ""
+        return draw(findings, built, out, splines=splines), ""
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise

@@ -1,8 +1,7 @@
-"""Tables in files: CSV or Parquet in, clean columns out, or a sentence that says what is wrong."""
+"""Columns of tables: clean numbers out, or a sentence that says what is wrong in which row."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from unassuming._errors import complaint
+from unassuming.cli._sources import Source
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,52 @@ class Table:
     dropped: int
 
 
-def load(
-    path: Path,
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are asked for.
+
+    Attributes
+    ----------
+    features : list of str
+    target : str
+    candidate : str or None
+    labels : bool
+        Whether the target is anything that tells two classes apart, rather than a number.
+    """
+
+    features: list[str]
+    target: str
+    candidate: str | None
+    labels: bool
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [*self.features, self.target, *([] if self.candidate is None else [self.candidate])]
+
+    def clean(self, frame: pd.DataFrame, *, drop_missing: bool, first: int = 0) -> pd.DataFrame:
+        """Return finite numbers (and labels) without gaps.
+
+        ``first`` rows of the file come before these, so that errors can tell the number of a row.
+        """
+        frame = frame[self.names].copy()
+        for name in self.names:
+            if not (self.labels and name == self.target):
+                frame[name] = _numbers(frame[name], name, first)
+        return _without_missing(frame, first, drop=drop_missing)
+
+
+def choose(
+    source: Source,
     target: str,
     features: str | None,
-    candidate: str | None,
+    candidate: str | None = None,
     *,
-    labels: bool,
-    drop_missing: bool,
-) -> Table:
-    """Read the target, the features and the candidate, which is never a feature."""
-    frame = _read(path)
+    labels: bool = False,
+) -> Columns:
+    """Find the columns; a candidate is never a feature."""
     special = [target] if candidate is None else [target, candidate]
-    _require(frame, special, path)
+    _require(source.names, special, source.path)
     if candidate == target:
         raise ValueError(
             complaint(
@@ -58,105 +91,75 @@ def load(
                 "Name another column.",
             )
         )
-    chosen = _features(frame, features, special, path)
-    columns = [*chosen, *special]
-    numeric = [name for name in columns if not (labels and name == target)]
-    frame = frame[columns].copy()
-    for name in numeric:
-        frame[name] = _numbers(frame[name], name)
-    frame, dropped = _without_missing(frame, drop=drop_missing)
-    _require_finite(frame[numeric])
-    if len(frame) < 2:
-        raise ValueError(
-            complaint(
-                path.name, "has too few rows", "at least 2", len(frame), "Pass more observations."
-            )
-        )
+    chosen = _features(source.names, features, special, source.path)
+    return Columns(chosen, target, candidate, labels)
+
+
+def load(source: Source, columns: Columns, *, drop_missing: bool) -> Table:
+    """Read the target, the features and the candidate."""
+    raw = source.whole()
+    frame = columns.clean(raw, drop_missing=drop_missing)
+    require_rows(len(frame), 2, source.path, "Pass more observations.")
     return Table(
-        X=frame[chosen],
-        y=frame[target],
-        candidate=None if candidate is None else frame[candidate].to_numpy(),
-        dropped=dropped,
+        X=frame[columns.features],
+        y=frame[columns.target],
+        candidate=None if columns.candidate is None else frame[columns.candidate].to_numpy(),
+        dropped=len(raw) - len(frame),
     )
 
 
-def load_inputs(path: Path, features: Sequence[str]) -> pd.DataFrame:
+def load_inputs(source: Source, features: Sequence[str]) -> pd.DataFrame:
     """Read the features of other rows."""
-    frame = _read(path)
-    _require(frame, features, path)
-    frame = frame[list(features)].copy()
+    _require(source.names, features, source.path)
+    frame = source.whole()[list(features)]
     for name in features:
-        frame[name] = _numbers(frame[name], name)
-    frame, _ = _without_missing(frame, drop=False)
-    _require_finite(frame)
-    if not len(frame):
-        raise ValueError(
-            complaint(path.name, "has too few rows", "at least 1", 0, "Pass the inputs to ask for.")
-        )
+        frame[name] = _numbers(frame[name], name, 0)
+    frame = _without_missing(frame, 0, drop=False)
+    require_rows(len(frame), 1, source.path, "Pass the inputs to ask for.")
     return frame
 
 
-def _read(path: Path) -> pd.DataFrame:
-    ending = path.suffix.lower()
-    readers = {".csv": _csv, ".txt": _csv, ".parquet": pd.read_parquet, ".pq": pd.read_parquet}
-    if ending not in readers:
+def require_rows(found: int, least: int, path: Path, remedy: str) -> None:
+    """Refuse a table that is too short."""
+    if found < least:
         raise ValueError(
-            complaint(
-                path.name,
-                "is of an unknown kind",
-                "a name that ends in .csv or .parquet",
-                repr(ending),
-                "Rename or convert it.",
-            )
+            complaint(path.name, "has too few rows", f"at least {least}", found, remedy)
         )
-    try:
-        frame = readers[ending](path)
-    except (ValueError, OSError, pd.errors.ParserWarning) as error:
-        raise ValueError(f"{path.name} cannot be read as a table: {error}") from error
-    frame.columns = [str(name).strip() for name in frame.columns]
-    return frame.reset_index(drop=True)
 
 
-def _csv(path: Path) -> pd.DataFrame:
-    """Read all columns as columns: rows longer than the header are an error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        return pd.read_csv(path, skipinitialspace=True, index_col=False)
-
-
-def _require(frame: pd.DataFrame, names: Sequence[str], path: Path) -> None:
+def _require(columns: Sequence[str], names: Sequence[str], path: Path) -> None:
     for name in names:
-        if name not in frame.columns:
+        if name not in columns:
             raise ValueError(
                 complaint(
                     f"the column {name!r}",
                     f"is not in {path.name}",
-                    f"one of {', '.join(map(repr, frame.columns))}",
+                    f"one of {', '.join(map(repr, columns))}",
                     repr(name),
                     "Check the spelling.",
                 )
             )
-        if list(frame.columns).count(name) > 1:
+        if list(columns).count(name) > 1:
             raise ValueError(
                 complaint(
                     f"the column {name!r}",
                     f"is in {path.name} more than once",
                     "different names",
-                    f"{list(frame.columns).count(name)} columns",
+                    f"{list(columns).count(name)} columns",
                     "Rename one of them.",
                 )
             )
 
 
 def _features(
-    frame: pd.DataFrame, features: str | None, special: list[str], path: Path
+    columns: Sequence[str], features: str | None, special: list[str], path: Path
 ) -> list[str]:
     """Return the columns named, or all that are neither target nor candidate."""
     if features is None:
-        chosen = [name for name in frame.columns if name not in special]
+        chosen = [name for name in columns if name not in special]
     else:
         chosen = [name.strip() for name in features.split(",") if name.strip()]
-    _require(frame, chosen, path)
+    _require(columns, chosen, path)
     wrong = [name for name in chosen if name in special or chosen.count(name) > 1]
     if wrong or not chosen:
         raise ValueError(
@@ -171,16 +174,29 @@ def _features(
     return chosen
 
 
-def _numbers(column: pd.Series, name: str) -> pd.Series:
-    """Return a column as floats, or name the first entry that is none."""
+def _numbers(column: pd.Series, name: str, first: int) -> pd.Series:
+    """Return a column as floats, finite or missing, or name the first entry that is neither."""
     if column.dtype.kind in "cmM":
         raise _not_numeric(name, f"values of type {column.dtype}")
     numbers = pd.to_numeric(column, errors="coerce")
     bad = numbers.isna() & column.notna()
     if bad.any():
         row = int(np.argmax(bad.to_numpy()))
-        raise _not_numeric(name, f"{column.iloc[row]!r} in row {row + 1}")
-    return numbers.astype(np.float64)
+        raise _not_numeric(name, f"{column.iloc[row]!r} in row {first + row + 1}")
+    numbers = numbers.astype(np.float64)
+    infinite = np.isinf(numbers.to_numpy())
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        raise ValueError(
+            complaint(
+                f"the column {name!r}",
+                "has infinite values",
+                "finite numbers",
+                f"{numbers.iloc[row]} in row {first + row + 1}",
+                "Correct the file.",
+            )
+        )
+    return numbers
 
 
 def _not_numeric(name: str, given: str) -> ValueError:
@@ -195,11 +211,11 @@ def _not_numeric(name: str, given: str) -> ValueError:
     )
 
 
-def _without_missing(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, int]:
+def _without_missing(frame: pd.DataFrame, first: int, *, drop: bool) -> pd.DataFrame:
     missing = frame.isna()
     rows = missing.any(axis=1)
     if drop or not rows.any():
-        return frame[~rows].reset_index(drop=True), int(rows.sum())
+        return frame[~rows].reset_index(drop=True)
     name = missing.columns[missing.any()][0]
     row = int(np.argmax(missing[name].to_numpy()))
     raise ValueError(
@@ -207,23 +223,7 @@ def _without_missing(frame: pd.DataFrame, *, drop: bool) -> tuple[pd.DataFrame, 
             f"the column {name!r}",
             "has missing values",
             "a value in every row",
-            f"none in row {row + 1} ({int(rows.sum())} of {len(rows)} rows are incomplete)",
-            "Fill them in, or leave these rows out with --drop-missing.",
+            f"none in row {first + row + 1}",
+            "Fill them in, or leave out all rows without one with --drop-missing.",
         )
     )
-
-
-def _require_finite(frame: pd.DataFrame) -> None:
-    for name in frame.columns:
-        infinite = ~np.isfinite(frame[name].to_numpy())
-        if infinite.any():
-            row = int(np.argmax(infinite))
-            raise ValueError(
-                complaint(
-                    f"the column {name!r}",
-                    "has infinite values",
-                    "finite numbers",
-                    f"{frame[name].iloc[row]} in row {row + 1}",
-                    "Correct the file.",
-                )
-            )

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+import typer
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 T = TypeVar("T")
@@ -31,6 +39,41 @@ def followed(work: Iterable[T], what: str, total: int) -> Iterator[T]:
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         yield from progress.track(work, total=total, description=what)
+
+
+@contextmanager
+def row_counter(what: str) -> Iterator[Callable[[int, float], None]]:
+    """Show rows, rows per second and the share of a file, on a terminal only.
+
+    Call what is given with the number of further rows and the share from 0 to 1 that is done.
+    """
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rows]}"),
+        TimeRemainingColumn(),
+    )
+    started, rows = time.monotonic(), 0
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task(what, total=1.0, rows="")
+
+        def told(further: int, share: float) -> None:
+            nonlocal rows
+            rows += further
+            speed = rows / max(time.monotonic() - started, 1e-9)
+            text = f"{rows:,} rows, {speed:,.0f} rows/s"
+            progress.update(task, completed=share, rows=text)
+
+        yield told
+
+
+def say(kind: str, message: str) -> None:
+    """Write one line on stderr."""
+    typer.echo(f"{kind}: {' '.join(message.split())}", err=True)
 
 
 @contextmanager

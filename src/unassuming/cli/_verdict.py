@@ -8,7 +8,8 @@ from typing import Any
 import typer
 
 from unassuming.cli._models import RECIPES, Model, build
-from unassuming.cli._tables import load
+from unassuming.cli._sources import open_source
+from unassuming.cli._tables import choose, load
 from unassuming.cli._terminal import print_table
 from unassuming.regions import confidence_region
 
@@ -27,7 +28,9 @@ def run(
 ) -> None:
     """Test the hypothesis that the column holds the noise-free target."""
     classify = RECIPES[model].classify
-    table = load(data, target, features, candidate, labels=classify, drop_missing=drop_missing)
+    source = open_source(data)
+    columns = choose(source, target, features, candidate, labels=classify)
+    table = load(source, columns, drop_missing=drop_missing)
     estimator = build(model, table.X.shape, options)
     region = confidence_region(estimator, table.X, table.y.to_numpy(), **settings)
     used = [region.level(level) for level in levels]

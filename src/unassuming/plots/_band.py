@@ -34,9 +34,12 @@ from unassuming.plots._inputs import (
 )
 from unassuming.regions import Region
 from unassuming.regions._results import Status
+from unassuming.streaming import StreamedRegion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_MANY = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,9 @@ class BandData:
     target : str
         What the band covers: ``"representation"`` or ``"function"``.
     observed_x, observed_y : arrays of shape (n,)
+        The rows of the data; none for a region from a stream, unless they were given.
+    name : str
+        What the feature is called.
     """
 
     x: Array
@@ -71,6 +77,7 @@ class BandData:
     target: str
     observed_x: Array
     observed_y: Array
+    name: str
 
 
 def band_data(
@@ -81,12 +88,13 @@ def band_data(
     norm_bound: float | None = None,
     target: str | None = None,
     inner: int = 0,
+    rows: tuple[Any, Any] | None = None,
 ) -> BandData:
     """Return what `band` draws.
 
     Parameters
     ----------
-    region, X, levels, norm_bound, target, inner
+    region, X, levels, norm_bound, target, inner, rows
         As for `band`.
 
     Returns
@@ -117,7 +125,7 @@ def band_data(
         else {}
     )
     found = {level: b for level, b in found.items() if b.inner_lower is not None}
-    observed_x, observed_y = observed(region, 1)
+    observed_x, observed_y, named = _observations(region, inputs, rows)
     first = bands[wanted[0]]
     return BandData(
         x=x[order],
@@ -132,7 +140,17 @@ def band_data(
         target=first.target,
         observed_x=observed_x[:, 0],
         observed_y=observed_y,
+        name=names(named, 1)[0],
     )
+
+
+def _observations(region: Region, inputs: Any, rows: Any) -> tuple[Array, Array, Any]:
+    """Return features and outputs of the rows to draw, and a table that names the feature."""
+    if rows is not None:
+        return features(rows[0], 1), np.asarray(rows[1], dtype=np.float64), rows[0]
+    if isinstance(region, StreamedRegion):
+        return np.empty((0, 1)), np.empty(0), inputs
+    return *observed(region, 1), region.inputs
 
 
 def band(
@@ -144,6 +162,7 @@ def band(
     target: str | None = None,
     inner: int = 0,
     truth: Callable[[Any], Any] | None = None,
+    rows: tuple[Any, Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the data, the estimate and the certified band of each level over one feature.
@@ -167,6 +186,9 @@ def band(
         they attain. A search takes about a tenth of a second for each, more with a norm bound.
     truth : callable, optional
         A function of X to draw as well.
+    rows : pair (X, y), optional
+        The observations to draw; by default those of the region, and none for a region from a
+        stream, which does not keep them and needs ``X``.
     ax : Axes, optional
         Where to draw; by default a new figure.
 
@@ -185,7 +207,9 @@ def band(
     ('x', 'y')
     """
     ax = new_axes(ax)
-    data = band_data(region, X, levels, norm_bound=norm_bound, target=target, inner=inner)
+    data = band_data(
+        region, X, levels, norm_bound=norm_bound, target=target, inner=inner, rows=rows
+    )
     true = None
     if truth is not None:
         inputs = grid(region) if X is None else X
@@ -207,11 +231,16 @@ def band(
         x, attained = np.tile(data.inner_x, 2), np.concatenate([bound, data.inner_upper[level]])
         label = f"{percent(level)}, attained"
         ax.plot(x, attained, "_", color=dash, markersize=7, markeredgewidth=1.6, label=label)
-    ax.plot(data.observed_x, data.observed_y, "o", color=GREY, markersize=3.5, label="data")
+    if count := len(data.observed_x):
+        label = "data" if count == region.n else f"{count} of the {region.n} rows"
+        # Many points would hide the band, which is narrow then: they go below it, and lighter.
+        many = {"alpha": 0.35, "zorder": 0.5, "markersize": 2.0} if count > _MANY else {}
+        points: dict[str, Any] = {"color": GREY, "markersize": 3.5, "label": label, **many}
+        ax.plot(data.observed_x, data.observed_y, "o", **points)
     if true is not None:
         ax.plot(data.x, true, "--", color=VERMILION, linewidth=1.8, label="truth")
     ax.plot(data.x, data.estimate, color=BLACK, linewidth=1.4, label="estimate")
-    ax.set(xlabel=names(region.inputs, 1)[0], ylabel=output_name(region), ylim=(low, high))
+    ax.set(xlabel=data.name, ylabel=output_name(region), ylim=(low, high))
     ax.margins(x=0.01)
     legend_above(ax, _covers(data.target, norm_bound), [*caveats(region), *sentences(data.status)])
     return ax

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _KIND = "stream"
+_NOTE = "note_"
 
 AnyPath = str | os.PathLike[str]
 
 
-def write_checkpoint(path: AnyPath, stream: StreamingRegion) -> None:
-    """Write a stream."""
+def write_checkpoint(
+    path: AnyPath, stream: StreamingRegion, note: Mapping[str, Any] | None = None, **more: Any
+) -> None:
+    """Write a stream; beside it a note, as JSON has it, and more arrays."""
     store, ledger, features = Store(), stream._ledger, stream._features
+    store.arrays.update({f"{_NOTE}{name}": array for name, array in more.items()})
     nodes = sorted(ledger.nodes)
     for j, place in enumerate(nodes):
         store.arrays[f"node{j}"] = ledger.nodes[place]
@@ -59,6 +64,7 @@ def write_checkpoint(path: AnyPath, stream: StreamingRegion) -> None:
         "inputs": _plain_names(features.inputs),
         "columns": features.columns,
         "sample": sample,
+        "note": dict(note or {}),
     }
     write(path, header, store.arrays)
 
@@ -67,14 +73,7 @@ def read_checkpoint(
     path: AnyPath, kind: type[StreamingRegion], estimator: Any, noise: Noise | None
 ) -> StreamingRegion:
     """Return the stream that was written, if not a bit of it has changed."""
-    try:
-        header, arrays = read(path)
-    except ValueError as error:
-        raise _unreadable(path, "damaged, or changed since it was written") from error
-    if not isinstance(header, dict) or header.get("kind") != _KIND:
-        raise _unreadable(path, "a file of another kind")
-    if header.get("format") != FORMAT:
-        raise _unreadable(path, f"format {header.get('format')}, and this version reads {FORMAT}")
+    header, arrays = _read(path)
     store = Store(arrays)
     stream = kind(
         _model(header["estimator"], estimator),
@@ -101,6 +100,25 @@ def read_checkpoint(
     features.inputs = names and [tuple(c) if isinstance(c, list) else c for c in names]
     features.columns = header["columns"]
     return stream
+
+
+def read_note(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the note beside a stream, and the arrays that came with it."""
+    header, arrays = _read(path)
+    more = {name: array for name, array in arrays.items() if name.startswith(_NOTE)}
+    return header.get("note", {}), {name.removeprefix(_NOTE): a for name, a in more.items()}
+
+
+def _read(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
+    try:
+        header, arrays = read(path)
+    except ValueError as error:
+        raise _unreadable(path, "damaged, or changed since it was written") from error
+    if not isinstance(header, dict) or header.get("kind") != _KIND:
+        raise _unreadable(path, "a file of another kind")
+    if header.get("format") != FORMAT:
+        raise _unreadable(path, f"format {header.get('format')}, and this version reads {FORMAT}")
+    return header, arrays
 
 
 def _plain_names(names: list[Any] | None) -> Any:

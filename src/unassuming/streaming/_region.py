@@ -69,7 +69,9 @@ class StreamedRegion(QuadraticRegion):
 
 
 class _NoRows:
-    """What stands in the place of the data: nothing can be asked of it."""
+    """What stands in the place of the data: nothing can be asked of it but its kind."""
+
+    classes = None  # numbers, not labels: only regressions are streamed
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

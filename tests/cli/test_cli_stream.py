@@ -1,0 +1,496 @@
+"""Tables that are read chunk by chunk: the same answers, and nothing lost when it stops."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from rich.console import Console
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+
+import unassuming as ua
+from unassuming.cli import _pass, _sources, _streamed, _terminal
+from unassuming.cli._sample import RowSample
+from unassuming.streaming._checkpoint import read_note
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = Path("unassuming-region")
+NUMBERS = ("band.csv", "region.json")
+
+
+def made(n, seed=0):
+    """A table of two features."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(-1, 2, size=n), rng.normal(size=n)
+    return pd.DataFrame({"a": a, "b": b, "y": np.sin(2 * a) + b + rng.laplace(size=n)})
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A Parquet file of three dozen chunks and more."""
+    path = tmp_path_factory.mktemp("large") / "large.parquet"
+    made(600_000).to_parquet(path, row_group_size=70_000)
+    return path
+
+
+@pytest.fixture
+def chunks(monkeypatch):
+    """Chunks of a hundred rows, so that small tables have many."""
+    monkeypatch.setattr(_sources, "CHUNK_ROWS", 100)
+
+
+def reported(run, path, *words, model="ols", out=OUT):
+    result = run("region", path, "--target", "y", "--model", model, "--out", out, *words)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def refused(result, message):
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+def numbers(out):
+    """The bytes of the files without pictures."""
+    return {name: (Path(out) / name).read_bytes() for name in NUMBERS}
+
+
+def intervals(out):
+    found = json.loads((Path(out) / "region.json").read_text())
+    bounds = [
+        [found["estimate"], *(entry[side] for side in ("lower", "upper"))]
+        for entry in found["intervals"]
+    ]
+    return found, np.array([[list(part.values()) for part in entry] for entry in bounds])
+
+
+# The same region as in memory
+
+
+@pytest.mark.parametrize("model", ["ols", "ridge", "spline"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_streamed_table_has_the_bounds_of_the_table_in_memory(run, tmp_path, chunks, model, kind):
+    path, at = tmp_path / f"table.{kind}", tmp_path / "at.csv"
+    table = made(1_300)
+    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
+    made(30, seed=1)[["b", "a"]].to_csv(at, index=False)
+    reported(run, path, "--at", at, "--stream", model=model, out="one")
+    reported(run, path, "--at", at, "--no-stream", model=model, out="two")
+    (one, streamed), (two, in_memory) = intervals("one"), intervals("two")
+    np.testing.assert_allclose(streamed, in_memory, rtol=1e-7)
+    assert list(one) == list(two)
+    assert one["description"][0] == two["description"][0]
+    np.testing.assert_allclose(pd.read_csv("one/band.csv"), pd.read_csv("two/band.csv"), rtol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_ranks_are_those_of_splines_fitted_to_all_rows(tmp_path, chunks, kind):
+    table, path = made(1_500), tmp_path / f"table.{kind}"
+    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
+    source = _sources.open_source(path)
+    columns = _streamed.Columns(["a", "b"], "y", None, False)
+    settings = {"noise": None, "m": 50, "random_state": 3}
+    streamed = _streamed.build_streamed(
+        source,
+        columns,
+        _streamed.Model.SPLINE,
+        {},
+        settings,
+        [0.9],
+        _streamed.Streaming(True, None, 0.0),
+        drop_missing=False,
+    ).region
+    model = make_pipeline(SplineTransformer(8, include_bias=False), Ridge(0.1))
+    region = ua.confidence_region(model, table[["a", "b"]], table["y"], m=50, random_state=3)
+    directions = np.random.default_rng(0).normal(size=(300, region.objective.d))
+    candidates = region.estimate + directions * np.geomspace(1e-3, 1, 300)[:, None]
+    ranks = streamed.rank(candidates)
+    assert (ranks == region.rank(candidates)).all()
+    assert len(set(ranks.tolist())) > 10
+
+
+def test_rows_with_missing_values_are_left_out_of_knots_and_sums(run, tmp_path, chunks):
+    table = made(900)
+    table.to_csv("full.csv", index=False)
+    gaps = pd.concat([table[:450], pd.DataFrame({"a": [99.0], "b": [0.0]}), table[450:]])
+    gaps.to_parquet("gaps.parquet")
+    words = ("--stream", "--drop-missing")
+    text = reported(run, "gaps.parquet", *words, model="spline", out="gaps").stdout
+    reported(run, "full.csv", "--stream", model="spline", out="full")
+    assert "1 rows with missing values dropped" in text
+    assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
+
+
+def test_the_grid_of_one_feature_spans_all_rows(run, chunks):
+    table = made(6_000)
+    table.to_csv("table.csv", index=False)
+    text = reported(run, "table.csv", "--features", "a", "--stream").stdout
+    found = pd.read_csv(OUT / "band.csv").query("level == 0.9")["a"]
+    assert (len(found), found.min(), found.max()) == (200, table["a"].min(), table["a"].max())
+    assert "2000 of them, drawn at random with the seed" in text
+    assert (OUT / "band.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_features_get_the_band_at_a_sample_of_the_rows(run, chunks):
+    table = made(4_000)
+    table.to_csv("table.csv", index=False)
+    reported(run, "table.csv", "--stream", "--level", 0.9)
+    found = pd.read_csv(OUT / "band.csv")
+    assert len(found) == 2000
+    assert found["a"].isin(table["a"]).all()
+    assert found["a"].nunique() == 2000
+
+
+def test_an_index_of_pandas_is_no_feature(run, chunks):
+    made(500).set_index(pd.Index(range(500, 1000), name="id")).to_parquet("indexed.parquet")
+    reported(run, "indexed.parquet", "--stream")
+    assert list(intervals(OUT)[0]["estimate"]) == ["intercept", "a", "b"]
+
+
+# Which rows are kept to be drawn
+
+
+def test_every_row_is_as_likely_to_be_drawn():
+    counts = np.zeros(8_000)
+    for seed in range(200):
+        kept = RowSample(seed).add(0, np.arange(8_000.0)[:, None]).values[:, 0]
+        assert len(kept) == len(set(kept)) == 2_000
+        counts[kept.astype(int)] += 1
+    # The first and the last thousand rows: each Binomial(200,000, 1/4), less the replacement.
+    for part in (counts[:1_000].sum(), counts[-1_000:].sum()):
+        assert abs(part - 50_000) < 4.9 * np.sqrt(200_000 * 0.25 * 0.75)
+
+
+# When a table is streamed
+
+
+def test_a_large_table_is_streamed_and_a_small_one_is_not(run, monkeypatch):
+    made(300).to_csv("table.csv", index=False)
+    assert "read in chunks" not in reported(run, "table.csv").stdout
+    monkeypatch.setattr(_streamed, "LARGE", 1_000)
+    assert "read in chunks" in reported(run, "table.csv").stdout
+    assert "read in chunks" not in reported(run, "table.csv", "--no-stream").stdout
+
+
+def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, monkeypatch):
+    made(60).to_csv("table.csv", index=False)
+    monkeypatch.setattr(_streamed, "LARGE", 100)
+    result = reported(run, "table.csv", "--m", 20, model="krr")
+    assert result.stderr.startswith("note: table.csv is large and read into memory as a whole")
+    assert "--model krr needs all rows at once" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--stream --model krr", "--model krr needs all rows at once"),
+        ("--checkpoint c --model logistic", "with --checkpoint"),
+        ("--stream --noise exchangeable", "expected symmetric with --stream"),
+        ("--stream --m group", "--m group needs all rows at once"),
+        ("--checkpoint c --no-stream", "--checkpoint needs a stream"),
+        ("--checkpoint nowhere/c", "a folder that exists"),
+        ("--checkpoint c --level 0.905", "nearest admissible levels"),
+        ("--checkpoint c --norm-bound 0", "norm_bound is out of range"),
+        ("--checkpoint c --model ols --alpha 1", "--alpha is no option of ols"),
+        ("--checkpoint c --features x,z", "the column 'z' is not in sine.csv"),
+    ],
+)
+def test_what_cannot_be_streamed_is_refused_before_a_row_is_read(run, words, message):
+    refused(run("region", "sine.csv", "--target", "y", *words.split()), message)
+    assert not os.listdir()
+
+
+# Bad rows
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("low,1,1", "the column 'a' is not numeric: expected numbers, given 'low' in row 251"),
+        (",1,1", "the column 'a' has missing values: expected a value in every row, given none in"),
+        ("1,1", "the column 'y' has missing values"),
+        ("1,1,inf", "given inf in row 251"),
+        ("1,1,1,1", "cannot be read as a table after row 200"),
+    ],
+)
+@pytest.mark.parametrize("model", ["ols", "spline"])
+def test_a_bad_row_far_down_is_named(run, write, chunks, entry, message, model):
+    lines = made(400).to_csv(index=False).splitlines()
+    path = write("bad.csv", "\n".join([*lines[:251], entry, *lines[251:]]))
+    refused(run("region", path, "--target", "y", "--stream", "--model", model), message)
+    assert not OUT.exists()
+
+
+@pytest.mark.parametrize("text", ["a,y\n", "a,y\n1,2\n"])
+@pytest.mark.parametrize("model", ["ols", "spline"])
+def test_a_table_with_too_few_rows_is_refused(run, write, text, model):
+    path = write("few.csv", text)
+    result = run("region", path, "--target", "y", "--stream", "--model", model)
+    refused(result, "few.csv has too few rows: expected at least 2")
+
+
+def test_text_in_a_parquet_column_is_named(run, chunks):
+    table = made(300).astype({"b": object})
+    table.loc[250, "b"] = "low"
+    table.astype({"b": str}).to_parquet("text.parquet")
+    result = run("region", "text.parquet", "--target", "y", "--stream")
+    refused(result, "the column 'b' is not numeric: expected numbers, given 'low' in row 251")
+
+
+# Damaged files
+
+
+def test_a_truncated_parquet_file_is_refused_and_the_checkpoint_stays(run, chunks, monkeypatch):
+    made(1_000).to_parquet("table.parquet", row_group_size=200)
+    whole = Path("table.parquet").read_bytes()
+    words = ("--checkpoint", "c", "--checkpoint-every", 0)
+    reported(run, "table.parquet", out="expected")
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 3)
+        stopped = run("region", "table.parquet", "--target", "y", "--model", "ols", *words)
+    assert stopped.exit_code == 130
+    before = Path("c").read_bytes()
+    Path("table.parquet").write_bytes(whole[: len(whole) // 2])
+    refused(
+        run("region", "table.parquet", "--target", "y", "--model", "ols", *words),
+        "table.parquet cannot be read as a table",
+    )
+    assert Path("c").read_bytes() == before
+    Path("table.parquet").write_bytes(whole)
+    reported(run, "table.parquet", *words, out="resumed")
+    reported(run, "table.parquet", "--stream", out="whole")
+    assert numbers("resumed") == numbers("whole")
+
+
+def test_a_damaged_page_is_refused_and_the_rows_before_it_are_kept(run, chunks):
+    table = made(1_000)
+    table.to_parquet("table.parquet", row_group_size=200, write_page_checksum=True)
+    place = pq.ParquetFile("table.parquet").metadata.row_group(3).column(0).data_page_offset
+    content = bytearray(Path("table.parquet").read_bytes())
+    content[place + 200] ^= 0xFF
+    Path("table.parquet").write_bytes(content)
+    result = run("region", "table.parquet", "--target", "y", "--model", "ols", "--checkpoint", "c")
+    refused(result, "table.parquet cannot be read as a table after row 600")
+    assert read_note("c")[0]["read"] == ua.StreamingRegion.load("c").n == 600
+
+
+def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(run):
+    made(300).to_csv("table.csv", index=False)
+    reported(run, "table.csv", "--checkpoint", "c")
+    content = bytearray(Path("c").read_bytes())
+    content[len(content) // 2] ^= 1
+    for damaged in (bytes(content), bytes(content[:-40]), b"junk"):
+        Path("c").write_bytes(damaged)
+        refused(run("region", "table.csv", "--target", "y", "--checkpoint", "c"), "no checkpoint")
+        assert Path("c").read_bytes() == damaged
+
+
+# Interrupted and taken up again
+
+
+def interrupt_after(patch, count):
+    """Press Ctrl-C while chunk number ``count`` is being counted."""
+    take, calls = _pass.Pass.take, []
+
+    def counted(self, *args, **options):
+        calls.append(None)
+        if len(calls) == count:
+            os.kill(os.getpid(), signal.SIGINT)
+        take(self, *args, **options)
+
+    patch.setattr(_pass.Pass, "take", counted)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("model", ["ridge", "spline"])
+def test_interrupted_often_it_gives_the_same_files(run, chunks, monkeypatch, kind, model):
+    table, path = made(2_222), f"table.{kind}"
+    table.loc[[7, 150, 1700], "b"] = np.nan
+    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path, row_group_size=300)
+    words = ("--drop-missing", "--features", "b")
+    reported(run, path, *words, "--stream", model=model, out="whole")
+    again = ("--target", "y", "--model", model, *words, "--checkpoint", "c", "--out", "parts")
+    for chunk in (1, 3, 7):
+        with monkeypatch.context() as patch:
+            interrupt_after(patch, chunk)
+            result = run("region", path, *again)
+        assert (result.exit_code, result.stdout) == (130, "")
+        assert "run the same command again" in result.stderr
+        assert not Path("parts").exists()
+    assert f"after {100 * (1 + 3 + 7)} rows" in result.stderr
+    assert run("region", path, *again).exit_code == 0
+    whole = {p.name: p.read_bytes() for p in Path("whole").iterdir()}
+    parts = {p.name: p.read_bytes() for p in Path("parts").iterdir()}
+    assert whole == parts
+    assert "band.png" in whole
+
+
+def test_interrupted_while_looking_for_the_ranges_nothing_is_kept(run, chunks, monkeypatch):
+    made(500).to_csv("table.csv", index=False)
+    clean = _streamed.Columns.clean
+
+    def pressed(self, *args, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        return clean(self, *args, **options)
+
+    monkeypatch.setattr(_streamed.Columns, "clean", pressed)
+    result = run("region", "table.csv", "--target", "y", "--checkpoint", "c")
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "before the first row was counted: nothing is kept" in result.stderr
+    assert not Path("c").exists()
+
+
+def start(path, out, *, cwd):
+    """Start a command that keeps a checkpoint after every chunk, in a process of its own."""
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "unassuming", "region", str(path), "--target", "y"),
+            *("--checkpoint", "c", "--checkpoint-every", "0", "--out", out),
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def rows_kept(path):
+    return read_note(path)[0]["read"] if path.exists() else 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
+@pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGINT])
+def test_after_a_real_signal_the_same_command_gives_the_same_files(
+    run, large, tmp_path, signal_sent
+):
+    process = start(large, "parts", cwd=tmp_path)
+    while rows_kept(tmp_path / "c") < 100_000 and process.poll() is None:
+        time.sleep(0.005)
+    process.send_signal(signal_sent)
+    stdout, stderr = process.communicate(timeout=60)
+    assert 100_000 <= rows_kept(tmp_path / "c") < 600_000
+    assert stdout == ""
+    if signal_sent == signal.SIGINT:
+        assert process.returncode == 130
+        assert stderr.count("\n") == 1
+        assert "are kept in c: run the same command again" in stderr
+    else:
+        assert process.returncode == -signal.SIGKILL
+    process = start(large, "parts", cwd=tmp_path)
+    assert process.communicate(timeout=120)[1] == ""
+    assert process.returncode == 0
+    reported(run, large, model="spline", out="whole")
+    assert numbers("parts") == numbers("whole")
+    assert json.loads(numbers("parts")["region.json"])["rows"] == 600_000
+
+
+def test_a_finished_checkpoint_answers_other_questions_without_the_data(run, monkeypatch):
+    made(700).to_csv("table.csv", index=False)
+    reported(run, "table.csv", "--checkpoint", "c", model="spline")
+    with monkeypatch.context() as patch:
+        patch.setattr(_sources.CsvSource, "chunks", None)
+        text = reported(run, "table.csv", "--checkpoint", "c", "--level", 0.8, model="spline")
+    assert "The sums stay in c" in text.stdout
+    answered = numbers(OUT)
+    reported(run, "table.csv", "--stream", "--level", 0.8, model="spline")
+    assert numbers(OUT) == answered
+
+
+OTHERS = {
+    "other.csv --target y --model ridge": "another file: expected other.csv",
+    "table.csv --target a --model ridge": "another --target: expected a, given y",
+    "table.csv --target y --model ols": "another --model: expected ols, given ridge",
+    "table.csv --target y --model ridge --alpha 2": "another --alpha: expected 2.0, given 1.0",
+    "table.csv --target y --model ridge --features b": "another list of features: expected b",
+    "table.csv --target y --model ridge --m 50": "another --m: expected 50, given 100",
+    "table.csv --target y --model ridge --seed 1": "another --seed: expected 1, given 0",
+    "table.csv --target y --model ridge --drop-missing": "another choice of --drop-missing",
+}
+
+
+@pytest.mark.parametrize("words", OTHERS)
+def test_a_checkpoint_of_something_else_is_refused_and_left(run, words):
+    made(300).to_csv("table.csv", index=False)
+    made(300, seed=1).to_csv("other.csv", index=False)
+    reported(run, "table.csv", "--checkpoint", "c", model="ridge")
+    before = Path("c").read_bytes()
+    refused(run("region", *words.split(), "--checkpoint", "c"), OTHERS[words])
+    assert Path("c").read_bytes() == before
+
+
+def test_a_file_that_has_grown_or_changed_is_another_file(run):
+    text = made(300).to_csv(index=False)
+    Path("table.csv").write_text(text)
+    reported(run, "table.csv", "--checkpoint", "c")
+    for changed in (text + "1,2,3\n", text.replace("0.1", "0.2", 1)):
+        assert changed != text
+        Path("table.csv").write_text(changed)
+        result = run("region", "table.csv", "--target", "y", "--model", "ols", "--checkpoint", "c")
+        refused(result, "was made with another file")
+
+
+def test_a_checkpoint_of_the_library_is_refused(run):
+    table = made(300)
+    table.to_csv("table.csv", index=False)
+    stream = ua.StreamingRegion(Ridge(), random_state=0)
+    stream.partial_fit(table[["a", "b"]], table["y"]).save("c")
+    result = run("region", "table.csv", "--target", "y", "--model", "ridge", "--checkpoint", "c")
+    refused(result, "a checkpoint that this command has not made")
+
+
+# What is seen meanwhile, and what it takes
+
+
+def test_a_terminal_sees_rows_per_second_and_a_pipe_nothing(monkeypatch):
+    for terminal in (True, False):
+        seen = io.StringIO()
+        console = Console(file=seen, force_terminal=terminal, width=120)
+        monkeypatch.setattr(_terminal, "Console", lambda console=console, **_: console)
+        with _terminal.row_counter("counting") as told:
+            told(30_000, 0.25)
+            time.sleep(0.3)
+        text = seen.getvalue()
+        assert ("30,000 rows, " in text) == ("rows/s" in text) == (" 25%" in text) == terminal
+
+
+PEAK = """
+import sys
+from unassuming.cli._app import app
+try:
+    app(sys.argv[1:])
+except SystemExit as stop:
+    assert stop.code == 0, stop.code
+print([line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")][0])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is asked there")
+def test_a_table_ten_times_as_long_takes_the_same_memory(large, tmp_path):
+    small = tmp_path / "small.parquet"
+    made(60_000).to_parquet(small, row_group_size=70_000)
+    peaks = []
+    for path in (small, large):
+        ran = subprocess.run(
+            [sys.executable, "-c", PEAK, "region", str(path), "--target", "y", "--stream"],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peaks.append(int(ran.stdout.split()[-1]))
+    assert peaks[1] < 1.05 * peaks[0]
