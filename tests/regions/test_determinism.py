@@ -337,13 +337,12 @@ def test_another_weighting_gives_the_same_ranks_one_by_one_and_together(weightin
 
 # --- memory ------------------------------------------------------------------------------------
 
-# On Linux ru_maxrss outlives exec and would be the test process's own; VmHWM is the program's.
 PEAK = """
-import pathlib, resource, sys
 import numpy as np
 import unassuming as ua
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVR
+from peak_memory import peak_memory
 
 X, y, _ = ua.datasets.sine(n=20, random_state=0)
 region = ua.confidence_region({estimator}, X, y, random_state=0)
@@ -353,11 +352,7 @@ a *= np.random.default_rng(1).uniform(0, 2, size=({count}, 1))
 assert region.m == 100
 ranks = region.rank(a)
 assert ranks.shape == ({count},) and len(np.unique(ranks)) > 10
-status = pathlib.Path("/proc/self/status")
-if status.exists():
-    print(1024 * int(status.read_text().partition("VmHWM:")[2].split()[0]))
-else:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(peak_memory())
 """
 
 

@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
 WORK = """
-import json, resource, sys, numpy as np, unassuming as ua
+import json, sys, numpy as np, unassuming as ua
+from peak_memory import peak_memory
 from sklearn.linear_model import LinearRegression
 n, rng = int(sys.argv[1]), np.random.default_rng(0)
 stream = ua.StreamingRegion(LinearRegression(), m=50, random_state=0)
@@ -19,7 +18,7 @@ while stream.n < n:
     stream.partial_fit(X, X[:, 0] + rng.laplace(size=5_000))
 assert stream.region().contains(np.eye(11)[1], 0.98)
 sums = sum(node.nbytes for node in stream._ledger.nodes.values())
-print(json.dumps([resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, sums]))
+print(json.dumps([peak_memory(), sums]))
 """
 
 
@@ -29,7 +28,7 @@ def measured(n):
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"},
     )
     return json.loads(result.stdout)
 
