@@ -19,6 +19,8 @@ TABLES = {
     "gap.csv": "x,y\n1,2\n,3\n4,5\n",
     "infinite.csv": "x,y\n1,2\n3,inf\n4,5\n",
     "alone.csv": "y\n1\n2\n",
+    "semicolon.csv": "x;y\n1;2\n3;4\n",
+    "words.csv": "x,y\n1,yes\n2,no\n3,yes\n",
     "long.csv": "x,y\n1,2,3\n4,5,6\n",
     "twice.csv": "x, x ,y\n1,2,3\n4,5,6\n",
     "binary.csv": b"\xff\xfe\x00",
@@ -34,6 +36,8 @@ BAD_TABLES = [
     ("gap.csv", "the column 'x' has missing values"),
     ("gap.csv", "--drop-missing"),
     ("infinite.csv", "the column 'y' has infinite values"),
+    ("semicolon.csv", "If columns are separated by ';', separate them by commas."),
+    ("words.csv", "For two labels take --model ls-svc or logistic"),
     ("alone.csv", "--features does not name the inputs"),
     ("long.csv", "long.csv cannot be read as a table"),
     ("twice.csv", "is in twice.csv more than once"),
@@ -90,6 +94,11 @@ def test_a_bad_table_is_refused(run, write, name, message):
 def test_a_bad_option_is_refused(run, options, message):
     refused(run("region", "sine.csv", *options.split()), message)
     assert not os.listdir()
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_at_once(run, tables):
+    inside = tables / "sine.csv" / "inside"
+    refused(run("region", "sine.csv", "--target", "y", "--out", inside), "--out cannot be written")
 
 
 @pytest.mark.parametrize(

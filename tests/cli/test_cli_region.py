@@ -99,6 +99,32 @@ def test_a_norm_bound_covers_the_function_itself(run):
     assert json.loads((OUT / "region.json").read_text())["band"][0]["target"] == "function"
 
 
+def test_pictures_of_an_earlier_run_do_not_stay(run):
+    report(run, "sine.csv", "--target", "y")
+    (OUT / "notes.txt").write_text("mine")
+    assert (OUT / "band.png").exists()
+    report(run, "people.csv", "--target", "y")
+    assert {path.name for path in OUT.iterdir()} == {"band.csv", "region.json", "notes.txt"}
+
+
+def test_an_empty_region_is_called_so_and_covers_nothing(run):
+    words = ("--model", "krr", "--norm-bound", 0.001)
+    result = report(run, "sine.csv", "--target", "y", *words)
+    assert "No member has a norm of 0.001 or less" in result.stdout
+    assert "covers the function" not in result.stdout
+    result = report(run, "people.csv", "--target", "y", "--model", "ridge", "--norm-bound", 1e-9)
+    assert "empty" in result.stdout
+    assert "[inf" not in result.stdout
+
+
+def test_an_estimate_that_is_no_mean_of_labels_is_explained(run, write):
+    x = np.linspace(-2, 2, 40)
+    table = pd.DataFrame({"x": x, "label": np.where(x > 0.1, "yes", "no")})
+    path = write("steep.csv", table.to_csv(index=False))
+    result = report(run, path, "--target", "label", "--model", "ls-svc", "--m", 20)
+    assert re.search(r"The estimate leaves \[-1, 1\] at \d+ of 40 rows", result.stdout)
+
+
 def test_infinite_coefficients_are_strings_that_float_reads(run, tables):
     words = ("--model", "ols", "--noise", "exchangeable")
     report(run, "people.csv", "--target", "y", *words)

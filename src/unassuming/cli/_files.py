@@ -16,8 +16,17 @@ from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
 
+_OURS = ("region.json", "band.csv", "band.png", "classification.png", "coefficients.png")
+
 WITHOUT_DATE = {"Software": None}
 """Metadata of a PNG: nothing that tells one run from another."""
+
+
+def remove_others(out: Path, written: list[Path]) -> None:
+    """Remove what an earlier run has left under our names: it would pass for part of this one."""
+    for name in _OURS:
+        if out / name not in written:
+            (out / name).unlink(missing_ok=True)
 
 
 def write_band(findings: Findings, path: Path) -> bool:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
 
+from unassuming._errors import complaint
 from unassuming.cli._built import Built
-from unassuming.cli._files import draw, write_band, write_region
+from unassuming.cli._files import draw, remove_others, write_band, write_region
 from unassuming.cli._findings import Answer, Findings, examine
 from unassuming.cli._models import RECIPES, Model, build
 from unassuming.cli._sources import Source, open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._tables import Columns, choose, load, load_inputs
 from unassuming.cli._terminal import print_table, stages
+from unassuming.noise import Labels
 from unassuming.objectives import KernelDesign
 from unassuming.regions import confidence_region
 from unassuming.regions._functionals import check_norm_bound
@@ -47,6 +50,7 @@ def run(
     names = columns.features
     inputs = None if at is None else load_inputs(open_source(at), names)
     check_norm_bound(norm_bound)
+    _check_writable(out)
     if streaming.decide(source, columns, model, settings):
         built = build_streamed(
             source, columns, model, options, settings, levels, streaming, drop_missing=drop_missing
@@ -72,6 +76,7 @@ def run(
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
         pictures, why_none = _pictures(findings, built, out, splines=model is Model.SPLINE)
+        remove_others(out, [*written, *pictures])
     dropped = f", {built.dropped} rows with missing values dropped" if built.dropped else ""
     typer.echo(f"{data.name}: target {target}, features {', '.join(names)}{dropped}\n")
     typer.echo(f"{built.region}\n")
@@ -81,6 +86,21 @@ def run(
     typer.echo(f"Wrote {', '.join(str(path) for path in [*written, *pictures])}.")
     if why_none:
         typer.echo(why_none)
+
+
+def _check_writable(out: Path) -> None:
+    """Refuse a directory that cannot be made or written to, before the work is done."""
+    there = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(
+            complaint(
+                "--out",
+                "cannot be written to",
+                "a directory, or a place where one can be made",
+                out,
+                "Choose another one.",
+            )
+        )
 
 
 def _in_memory(
@@ -157,7 +177,7 @@ def _print_coefficients(findings: Findings, intervals: Answer) -> None:
         [
             name,
             f"{region.estimate[j]:.4g}",
-            *(f"[{i.lower[j]:.4g}, {i.upper[j]:.4g}]" for i in intervals.by_level.values()),
+            *(_bounds(i, j) for i in intervals.by_level.values()),
         ]
         for j, name in enumerate(region.names[:_LONGEST])
     ]
@@ -167,24 +187,56 @@ def _print_coefficients(findings: Findings, intervals: Answer) -> None:
     typer.echo()
 
 
+def _bounds(interval: Any, j: int) -> str:
+    if interval.status is Status.EMPTY:
+        return "empty"
+    return f"[{interval.lower[j]:.4g}, {interval.upper[j]:.4g}]"
+
+
 def _sentences(findings: Findings) -> list[str]:
     """Say what the band covers, why things are infinite or missing, and what to do here."""
     bands = findings.bands.by_level
-    said = []
-    if bands:
-        function = next(iter(bands.values())).target == "function"
-        said.append(
-            f"The band is simultaneous and covers the function itself, if its norm is at most "
-            f"{findings.norm_bound:g}."
-            if function
-            else "The band is simultaneous and covers the ideal representation, which agrees with "
-            "the noise-free function at the rows of the data and need not elsewhere."
-        )
+    said = _outside(findings)
+    bounds = [band for band in bands.values() if band.status is not Status.EMPTY]
+    if any(np.isfinite(band.upper - band.lower).any() for band in bounds):
+        said.append(_covers(findings, bounds[0]))
     said += _reasons(findings)
-    infinite = any(np.isinf(band.upper - band.lower).any() for band in bands.values())
-    if infinite and findings.norm_bound is None:
+    if findings.norm_bound is None and any("norm bound" in sentence for sentence in said):
         said.append(_advice(findings))
     return [sentence for sentence in dict.fromkeys(said) if sentence]
+
+
+def _outside(findings: Findings) -> list[str]:
+    """Say if the estimate of a classifier is the mean of no label, and so in no region."""
+    region = findings.region
+    if not isinstance(region.noise, Labels):
+        return []
+    fitted = region.objective.fitted(region.estimate[None, :])[0]
+    rows = int((np.abs(fitted) > 1).sum())
+    if not rows:
+        return []
+    return [
+        f"The estimate leaves [-1, 1] at {rows} of {len(fitted)} rows, where it cannot be E[y|x]: "
+        "it lies in no region, and may lie outside its own bounds."
+    ]
+
+
+def _covers(findings: Findings, band: Any) -> str:
+    if band.target == "function":
+        return (
+            "The band is simultaneous and covers the function itself, if its norm is at most "
+            f"{findings.norm_bound:g}."
+        )
+    design = getattr(findings.region.objective, "design", None)
+    if design is not None and not design.spans_everything:
+        return (
+            "The band is simultaneous and covers the noise-free function, if that lies in the span "
+            "of the model's features."
+        )
+    return (
+        "The band is simultaneous and covers the ideal representation, which agrees with the "
+        "noise-free function at the rows of the data and need not elsewhere."
+    )
 
 
 def _reasons(findings: Findings) -> list[str]:

@@ -66,7 +66,7 @@ class Columns:
         frame = frame[self.names].copy()
         for name in self.names:
             if not (self.labels and name == self.target):
-                frame[name] = _numbers(frame[name], name, first)
+                frame[name] = _numbers(frame[name], name, first, target=name == self.target)
         return _without_missing(frame, first, drop=drop_missing)
 
 
@@ -136,7 +136,7 @@ def _require(columns: Sequence[str], names: Sequence[str], path: Path) -> None:
                     f"is not in {path.name}",
                     f"one of {', '.join(map(repr, columns))}",
                     repr(name),
-                    "Check the spelling.",
+                    _spelling(columns),
                 )
             )
         if list(columns).count(name) > 1:
@@ -149,6 +149,13 @@ def _require(columns: Sequence[str], names: Sequence[str], path: Path) -> None:
                     "Rename one of them.",
                 )
             )
+
+
+def _spelling(columns: Sequence[str]) -> str:
+    marks = [mark for mark in (";", "\t", "|") if len(columns) == 1 and mark in columns[0]]
+    if marks:
+        return f"If columns are separated by {marks[0]!r}, separate them by commas."
+    return "Check the spelling."
 
 
 def _features(
@@ -174,15 +181,15 @@ def _features(
     return chosen
 
 
-def _numbers(column: pd.Series, name: str, first: int) -> pd.Series:
+def _numbers(column: pd.Series, name: str, first: int, *, target: bool = False) -> pd.Series:
     """Return a column as floats, finite or missing, or name the first entry that is neither."""
     if column.dtype.kind in "cmM":
-        raise _not_numeric(name, f"values of type {column.dtype}")
+        raise _not_numeric(name, f"values of type {column.dtype}", target=target)
     numbers = pd.to_numeric(column, errors="coerce")
     bad = numbers.isna() & column.notna()
     if bad.any():
         row = int(np.argmax(bad.to_numpy()))
-        raise _not_numeric(name, f"{column.iloc[row]!r} in row {first + row + 1}")
+        raise _not_numeric(name, f"{column.iloc[row]!r} in row {first + row + 1}", target=target)
     numbers = numbers.astype(np.float64)
     infinite = np.isinf(numbers.to_numpy())
     if infinite.any():
@@ -199,14 +206,17 @@ def _numbers(column: pd.Series, name: str, first: int) -> pd.Series:
     return numbers
 
 
-def _not_numeric(name: str, given: str) -> ValueError:
+def _not_numeric(name: str, given: str, *, target: bool) -> ValueError:
+    remedy = "Encode it, or choose the columns with --features."
+    if target:
+        remedy = "For two labels take --model ls-svc or logistic; else encode it."
     return ValueError(
         complaint(
             f"the column {name!r}",
             "is not numeric",
             "numbers",
             given,
-            "Encode it, or choose the columns with --features.",
+            remedy,
         )
     )
 
