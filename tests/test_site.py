@@ -69,7 +69,7 @@ def test_what_a_user_is_given_is_listed(entries, model):
 
 def test_every_command_is_told_with_its_options(site):
     page = site.command_line()
-    for command in ("demo", "region", "test"):
+    for command in ("demo", "region", "test", "paper"):
         assert f"## `unassuming {command}`" in page
     assert page.count("--norm-bound") >= 1
     assert "Traceback" not in page

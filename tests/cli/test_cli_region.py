@@ -179,6 +179,21 @@ def test_the_published_region_is_noted_on_stderr_and_drawn_for_two_features(run)
     assert (OUT / "coefficients.png").exists()
 
 
+def test_the_published_region_claims_no_coverage(run):
+    words = ("--features", "a,b", "--model", "ls-svc", "--noise", "symmetric", "--m", 20)
+    result = report(run, "labels.csv", "--target", "label", *words)
+    assert "No guarantee:" in result.stdout
+    assert "covers the noise-free" not in result.stdout
+    result = run("test", "labels.csv", "--target", "label", "--candidate", "mean", *words)
+    assert "The p-value is no test:" in result.stdout
+
+
+def test_inputs_called_like_results_keep_a_name_of_their_own(run, write):
+    table = pd.DataFrame({"level": np.linspace(0, 1, 20), "y": np.linspace(0, 1, 20) ** 2})
+    report(run, write("named.csv", table.to_csv(index=False)), "--target", "y")
+    assert list(pd.read_csv(OUT / "band.csv"))[:2] == ["input level", "level"]
+
+
 def test_the_same_command_twice_gives_the_same_bytes(run):
     def files(out, seed):
         words = ("--model", "ols", "--features", "x", "--seed", seed, "--out", out)

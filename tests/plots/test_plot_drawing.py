@@ -10,7 +10,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
@@ -63,6 +63,37 @@ def test_axes_that_are_given_are_used_and_returned(spline):
     ax = figure.subplots()
     assert ua.plots.band(spline, levels=[0.9], ax=ax) is ax
     assert ua.plots.ranks([1, 2], 2).figure is not figure
+
+
+def test_all_pictures_use_the_axes_that_are_given(spline):
+    inputs, y, _ = ua.datasets.labels(n=30, d=2, random_state=0)
+    labels = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0)
+    pictures = [
+        lambda ax: ua.plots.family(spline, size=5, random_state=0, ax=ax),
+        lambda ax: ua.plots.coefficients(spline, levels=[0.5], rays=8, ax=ax),
+        lambda ax: ua.plots.classification(labels, levels=[0.9], resolution=3, ax=ax),
+        lambda ax: ua.plots.ranks([1, 2], 2, ax=ax),
+    ]
+    for draw in pictures:
+        ax = Figure().subplots()
+        assert draw(ax) is ax
+        assert ax.get_children()
+        assert ax.has_data()
+
+
+def test_a_region_with_holes_is_not_said_to_end_where_its_first_part_does():
+    """A LASSO that many rays leave and enter again."""
+    rng = np.random.default_rng(131)
+    inputs = rng.normal(size=(10, 2)) @ [[1.0, 0.6], [0.0, 0.8]]
+    y = inputs @ [1.0, 0.0] + rng.laplace(size=10)
+    model = Lasso(alpha=0.7, fit_intercept=False)
+    region = ua.confidence_region(model, inputs, y, random_state=0)
+    data = ua.plots.coefficients_data(region, levels=[0.9], rays=60)
+    k = int(np.flatnonzero(data.beyond[0.9])[0])
+    assert len(region.crossings(data.directions[k], level=0.9)) > 1
+    title = legend(ua.plots.coefficients(region, levels=[0.9], rays=60))[0]
+    assert "exact boundary" not in title
+    assert "90 %: there are members beyond the end of some rays." in title
 
 
 def test_the_shade_is_the_certified_band(spline):

@@ -67,7 +67,7 @@ def test_a_ball_without_members_is_empty_in_band_and_interval_alike():
         assert (answer.lower == np.inf).all()
         assert (answer.upper == -np.inf).all()
         assert "a norm of 0.3 or less" in answer.reason
-        assert "The norm of the estimate is" in answer.reason
+        assert "The estimate's own norm is" in answer.reason
 
 
 def test_hidden_coefficients_are_no_reason_to_leave_the_ball():

@@ -540,8 +540,3 @@ def test_free_lines_cross_from_end_to_end():
     X, y, _ = data(10, 2, 13)
     region = ua.confidence_region(Ridge(0.5), X, y, noise="exchangeable", m=20, random_state=0)
     np.testing.assert_array_equal(region.crossings([1.0, 0.0, 0.0], 0.5), [[-np.inf, np.inf]])
-
-
-def test_several_directions_at_once_are_refused(plain):
-    with pytest.raises(ValueError, match="one line at a time"):
-        plain.crossings(np.eye(3))

@@ -14,9 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 from unassuming import datasets, plots
+from unassuming._errors import complaint
 from unassuming._typing import IntArray
-from unassuming.cli._files import WITHOUT_DATE
-from unassuming.cli._terminal import followed, print_table
+from unassuming.cli._files import WITHOUT_DATE, check_writable
+from unassuming.cli._terminal import followed, print_table, stages
 from unassuming.plots._canvas import require_matplotlib
 from unassuming.regions import Region, confidence_region
 
@@ -60,6 +61,11 @@ Candidates = dict[str, Callable[[Any], Any]]
 def run(picture: Path, seed: int) -> None:
     """Print what is found and draw it."""
     require_matplotlib()
+    if picture.suffix != ".png":
+        raise ValueError(
+            complaint("--picture", "has another ending", ".png", picture, "Name it so.")
+        )
+    check_writable(picture.parent, "--picture")
     X, y, f = datasets.sine(n=80, noise="laplace", random_state=seed)
     candidates: Candidates = {TRUE: f, LATE: lambda X: f(X - 0.2), SMALL: lambda X: 0.9 * f(X)}
     spline, kernel = (
@@ -80,7 +86,9 @@ def run(picture: Path, seed: int) -> None:
         [(who, *(f"{s:.1%}" for s in row)) for who, row in zip(candidates, shares, strict=True)],
         right=1,
     )
-    _draw(spline, kernel, candidates, ranks[TRUE], picture)
+    with stages(1) as begin:
+        begin("picture")
+        _draw(spline, kernel, candidates, ranks[TRUE], picture)
     where = " in the current directory" if str(picture) == PICTURE else ""
     typer.echo(f"\nPicture saved as {picture}{where}.")
 

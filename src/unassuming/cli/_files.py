@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from unassuming import plots
-from unassuming._errors import NotAvailable
+from unassuming._errors import NotAvailable, complaint
+from unassuming._frames import apart
 from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
@@ -20,6 +22,21 @@ _OURS = ("region.json", "band.csv", "band.png", "classification.png", "coefficie
 
 WITHOUT_DATE = {"Software": None}
 """Metadata of a PNG: nothing that tells one run from another."""
+
+
+def check_writable(out: Path, option: str) -> None:
+    """Refuse a directory that cannot be made or written to, before the work is done."""
+    there = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(
+            complaint(
+                option,
+                "cannot be written to",
+                "a directory, or a place where one can be made",
+                out,
+                "Choose another one.",
+            )
+        )
 
 
 def remove_others(out: Path, written: list[Path]) -> None:
@@ -35,8 +52,8 @@ def write_band(findings: Findings, path: Path) -> bool:
     for level, band in findings.bands.by_level.items():
         table = findings.inputs.reset_index(drop=True)
         answers = {"level": level, **band._columns()}
-        # The inputs come first, whatever they are called.
-        tables.append(pd.concat([table, pd.DataFrame(answers, index=table.index)], axis=1))
+        columns = {**apart(dict(table.items()), answers), **answers}
+        tables.append(pd.DataFrame(columns, index=table.index))
     if tables:
         pd.concat(tables).to_csv(path, index=False, lineterminator="\n")
     return bool(tables)

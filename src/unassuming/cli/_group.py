@@ -38,6 +38,9 @@ class OneLineErrors(TyperGroup):
             _stop(str(error), code=130)
         except _EXPECTED as error:
             _stop(str(error))
+        except MemoryError as error:
+            what = str(error).rstrip(".") or "no more is to be had"
+            _stop(f"not enough memory: {what}. Take fewer rows, a smaller --m, or --stream.")
         except Exception as error:  # a defect: still no stack trace
             _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
         for one in {str(warning.message): None for warning in said}:

@@ -7,6 +7,7 @@ from textwrap import fill
 
 import typer
 
+from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table
 from unassuming.paper import FIGURES, Reproduction, draw, reproduce, rows, write_table
 from unassuming.paper._errata import REVERSED
@@ -15,13 +16,15 @@ from unassuming.plots._canvas import require_matplotlib
 INTRODUCTION = """
 The figures of Csáji and Kis, Distribution-Free Uncertainty Quantification for Kernel Methods by
 Gradient Perturbations, with the settings of their captions and m = 100 statistics. Coverage is
-counted over fresh samples; the level of an exact region is inside the interval in 99 of 100 rows.
+counted over fresh samples; each interval holds the level of an exact region with probability 0.99
+or more. Rows share samples.
 """
 
 
 def run(figure: int | None, members: int, repetitions: int, out: Path, seed: int) -> None:
     """Reproduce one figure or all of them."""
     require_matplotlib()
+    check_writable(out, "--out")
     out.mkdir(parents=True, exist_ok=True)
     typer.echo(f"{INTRODUCTION.strip()}\n\n{fill(REVERSED, 100)}")
     for number in FIGURES if figure is None else (figure,):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
 
-from unassuming._errors import complaint
 from unassuming.cli._built import Built
-from unassuming.cli._files import draw, remove_others, write_band, write_region
+from unassuming.cli._files import check_writable, draw, remove_others, write_band, write_region
 from unassuming.cli._findings import Answer, Findings, examine
 from unassuming.cli._models import RECIPES, Model, build
 from unassuming.cli._sources import Source, open_source
@@ -50,7 +48,7 @@ def run(
     names = columns.features
     inputs = None if at is None else load_inputs(open_source(at), names)
     check_norm_bound(norm_bound)
-    _check_writable(out)
+    check_writable(out, "--out")
     if streaming.decide(source, columns, model, settings):
         built = build_streamed(
             source, columns, model, options, settings, levels, streaming, drop_missing=drop_missing
@@ -86,21 +84,6 @@ def run(
     typer.echo(f"Wrote {', '.join(str(path) for path in [*written, *pictures])}.")
     if why_none:
         typer.echo(why_none)
-
-
-def _check_writable(out: Path) -> None:
-    """Refuse a directory that cannot be made or written to, before the work is done."""
-    there = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise ValueError(
-            complaint(
-                "--out",
-                "cannot be written to",
-                "a directory, or a place where one can be made",
-                out,
-                "Choose another one.",
-            )
-        )
 
 
 def _in_memory(
@@ -222,6 +205,8 @@ def _outside(findings: Findings) -> list[str]:
 
 
 def _covers(findings: Findings, band: Any) -> str:
+    if findings.region._caveat:
+        return f"No guarantee: {findings.region._caveat}"
     if band.target == "function":
         return (
             "The band is simultaneous and covers the function itself, if its norm is at most "

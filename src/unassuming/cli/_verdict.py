@@ -50,6 +50,7 @@ def run(
         for level in sorted(used, key=float, reverse=True)
     ]
     print_table(("level", "candidate"), rows, right=1)
-    typer.echo(
-        "\nThe p-value is a test only if the column was not fitted to these rows of the target."
-    )
+    closing = "The p-value is a test only if the column was not fitted to these rows of the target."
+    if region._caveat:
+        closing = f"The p-value is no test: {region._caveat}"
+    typer.echo(f"\n{closing}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binomtest
+from threadpoolctl import threadpool_limits
 
 from unassuming._typing import Array, IntArray
 from unassuming.paper._figures import Setting
@@ -60,9 +61,10 @@ def truth_ranks(setting: Setting, repetitions: int, seed: int, follow: Follow) -
     """
     ranks = np.empty(repetitions, dtype=np.intp)
     what = f"{setting.panel} {setting.name}: samples"
-    for k in follow(range(repetitions), what, repetitions):
-        sample, signs = repeated(setting, seed, k)
-        ranks[k] = build(setting, sample, signs).rank(sample.truth)
+    with threadpool_limits(1):  # threads would wait for each other longer than they work
+        for k in follow(range(repetitions), what, repetitions):
+            sample, signs = repeated(setting, seed, k)
+            ranks[k] = build(setting, sample, signs).rank(sample.truth)
     return ranks
 
 
@@ -96,11 +98,12 @@ def process_coverage(
 ) -> ProcessCoverage:
     """Fit a Gaussian process to the same samples, and look where its bands cover the function."""
     inside = {level: np.empty(repetitions) for level in levels}
-    for k in follow(range(repetitions), "Gaussian process: samples", repetitions):
-        sample, _ = repeated(setting, seed, k)
-        process = gaussian_process(sample.X, sample.y, seed)
-        truth = sample.truth(sample.X)
-        for level in levels:
-            lower, upper = process_bounds(process, sample.X, level)
-            inside[level][k] = ((lower <= truth) & (truth <= upper)).mean()
+    with threadpool_limits(1):
+        for k in follow(range(repetitions), "Gaussian process: samples", repetitions):
+            sample, _ = repeated(setting, seed, k)
+            process = gaussian_process(sample.X, sample.y, seed)
+            truth = sample.truth(sample.X)
+            for level in levels:
+                lower, upper = process_bounds(process, sample.X, level)
+                inside[level][k] = ((lower <= truth) & (truth <= upper)).mean()
     return ProcessCoverage(inside, setting.n)

@@ -143,7 +143,10 @@ def _figure_2() -> Figure:
             Setting("2a", "KRR, λ = 0.1", kernel_ridge(20), draw, 20),
             Setting("2b", "ε-SVR, ε = 0.2, c = 250", svr, draw, 20, options=options),
         ),
-        notes=(UNBOUNDED,),
+        notes=(
+            UNBOUNDED,
+            "Readings of the caption of (b): no bias, a box of side c/n, statistics with Ψ = I.",
+        ),
     )
 
 
@@ -198,7 +201,12 @@ def _figure_5() -> Figure:
         Setting(f"5{part}", f"{name} kernel", KernelLasso(1.0, **kernel), draw, 20)
         for part, (name, kernel) in zip("abcd", kernels, strict=True)
     )
-    return Figure(5, "Kernel LASSO with four kernels", settings, notes=(UNBOUNDED,))
+    readings = (
+        "Readings of the caption: the Laplacian kernel is exp(-|z - s|/σ); c = 1/38 of the "
+        "rectangular kernel is a share of the range of the inputs, so that the steps meet (the "
+        "region is the same in either reading). The matrix of the parabolic kernel is indefinite."
+    )
+    return Figure(5, "Kernel LASSO with four kernels", settings, notes=(UNBOUNDED, readings))
 
 
 def _figure_6() -> Figure:

@@ -109,7 +109,8 @@ def _process_rows(found: Reproduction, level: float) -> list[dict[str, Any]]:
         "method": "Gaussian process, each input",
         "coverage": f"{measured.each(level):.6f}",
         "promise": "approximate",
-        "note": "Exact only for a function drawn from the process itself, with Gaussian noise.",
+        "note": "Would be exact if the kernel were known, the function drawn from it and the noise "
+        "Gaussian; here the kernel is estimated.",
     }
     return [shared | everywhere, shared | each]
 

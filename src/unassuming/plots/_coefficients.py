@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unassuming._errors import NotAvailable, complaint
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.objectives import DesignedObjective
 from unassuming.plots._canvas import (
     BLACK,
@@ -43,6 +43,8 @@ class CoefficientsData:
     reach : dict from level to array of shape (K,)
         Where each ray leaves the region, in multiples of the direction; infinite if it does not,
         minus infinity if the estimate itself is outside.
+    beyond : dict from level to boolean array of shape (K,)
+        Whether the ray meets members again farther out. Not asked where crossings are approximate.
     boundary : dict from level to array of shape (K, 2)
         estimate + reach · direction; not a number where that is not finite.
     ellipses : dict from level to array of shape (K, 2)
@@ -55,6 +57,7 @@ class CoefficientsData:
     estimate: Array
     directions: Array
     reach: dict[float, Array]
+    beyond: dict[float, BoolArray]
     boundary: dict[float, Array]
     ellipses: dict[float, Array]
     slice: bool
@@ -105,10 +108,22 @@ def coefficients_data(
         estimate=centre,
         directions=plane,
         reach=reach,
+        beyond=_beyond(region, directions, reach),
         boundary={p: centre + t[:, None] * plane for p, t in finite.items()},
         ellipses=_ellipses(region, [i, j], wanted, plane),
         slice=region.objective.d > 2,
     )
+
+
+def _beyond(region: Region, directions: Array, reach: dict[float, Array]) -> dict[float, BoolArray]:
+    """Whether there are members behind the end of each ray: regions need not be star convex."""
+    if not isinstance(region, PiecewiseRegion) or not region.exact_crossings:
+        return {p: np.zeros(len(directions), dtype=np.bool_) for p in reach}
+    spans = region.crossings(directions, level=list(reach))
+    return {
+        p: np.array([(s[:, 1] > end).any() for s, end in zip(spans[p], ends, strict=True)])
+        for p, ends in reach.items()
+    }
 
 
 def _exact(region: Region) -> bool:
@@ -239,7 +254,10 @@ def coefficients(
     for point in marked:
         ax.plot(*point, "*", color=VERMILION, markersize=11, markeredgecolor="white", label="truth")
     ax.set(xlabel=data.names[0], ylabel=data.names[1], xlim=window[0], ylim=window[1])
-    kind = "exact boundary" if _exact(region) else "boundary, found on a grid,"
+    kind = "boundary, found on a grid,"
+    if _exact(region):
+        star = not isinstance(region, PiecewiseRegion)
+        kind = "exact boundary" if star else "exact end of the part around the estimate"
     more = ", the others fixed at the estimate" if data.slice else ""
     legend_above(
         ax, f"{kind} along {len(data.directions)} rays{more}", [*caveats(region), *_notes(data)]
@@ -266,5 +284,8 @@ def _notes(data: CoefficientsData) -> list[str]:
     said = {
         "the estimate is no member, so no ray starts there.": outside,
         "the region has no end in some directions.": open_,
+        "there are members beyond the end of some rays.": [
+            p for p, more in data.beyond.items() if more.any()
+        ],
     }
     return [f"{', '.join(map(percent, at))}: {what}" for what, at in said.items() if at]

@@ -31,12 +31,14 @@ def _as_vectors(vectors: Any, name: str, d: int) -> tuple[Array, bool]:
     return np.atleast_2d(v), v.ndim == 1
 
 
-def as_directions(directions: Any, names: list[str]) -> tuple[Array, bool]:
+def as_directions(
+    directions: Any, names: list[str], what: str = "directions"
+) -> tuple[Array, bool]:
     """Return directions as rows; a name stands for that coefficient, alone."""
     chosen = _as_names(directions)
     if chosen is None:
-        return _as_vectors(directions, "directions", len(names))
-    rows = np.eye(len(names))[[_place(name, names, "directions") for name in chosen]]
+        return _as_vectors(directions, what, len(names))
+    rows = np.eye(len(names))[[_place(name, names, what) for name in chosen]]
     return rows, isinstance(directions, str)
 
 

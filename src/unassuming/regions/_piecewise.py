@@ -110,7 +110,7 @@ class PiecewiseRegion(FunctionalRegion):
         >>> region.contains(region.estimate + 1.001 * high * slope)
         False
         """
-        lines, single = as_directions(direction, self.names)
+        lines, single = as_directions(direction, self.names, "direction")
         start = self.estimate if origin is None else origin
         start = np.broadcast_to(as_vector(start, "origin", self.objective.d), lines.shape)
         return self._follow(

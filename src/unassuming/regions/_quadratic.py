@@ -112,7 +112,7 @@ class QuadraticRegion(FunctionalRegion):
         >>> bool(low < 0 < high)
         True
         """
-        lines, single = as_directions(direction, self.names)
+        lines, single = as_directions(direction, self.names, "direction")
         start = None
         if origin is not None:
             start = as_vector(origin, "origin", self.objective.d) - self.estimate
