@@ -140,3 +140,64 @@ def test_numbers_that_overflow_are_in_doubt(name):
     a = np.full((40, region.objective.d), 1e200)
     with np.errstate(all="ignore"):
         assert region._engine._screen.before(a)[1].all()
+
+
+def adversary(seed):
+    """A small region with badly scaled data, and candidates near ties, at kinks and far out."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 14)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, d)) if rng.random() < 0.5 else rng.integers(-2, 3, size=(n, d)) + 0.0
+    X[0, 0] += 1.0
+    if d > 1 and rng.random() < 0.4:
+        X[:, 1] = X[:, 0] * (1 + 10.0 ** rng.uniform(-16, -3) * rng.normal(size=n))
+    y = rng.normal(size=n) if rng.random() < 0.5 else rng.integers(-2, 3, size=n) + 0.0
+    X, y = (
+        X * 10.0 ** rng.uniform(-6, 6),
+        (y + 10.0 ** rng.uniform(-9, 8)) * 10.0 ** rng.uniform(-6, 6),
+    )
+    alpha = 10.0 ** rng.uniform(-12, 6)
+    model = [
+        LinearRegression(),
+        Ridge(alpha, fit_intercept=bool(rng.random() < 0.5)),
+        Lasso(alpha),
+        SVR(C=10.0, epsilon=10.0 ** rng.uniform(-6, 1), gamma=1.0),
+        ua.KernelHuber(alpha, delta=10.0 ** rng.uniform(-6, 2), kernel="laplacian", gamma=1.0),
+    ][rng.integers(5)]
+    noise = ["symmetric", "exchangeable", "symmetric-exchangeable"][rng.integers(3)]
+    region = ua.confidence_region(model, X, y, noise=noise, m=20, random_state=seed)
+    size = 10.0 ** rng.uniform(-14, 6, size=(60, 1)) * (np.abs(region.estimate).max() + 1e-9)
+    a = region.estimate + size * rng.normal(size=(60, region.objective.d))
+    a[::5] *= rng.random(a[::5].shape) < 0.5
+    a[1::5] = region.estimate * (1 + rng.choice([0, 1e-15, -1e-15, 1e-8], size=a[1::5].shape))
+    return region, a
+
+
+@pytest.mark.slow
+def test_adversaries_find_no_rank_that_the_fast_way_changes():
+    decided = 0
+    for seed in range(400):
+        region, a = adversary(seed)
+        np.testing.assert_array_equal(region.rank(a), one_by_one(region, a), err_msg=str(seed))
+        if region._engine._screen is not None:
+            with np.errstate(all="ignore"):
+                decided += int((~region._engine._screen.before(a)[1]).sum())
+    assert decided > 2000
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+def test_the_units_of_y_do_not_matter(unit):
+    X, y, _ = ua.datasets.sine(n=20, noise="laplace", random_state=0)
+    region = ua.confidence_region(MODELS["kernel ridge"], X, unit * y, random_state=0)
+    a = region.estimate + unit * np.random.default_rng(0).normal(size=(2000, 20))
+    assert region._engine._screen.before(a)[1].mean() < 0.05
+
+
+def test_an_assumption_that_excludes_candidates_is_asked_about_each():
+    class Bounded(ua.noise.Symmetric):
+        def admits(self, residuals, fitted):
+            return (np.abs(residuals) <= 1).all(axis=-1)
+
+    X, y, _ = ua.datasets.sine(n=20, random_state=0)
+    region = ua.confidence_region(Ridge(), X, y, noise=Bounded(), m=20, random_state=0)
+    a = region.estimate + np.random.default_rng(0).normal(size=(60, 2))
+    np.testing.assert_array_equal(region.rank(a), one_by_one(region, a))

@@ -235,3 +235,31 @@ def test_a_killed_process_goes_on_without_losing_or_doubling_a_row(tmp_path):
     n = ua.StreamingRegion.load(path).n
     straight = ua.StreamingRegion(Ridge(2.0), m=20, random_state=5).partial_fit(x[:n], y[:n])
     assert json.loads(last) == straight.region().statistics([0.0, 1.0, -1.0]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("saved", "given"),
+    [
+        (ua.noise.ExchangeableWithin(128), ua.noise.ExchangeableWithin(64)),
+        (
+            ua.noise.BlockSymmetric(np.arange(len(Y)) // 8),
+            ua.noise.BlockSymmetric(np.arange(len(Y)) // 4),
+        ),
+    ],
+    ids=["rows in a block", "labels of blocks"],
+)
+def test_another_assumption_does_not_go_on(tmp_path, saved, given):
+    one = ua.StreamingRegion(Ridge(), noise=saved, m=20, random_state=0).partial_fit(X, Y)
+    one.save(tmp_path / "c")
+    with pytest.raises(ValueError, match="noise is not the one of the checkpoint"):
+        ua.StreamingRegion.load(tmp_path / "c", noise=given)
+    assert ua.StreamingRegion.load(tmp_path / "c", noise=saved).n == len(Y)
+
+
+def test_a_class_that_draws_otherwise_is_refused():
+    class Other(ua.noise.Symmetric):
+        def draw(self, n, size, rng):
+            return super().draw(n, size, rng)
+
+    with pytest.raises(ValueError, match="cannot be drawn row by row"):
+        ua.StreamingRegion(Ridge(), noise=Other())

@@ -171,3 +171,22 @@ def test_sums_that_overflow_are_refused():
         stream.partial_fit(np.full((N, 1), 1e200), np.ones(N))
         with pytest.raises(ValueError, match="too large to be summed"):
             stream.region()
+
+
+@pytest.mark.parametrize("alpha", [1e-9, 1e-3])
+@pytest.mark.parametrize("kind", ["one-hot", "constant", "constant alone"])
+def test_dependent_columns_with_a_small_penalty_lose_nothing_else(kind, alpha):
+    rng = np.random.default_rng(0)
+    n = 2500
+    X = {
+        "one-hot": np.eye(3)[rng.integers(3, size=n)],
+        "constant": np.column_stack([np.full(n, 1e4), rng.normal(size=n)]),
+        "constant alone": np.full((n, 1), 2.0),
+    }[kind]
+    y = X.sum(axis=1) / X.max() + rng.laplace(size=n)
+    stream = ua.StreamingRegion(Ridge(alpha), m=20, random_state=1).partial_fit(X, y).region()
+    memory = ua.confidence_region(Ridge(alpha), X, y, m=20, random_state=1)
+    a = memory.estimate + rng.normal(size=(40, memory.objective.d)) * 0.02 / X.max()
+    np.testing.assert_array_equal(stream.rank(a), memory.rank(a))
+    fitted = [np.column_stack([np.ones(n), X]) @ region.estimate for region in (stream, memory)]
+    np.testing.assert_allclose(*fitted, rtol=1e-4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.noise import Perturbations
+from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import DesignedObjective, LeastNormScore, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
 from unassuming.regions._candidates import Candidates
@@ -147,8 +147,11 @@ class RankEngine:
     @cached_property
     def _screen(self) -> Screen | None:
         objective, perturbations = self.objective, self.perturbations
-        if not (isinstance(objective, DesignedObjective) and perturbations.noise.orthogonal):
+        noise = perturbations.noise
+        if not (isinstance(objective, DesignedObjective) and noise.orthogonal):
             return None
+        if type(noise).admits is not Noise.admits:
+            return None  # it has to be asked about every candidate
         if isinstance(objective, Quadratic) and self._lifted is not None:
             return WhitenedScreen.build(self._lifted, objective, self.tie_order)
         if not isinstance(self.score, LeastNormScore):
@@ -157,7 +160,7 @@ class RankEngine:
         if kinks is None:
             return None
         # ρ(G r) = G ρ(r) needs an odd function of each residual, and G that moves or turns them.
-        if len(kinks.thresholds) and not perturbations.noise.exact_arithmetic:
+        if len(kinks.thresholds) and not noise.exact_arithmetic:
             return None
         return ResidualScreen.build(objective, self.score, perturbations, self.tie_order)
 

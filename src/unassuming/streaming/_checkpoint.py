@@ -16,6 +16,7 @@ from unassuming.io._code import difference
 from unassuming.io._noise import describe_noise, known_noise
 from unassuming.io._save import describe_estimator, known_class
 from unassuming.noise import Noise
+from unassuming.noise._rows import RowNoise
 from unassuming.streaming._ledger import Pending
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def write_checkpoint(
         "format": FORMAT,
         "version": __version__,
         "estimator": describe_estimator(stream.estimator),
-        "noise": describe_noise(stream.noise, store),
+        "noise": {**describe_noise(stream.noise, store), "shown": repr(stream.noise)},
         "m": stream.m,
         "seed": stream.seed,
         "leaf_rows": ledger.leaf_rows,
@@ -139,6 +140,17 @@ def _noise(saved: dict[str, Any], store: Store, given: Noise | None) -> Noise:
                 f"an instance of {saved['class']}",
                 repr(given),
                 "Pass StreamingRegion.load(path, noise=...).",
+            )
+        )
+    same = known.same_as(given) if isinstance(known, RowNoise) else repr(given) == saved["shown"]
+    if not same:
+        raise ValueError(
+            complaint(
+                "noise",
+                "is not the one of the checkpoint",
+                saved["shown"],
+                f"{given!r} with other blocks" if repr(given) == saved["shown"] else repr(given),
+                "Pass the same assumption as before, or none.",
             )
         )
     return given

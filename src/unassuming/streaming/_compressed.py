@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, null_space
+from scipy.linalg import eigh, svd
 
 from unassuming._errors import complaint
 from unassuming._typing import Array
@@ -133,7 +133,9 @@ def _basis(gram: Array, penalty: Array, unit: float) -> tuple[Array, Array, floa
         own = _lengths(gram)
         values, X = eigh(gram / np.outer(own, own))
         unseen = X[:, values <= _DEPENDENT * unit * values[-1]] / own[:, None]
-        U = null_space((R @ unseen).T) if unseen.shape[1] else np.eye(len(R))
+        # What the penalty has left of them; those that it has not moved are gone already.
+        left, sizes, _ = svd(R @ unseen)
+        U = left[:, np.count_nonzero(sizes > np.sqrt(_DEPENDENT * unit)) :]
         R, B = U.T @ R, B @ U
     return R, B, unit / share
 
