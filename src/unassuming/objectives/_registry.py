@@ -36,9 +36,9 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     ...     pass
     >>> ua.register_objective(MyRidge, ua.objectives.from_ridge)
 
-    A model of one's own, ``Σ |r_j| + alpha ‖a‖²``. Coefficients come as (N, d), several candidates at
-    once, and residuals as (N, ..., n), several vectors for each: both are checked when a region is
-    built.
+    A model of one's own, ``Σ |r_j| + alpha ‖a‖²``. Coefficients come as (N, d), several candidates
+    at once, and residuals as (N, ..., n), several vectors for each: both are checked when a region
+    is built.
 
     >>> class AbsoluteRidge:
     ...     def __init__(self, alpha=1.0):
