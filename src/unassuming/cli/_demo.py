@@ -16,9 +16,9 @@ from sklearn.preprocessing import SplineTransformer
 from unassuming import datasets, plots
 from unassuming._errors import complaint
 from unassuming._typing import IntArray
-from unassuming.cli._files import WITHOUT_DATE, check_writable
+from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table, stages
-from unassuming.plots._canvas import require_matplotlib
+from unassuming.plots._canvas import WITHOUT_DATE, require_matplotlib
 from unassuming.regions import Region, confidence_region
 
 PICTURE = "unassuming-demo.png"

@@ -17,11 +17,9 @@ from unassuming._frames import apart
 from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
+from unassuming.plots._canvas import WITHOUT_DATE
 
 _OURS = ("region.json", "band.csv", "band.png", "classification.png", "coefficients.png")
-
-WITHOUT_DATE = {"Software": None}
-"""Metadata of a PNG: nothing that tells one run from another."""
 
 
 def check_writable(out: Path, option: str) -> None:

@@ -21,6 +21,7 @@ from unassuming.plots._canvas import (
     BLUE,
     ORANGE,
     VERMILION,
+    WITHOUT_DATE,
     percent,
     require_matplotlib,
 )
@@ -60,7 +61,7 @@ def draw(found: Reproduction, path: Path) -> None:
     canvas.suptitle(title, x=0.01, ha="left", fontweight="bold")
     canvas.supxlabel(_small_print(found.figure, drawn), x=0.01, ha="left", fontsize=8)
     _legend(canvas.add_subplot(grid[0, :]), axes)
-    canvas.savefig(path, dpi=_DPI, metadata={"Software": None})
+    canvas.savefig(path, dpi=_DPI, metadata=WITHOUT_DATE)
 
 
 def _small_print(figure: Figure, drawn: Sequence[Panel]) -> str:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 GREY, BLACK = "0.35", "0.1"
 
+WITHOUT_DATE = {"Software": None}
+"""Metadata of a PNG: nothing that tells one run from another."""
+
 _WIDTH = 72
 """Characters in a line of small print above axes of the usual width."""
 

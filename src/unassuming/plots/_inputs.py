@@ -9,7 +9,6 @@ import numpy as np
 
 from unassuming._errors import complaint
 from unassuming._typing import Array
-from unassuming.noise import Labels
 from unassuming.objectives import DesignedObjective
 from unassuming.regions import Region
 
@@ -82,7 +81,7 @@ def used(region: Region, levels: Sequence[float]) -> list[float]:
 
 def caveats(region: Region) -> list[str]:
     """Return what a picture of this region has to say in any case."""
-    if region._data.classes is None or isinstance(region.noise, Labels):
+    if not region._caveat:
         return []
     return ["Published region of LS-SVC: it carries no coverage guarantee."]
 

@@ -9,6 +9,7 @@ import numpy as np
 from unassuming._typing import Array, BoolArray
 from unassuming.noise import Perturbations
 from unassuming.objectives import Quadratic
+from unassuming.regions._screen import pairs_into
 
 _EPS = float(np.finfo(np.float64).eps)
 LARGEST_TABLE = 2**23
@@ -86,14 +87,11 @@ class LiftedGaps:
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:
         """Return Z_i - Z_0, shape (N, m - 1), and which candidates have a sign in doubt."""
-        n, k = self.pull.shape[1], len(self.pull)
+        n = self.pull.shape[1]
         pushed, pulled = self.push @ a.T, self.pull @ r.T
         v = pushed - pulled
         monomials = np.empty((self.table.shape[1], len(a)))
-        start = 0
-        for j in range(k):
-            np.multiply(v[j], v[j:], out=monomials[start : start + k - j])
-            start += k - j
+        start = pairs_into(monomials, v, v)
         monomials[start:-1] = v
         monomials[-1] = 1.0
         gaps = self.table @ monomials

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from unassuming._errors import complaint
+from unassuming._errors import NotAvailable, complaint
 from unassuming._typing import Array
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic
@@ -33,7 +33,7 @@ class CompressedNoise(Noise):
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
         """Not drawn: they come from sums over the rows."""
-        raise NotImplementedError
+        raise NotAvailable("Transformations of compressed rows come from the sums of a stream.")
 
     def apply(self, drawn: Array, residuals: Array, fitted: Array | None) -> Array:
         """Move vectors (..., 2h) whose second half is zero; returns (..., size, 2h)."""

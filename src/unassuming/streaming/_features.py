@@ -130,3 +130,11 @@ def _blind(step: Any) -> bool:
     if type(step) is RBFSampler:
         return not isinstance(step.gamma, str)
     return type(step) in (PolynomialFeatures, PolynomialCountSketch, SkewedChi2Sampler)
+
+
+def same_features(found: Array, expected: Array) -> bool:
+    """Whether two tables of features are the same up to rounding, relative to their size."""
+    if found.shape != expected.shape:
+        return False
+    size = float(np.abs(expected).max(initial=0.0))
+    return bool(np.allclose(found, expected, rtol=1e-9, atol=1e-12 * size))

@@ -30,7 +30,7 @@ from unassuming.regions._ranks import RankEngine
 from unassuming.regions._seed import as_seed, streams
 from unassuming.streaming._checkpoint import read_checkpoint, write_checkpoint
 from unassuming.streaming._compressed import compress, uncompressed
-from unassuming.streaming._features import Features, fixed_transformers
+from unassuming.streaming._features import Features, fixed_transformers, same_features
 from unassuming.streaming._ledger import Ledger
 from unassuming.streaming._region import StreamedRegion
 from unassuming.streaming._sums import Sums, leaf_rows, sums_for
@@ -346,8 +346,7 @@ class StreamingRegion:
         mine, theirs = self._features, other._features
         if other._sample is not None:  # a row, with the features that the other one has for it
             inputs, expected = other._sample
-            found = mine(inputs)
-            alike = found.shape == expected.shape and np.allclose(found, expected, rtol=1e-9)
+            alike = same_features(mine(inputs), expected)
             self._sample = other._sample if self._sample is None else self._sample
         elif mine.width is None:
             self._features, alike = deepcopy(theirs), True
