@@ -10,6 +10,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 HERE = Path(__file__).parent
 MARKERS = "os^Dv"
@@ -26,6 +27,10 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
             growth, what = result["growth"], result["case"].rpartition(",")[0]
             name = f"{what}: {variable}^{growth['exponent']:.2f}"
             ax.loglog(growth["sizes"], growth["seconds"], marker + "-", label=name)
+        low, high = ax.get_xlim()
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_xlabel(label)
         ax.grid(which="both", alpha=0.2)
         ax.legend(fontsize="small")

@@ -379,11 +379,11 @@ def test_one_direction_gives_a_number(plain):
 
 
 def test_batches_of_directions_change_nothing(plain, monkeypatch):
-    from unassuming.geometry import _lines
+    from unassuming.geometry import _complement
 
     U = np.random.default_rng(1).normal(size=(7, 3))
     whole = plain.reach(U, level=None)
-    monkeypatch.setattr(_lines, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(_complement, "_BATCH_BYTES", 1)
     np.testing.assert_allclose(plain.reach(U, level=None), whole, rtol=1e-12)
 
 

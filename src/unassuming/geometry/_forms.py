@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
+from unassuming.geometry._complement import ByFactor, ByTriangle, Complement, triangle_pays
 from unassuming.geometry._ellipsoids import Ellipsoids, whitening
 from unassuming.geometry._moves import moves_of
 from unassuming.geometry._sets import FREE, Sets
@@ -96,6 +97,17 @@ class FormMaker:
         c, b = np.where(tied, 0.0, c), np.where(tied[:, None], 0.0, b)
         scale = float((F**2).sum(axis=0).max(initial=0.0))
         return Forms(A, b, c, tied & ~self.tie_wins[which], scale)
+
+    def complement(self, lines: int) -> Complement:
+        """Return the inner products that I - S gives, for all sets and that many lines."""
+        n, k = self.q.shape
+        pays = triangle_pays(n, k, self.perturbations.m - 1, lines)
+        return self._triangle if pays else ByFactor(self.q)
+
+    @cached_property
+    def _triangle(self) -> ByTriangle:
+        """I - S, n² numbers."""
+        return ByTriangle(self.q)
 
     @cached_property
     def moved(self) -> Array:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry._complement import Complement
 from unassuming.geometry._forms import FormMaker
 
 _EPS = float(np.finfo(np.float64).eps)
-_BATCH_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,39 +41,44 @@ def along_lines(
     lines are taken a few at a time: working memory does not grow with their number.
     """
     start_error = error if start_error is None else start_error
-    q = maker.q
-    h = maker.moved + maker.residual - maker.seen @ q.T  # (I - S)E r̂ + r̂
-    some = max(1, _BATCH_BYTES // (8 * maker.perturbations.m * 3 * sum(q.shape)))
-    parts = [
-        _some_lines(maker, h, *(part[k : k + some] for part in (start, step, error, start_error)))
-        for k in range(0, max(1, len(step)), some)
-    ]
-    return LineQuadratics(
-        **{
-            field.name: np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(LineQuadratics)
-        }
-    )
+    N, sets = len(step), maker.perturbations.m - 1
+    h = maker.moved + maker.residual - maker.seen @ maker.q.T  # (I - S)E r̂ + r̂
+    complement = maker.complement(N)
+    A, b, c, noise = np.empty((4, N, sets))
+    found = LineQuadratics(A, b, c, noise, np.empty((N, sets), dtype=np.bool_))
+    for lines, which in complement.blocks(N, sets):
+        given = (values[lines] for values in (start, step, error, start_error))
+        part = _some_lines(maker, complement, h, which, *given)
+        for field in fields(LineQuadratics):
+            getattr(found, field.name)[lines, which] = getattr(part, field.name)
+    return found
 
 
 def _some_lines(
-    maker: FormMaker, h: Array, start: Array, step: Array, error: Array, start_error: Array
+    maker: FormMaker,
+    complement: Complement,
+    h: Array,
+    which: slice,
+    start: Array,
+    step: Array,
+    error: Array,
+    start_error: Array,
 ) -> LineQuadratics:
-    q, perturbations = maker.q, maker.perturbations
-    moved = perturbations.apply(step) - step[:, None, :]
-    q_moved = moved @ q
-    A = _dot(moved, moved) - _dot(q_moved, q_moved)
-    b = -_dot(moved, h)
-    c = _dot(maker.seen, maker.seen) + maker.margin + np.zeros_like(b)
-    zero = maker.tied
+    perturbations = maker.perturbations.take(which)
+    starts = [start] if start.any() else []
+    vectors = np.stack([perturbations.apply(x) - x[:, None, :] for x in (step, *starts)])
+    products = complement.products(vectors)
+    moved, A = vectors[0], products[0, 0]
+    b = -_dot(moved, h[which])
+    seen = maker.seen[which]
+    c = _dot(seen, seen) + maker.margin[which] + np.zeros_like(b)
+    zero = maker.tied[which]
     b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
-    unit = 8 * _EPS * sum(q.shape)
-    if start.any():
-        base = perturbations.apply(start) - start[:, None, :]
-        q_base = base @ q
-        here = _dot(base, base) - _dot(q_base, q_base)
-        b = b + _dot(base, moved) - _dot(q_base, q_moved)
-        c = c + np.where(zero, 0.0, 2 * _dot(base, h)) - here
+    unit = 8 * _EPS * sum(maker.q.shape)
+    if starts:
+        base, here = vectors[1], products[1, 1]
+        b = b + products[0, 1]
+        c = c + np.where(zero, 0.0, 2 * _dot(base, h[which])) - here
         # A set with a_i = 0 consists of its free directions: a start among them is in the set,
         # whatever rounding makes of it.
         away = np.linalg.norm(base, axis=-1)
@@ -82,7 +87,7 @@ def _some_lines(
         b, c = np.where(within, 0.0, b), np.where(within, 0.0, c)
     size = np.linalg.norm(moved, axis=-1)
     off = unit * size + 2 * error[:, None]
-    empty = np.broadcast_to(maker.without_points, A.shape)
+    empty = np.broadcast_to(maker.without_points[which], A.shape)
     return LineQuadratics(A, b, c, off * (2 * size + off), empty)
 
 

@@ -39,10 +39,11 @@ def require_symmetric(K: Array, what: str = "The precomputed kernel matrix") -> 
         )
     if K.size == 0:
         return
-    gap = np.abs(K - K.T)
+    gap = K - K.T
+    np.abs(gap, out=gap)
     # Two summation orders of k(x, z) may differ by a few units in the last place of the largest
     # term, which is of the order of the diagonal.
-    if np.max(gap) > 1e-10 * np.max(np.abs(K)):
+    if np.max(gap) > 1e-10 * max(np.max(K), -np.min(K)):
         i, j = sorted(int(index) for index in np.unravel_index(np.argmax(gap), gap.shape))
         raise ValueError(
             complaint(

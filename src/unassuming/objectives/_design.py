@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,44 +12,12 @@ from unassuming._errors import NotAvailable, complaint
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
-
-_EPS = float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True, eq=False)
-class Whitening:
-    """Coordinates v = H^{1/2}(a - â), up to one rotation, on the range of H.
-
-    All come from an orthonormal basis Q of the range of the stacked design
-    [W^{1/2}Φ/√n; √λ P^{1/2}], so that H is never formed, let alone inverted.
-
-    Attributes
-    ----------
-    q : array of shape (n, k)
-        The upper rows of Q. The smoother, from W^{1/2}y to W^{1/2}ŷ, is q qᵀ.
-    push : array of shape (k, d)
-        The penalty in these coordinates: H^{-1/2} λP.
-    back : array of shape (d, k)
-        a - â = back v.
-    """
-
-    q: Array
-    push: Array
-    back: Array
-
-    def pull(self, w: Array) -> Array:
-        """Return H^{-1/2} ΦᵀW/n, shape (k, n)."""
-        return self.q.T * np.sqrt(w / len(w))
-
-    def seen(self) -> Array:
-        """Return an orthonormal basis (k, r) of the directions that change fitted values.
-
-        A penalty can bend directions that Φ maps to zero: they belong to the range of H, but no
-        fitted value, and so no test, sees them.
-        """
-        _, s, vt = svd(self.q, full_matrices=False)
-        keep = s > rank_cut(self.q.shape) * s[0]
-        return np.eye(len(vt)) if keep.all() and len(vt) == self.q.shape[1] else vt[keep].T
+from unassuming.objectives._whitening import (
+    FeatureWhitening,
+    KernelWhitening,
+    Whitening,
+    rank_cut,
+)
 
 
 class Design(ABC):
@@ -220,7 +187,7 @@ class FeatureDesign(Design):
         back = vt[keep].T / s[keep] / length[:, None]
         if self.intercept:
             back[0] -= centre @ back[1:]
-        return Whitening(top, low.T * (np.sqrt(lam) * self.penalised), back)
+        return FeatureWhitening(top, low.T * (np.sqrt(lam) * self.penalised), back)
 
     def _centred(self, w: Array) -> tuple[Array, Array]:
         """Return X minus its means, and these; columns that rounding alone tells from zero are."""
@@ -254,11 +221,6 @@ class FeatureDesign(Design):
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients whose fitted values come closest, (N, n) -> (N, d)."""
         return np.ascontiguousarray(_solve(self.matrix, values.T).T)
-
-
-def rank_cut(shape: tuple[int, ...]) -> float:
-    """Return the relative size below which a singular value is nothing but rounding."""
-    return max(shape) * _EPS
 
 
 def _lengths(matrix: Array) -> Array:
@@ -411,39 +373,14 @@ class KernelDesign(Design):
         else:
             root = np.sqrt(w)
             values, u = _spectrum(root[:, None] * self.K * root)
-        keep = values > rank_cut(values.shape) * values[-1]
-        return values[keep], u[:, keep]
+        # In increasing order: a slice, which copies nothing.
+        cut = np.searchsorted(values, rank_cut(values.shape) * values[-1], side="right")
+        return values[cut:], u[:, cut:]
 
     def whiten(self, w: Array, lam: float) -> Whitening:
-        """Write Q down from the eigenvectors; only the way back divides by eigenvalues of K."""
-        n, root = self.n, np.sqrt(w)
+        """Write Q down from the eigenvectors."""
         values, u = self.weighted_spectrum(w)
-        top = u * np.sqrt(values / (values + n * lam))  # U sqrt(Λ / (Λ + nλ))
-        low = np.sqrt(n * lam / (values + n * lam))  # the rows of the penalty, in the basis U
-        # √λ P^{1/2} a in the basis U, where the weighted problem has coefficients W^{-1/2} a.
-        half = np.sqrt(lam * values)[:, None] * (u.T / root)
-        push = low[:, None] * half
-        back = (root[:, None] * u) / np.sqrt(values * (values + n * lam) / n)
-        if not self.intercept:
-            return Whitening(top, push, back)
-        # One more column, W^{1/2} 1 over zeros, made orthogonal to the others; twice, for rounding.
-        one_top, one_low, along = root.copy(), np.zeros(len(values)), np.zeros(len(values))
-        for _ in range(2):
-            c = top.T @ one_top + low * one_low
-            one_top, one_low, along = one_top - top @ c, one_low - low * c, along + c
-        length = np.sqrt(one_top @ one_top + one_low @ one_low)
-        top = np.column_stack([one_top / length, top])
-        push = np.column_stack(
-            [np.zeros(len(values) + 1), np.vstack([one_low / length @ half, push])]
-        )
-        corner = np.sqrt(n) / length
-        back = np.block(
-            [
-                [np.full((1, 1), corner), np.zeros((1, len(values)))],
-                [-(back @ along)[:, None] / length, back],
-            ]
-        )
-        return Whitening(top, push, back)
+        return KernelWhitening(values, u, np.sqrt(w), lam, intercept=self.intercept)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Solve (K + nλ W⁻¹) a + b = y, with 1ᵀa = 0 if there is an intercept b."""

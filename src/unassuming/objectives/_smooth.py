@@ -7,10 +7,11 @@ from typing import ClassVar
 
 from unassuming._typing import Array
 from unassuming.objectives._base import Weighting
-from unassuming.objectives._design import Design, KernelDesign, Whitening
+from unassuming.objectives._design import Design, KernelDesign
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
+from unassuming.objectives._whitening import Whitening
 
 
 class SmoothObjective(DesignedObjective):

@@ -17,7 +17,7 @@ from scipy.linalg import eigh, svd
 
 from unassuming._typing import Array
 from unassuming.objectives import Design, FeatureDesign, KernelDesign, Objective
-from unassuming.objectives._design import rank_cut
+from unassuming.objectives._whitening import rank_cut
 
 _PENALTIES = 80
 

@@ -1,0 +1,146 @@
+"""Coordinates in which the Hessian of the objective is the identity (docs/theory.md 4)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from scipy.linalg import svd
+
+from unassuming._typing import Array
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def rank_cut(shape: tuple[int, ...]) -> float:
+    """Return the relative size below which a singular value is nothing but rounding."""
+    return max(shape) * _EPS
+
+
+class Whitening(ABC):
+    """Coordinates v = H^{1/2}(a - â), up to one rotation, on the range of H.
+
+    All come from an orthonormal basis Q of the range of the stacked design
+    [W^{1/2}Φ/√n; √λ P^{1/2}], so that H is never formed, let alone inverted.
+
+    Attributes
+    ----------
+    q : array of shape (n, k)
+        The upper rows of Q. The smoother, from W^{1/2}y to W^{1/2}ŷ, is q qᵀ.
+    """
+
+    q: Array
+
+    @property
+    @abstractmethod
+    def push(self) -> Array:
+        """The penalty in these coordinates: H^{-1/2} λP, shape (k, d)."""
+
+    @property
+    @abstractmethod
+    def back(self) -> Array:
+        """The way back to coefficients: a - â = back v, shape (d, k)."""
+
+    def pull(self, w: Array) -> Array:
+        """Return H^{-1/2} ΦᵀW/n, shape (k, n)."""
+        return self.q.T * np.sqrt(w / len(w))
+
+    def seen(self) -> Array:
+        """Return an orthonormal basis (k, r) of the directions that change fitted values.
+
+        A penalty can bend directions that Φ maps to zero: they belong to the range of H, but no
+        fitted value, and so no test, sees them.
+        """
+        _, s, vt = svd(self.q, full_matrices=False)
+        keep = s > rank_cut(self.q.shape) * s[0]
+        return np.eye(len(vt)) if keep.all() and len(vt) == self.q.shape[1] else vt[keep].T
+
+
+@final
+class FeatureWhitening(Whitening):
+    """The three matrices as they come out of one decomposition."""
+
+    def __init__(self, q: Array, push: Array, back: Array) -> None:
+        self.q = q
+        self._push = push
+        self._back = back
+
+    @property
+    def push(self) -> Array:
+        """H^{-1/2} λP."""
+        return self._push
+
+    @property
+    def back(self) -> Array:
+        """From whitened coordinates to coefficients."""
+        return self._back
+
+
+@final
+class KernelWhitening(Whitening):
+    """Q written down from the eigenvectors; only the way back divides by eigenvalues of K.
+
+    The matrices of a large kernel are large, so each is made when it is asked for.
+
+    Parameters
+    ----------
+    values, u : arrays of shape (k,) and (n, k)
+        Λ > 0 and U of W^{1/2} K W^{1/2}.
+    root : array of shape (n,)
+        W^{1/2}.
+    lam : float
+        λ.
+    intercept : bool
+        Whether there is one more column, W^{1/2} 1, over zeros: the first coordinate.
+    """
+
+    def __init__(
+        self, values: Array, u: Array, root: Array, lam: float, *, intercept: bool
+    ) -> None:
+        self.values, self.u, self.root, self.lam = values, u, root, lam
+        self.intercept = intercept
+        whole = values + len(u) * lam
+        self._shares = np.sqrt(values / whole)
+        self._low = np.sqrt(len(u) * lam / whole)  # the rows of the penalty, in the basis U
+        self.q = u * self._shares
+        if intercept:
+            # Made orthogonal to the others; twice, for rounding.
+            one, low, along = root.copy(), np.zeros(len(values)), np.zeros(len(values))
+            for _ in range(2):
+                c = self.q.T @ one + self._low * low
+                one, low, along = one - self.q @ c, low - self._low * c, along + c
+            self._length = float(np.sqrt(one @ one + low @ low))
+            self._one_low, self._along = low, along
+            self.q = np.column_stack([one / self._length, self.q])
+
+    @cached_property
+    def push(self) -> Array:
+        """H^{-1/2} λP."""
+        # √λ P^{1/2} a in the basis U, where the weighted problem has coefficients W^{-1/2} a.
+        scale = np.sqrt(self.lam * self.values)
+        push = (self._low * scale)[:, None] * (self.u.T / self.root)
+        if not self.intercept:
+            return push
+        first = (self._one_low / self._length * scale) @ self.u.T / self.root
+        return np.column_stack([np.zeros(len(push) + 1), np.vstack([first, push])])
+
+    @cached_property
+    def back(self) -> Array:
+        """From whitened coordinates to coefficients."""
+        n = len(self.u)
+        back = self.u / np.sqrt(self.values * (self.values + n * self.lam) / n)
+        back *= self.root[:, None]
+        if not self.intercept:
+            return back
+        corner = np.full((1, 1), np.sqrt(n) / self._length)
+        shift = -(back @ self._along)[:, None] / self._length
+        return np.block([[corner, np.zeros((1, len(self.values)))], [shift, back]])
+
+    def seen(self) -> Array:
+        """Return a basis of the directions that change fitted values, known without intercept."""
+        if self.intercept:
+            return super().seen()
+        keep = self._shares > rank_cut(self.q.shape) * self._shares.max()
+        return np.eye(len(keep))[:, keep]
