@@ -17,16 +17,21 @@ MARKERS = "os^Dv"
 
 
 def draw(results: list[dict[str, Any]], path: Path) -> None:
-    """Draw one panel for each variable."""
+    """Draw one panel for each variable: times as markers, the fits to the larger sizes dashed."""
     measured = [result for result in results if result["growth"]]
+    works = dict.fromkeys(result["case"].rpartition(",")[0] for result in measured)
+    styles = {what: (f"C{k}", MARKERS[k]) for k, what in enumerate(works)}
     panels = [("n", "rows n"), ("d", "features d"), ("m", "statistics m")]
     figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained", sharey=True)
     for ax, (variable, label) in zip(axes, panels, strict=True):
         mine = [result for result in measured if result["growth"]["variable"] == variable]
-        for result, marker in zip(mine, MARKERS, strict=False):
+        for result in mine:
             growth, what = result["growth"], result["case"].rpartition(",")[0]
-            name = f"{what}: {variable}^{growth['exponent']:.2f}"
-            ax.loglog(growth["sizes"], growth["seconds"], marker + "-", label=name)
+            sizes, style = growth["sizes"], styles[what]
+            fit = [growth["factor"] * size ** growth["exponent"] for size in sizes]
+            ax.loglog(sizes, growth["seconds"], style[1], color=style[0], label=what)
+            name = f"${variable}^{{{growth['exponent']:.2f}}}$"
+            ax.loglog(sizes, fit, "--", color=style[0], label=name, linewidth=1)
         low, high = ax.get_xlim()
         ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))

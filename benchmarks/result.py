@@ -29,12 +29,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Growth:
-    """Times for growing sizes, and the exponent of the power of the size that fits the larger."""
+    """Times for growing sizes, and factor · size^exponent, which fits the larger ones."""
 
     variable: str
     sizes: list[int]
     seconds: list[float]
     exponent: float
+    factor: float
 
 
 @dataclass(frozen=True)
