@@ -50,6 +50,9 @@ ARRAYS = {
     "frames": frames,
     "frame and array": lambda: (frames()[0], da.from_array(Y, chunks=900)),
     "frame and series in memory": lambda: (frames()[0], FRAME["y"]),
+    "frame and series by labels": lambda: (frames()[0], FRAME["y"].set_axis(np.arange(N) / 2)),
+    "frame and series apart": lambda: (frames()[0], dd.from_pandas(FRAME["y"], npartitions=4)),
+    "array and series": lambda: (da.from_array(X, chunks=(700, 1)), frames()[1]),
 }
 
 
@@ -57,7 +60,7 @@ ARRAYS = {
 def test_collections_have_the_region_of_the_data(kind):
     region = ua.confidence_region(Ridge(2.0), *ARRAYS[kind](), **OPTIONS)
     assert_same(region)
-    assert region.names[1:] == (["size", "age"] if "frame" in kind else ["x0", "x1"])
+    assert region.names[1:] == (["size", "age"] if kind.startswith("frame") else ["x0", "x1"])
 
 
 def test_arrays_stay_as_they_were():
@@ -83,6 +86,12 @@ def test_weights_blocks_and_ties_go_along():
         assert region.rank(CANDIDATES).tolist() == memory.rank(CANDIDATES).tolist()
         assert region.tie_order.tolist() == list(range(20))
         assert region._description.under("covers") == memory._description.under("covers")
+
+
+def test_one_weight_goes_for_all_rows():
+    region = ua.confidence_region(Ridge(4.0), *frames(), sample_weight=2.0, **OPTIONS)
+    half = STREAMED.statistics(CANDIDATES)  # twice the weight, twice the penalty
+    assert region.statistics(CANDIDATES) == pytest.approx(2 * half, rel=1e-9)
 
 
 def test_a_pipeline_of_fixed_transformers():
@@ -118,7 +127,9 @@ def test_x_in_memory_with_a_lazy_y_is_refused():
 
 @pytest.mark.parametrize("y", [Y[:90], da.from_array(Y[:90]), FRAME["y"][:90]], ids=type)
 def test_lengths_that_differ_are_refused(y):
-    with pytest.raises(ValueError, match="partitioned differently: expected 5000 rows in 8"):
+    with pytest.raises(
+        ValueError, match="differ in length: expected 5000 rows, as X has, given 90"
+    ):
         ua.confidence_region(Ridge(), ARRAYS["chunks"]()[0], y)
 
 

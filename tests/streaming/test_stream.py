@@ -196,6 +196,34 @@ def test_frames_keep_their_names(make):
         stream().partial_fit(frame[:10], Y[:10]).partial_fit(frame[["age", "size"]][:10], Y[:10])
 
 
+def test_rows_of_a_frame_are_taken_by_number():
+    frame = pd.DataFrame({"size": X[:, 0], "age": X[:, 1]}, index=np.arange(N) / 2 - 7.25)
+    model = make_pipeline(PolynomialFeatures(1, include_bias=False), Ridge(2.0))
+    region = stream(model=model).partial_fit(frame, Y).region()
+    assert region.rank(CANDIDATES).tolist() == RANKS["signs"]
+
+
+MIXING = {
+    "centring": lambda x: x - x.mean(axis=0),
+    "differences from the first row": lambda x: x - x[:1],
+    "running sums": lambda x: np.cumsum(x, axis=0),
+    "ranks": lambda x: x.argsort(axis=0).argsort(axis=0),
+    "noise": lambda x: x + np.random.default_rng().normal(size=x.shape),
+}
+
+
+@pytest.mark.parametrize("name", MIXING)
+def test_functions_of_several_rows_are_refused_and_leave_no_trace(name):
+    mixing = stream(model=make_pipeline(FunctionTransformer(MIXING[name]), Ridge()))
+    with pytest.raises(ValueError, match="do not act row by row"):
+        mixing.partial_fit(X[:10], Y[:10])
+    assert mixing.n == 0
+    mixing.partial_fit(X[:1], Y[:1])  # a row alone tells nothing
+    with pytest.raises(ValueError, match="do not act row by row"):
+        mixing.partial_fit(X[1:10], Y[1:10])
+    assert mixing.n == 1
+
+
 REFUSED = {
     "a kernel": KernelRidge(),
     "another objective": Lasso(),

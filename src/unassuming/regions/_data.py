@@ -269,6 +269,11 @@ def row_count(X: Any) -> int:
     return int(length)
 
 
+def rows_between(X: Any, start: int | None, stop: int | None) -> Any:
+    """Return some rows of a table or column, by their numbers."""
+    return getattr(X, "iloc", X)[start:stop]  # slices of pandas can mean labels
+
+
 def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | None]:
     """Return which rows have a weight other than zero, and their weights if any were given."""
     everything = np.ones(length, dtype=np.bool_)

@@ -12,6 +12,7 @@ from unassuming._errors import complaint
 from unassuming.noise import Noise
 from unassuming.ranking import TIES
 from unassuming.regions import Region
+from unassuming.regions._data import rows_between
 from unassuming.streaming._stream import StreamingRegion
 
 _FAN_IN = 4
@@ -86,36 +87,36 @@ def _lengths(values: Any) -> list[int]:
 
 def _parts(values: Any, lengths: list[int]) -> list[Any]:
     """Split values into partitions of these lengths; what is not lazy is cut here."""
-    if values is None:
-        return [None] * len(lengths)
-    if not is_dask(values):
-        stops = np.cumsum(lengths)
-        found = [values[stop - length : stop] for stop, length in zip(stops, lengths, strict=True)]
-        if len(values) != stops[-1]:
-            raise _apart([len(values)], lengths)
-        return found
-    if hasattr(values, "rechunk"):
-        known = _lengths(values)
-        if sum(known) != sum(lengths):
-            raise _apart(known, lengths)
-        columns = dict.fromkeys(range(1, values.ndim), -1)
-        values = values.rechunk({0: tuple(lengths), **columns})
-        # Unoptimised, so that X and y that come from the same table share it.
-        return list(values.to_delayed(optimize_graph=False).ravel())
-    known = _lengths(values)
-    if known != lengths:
+    lazy = is_dask(values)
+    if not lazy and np.ndim(values) == 0:
+        return [values] * len(lengths)  # None, or one weight for all rows
+    known = _lengths(values) if lazy else [len(values)]
+    if sum(known) != sum(lengths):
         raise _apart(known, lengths)
-    return list(values.to_delayed())
+    if not lazy:
+        stops = np.cumsum(lengths).tolist()
+        return [
+            rows_between(values, stop - length, stop)
+            for stop, length in zip(stops, lengths, strict=True)
+        ]
+    if not hasattr(values, "rechunk"):
+        if known == lengths:
+            return list(values.to_delayed())
+        values = values.to_dask_array(lengths=tuple(known))
+    columns = dict.fromkeys(range(1, values.ndim), -1)
+    values = values.rechunk({0: tuple(lengths), **columns})
+    # Unoptimised, so that X and y that come from the same table share it.
+    return list(values.to_delayed(optimize_graph=False).ravel())
 
 
 def _apart(found: list[int], lengths: list[int]) -> ValueError:
     return ValueError(
         complaint(
             "X",
-            "and y (or sample_weight) are partitioned differently",
-            f"{sum(lengths)} rows in {len(lengths)} partitions",
-            f"{sum(found)} rows in {len(found)}",
-            "Pass columns of the same dask dataframe, or dask arrays.",
+            "and y (or sample_weight) differ in length",
+            f"{sum(lengths)} rows, as X has",
+            sum(found),
+            "Pass one output for each row of X.",
         )
     )
 

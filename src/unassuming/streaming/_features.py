@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unassuming._errors import complaint
 from unassuming._typing import Array
-from unassuming.regions._data import as_inputs, check_columns, column_names
+from unassuming.regions._data import as_inputs, check_columns, column_names, rows_between
 from unassuming.regions._pipeline import seed_unset
 
 
@@ -50,6 +50,7 @@ class Features:
         self.inputs: list[Any] | None = None  # the names of the columns of X
         self.columns: list[Any] | None = None  # the names of the features
         self.width: int | None = None
+        self._row_by_row = transformers is None  # whether that is known
 
     def __call__(self, X: Any) -> Array:
         """Return the features as a finite matrix (count, p)."""
@@ -58,6 +59,9 @@ class Features:
         if self.transformers is not None:
             features = _transformed(self.transformers, deepcopy(X))  # they may overwrite it
         matrix = as_inputs(features)
+        if not self._row_by_row and len(matrix) > 1:
+            self._check_last(X, matrix)
+            self._row_by_row = True
         if self.width is None:
             self.inputs, self.columns = column_names(X), self._names(features)
             self.width = matrix.shape[1]
@@ -72,6 +76,20 @@ class Features:
                 )
             )
         return matrix
+
+    def _check_last(self, X: Any, matrix: Array) -> None:
+        """Refuse features that depend on the other rows of the chunk, told by its last row."""
+        last = deepcopy(rows_between(X, -1, None))
+        if not same_features(as_inputs(_transformed(self.transformers, last)), matrix[-1:]):
+            raise ValueError(
+                complaint(
+                    "the transformers",
+                    "do not act row by row, so that the region would depend on the chunks",
+                    "the same features for a row alone and among others",
+                    "other features for the last row of this chunk alone",
+                    "Use functions of one row, and transformers fitted on other inputs before.",
+                )
+            )
 
     def _names(self, features: Any) -> list[str] | None:
         """Return the names of the features, where they have any."""

@@ -24,7 +24,7 @@ from unassuming.objectives import (
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions import Region
 from unassuming.regions._build import describe
-from unassuming.regions._data import as_finite, as_outputs, row_count
+from unassuming.regions._data import as_finite, as_outputs, row_count, rows_between
 from unassuming.regions._pipeline import split_pipeline
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._seed import as_seed, streams
@@ -167,7 +167,7 @@ class StreamingRegion:
         if weight is not None:
             Z *= np.sqrt(weight)[:, None]
         if self._sample is None and self._features.transformers is not None:
-            self._sample = (deepcopy(X[:1]), matrix[:1].copy())
+            self._sample = (deepcopy(rows_between(X, 0, 1)), matrix[:1].copy())
         self._ledger.add(first, Z, self._sums(Z.shape[1]))
         return self
 
