@@ -23,7 +23,7 @@ def summed(rows, first):
 def filled(pieces):
     ledger = Ledger(SIZE)
     for first, stop in pieces:
-        ledger.add(first, ROWS[first:stop], summed)
+        ledger = ledger.plus(first, ROWS[first:stop], summed)
     return ledger
 
 
@@ -67,18 +67,17 @@ def test_every_order_of_merging_gives_the_same_bits(case, random):
     ledgers = [filled([piece]) for piece in pieces]
     while len(ledgers) > 1:
         one = ledgers.pop(random.randrange(len(ledgers)))
-        ledgers[random.randrange(len(ledgers))].merge(one, summed)
+        k = random.randrange(len(ledgers))
+        ledgers[k] = ledgers[k].merged(one, summed)
     assert ledgers[0].total(summed).tolist() == plain(n).tolist()
     assert ledgers[0].spans == [(0, n)]
 
 
 def test_a_merged_ledger_stays_as_it_was():
     one, two = filled([(0, 7)]), filled([(7, 20)])
-    one.merge(two, summed)
-    one.add(20, ROWS[20:40], summed)
-    assert two.spans == [(7, 20)]
-    again = filled([(0, 7)])
-    again.merge(two, summed)
+    one.merged(two, summed).plus(20, ROWS[20:40], summed)
+    assert (one.spans, two.spans) == ([(0, 7)], [(7, 20)])
+    again = filled([(0, 7)]).merged(two, summed)
     assert again.total(summed).tolist() == plain(20).tolist()
 
 
@@ -92,11 +91,10 @@ def test_rows_in_order_keep_few_sums():
 def test_rows_that_are_there_already_are_refused_and_nothing_changes(again):
     ledger = filled([(0, 11), (25, 30)])
     with pytest.raises(ValueError, match="overlap those that are there already"):
-        ledger.add(again[0], ROWS[slice(*again)], summed)
+        ledger.plus(again[0], ROWS[slice(*again)], summed)
     with pytest.raises(ValueError, match="overlap"):
-        ledger.merge(filled([again]), summed)
-    ledger.add(11, ROWS[11:25], summed)
-    assert ledger.total(summed).tolist() == plain(30).tolist()
+        ledger.merged(filled([again]), summed)
+    assert ledger.plus(11, ROWS[11:25], summed).total(summed).tolist() == plain(30).tolist()
 
 
 def test_gaps_are_told():
@@ -104,19 +102,31 @@ def test_gaps_are_told():
     assert list(filled([(5, 12), (0, 5)]).gaps()) == []
 
 
-def test_an_interrupted_addition_says_how_far_it_came():
+@pytest.mark.parametrize("at", range(1, 7))  # the leaves that the rest completes
+@pytest.mark.parametrize("merging", [False, True])
+def test_an_interruption_adds_nothing(at, merging):
     calls = 0
 
     def failing(rows, first):
         nonlocal calls
         calls += 1
-        if calls == 4:
+        if calls == at:
             raise KeyboardInterrupt
         return summed(rows, first)
 
-    ledger = filled([(0, 2)])
+    holey = [(0, 2), (5, 9), (15, 18), (21, 22)]
+    rest = [(2, 5), (9, 15), (18, 21), (22, 30)]
+
+    def completed(ledger, summation):
+        for first, stop in rest:
+            if merging:
+                ledger = ledger.merged(filled([(first, stop)]), summation)
+            else:
+                ledger = ledger.plus(first, ROWS[first:stop], summation)
+        return ledger
+
+    ledger = filled(holey)
     with pytest.raises(KeyboardInterrupt):
-        ledger.add(2, ROWS[2:30], failing)
-    assert ledger.spans == [(0, 12)]
-    ledger.add(12, ROWS[12:30], summed)
-    assert ledger.total(summed).tolist() == plain(30).tolist()
+        completed(ledger, failing)
+    assert ledger.spans == holey
+    assert completed(ledger, summed).total(summed).tolist() == plain(30).tolist()

@@ -17,7 +17,7 @@ Summation = Callable[[Array, int], Array]
 """From consecutive rows (count, k) and the number of the first to their sums."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Pending:
     """A leaf that waits for some of its rows."""
 
@@ -35,6 +35,9 @@ class Ledger:
 
     Memory: the rows of incomplete leaves, and one array of sums for each complete node of the tree
     whose sibling is not complete, at most log2 of the number of leaves where rows arrive in order.
+
+    Rows are added to a draft, which its owner takes in place of the ledger when it is done: an
+    interruption adds nothing, and can count nothing twice.
 
     Attributes
     ----------
@@ -63,35 +66,38 @@ class Ledger:
         """The row after the last one that is there."""
         return self.spans[-1][1] if self.spans else 0
 
-    def add(self, first: int, rows: Array, summed: Summation) -> None:
-        """Add rows first, first + 1, ...; none of them may be there already.
-
-        Leaf by leaf: when this is interrupted, ``spans`` says how far it came.
-        """
-        if not len(rows):
-            return
-        self._joined([(first, first + len(rows))])
+    def plus(self, first: int, rows: Array, summed: Summation) -> Ledger:
+        """Return this with rows first, first + 1, ...; none of them may be there already."""
+        draft = self._draft([(first, first + len(rows))] if len(rows) else [])
         start, size = 0, self.leaf_rows
         while start < len(rows):
             leaf, offset = divmod(first + start, size)
             stop = min(len(rows), start + size - offset)
-            part, span = rows[start:stop], (first + start, first + stop)
+            part = rows[start:stop]
             if len(part) == size:
-                self._complete((0, leaf), summed(part, leaf * size), [span])
+                draft._complete((0, leaf), summed(part, leaf * size))
             else:
                 where = np.zeros(size, dtype=np.bool_)
                 where[offset : offset + len(part)] = True
-                self._wait(leaf, where, part, summed, [span])
+                draft._wait(leaf, where, part, summed)
             start = stop
+        return draft
 
-    def merge(self, other: Ledger, summed: Summation) -> None:
-        """Add all rows of another ledger, which stays as it is."""
-        spans = self._joined(other.spans)
+    def merged(self, other: Ledger, summed: Summation) -> Ledger:
+        """Return this with all rows of another ledger, none of which may be there already."""
+        draft = self._draft(other.spans)
         for place, sums in sorted(other.nodes.items()):
-            self._complete(place, sums, [])
+            draft._complete(place, sums)
         for leaf, pending in other.pending.items():
-            self._wait(leaf, pending.there, pending.rows[pending.there], summed, [])
-        self.spans = spans
+            draft._wait(leaf, pending.there, pending.rows[pending.there], summed)
+        return draft
+
+    def _draft(self, spans: list[tuple[int, int]]) -> Ledger:
+        """Return a copy that counts these rows as well, whose sums are still to be added."""
+        draft = Ledger(self.leaf_rows)
+        draft.nodes, draft.pending = dict(self.nodes), dict(self.pending)
+        draft.spans = self._joined(spans)
+        return draft
 
     def total(self, summed: Summation) -> Array:
         """Return the sums over rows 0, ..., n - 1, all of which have to be there."""
@@ -140,38 +146,24 @@ class Ledger:
                 joined.append((first, stop))
         return joined
 
-    def _wait(
-        self,
-        leaf: int,
-        where: BoolArray,
-        rows: Array,
-        summed: Summation,
-        spans: list[tuple[int, int]],
-    ) -> None:
+    def _wait(self, leaf: int, where: BoolArray, rows: Array, summed: Summation) -> None:
         """Keep rows of an incomplete leaf; sum it up if these were the last."""
         pending = self.pending.get(leaf)
         if pending is None:
             empty = np.zeros((self.leaf_rows, rows.shape[1]))
             pending = Pending(empty, np.zeros(self.leaf_rows, dtype=np.bool_))
-        pending.rows[where] = rows
+        pending.rows[where] = rows  # shared with the ledger before, which does not look there
         there = pending.there | where
         if there.all():
-            sums = summed(pending.rows, leaf * self.leaf_rows)
             self.pending.pop(leaf, None)
-            self._complete((0, leaf), sums, spans)
+            self._complete((0, leaf), summed(pending.rows, leaf * self.leaf_rows))
         else:
             self.pending[leaf] = Pending(pending.rows, there)
-            self.spans = self._joined(spans)
 
-    def _complete(self, place: Node, sums: Array, spans: list[tuple[int, int]]) -> None:
+    def _complete(self, place: Node, sums: Array) -> None:
         """Enter the sums of a node, and of every node above that is complete by that."""
         height, number = place
-        used = []
         while (height, number ^ 1) in self.nodes:
-            used.append((height, number ^ 1))
-            sums = np.add(sums, self.nodes[used[-1]])
+            sums = np.add(sums, self.nodes.pop((height, number ^ 1)))
             height, number = height + 1, number >> 1
-        for node in used:
-            del self.nodes[node]
         self.nodes[height, number] = sums
-        self.spans = self._joined(spans)

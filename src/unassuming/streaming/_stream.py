@@ -168,7 +168,7 @@ class StreamingRegion:
             Z *= np.sqrt(weight)[:, None]
         if self._sample is None and self._features.transformers is not None:
             self._sample = (deepcopy(rows_between(X, 0, 1)), matrix[:1].copy())
-        self._ledger.add(first, Z, self._sums(Z.shape[1]))
+        self._ledger = self._ledger.plus(first, Z, self._sums(Z.shape[1]))
         return self
 
     def merge(self, other: StreamingRegion) -> Self:
@@ -205,7 +205,7 @@ class StreamingRegion:
         if other._features.width is None:
             return self
         self._share_features(other)
-        self._ledger.merge(other._ledger, self._sums(self._columns))
+        self._ledger = self._ledger.merged(other._ledger, self._sums(self._columns))
         return self
 
     def region(self) -> Region:
