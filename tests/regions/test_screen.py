@@ -142,6 +142,20 @@ def test_numbers_that_overflow_are_in_doubt(name):
         assert region._engine._screen.before(a)[1].all()
 
 
+@pytest.mark.parametrize("model", [LinearRegression(), LinearRegression(fit_intercept=False)])
+def test_coefficients_that_all_but_cancel_are_compared_with_care(model):
+    # Columns that differ by 1e-12: the coefficients are some 1e12, what they fit is some 1.
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=20)
+    X = np.column_stack([x, x * (1 + 1e-12 * rng.normal(size=20))])
+    region = ua.confidence_region(model, X, x + rng.laplace(size=20), random_state=0)
+    U = 0.3 * rng.normal(size=(400, region.objective.d))
+    U[:, -2:] += [1e12, -1e12]
+    off = 10.0 ** rng.uniform(-7, -3, size=400) * rng.choice([-1, 1], size=400)
+    a = region.estimate + (region.reach(U, level=0.5) * (1 + off))[:, None] * U
+    np.testing.assert_array_equal(region.rank(a), one_by_one(region, a))
+
+
 def adversary(seed):
     """A small region with badly scaled data, and candidates near ties, at kinks and far out."""
     rng = np.random.default_rng(seed)
