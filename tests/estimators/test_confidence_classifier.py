@@ -207,3 +207,15 @@ def test_a_linear_mean_is_refuted_by_classes_that_are_well_separated():
     assert not model.predict_set(others[:2]).any()
     assert "too small for the data" in model.band_status_
     assert "LogisticRegression" in model.band_status_
+
+
+@pytest.mark.parametrize(
+    "method", ["predict", "predict_proba", "decision_function", "predict_band", "predict_set"]
+)
+def test_a_model_that_overwrites_its_inputs_leaves_those_of_the_caller(method):
+    X, y, _ = ua.datasets.labels(n=60, random_state=0)
+    inner = make_pipeline(StandardScaler(copy=False), LogisticRegression())
+    model = ua.ConfidenceClassifier(inner, random_state=0).fit(X.copy(), y)
+    given = X.copy()
+    getattr(model, method)(given)
+    np.testing.assert_array_equal(given, X)

@@ -7,6 +7,7 @@ from sklearn.linear_model import HuberRegressor, Lasso, Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
+from unassuming.regions._functionals import _within_ball
 from unassuming.regions._sampling import hit_and_run
 
 M = 20
@@ -254,3 +255,15 @@ def test_arguments_are_read_before_anything_is_searched_for(options, words):
     for model in (Lasso(alpha=0.2, fit_intercept=False), Ridge(fit_intercept=False)):
         with pytest.raises(ValueError, match=words):
             build(model, (X, X[:, 0])).sample(**{"size": 5, **options})
+
+
+@pytest.mark.parametrize("bound", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("d", [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+def test_intervals_are_cut_to_the_ball(bound, d):
+    P, a, spans = np.diag([0.0, 1.0]), np.array([3.0, 0.7]), np.array([[-4.0, -1.0], [0.5, 9.0]])
+    t = np.linspace(-10, 10, 20_001)
+    inside = np.abs(a[1] + t * d[1]) <= bound
+    inside &= ((spans[:, :1] <= t) & (t <= spans[:, 1:])).any(axis=0)
+    cut = _within_ball(spans, P, a, np.array(d), bound)
+    found = ((cut[:, :1] <= t) & (t <= cut[:, 1:])).any(axis=0)
+    assert np.count_nonzero(found != inside) <= 4  # at the ends

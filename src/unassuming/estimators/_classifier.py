@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -181,7 +182,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         (40, 2)
         """
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(X))
+        return np.asarray(self.estimator_.predict_proba(deepcopy(X)))
 
     @_if_inner_has("decision_function")
     def decision_function(self, X: Any) -> Array:
@@ -204,7 +205,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         (40,)
         """
         check_is_fitted(self)
-        return np.asarray(self.estimator_.decision_function(X))
+        return np.asarray(self.estimator_.decision_function(deepcopy(X)))
 
     def predict_band(self, X: Any, level: Any = None) -> Any:
         """Return lower and upper bounds of E[y|x] at every input: a simultaneous band.

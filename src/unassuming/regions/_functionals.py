@@ -376,8 +376,8 @@ def check_norm_bound(norm_bound: float | None) -> None:
 def _within_ball(spans: Array, P: Array, a: Array, d: Array, bound: float) -> Array:
     """Intersect intervals of t with {t : (a + td)ᵀP(a + td) <= B²}."""
     A, b, c = float(d @ P @ d), float(a @ P @ d), float(a @ P @ a) - bound**2
-    if A <= 0:
-        return spans
+    if A <= 0:  # nothing along the line is penalised: all of it is in the ball, or nothing
+        return spans if c <= 0 else spans[:0]
     root = np.sqrt(max(b * b - A * c, 0.0))
     low, high = (-b - root) / A, (-b + root) / A
     clipped = np.clip(spans, low, high)
