@@ -221,7 +221,7 @@ def test_what_cannot_be_streamed_is_refused_before_a_row_is_read(run, words, mes
         (",1,1", "the column 'a' has missing values: expected a value in every row, given none in"),
         ("1,1", "the column 'y' has missing values"),
         ("1,1,inf", "given inf in row 251"),
-        ("1,1,1,1", "cannot be read as a table after row 200"),
+        ("1,1,1,1", "table after row 200: line 252 has 4 values, where the lines before have 3"),
     ],
 )
 @pytest.mark.parametrize("model", ["ols", "spline"])

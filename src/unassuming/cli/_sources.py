@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -250,4 +251,13 @@ def _readable(path: Path) -> Iterator[list[int]]:
         yield after
     except (ValueError, OSError, pd.errors.ParserWarning, pa.ArrowException) as error:
         where = f" after row {after[0]}" if after[0] else ""
-        raise ValueError(f"{path.name} cannot be read as a table{where}: {error}") from error
+        raise ValueError(f"{path.name} cannot be read as a table{where}: {_why(error)}") from error
+
+
+def _why(error: Exception) -> str:
+    """Return what a library says, in words of a table where it speaks of tokens."""
+    ragged = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+    if ragged is None:
+        return str(error)
+    columns, line, values = ragged.groups()
+    return f"line {line} has {values} values, where the lines before have {columns}."
