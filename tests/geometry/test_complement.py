@@ -3,7 +3,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 import unassuming as ua
-from unassuming.geometry import _complement
+from unassuming.geometry import _complement, _forms
 from unassuming.geometry._complement import ByFactor, ByTriangle, triangle_pays
 
 KINDS = (ByFactor, ByTriangle)
@@ -61,13 +61,14 @@ def test_lines_of_a_full_kernel_end_where_membership_ends(noise, monkeypatch):
     directions = rng.normal(size=(40, n))
     origin = 0.1 * rng.normal(size=n)
     ends = []
-    for price in (0, 10**12):  # of a set: the triangle, the factor
-        monkeypatch.setattr(_complement, "_SET_BY_SET", price)
-        assert triangle_pays(n, n, sets=19, lines=40) == (price == 0)
-        region = ua.confidence_region(model, X, y, noise=noise, m=20, random_state=0)
-        lines = region.crossings(directions, level=0.9, origin=region.estimate + origin)
-        assert all(len(line) for line in lines)
-        ends.append((region.reach(directions, level=None), np.concatenate(lines)))
+    for price, other in ((0, "ByFactor"), (10**12, "_triangle")):  # of a set: by triangle, factor
+        with monkeypatch.context() as patch:
+            patch.setattr(_complement, "_SET_BY_SET", price)
+            patch.setattr(_forms if price == 0 else _forms.FormMaker, other, None)  # not used
+            region = ua.confidence_region(model, X, y, noise=noise, m=20, random_state=0)
+            lines = region.crossings(directions, level=0.9, origin=region.estimate + origin)
+            assert all(len(line) for line in lines)
+            ends.append((region.reach(directions, level=None), np.concatenate(lines)))
     for one, two in zip(*ends, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-10)
     t = ends[0][0][:, 1]  # level 0.9
