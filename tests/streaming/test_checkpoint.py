@@ -159,7 +159,7 @@ def test_a_file_that_was_edited_is_refused(tmp_path):
     stream().partial_fit(X, Y).save(path)
     with np.load(path) as file:
         arrays = {name: file[name] for name in file.files}
-    arrays["node0"] = arrays["node0"] + 1e-9
+    arrays["moved0"] = arrays["moved0"] + 1e-9
     with path.open("wb") as file:
         np.savez(file, **arrays)
     with pytest.raises(ValueError, match="changed since it was written"):
@@ -171,7 +171,7 @@ def test_a_file_of_another_format_is_refused(tmp_path):
     stream().partial_fit(X, Y).save(path)
     header, arrays = _archive.read(path)
     _archive.write(path, {**header, "format": 99}, arrays)
-    with pytest.raises(ValueError, match="format 99, and this version reads 1"):
+    with pytest.raises(ValueError, match="format 99, and this version reads 2"):
         ua.StreamingRegion.load(path)
 
 

@@ -19,11 +19,12 @@ from unassuming.noise import Noise
 from unassuming.noise._rows import RowNoise
 from unassuming.streaming._features import same_features
 from unassuming.streaming._ledger import Pending
+from unassuming.streaming._sums import Part
 
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion
 
-FORMAT = 1
+FORMAT = 2
 _KIND = "stream"
 _NOTE = "note_"
 
@@ -38,7 +39,8 @@ def write_checkpoint(
     store.arrays.update({f"{_NOTE}{name}": array for name, array in more.items()})
     nodes = sorted(ledger.nodes)
     for j, place in enumerate(nodes):
-        store.arrays[f"node{j}"] = ledger.nodes[place]
+        part = ledger.nodes[place]
+        store.arrays[f"basis{j}"], store.arrays[f"moved{j}"] = part.basis, part.moved
     leaves = sorted(ledger.pending)
     for j, leaf in enumerate(leaves):
         pending = ledger.pending[leaf]
@@ -60,7 +62,7 @@ def write_checkpoint(
         "seed": stream.seed,
         "leaf_rows": ledger.leaf_rows,
         "spans": [list(span) for span in ledger.spans],
-        "nodes": [list(place) for place in nodes],
+        "nodes": [[*place, ledger.nodes[place].plain] for place in nodes],
         "pending": leaves,
         "width": features.width,
         "inputs": _plain_names(features.inputs),
@@ -88,8 +90,8 @@ def read_checkpoint(
     if ledger.leaf_rows != header["leaf_rows"]:
         raise _unreadable(path, f"sums of {header['leaf_rows']} rows at a time")
     ledger.spans = [(first, stop) for first, stop in header["spans"]]
-    for j, (height, number) in enumerate(header["nodes"]):
-        ledger.nodes[height, number] = arrays[f"node{j}"]
+    for j, (height, number, plain) in enumerate(header["nodes"]):
+        ledger.nodes[height, number] = Part(arrays[f"basis{j}"], arrays[f"moved{j}"], plain)
     for j, leaf in enumerate(header["pending"]):
         there, some = arrays[f"there{j}"], arrays[f"rows{j}"]
         rows = np.zeros((ledger.leaf_rows, some.shape[1]))

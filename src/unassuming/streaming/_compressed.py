@@ -2,10 +2,8 @@
 
 A quadratic region sees the rows only through T_i = ΦᵀG_iΦ and u_i = ΦᵀG_i y (docs/theory.md 4.5).
 So the rows can be replaced by any others that have the same inner products, under transformations
-that have the same ones. Here they are the coordinates in an orthonormal basis of the range of the
-stacked design [Φ; √(nλ) P^{1/2}], one more for the residual, and as many again for what the
-transformations turn out of that space. The penalty becomes rows like the others, which no
-transformation moves: ridge is least squares on the stacked design under diag(G_i, I).
+that have the same ones. Here they are the coordinates in an orthonormal basis of the range of Φ,
+one more for the residual, and as many again for what the transformations turn out of that space.
 """
 
 from __future__ import annotations
@@ -13,19 +11,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import svd
 
 from unassuming._errors import NotAvailable, complaint
 from unassuming._typing import Array
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic
+from unassuming.streaming._sums import TAME, between
 
 _EPS = float(np.finfo(np.float64).eps)
-_TINY = float(np.finfo(np.float64).tiny)
-_DEPENDENT = 64.0
-"""Features count as dependent up to this many rounding errors of the sums of their products."""
-_SURE = 1e4
-"""Features are far enough from dependent beyond this many."""
+_LOST = 1e-3
+"""The largest relative error that means may make in a direction."""
 
 
 class CompressedNoise(Noise):
@@ -63,112 +59,100 @@ class CompressedDesign(FeatureDesign):
         self.rounding = rounding
 
 
-def uncompressed(Z: Array, penalty: Array, *, intercept: bool, names: list[str]) -> Quadratic:
+def uncompressed(Z: Array, alpha: float, *, intercept: bool, names: list[str]) -> Quadratic:
     """Return the objective for few rows Z = [Φ, y], taken as they are.
 
     With few rows statistics often tie, and the rows tell that better than sums over them.
     """
     n = len(Z)
     design = CompressedDesign(Z[:, :-1], intercept=intercept, names=names, rounding=0.0)
-    return Quadratic(design, Z[:, -1], np.ones(n), float(penalty.max()) / n)
+    return Quadratic(design, Z[:, -1], np.ones(n), alpha / n)
 
 
 def compress(
-    gram: Array, moved: Array, n: int, penalty: Array, *, intercept: bool, names: list[str]
+    R: Array, moved: Array, n: int, alpha: float, *, intercept: bool, names: list[str]
 ) -> tuple[Quadratic, Perturbations]:
     """Return the objective and the transformations in compressed rows.
 
     Parameters
     ----------
-    gram : array of shape (d + 1, d + 1)
-        ZᵀZ with Z = [Φ, y].
+    R : array of shape (d + 1, d + 1)
+        The upper triangle of [Φ, y] = QR.
     moved : array of shape (m - 1, d + 1, d + 1)
-        Zᵀ(G_i - I)Z.
+        Qᵀ(G_i - I)Q.
     n : int
         Number of rows.
-    penalty : array of shape (d,)
-        nλ for each coefficient, zero for the intercept.
+    alpha : float
+        nλ.
     """
-    d = len(gram) - 1
-    unit = 16 * _EPS * np.sqrt(d)  # the error of the sums, relative to the lengths of the columns
-    R, B, rounding = _basis(gram[:d, :d], penalty, unit)
-    moved = _whole_reversals(gram, moved, unit)
-    y_q, rho = B.T @ gram[:d, d], float(np.sqrt(gram[d, d])) or 1.0
-    E = _in_basis(moved, B, y_q, rho)
-    drawn = _isometries(E, rounding)
-    half = len(R) + 1
+    d = len(R) - 1
+    unit = 16 * _EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
+    basis, phi = _range(R[:, :d], unit, n, intercept=intercept)
+    y_q, residual = basis.T @ R[:, d], R[:, d].copy()
+    for _ in range(2):  # twice, for rounding
+        residual -= basis @ (basis.T @ residual)
+    rho = float(np.linalg.norm(residual))
+    rho, residual = (rho, residual / rho) if rho > 0 else (0.0, residual)
+    half = len(phi) + 1
+    # Parts of products lose as many digits as the columns are nearly dependent, or not tame.
+    rounding = unit * (_condition(phi) + 1 / TAME)
+    E = _whole_reversals(between(moved, np.column_stack([basis, residual])), rounding)
     matrix, y = np.zeros((2 * half, d)), np.zeros(2 * half)
-    matrix[: half - 1] = R
-    # Where the transformations leave nothing of the residual, there is none.
-    y[:half] = *y_q, rho if np.abs(E[:, :-1, -1]).max() > rounding else 0.0
-    design = CompressedDesign(matrix, intercept=intercept, names=names, rounding=rounding)
+    matrix[: half - 1] = phi
+    # A residual that is no more than rounding is none.
+    y[:half] = *y_q, rho if rho > unit * float(np.linalg.norm(R[:, d])) else 0.0
+    design = CompressedDesign(matrix, intercept=intercept, names=names, rounding=unit)
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
-    objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), 0.0)
+    objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
+    drawn = _isometries(E, rounding)
     return objective, Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
 
 
-def _basis(gram: Array, penalty: Array, unit: float) -> tuple[Array, Array, float]:
-    """Return R and B, with RᵀR = ΦᵀΦ + nλP and an orthonormal stacked design times B.
+def _range(phi: Array, unit: float, n: int, *, intercept: bool) -> tuple[Array, Array]:
+    """Return an orthonormal basis (k, r) of the range of Φ, and Φ in it, (r, d).
 
-    Directions that change no fitted value are left out: no test sees them. The third number is the
-    relative error that these matrices come with.
+    Without its first row the triangle is that of the columns less their means: next to an intercept
+    these tell what is dependent.
     """
-    stacked = gram + np.diag(penalty)
-    length = _lengths(stacked)
-    values, V = eigh(stacked / np.outer(length, length))
-    keep = values > _DEPENDENT * unit * values[-1]
-    if not stacked.any():
-        raise _refused("are zero throughout", "at least one that is not", f"{len(gram)} of them")
-    share = float(values[keep][0] / values[-1])
-    if share <= _SURE * unit:
+    first, (k, d) = int(intercept), phi.shape
+    centred = phi[first:, first:].copy()
+    size, length = (np.linalg.norm(part, axis=0) for part in (phi[:, first:], centred))
+    cut = unit + n * _EPS  # as in memory
+    length = np.where(length > cut * size, length, 0.0)
+    centred[:, length == 0] = 0.0
+    u, s, vt = svd(centred / np.where(length > 0, length, 1.0))
+    r = int(np.count_nonzero(s > cut * s.max(initial=0.0)))
+    if first + r == 0:
+        raise _refused("are zero throughout", "at least one that is not", f"{d} of them")
+    # Means are known to a rounding error of their size, and differ from leaf to leaf.
+    seen = length > 0
+    spread = float((length[seen] / size[seen]).min(initial=1.0)) * float(s[:r].min(initial=1.0))
+    if first and _LOST * spread < _EPS:
         raise _refused(
-            "are too nearly dependent for sums over the rows",
-            f"a combination of them (scaled to length one) no shorter than "
-            f"{np.sqrt(_SURE * unit):.1g}",
-            f"{np.sqrt(share):.1g}",
+            "differ too little beside their means for sums over the rows",
+            f"combinations that vary by {_EPS / _LOST:.1g} of these or more",
+            f"one that varies by {spread:.1g}",
         )
-    root, V = np.sqrt(values[keep]), V[:, keep]
-    R, B = root[:, None] * V.T * length, V / root / length[:, None]
-    if penalty.any():
-        own = _lengths(gram)
-        values, X = eigh(gram / np.outer(own, own))
-        unseen = X[:, values <= _DEPENDENT * unit * values[-1]] / own[:, None]
-        # What the penalty has left of them; those that it has not moved are gone already.
-        left, sizes, _ = svd(R @ unseen)
-        U = left[:, np.count_nonzero(sizes > np.sqrt(_DEPENDENT * unit)) :]
-        R, B = U.T @ R, B @ U
-    return R, B, unit / share
+    basis, inside = np.zeros((k, first + r)), np.zeros((first + r, d))
+    basis[:first, :first] = np.eye(first)
+    basis[first:, first:] = u[:, :r]
+    inside[:first] = phi[:first]
+    inside[first:, first:] = (s[:r, None] * vt[:r]) * length
+    return basis, inside
 
 
-def _lengths(gram: Array) -> Array:
-    """Return powers of two near the lengths of the columns, one for those of length zero."""
-    length = np.sqrt(np.diagonal(gram))
-    return np.asarray(np.ldexp(1.0, np.frexp(np.where(length > 0, length, 0.5))[1]))
+def _condition(phi: Array) -> float:
+    """Return the largest singular value over the smallest, of columns of length one."""
+    length = np.linalg.norm(phi, axis=0)
+    s = svd(phi[:, length > 0] / length[length > 0], compute_uv=False)
+    return float(s[0] / s[len(phi) - 1])
 
 
-def _whole_reversals(gram: Array, moved: Array, unit: float) -> Array:
-    """Return the sums with those of -I, which rounding alone tells from -2ZᵀZ, equal to that."""
-    length = np.sqrt(np.diagonal(gram))
-    off = np.abs(moved + 2 * gram) / np.outer(length, length).clip(min=_TINY)
-    whole = off.max(axis=(1, 2)) <= 4 * unit
-    return np.where(whole[:, None, None], -2 * gram, moved)
-
-
-def _in_basis(moved: Array, B: Array, y_q: Array, rho: float) -> Array:
-    """Return qᵀ(G_i - I)q in the basis of the range and the residual, (m - 1, r + 1, r + 1).
-
-    Only inner products of the residual with the range matter, not its length: it is extended to
-    the length ρ = ‖y‖ of the outputs, by a direction that stays where it is. So nothing is divided
-    by a length that could be nothing but rounding.
-    """
-    d, r = B.shape
-    E = np.empty((len(moved), r + 1, r + 1))
-    E[:, :r, :r] = qq = B.T @ moved[:, :d, :d] @ B
-    qy, yq = moved[:, :d, d] @ B, moved[:, d, :d] @ B
-    E[:, :r, r] = (qy - qq @ y_q) / rho
-    E[:, r, :r] = (yq - y_q @ qq) / rho
-    E[:, r, r] = (moved[:, d, d] - qy @ y_q - yq @ y_q + (qq @ y_q) @ y_q) / rho**2
-    return E
+def _whole_reversals(E: Array, rounding: float) -> Array:
+    """Return E_i with those of -I, which rounding alone tells from -2I, equal to that."""
+    reversal = -2 * np.eye(E.shape[1])
+    whole = np.abs(E - reversal).max(axis=(1, 2)) <= 4 * rounding
+    return np.where(whole[:, None, None], reversal, E)
 
 
 def _isometries(E: Array, rounding: float) -> Array:
@@ -203,7 +187,6 @@ def _refused(wrong: str, expected: str, given: str) -> ValueError:
             wrong,
             expected,
             given,
-            "Standardise or orthogonalise them, leave some out, or use Ridge with a larger alpha; "
-            "or build the region in memory.",
+            "Subtract a number near their means, leave some out, or build the region in memory.",
         )
     )

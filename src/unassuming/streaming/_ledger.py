@@ -1,9 +1,10 @@
-"""Sums over rows, added up in one fixed order whatever order the rows come in."""
+"""Sums over rows, joined in one fixed order whatever order the rows come in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,8 +14,15 @@ from unassuming._typing import Array, BoolArray
 Node = tuple[int, int]
 """A complete node of the tree: its height, and its number among the nodes of that height."""
 
-Summation = Callable[[Array, int], Array]
-"""From consecutive rows (count, k) and the number of the first to their sums."""
+
+class Summation(Protocol):
+    """How rows are summed, and sums joined."""
+
+    def __call__(self, Z: Array, first: int, /) -> Any:
+        """Return the sums of consecutive rows (count, k), the first of which has that number."""
+
+    def join(self, one: Any, two: Any, /) -> Any:
+        """Return the sums of the rows of both, which stay as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +37,8 @@ class Ledger:
     """Sums over rows that arrive in any pieces and any order.
 
     Floating-point addition is not associative. So rows are cut by row number into leaves of a fixed
-    size, each summed at once when all of its rows are there, and the sums of leaves are added along
-    one binary tree by leaf number. What is added to what does not depend on how the rows arrive:
+    size, each summed at once when all of its rows are there, and sums of leaves are joined along
+    one binary tree by leaf number. What is joined to what does not depend on how the rows arrive:
     the total is the same to the last bit, as long as the same library multiplies.
 
     Memory: the rows of incomplete leaves, and one array of sums for each complete node of the tree
@@ -52,7 +60,7 @@ class Ledger:
 
     def __init__(self, leaf_rows: int) -> None:
         self.leaf_rows = leaf_rows
-        self.nodes: dict[Node, Array] = {}
+        self.nodes: dict[Node, Any] = {}
         self.pending: dict[int, Pending] = {}
         self.spans: list[tuple[int, int]] = []
 
@@ -75,7 +83,7 @@ class Ledger:
             stop = min(len(rows), start + size - offset)
             part = rows[start:stop]
             if len(part) == size:
-                draft._complete((0, leaf), summed(part, leaf * size))
+                draft._complete((0, leaf), summed(part, leaf * size), summed)
             else:
                 where = np.zeros(size, dtype=np.bool_)
                 where[offset : offset + len(part)] = True
@@ -87,7 +95,7 @@ class Ledger:
         """Return this with all rows of another ledger, none of which may be there already."""
         draft = self._draft(other.spans)
         for place, sums in sorted(other.nodes.items()):
-            draft._complete(place, sums)
+            draft._complete(place, sums, summed)
         for leaf, pending in other.pending.items():
             draft._wait(leaf, pending.there, pending.rows[pending.there], summed)
         return draft
@@ -99,15 +107,15 @@ class Ledger:
         draft.spans = self._joined(spans)
         return draft
 
-    def total(self, summed: Summation) -> Array:
+    def total(self, summed: Summation) -> Any:
         """Return the sums over rows 0, ..., n - 1, all of which have to be there."""
         parts = dict(self.nodes)
         for leaf, pending in self.pending.items():
             parts[0, leaf] = summed(pending.rows[pending.there], leaf * self.leaf_rows)
         ordered = sorted(parts, key=lambda place: place[1] << place[0])
-        total = parts[ordered[-1]].copy()
+        total = parts[ordered[-1]]
         for place in reversed(ordered[:-1]):  # from the small nodes at the end to the large ones
-            total += parts[place]
+            total = summed.join(parts[place], total)
         return total
 
     def waiting(self) -> Array | None:
@@ -156,14 +164,16 @@ class Ledger:
         there = pending.there | where
         if there.all():
             self.pending.pop(leaf, None)
-            self._complete((0, leaf), summed(pending.rows, leaf * self.leaf_rows))
+            sums = summed(pending.rows, leaf * self.leaf_rows)
+            self._complete((0, leaf), sums, summed)
         else:
             self.pending[leaf] = Pending(pending.rows, there)
 
-    def _complete(self, place: Node, sums: Array) -> None:
+    def _complete(self, place: Node, sums: Any, summed: Summation) -> None:
         """Enter the sums of a node, and of every node above that is complete by that."""
         height, number = place
         while (height, number ^ 1) in self.nodes:
-            sums = np.add(sums, self.nodes.pop((height, number ^ 1)))
+            other = self.nodes.pop((height, number ^ 1))
+            sums = summed.join(other, sums) if number & 1 else summed.join(sums, other)
             height, number = height + 1, number >> 1
         self.nodes[height, number] = sums

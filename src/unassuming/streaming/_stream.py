@@ -44,14 +44,11 @@ class StreamingRegion:
     seed, for every chunking and every order of merging: rows are numbered, everything random
     depends on the row number, and the sums are added in an order that the row numbers decide.
 
-    Memory is m (d + 1)²/2 numbers, times the logarithm of the number of rows divided by 1,024 (m
-    (d + 1)² for permutations), and the rows of up to 1,024 (or one block of the noise) that wait
-    for their neighbours. Shards, or chunks out of order, add as much each.
-
-    Sums of products of features know features to half of the digits only. Directions in which
-    fitted values change by less than about 1e-6 of the length of the features count as directions
-    in which nothing changes; features that are nearly, but not quite so nearly dependent are
-    refused by `region`.
+    Memory is m (d + 1)²/2 numbers, times the logarithm of the number of rows divided by 1,024, and
+    the rows of up to 1,024 (or one block of the noise) that wait for their neighbours; twice as
+    much for permutations and for columns that are nearly dependent, which are made orthonormal
+    first, so that they lose about as many digits as in memory and not twice as many. Shards, or
+    chunks out of order, add as much each.
 
     Parameters
     ----------
@@ -292,7 +289,8 @@ class StreamingRegion:
         return self._features.width + int(self._objective.design.intercept) + 1
 
     def _sums(self, width: int) -> Sums:
-        return sums_for(self.noise, self._key, self.m, width)
+        intercept = self._objective.design.intercept
+        return sums_for(self.noise, self._key, self.m, width, intercept=intercept)
 
     def _first(self, first_row: Any) -> int:
         if first_row is None:
@@ -408,26 +406,27 @@ class StreamingRegion:
     def _problem(self, n: int) -> tuple[Quadratic, Perturbations]:
         """Return the objective and the transformations, in few rows."""
         names, intercept = self._names(), self._objective.design.intercept
-        penalty = np.full(len(names), 2 * self._objective.lam)  # alpha, as the probe has 2 rows
-        penalty[: int(intercept)] = 0.0
+        alpha = 2 * self._objective.lam  # as the probe has 2 rows
         few = self._ledger.waiting()
         if few is not None:
             drawn = self.noise.draw_rows(self._key, 0, n, self.m - 1)
-            objective = uncompressed(few, penalty, intercept=intercept, names=names)
+            objective = uncompressed(few, alpha, intercept=intercept, names=names)
             return objective, Perturbations(self.noise, drawn, n, self.m)
         sums = self._sums(self._columns)
-        gram, moved = sums.unpack(self._ledger.total(sums))
-        if not (np.isfinite(gram).all() and np.isfinite(moved).all()):
+        whole = sums.turned(self._ledger.total(sums))
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = whole.basis.T @ whole.basis
+        if not (np.isfinite(squares).all() and np.isfinite(whole.moved).all()):
             raise ValueError(
                 complaint(
                     "the data",
-                    "are too large to be summed in double precision",
+                    "are too large for double precision",
                     "squares that add up to less than 1e300",
                     "an overflow",
                     "Rescale the features or y.",
                 )
             )
-        return compress(gram, moved, n, penalty, intercept=intercept, names=names)
+        return compress(whole.basis, whole.moved, n, alpha, intercept=intercept, names=names)
 
     def _names(self) -> list[str]:
         """Return the names of the coefficients."""

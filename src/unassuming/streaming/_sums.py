@@ -1,11 +1,13 @@
-"""The sums that a region needs: ZᵀZ and Zᵀ(G_i - I)Z over rows z = (φ, y) (docs/theory.md 4.5)."""
+"""Sums over rows z = (φ, y), for all transformations at once (docs/theory.md 4.5)."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 
 from unassuming._typing import Array
 from unassuming.noise._keyed import Key
@@ -15,25 +17,89 @@ from unassuming.noise._signs import SignFlips
 LEAF_ROWS = 1024
 """Rows that are summed at once: products of their columns stay near the cache."""
 
+TAME = 1e-3
+"""Columns are tame if none is nearer than this to a combination of those before it.
+
+That is the smallest share of its square that the others leave of it. Sums of products of such
+columns lose three digits, and sums over more rows are no less tame."""
+
 _PRODUCTS = 128  # products of columns in one matrix product, about
 
 
-class Sums(ABC):
-    """How the rows of a leaf are summed, for all transformations at once."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What is kept of some rows Z = QR, in one of two ways.
 
-    def __init__(self, noise: RowNoise, key: Key, m: int, width: int) -> None:
+    Plain: ``basis`` is ZᵀZ and ``moved`` holds Zᵀ(G_i - I)Z. Of parts that are not tame the columns
+    are made orthonormal first: ``basis`` is R and ``moved`` is Qᵀ(G_i - I)Q. Then what is lost to
+    rounding grows with the condition of Z, as in memory, and not with its square. Next to an
+    intercept, the first column, the other columns are taken less a mean: then it is their condition
+    without the means, which are in the first row of R.
+    """
+
+    basis: Array
+    moved: Array
+    plain: bool
+
+
+class Sums(ABC):
+    """How the rows of a leaf are summed, and how sums are joined."""
+
+    def __init__(self, noise: RowNoise, key: Key, m: int, width: int, *, intercept: bool) -> None:
         self.noise = noise
         self.key = key
         self.m = m
         self.width = width
+        self.intercept = intercept
+
+    def __call__(self, Z: Array, first: int) -> Part:
+        """Return what is kept of rows Z (count, k), the first of which has that number."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram = Z.T @ Z
+        if _tame(gram):
+            return Part(gram, self.moved(Z, first), plain=True)
+        Q, R = self._orthonormal(Z)
+        return Part(R, self.unpack(self.moved(Q, first)), plain=False)
+
+    def join(self, one: Part, two: Part) -> Part:
+        """Return what is kept of the rows of both."""
+        if one.plain and two.plain:
+            return Part(one.basis + two.basis, one.moved + two.moved, plain=True)
+        one, two = self.turned(one), self.turned(two)
+        Q, R = self._orthonormal(np.vstack([one.basis, two.basis]))
+        moved = between(one.moved, Q[: self.width])
+        moved += between(two.moved, Q[self.width :])
+        return Part(R, moved, plain=False)
+
+    def _orthonormal(self, Z: Array) -> tuple[Array, Array]:
+        """Return Z = QR, computed from columns less their first entries, next to an intercept."""
+        if not self.intercept:
+            return orthonormal(Z)
+        mean = Z[0] / Z[0, 0]
+        mean[0] = 0.0
+        Q, R = orthonormal(Z - np.outer(Z[:, 0], mean))
+        R[0] += R[0, 0] * mean  # below the first row the first column is zero
+        return Q, R
+
+    def turned(self, part: Part) -> Part:
+        """Return the same rows with orthonormal columns."""
+        if not part.plain:
+            return part
+        k, length = self.width, lengths(part.basis)
+        R = cholesky(part.basis / np.outer(length, length)) * length
+        moved = self.unpack(part.moved)
+        for _ in range(2):  # (Sᵢ R⁻¹)ᵀ, and once more
+            moved = solve_triangular(R, moved.reshape(-1, k).T, trans="T").T.reshape(-1, k, k)
+            moved = np.swapaxes(moved, 1, 2)
+        return Part(R, np.ascontiguousarray(moved), plain=False)
 
     @abstractmethod
-    def __call__(self, Z: Array, first: int) -> Array:
-        """Return the sums over rows Z (count, k), the first of which has that number."""
+    def moved(self, Z: Array, first: int) -> Array:
+        """Return Zᵀ(G_i - I)Z in some form that can be added."""
 
     @abstractmethod
-    def unpack(self, sums: Array) -> tuple[Array, Array]:
-        """Return ZᵀZ, (k, k), and Zᵀ(G_i - I)Z, (m - 1, k, k)."""
+    def unpack(self, moved: Array) -> Array:
+        """Return them as they are, (m - 1, k, k)."""
 
 
 @final
@@ -46,15 +112,14 @@ class SignSums(Sums):
 
     _kept: tuple[Array, Array, Array] | None = None
 
-    def __call__(self, Z: Array, first: int) -> Array:
-        """Return sums of products, (k (k + 1) / 2, m): over all rows, then over those that flip."""
+    def moved(self, Z: Array, first: int) -> Array:
+        """Return sums of products over the rows that change sign, (k (k + 1) / 2, m - 1)."""
         (count, k), m = Z.shape, self.m
         flips, columns, products = self._space(count)
-        flips[:, 0] = 1.0
         signs = self.noise.draw_rows(self.key, first, count, m - 1)
-        np.less(signs.T, 0, out=flips[:, 1:], casting="unsafe")
+        np.less(signs.T, 0, out=flips, casting="unsafe")
         columns[:] = Z.T
-        sums = np.empty((k * (k + 1) // 2, m))
+        sums = np.empty((k * (k + 1) // 2, m - 1))
         start = filled = 0
         for a in range(k):
             np.multiply(columns[a], columns[a:], out=products[filled : filled + k - a])
@@ -68,48 +133,86 @@ class SignSums(Sums):
         """Return working space, the same for leaf after leaf: fresh memory costs time."""
         if self._kept is None or len(self._kept[0]) != count:
             k = self.width
-            shapes = (count, self.m), (k, count), (_PRODUCTS + k, count)
+            shapes = (count, self.m - 1), (k, count), (_PRODUCTS + k, count)
             self._kept = np.empty(shapes[0]), np.empty(shapes[1]), np.empty(shapes[2])
         return self._kept
 
-    def unpack(self, sums: Array) -> tuple[Array, Array]:
+    def unpack(self, moved: Array) -> Array:
         """Mirror the triangle."""
         k = self.width
         rows, columns = np.triu_indices(k)
-        full = np.empty((self.m, k, k))
-        full[:, rows, columns] = full[:, columns, rows] = sums.T
-        return full[0], -2.0 * full[1:]
+        full = np.empty((self.m - 1, k, k))
+        full[:, rows, columns] = full[:, columns, rows] = -2.0 * moved.T
+        return full
 
 
 @final
 class MoveSums(Sums):
     """Any transformation that acts within blocks: move the rows and multiply."""
 
-    def __call__(self, Z: Array, first: int) -> Array:
-        """Return ZᵀZ and Zᵀ(G_i - I)Z, (m, k, k)."""
+    def moved(self, Z: Array, first: int) -> Array:
+        """Return Zᵀ(G_i - I)Z, (m - 1, k, k)."""
         (count, k), m = Z.shape, self.m
         drawn = self.noise.draw_rows(self.key, first, count, m - 1)
-        sums = np.empty((m, k, k))
-        np.matmul(Z.T, Z, out=sums[0])
+        sums = np.empty((m - 1, k, k))
         columns = np.ascontiguousarray(Z.T)
         for i in range(m - 1):
             one = self.noise.take(drawn, slice(i, i + 1))
             moved = self.noise.apply(one, columns, None)[:, 0, :]  # (k, count)
             moved -= columns
-            np.matmul(columns, moved.T, out=sums[i + 1])
+            np.matmul(columns, moved.T, out=sums[i])
         return sums
 
-    def unpack(self, sums: Array) -> tuple[Array, Array]:
+    def unpack(self, moved: Array) -> Array:
         """Take them as they are."""
-        return sums[0], sums[1:]
+        return moved
 
 
-def sums_for(noise: RowNoise, key: Key, m: int, width: int) -> Sums:
+def sums_for(noise: RowNoise, key: Key, m: int, width: int, *, intercept: bool) -> Sums:
     """Return the fastest way for that assumption."""
     kind = SignSums if isinstance(noise, SignFlips) else MoveSums
-    return kind(noise, key, m, width)
+    return kind(noise, key, m, width, intercept=intercept)
 
 
 def leaf_rows(noise: RowNoise) -> int:
     """Return the number of rows in a leaf: whole blocks, 1,024 rows or a little more."""
     return -(-LEAF_ROWS // noise.block_rows) * noise.block_rows
+
+
+def orthonormal(Z: Array) -> tuple[Array, Array]:
+    """Return Q (count, k) and an upper triangle R (k, k) with Z = QR.
+
+    The columns of Q are orthonormal; with fewer rows than columns the last of them are zero.
+    """
+    count, k = Z.shape
+    q, r = np.linalg.qr(Z)
+    Q, R = np.zeros((count, k)), np.zeros((k, k))
+    Q[:, : q.shape[1]], R[: len(r)] = q, r
+    return Q, R
+
+
+def between(moved: Array, Q: Array) -> Array:
+    """Return Qᵀ E_i Q for every E_i, (s, k, k) -> (s, h, h)."""
+    k, h = Q.shape
+    right = (moved.reshape(-1, k) @ Q).reshape(-1, k, h)
+    turned = np.swapaxes(right, 1, 2).reshape(-1, k) @ Q
+    return np.swapaxes(turned.reshape(-1, h, h), 1, 2)
+
+
+def lengths(gram: Array) -> Array:
+    """Return powers of two near the lengths of the columns, one for those of length zero."""
+    length = np.sqrt(np.diagonal(gram))
+    return np.asarray(np.ldexp(1.0, np.frexp(np.where(length > 0, length, 0.5))[1]))
+
+
+def _tame(gram: Array) -> bool:
+    """Whether the columns are far from dependent, so that their products tell all about them."""
+    if not np.isfinite(gram).all():
+        return False
+    length = lengths(gram)
+    scaled = gram / np.outer(length, length)
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(scaled)) ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool((pivots >= TAME * np.diagonal(scaled)).all())
