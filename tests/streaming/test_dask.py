@@ -2,7 +2,9 @@
 
 import os
 import signal
+import time
 
+import cloudpickle
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -12,7 +14,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
 import unassuming as ua
 
@@ -92,6 +94,30 @@ def test_one_weight_goes_for_all_rows():
     region = ua.confidence_region(Ridge(4.0), *frames(), sample_weight=2.0, **OPTIONS)
     half = STREAMED.statistics(CANDIDATES)  # twice the weight, twice the penalty
     assert region.statistics(CANDIDATES) == pytest.approx(2 * half, rel=1e-9)
+
+
+def test_functions_that_have_travelled_are_the_same_model():
+    model = make_pipeline(FunctionTransformer(lambda x: x**2), Ridge())
+    one, two = (cloudpickle.loads(cloudpickle.dumps(model)) for _ in range(2))
+    assert repr(one) != repr(two)  # addresses of functions
+    first, rest = (ua.StreamingRegion(model, **OPTIONS) for model in (one, two))
+    first.partial_fit(X[:9], Y[:9]).merge(rest.partial_fit(X[9:], Y[9:], first_row=9))
+    assert first.region().n == N
+
+
+def shuffled(number, folder):
+    """A source whose order of rows changes with every reading."""
+    (folder / f"{number}-{time.monotonic_ns()}").touch()
+    rows = FRAME.iloc[number * 1000 : (number + 1) * 1000]
+    return rows.sample(frac=1.0, random_state=np.random.default_rng())
+
+
+def test_x_and_y_of_one_table_are_read_together(tmp_path):
+    table = dd.from_map(shuffled, range(5), folder=tmp_path, meta=FRAME.iloc[:0])
+    region = ua.confidence_region(LinearRegression(), table[["size", "age"]], table["y"], **OPTIONS)
+    memory = ua.confidence_region(LinearRegression(), X, Y, **OPTIONS)
+    assert region.estimate == pytest.approx(memory.estimate, rel=1e-9)
+    assert len(list(tmp_path.iterdir())) <= 15  # the lengths of both, and the rows
 
 
 def test_a_pipeline_of_fixed_transformers():

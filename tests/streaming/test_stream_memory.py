@@ -17,7 +17,7 @@ while stream.n < n:
     X = rng.normal(size=(5_000, 10))
     stream.partial_fit(X, X[:, 0] + rng.laplace(size=5_000))
 assert stream.region().contains(np.eye(11)[1], 0.98)
-sums = sum(node.nbytes for node in stream._ledger.nodes.values())
+sums = sum(node.moved.nbytes for node in stream._ledger.nodes.values())
 print(json.dumps([peak_memory(), sums]))
 """
 

@@ -274,15 +274,11 @@ def rows_between(X: Any, start: int | None, stop: int | None) -> Any:
     return getattr(X, "iloc", X)[start:stop]  # slices of pandas can mean labels
 
 
-def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | None]:
-    """Return which rows have a weight other than zero, and their weights if any were given."""
-    everything = np.ones(length, dtype=np.bool_)
-    if sample_weight is None:
-        return everything, None
+def as_weights(sample_weight: Any, length: int) -> Array:
+    """Return one finite weight for each row; one number stands for all."""
     weight = as_finite(sample_weight, "sample_weight")
     if weight.ndim == 0:
-        weight = np.full(length, float(weight))
-    remedy = "Drop a row by giving it weight zero."
+        return np.full(length, float(weight))
     if weight.shape != (length,):
         raise ValueError(
             complaint(
@@ -293,6 +289,16 @@ def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | No
                 "Pass one weight for each row of X.",
             )
         )
+    return weight
+
+
+def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | None]:
+    """Return which rows have a weight other than zero, and their weights if any were given."""
+    everything = np.ones(length, dtype=np.bool_)
+    if sample_weight is None:
+        return everything, None
+    weight = as_weights(sample_weight, length)
+    remedy = "Drop a row by giving it weight zero."
     if (weight < 0).any():
         j = int(np.argmax(weight < 0))
         raise ValueError(

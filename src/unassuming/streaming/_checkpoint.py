@@ -17,7 +17,6 @@ from unassuming.io._noise import describe_noise, known_noise
 from unassuming.io._save import describe_estimator, known_class
 from unassuming.noise import Noise
 from unassuming.noise._rows import RowNoise
-from unassuming.streaming._features import same_features
 from unassuming.streaming._ledger import Pending
 from unassuming.streaming._sums import Part
 
@@ -182,7 +181,7 @@ def _model(saved: dict[str, Any], given: Any) -> Any:
 
 def _check_features(stream: StreamingRegion, inputs: Any, expected: Any) -> None:
     """Refuse transformers that give other features than before."""
-    if not same_features(stream._features(inputs), expected):
+    if not stream._features.alike(stream._features(inputs), expected):
         raise _other_estimator("the same features of the same row", "other features")
     stream._sample = (inputs, expected)
 

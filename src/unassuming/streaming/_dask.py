@@ -38,7 +38,8 @@ def build_from_dask(
 ) -> Region:
     """Sum each partition where it is, merge the sums, and build the region here.
 
-    Partitions of unknown length are counted first, which reads them once more.
+    Partitions of dataframes, and those of unknown length, are counted first, which reads X and y
+    once more each.
     """
     _check(X, weighting, ties)
     dask: Any = import_module("dask")
@@ -46,7 +47,10 @@ def build_from_dask(
     X, y, sample_weight = (_of_known_length(values) for values in (X, y, sample_weight))
     lengths = _lengths(X)
     starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].tolist()
-    columns = [_parts(values, lengths) for values in (X, y, sample_weight)]
+    columns = [
+        _parts(X, lengths, lengths),
+        *(_parts(values, lengths) for values in (y, sample_weight)),
+    ]
     start = dask.delayed(empty, pure=False, traverse=False)  # sent once, not with every task
     shard, merged = dask.delayed(_shard, pure=False), dask.delayed(_merged, pure=False)
     shards = [shard(start, first, *parts) for first, *parts in zip(starts, *columns, strict=True)]
@@ -85,12 +89,17 @@ def _lengths(values: Any) -> list[int]:
     return [int(length) for length in values.chunks[0]]
 
 
-def _parts(values: Any, lengths: list[int]) -> list[Any]:
-    """Split values into partitions of these lengths; what is not lazy is cut here."""
+def _parts(values: Any, lengths: list[int], known: list[int] | None = None) -> list[Any]:
+    """Split values into partitions of these lengths; what is not lazy is cut here.
+
+    ``known`` are the lengths of its own partitions, where they have been counted before. Graphs are
+    left as they are, so that X and y that come from the same table share it.
+    """
     lazy = is_dask(values)
     if not lazy and np.ndim(values) == 0:
         return [values] * len(lengths)  # None, or one weight for all rows
-    known = _lengths(values) if lazy else [len(values)]
+    if known is None:
+        known = _lengths(values) if lazy else [len(values)]
     if sum(known) != sum(lengths):
         raise _apart(known, lengths)
     if not lazy:
@@ -101,11 +110,10 @@ def _parts(values: Any, lengths: list[int]) -> list[Any]:
         ]
     if not hasattr(values, "rechunk"):
         if known == lengths:
-            return list(values.to_delayed())
+            return list(values.to_delayed(optimize_graph=False))
         values = values.to_dask_array(lengths=tuple(known))
     columns = dict.fromkeys(range(1, values.ndim), -1)
     values = values.rechunk({0: tuple(lengths), **columns})
-    # Unoptimised, so that X and y that come from the same table share it.
     return list(values.to_delayed(optimize_graph=False).ravel())
 
 

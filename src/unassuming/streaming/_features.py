@@ -23,7 +23,7 @@ from unassuming.regions._pipeline import seed_unset
 def fixed_transformers(estimator: Any, rng: np.random.Generator) -> Pipeline | None:
     """Return the transformers of a pipeline as they are, fitted or stateless; refuse others."""
     steps = _steps(estimator)
-    if not steps:
+    if all(_passes(step) for _, step in steps):
         return None
     transformers = Pipeline(deepcopy(steps))
     for name, step in transformers.steps:
@@ -51,6 +51,7 @@ class Features:
         self.columns: list[Any] | None = None  # the names of the features
         self.width: int | None = None
         self._row_by_row = transformers is None  # whether that is known
+        self._single = False
 
     def __call__(self, X: Any) -> Array:
         """Return the features as a finite matrix (count, p)."""
@@ -59,8 +60,9 @@ class Features:
         if self.transformers is not None:
             features = _transformed(self.transformers, deepcopy(X))  # they may overwrite it
         matrix = as_inputs(features)
+        self._single = self._single or _single(features)
         if not self._row_by_row and len(matrix) > 1:
-            self._check_last(X, matrix)
+            self._check_rows(X, matrix)
             self._row_by_row = True
         if self.width is None:
             self.inputs, self.columns = column_names(X), self._names(features)
@@ -77,19 +79,28 @@ class Features:
             )
         return matrix
 
-    def _check_last(self, X: Any, matrix: Array) -> None:
-        """Refuse features that depend on the other rows of the chunk, told by its last row."""
-        last = deepcopy(rows_between(X, -1, None))
-        if not same_features(as_inputs(_transformed(self.transformers, last)), matrix[-1:]):
-            raise ValueError(
-                complaint(
-                    "the transformers",
-                    "do not act row by row, so that the region would depend on the chunks",
-                    "the same features for a row alone and among others",
-                    "other features for the last row of this chunk alone",
-                    "Use functions of one row, and transformers fitted on other inputs before.",
+    def alike(self, found: Array, expected: Array) -> bool:
+        """Whether features are the same up to rounding, relative to their size."""
+        if found.shape != expected.shape:
+            return False
+        size = float(np.abs(expected).max(initial=0.0))
+        relative, absolute = (1e-4, 1e-5) if self._single else (1e-9, 1e-12)
+        return bool(np.allclose(found, expected, rtol=relative, atol=absolute * size))
+
+    def _check_rows(self, X: Any, matrix: Array) -> None:
+        """Refuse features that depend on the other rows of the chunk: its first and last tell."""
+        for which, row in (("first", slice(0, 1)), ("last", slice(-1, None))):
+            alone = deepcopy(rows_between(X, row.start, row.stop))
+            if not self.alike(as_inputs(_transformed(self.transformers, alone)), matrix[row]):
+                raise ValueError(
+                    complaint(
+                        "the transformers",
+                        "do not act row by row, so that the region would depend on the chunks",
+                        "the same features for a row alone and among others",
+                        f"other features for the {which} row of this chunk alone",
+                        "Use functions of one row, and transformers fitted on other inputs before.",
+                    )
                 )
-            )
 
     def _names(self, features: Any) -> list[str] | None:
         """Return the names of the features, where they have any."""
@@ -150,9 +161,7 @@ def _blind(step: Any) -> bool:
     return type(step) in (PolynomialFeatures, PolynomialCountSketch, SkewedChi2Sampler)
 
 
-def same_features(found: Array, expected: Array) -> bool:
-    """Whether two tables of features are the same up to rounding, relative to their size."""
-    if found.shape != expected.shape:
-        return False
-    size = float(np.abs(expected).max(initial=0.0))
-    return bool(np.allclose(found, expected, rtol=1e-9, atol=1e-12 * size))
+def _single(features: Any) -> bool:
+    """Whether features were computed in single precision."""
+    kinds = features.dtypes if hasattr(features, "dtypes") else [getattr(features, "dtype", "")]
+    return any("float32" in str(kind).lower() for kind in kinds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from copy import copy, deepcopy
 from functools import partial
 from typing import Any, Self
@@ -24,13 +25,13 @@ from unassuming.objectives import (
 from unassuming.ranking import check_m, draw_tie_order
 from unassuming.regions import Region
 from unassuming.regions._build import describe
-from unassuming.regions._data import as_finite, as_outputs, row_count, rows_between
+from unassuming.regions._data import as_finite, as_outputs, as_weights, row_count, rows_between
 from unassuming.regions._pipeline import split_pipeline
 from unassuming.regions._ranks import RankEngine
 from unassuming.regions._seed import as_seed, streams
 from unassuming.streaming._checkpoint import read_checkpoint, write_checkpoint
 from unassuming.streaming._compressed import compress, uncompressed
-from unassuming.streaming._features import Features, fixed_transformers, same_features
+from unassuming.streaming._features import Features, fixed_transformers
 from unassuming.streaming._ledger import Ledger
 from unassuming.streaming._region import StreamedRegion
 from unassuming.streaming._sums import Sums, leaf_rows, sums_for
@@ -157,8 +158,8 @@ class StreamingRegion:
         if rows == 0:
             return self
         weight = self._weight(sample_weight, rows)
-        matrix = self._features(X)
         self.noise.check_rows(first + rows)
+        matrix = self._features(X)
         Z = np.column_stack([np.ones(rows), matrix, target])
         Z = Z if self._objective.design.intercept else np.ascontiguousarray(Z[:, 1:])
         if weight is not None:
@@ -257,7 +258,7 @@ class StreamingRegion:
             The file. One that is damaged raises ValueError and stays as it is.
         estimator : scikit-learn estimator, optional
             Needed for a pipeline or a class of your own, which are code and not saved. It must be
-            the same as before: its features are checked.
+            the same as before, fitted alike: its features of one row are checked.
         noise : Noise, optional
             Needed for an assumption of a class of your own.
 
@@ -321,7 +322,7 @@ class StreamingRegion:
                     "Leave one of them out.",
                 )
             )
-        weight = np.broadcast_to(as_finite(sample_weight, "sample_weight"), rows)
+        weight = as_weights(sample_weight, rows)
         if not (weight > 0).all():
             raise ValueError(
                 complaint(
@@ -336,7 +337,7 @@ class StreamingRegion:
 
     def _identity(self) -> dict[str, str]:
         """Return what streams have to have in common to be merged, the noise apart."""
-        model = " ".join(repr(self.estimator).split())
+        model = re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(self.estimator).split()))
         return {"model": model, "m": str(self.m), "seed": str(self.seed)}
 
     def _share_features(self, other: StreamingRegion) -> None:
@@ -344,14 +345,14 @@ class StreamingRegion:
         mine, theirs = self._features, other._features
         if other._sample is not None:  # a row, with the features that the other one has for it
             inputs, expected = other._sample
-            alike = same_features(mine(inputs), expected)
-            self._sample = other._sample if self._sample is None else self._sample
+            alike = mine.alike(mine(inputs), expected)
         elif mine.width is None:
             self._features, alike = deepcopy(theirs), True
         else:
             alike = (mine.width, mine.inputs) == (theirs.width, theirs.inputs)
         if not alike:
             raise _other_stream("table of features", "the same columns, fitted alike", "others")
+        self._sample = other._sample if self._sample is None else self._sample
 
     def _build(self, ties: str) -> Region:
         n, ledger = self.n, self._ledger
