@@ -167,7 +167,7 @@ def _count(
     keep()  # before the work: a file that cannot be written is told now
     kept = time.monotonic()
     try:
-        with row_counter("counting") as told:
+        with row_counter("counting", state.read) as told:
             for chunk in source.chunks(columns.names, state.read):
                 state.take(chunk, columns, drop_missing=drop_missing)
                 told(len(chunk.frame), chunk.share)

@@ -42,10 +42,11 @@ def followed(work: Iterable[T], what: str, total: int) -> Iterator[T]:
 
 
 @contextmanager
-def row_counter(what: str) -> Iterator[Callable[[int, float], None]]:
+def row_counter(what: str, before: int = 0) -> Iterator[Callable[[int, float], None]]:
     """Show rows, rows per second and the share of a file, on a terminal only.
 
-    Call what is given with the number of further rows and the share from 0 to 1 that is done.
+    Call what is given with the number of further rows and the share from 0 to 1 that is done;
+    ``before`` rows were counted by an earlier run.
     """
     console = Console(stderr=True)
     columns = (
@@ -65,7 +66,7 @@ def row_counter(what: str) -> Iterator[Callable[[int, float], None]]:
             nonlocal rows
             rows += further
             speed = rows / max(time.monotonic() - started, 1e-9)
-            text = f"{rows:,} rows, {speed:,.0f} rows/s"
+            text = f"{before + rows:,} rows, {speed:,.0f} rows/s"
             progress.update(task, completed=share, rows=text)
 
         yield told

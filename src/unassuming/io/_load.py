@@ -127,6 +127,8 @@ def _guarded(path: AnyPath, decode: Any) -> _Saved:
 
 
 def _decoded(header: dict[str, Any], store: Store) -> _Saved:
+    if header.get("kind") == "stream":
+        raise Unreadable("it holds a stream: ua.StreamingRegion.load reads it")
     if header["format"] != FORMAT:
         written = f"format {header['format']} of version {header['version']}"
         raise Unreadable(f"it has {written}, and this version reads format {FORMAT}")

@@ -76,7 +76,9 @@ class _NoRows:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _gone("candidates other than coefficient vectors, and saving, need")
+        raise _gone(
+            "candidates other than coefficient vectors, pictures without X, and saving need"
+        )
 
 
 def _gone(what: str) -> NotAvailable:
