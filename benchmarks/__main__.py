@@ -54,9 +54,7 @@ def main(subjects: list[str]) -> int:
     if "growth" in subjects:
         subprocess.run([sys.executable, "-m", "benchmarks.picture"], cwd=ROOT, check=True)
     print("\n".join(f"MISSED  {fault}" for fault in missed) or "No target is missed.")
-    print(
-        "Best of a few rounds, or one where that takes long; on one thread unless said otherwise."
-    )
+    print("Best of a few rounds, or of one that takes long; on one thread unless said otherwise.")
     print(f"Raw figures: {RESULTS.parent.name}/{RESULTS.name}")
     return 1 if missed else 0
 
@@ -95,9 +93,8 @@ def show(result: dict[str, Any]) -> list[str]:
             met = ratio >= target
             verdict = f"{target:g}: {'met' if met else 'MISSED'}"
             if not met:
-                missed.append(
-                    f"{figure(ratio)} in place of {target:g} times the speed of {comparison['against']}"
-                )
+                speed = f"{figure(ratio)} in place of {target:g} times the speed"
+                missed.append(f"{speed} of {comparison['against']}")
         right = (comparison["against"], duration(comparison["seconds"]), figure(ratio), verdict)
         print(COLUMNS.format(*left, *right).rstrip())
         left = ("", "")

@@ -88,6 +88,14 @@ def test_what_was_drawn_is_in_the_file(tmp_path, monkeypatch):
     assert region.rank(CANDIDATES).tolist() == expected.rank(CANDIDATES).tolist()
 
 
+def test_the_tie_order_is_in_the_file(tmp_path, monkeypatch):
+    stream().partial_fit(X[:700], Y[:700]).save(tmp_path / "c")
+    expected = stream()._tie_order
+    monkeypatch.setattr("unassuming.streaming._stream.draw_tie_order", lambda m, *_: np.arange(m))
+    assert expected.tolist() != list(range(len(expected)))
+    assert ua.StreamingRegion.load(tmp_path / "c")._tie_order.tolist() == expected.tolist()
+
+
 # --- what is code and has to be given again ---------------------------------------------------
 
 
@@ -263,3 +271,19 @@ def test_a_class_that_draws_otherwise_is_refused():
 
     with pytest.raises(ValueError, match="cannot be drawn row by row"):
         ua.StreamingRegion(Ridge(), noise=Other())
+
+
+def test_a_merged_stream_knows_its_features(tmp_path):
+    part = stream(pipeline()).partial_fit(X, Y)
+    stream(pipeline()).merge(part).save(tmp_path / "c")
+    assert ua.StreamingRegion.load(tmp_path / "c", estimator=pipeline()).n == len(X)
+    with pytest.raises(ValueError, match="is not the one of the checkpoint"):
+        ua.StreamingRegion.load(tmp_path / "c", estimator=pipeline(rows=101))
+
+
+def test_a_little_difference_of_features_is_one(tmp_path):
+    model = pipeline()
+    stream(model).partial_fit(X, Y).save(tmp_path / "c")
+    model[0].scale_ = model[0].scale_ * (1 + 1e-7)
+    with pytest.raises(ValueError, match="is not the one of the checkpoint"):
+        ua.StreamingRegion.load(tmp_path / "c", estimator=model)

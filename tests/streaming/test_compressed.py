@@ -51,6 +51,12 @@ def test_statistics_are_those_of_the_plain_formula(name, noise):
         assert streamed.rank(a) == oracles.rank(Z, memory.tie_order)
 
 
+def nearby(region):
+    """Candidates at the scale of the region, however the features are scaled."""
+    back, rng = region.objective.back, np.random.default_rng(0)
+    return region.estimate + rng.normal(size=(80, back.shape[1])) @ back.T * 2 / np.sqrt(N)
+
+
 def assert_same_geometry(one, two, seed=0):
     rng, back = np.random.default_rng(seed), one.objective.back
     directions = rng.normal(size=(60, back.shape[1])) @ back.T
@@ -120,10 +126,12 @@ def test_a_column_of_zeros_changes_nothing_for_the_others(model):
     assert "without changing any fitted value" in b.reason
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e6])
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
-def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model):
+def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model, offset):
     X, y = data(p=2)
+    X[:, 0] += offset
     X[:, 1] = 0.0
     X[200 : 200 + rows, 1] = 1.0
     one, two = both(model, X, y)
@@ -132,11 +140,13 @@ def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model):
     assert_same_geometry(one, two)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e6])
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
-def test_two_blocks_of_signs_reverse_everything_or_nothing(model):
+def test_two_blocks_of_signs_reverse_everything_or_nothing(model, offset):
     noise = ua.noise.BlockSymmetric(np.zeros(N, dtype=int))
-    one, two = both(model, *data(), noise=noise)
-    near = one.estimate + np.random.default_rng(0).normal(size=(80, 4)) * 0.1
+    X, y = data()
+    one, two = both(model, X + offset, y, noise=noise)
+    near = nearby(one)
     assert two.rank(near).tolist() == one.rank(near).tolist()
     assert [two.rank(a) for a in near[:9]] == one.rank(near[:9]).tolist()
 
@@ -171,8 +181,7 @@ def test_offsets_change_no_rank(name, offset, noise):
     X, y = data(p=2)
     X = X + np.array([offset, -offset])
     one, two = both(model, X, y + 3 * offset, noise=NOISES[noise], m=20)
-    back, rng = one.objective.back, np.random.default_rng(0)
-    near = one.estimate + rng.normal(size=(80, back.shape[1])) @ back.T * 2 / np.sqrt(N)
+    near = nearby(one)
     assert two.rank(near).tolist() == one.rank(near).tolist()
     assert len(set(one.rank(near).tolist())) > 5
     a, b = one.band(X[:5]), two.band(X[:5])
@@ -192,6 +201,16 @@ def test_powers_of_days_cover_what_they_cover_in_memory():
     assert (a.status.name, b.status.name) == ("CERTIFIED", "CERTIFIED")
     assert b.upper == pytest.approx(a.upper, abs=1e-3)
     assert b.lower == pytest.approx(a.lower, abs=1e-3)
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_powers_of_days_have_the_ranks_of_memory(degree):
+    model = make_pipeline(PolynomialFeatures(degree, include_bias=False), LinearRegression())
+    rng = np.random.default_rng(0)
+    x = rng.integers(738_886, 739_252, size=(5000, 1)).astype(float)
+    one, two = both(model, x, rng.laplace(size=5000))
+    near = one.sample(60, level=0.99, random_state=0)
+    assert two.rank(near).tolist() == one.rank(near).tolist()
 
 
 def test_many_landmarks_are_told_apart():

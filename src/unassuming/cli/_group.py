@@ -40,9 +40,8 @@ class OneLineErrors(TyperGroup):
             _stop(str(error))
         except MemoryError as error:
             what = str(error).rstrip(".") or "no more is to be had"
-            _stop(
-                f"not enough memory: {what}. Take fewer rows or a smaller --m, or a model that can be streamed."
-            )
+            ways = "Take fewer rows, a smaller --m, or a model that can be streamed."
+            _stop(f"not enough memory: {what}. {ways}")
         except Exception as error:  # a defect: still no stack trace
             _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
         for one in {str(warning.message): None for warning in said}:

@@ -58,7 +58,7 @@ def save(region: Region, path: str | os.PathLike[str]) -> None:
                 "cannot be saved",
                 "a Region, as ua.confidence_region returns it",
                 type(region).__name__,
-                "For a ConfidenceRegressor pass model.region_; a StreamingRegion has its own save(path).",
+                "For a ConfidenceRegressor pass model.region_; use a StreamingRegion's own save.",
             )
         )
     store = Store()
