@@ -115,6 +115,18 @@ def test_dependent_features_have_the_same_region(name, model):
     assert_same_geometry(one, two)
 
 
+def test_a_constant_column_under_weights_is_dependent_to_rounding():
+    X, y = data(p=1)
+    X, w = np.column_stack([np.full(N, 0.1), X]), np.random.default_rng(3).uniform(1, 2, size=N)
+    stream = ua.StreamingRegion(LinearRegression(), random_state=4)
+    two = stream.partial_fit(X, y, sample_weight=w).region()
+    one = ua.confidence_region(LinearRegression(), X, y, sample_weight=w, random_state=4)
+    assert two.estimate == pytest.approx(one.estimate, abs=1e-9)
+    assert two.objective.back.shape == one.objective.back.shape == (3, 2)
+    near = nearby(one)
+    assert two.rank(near).tolist() == one.rank(near).tolist()
+
+
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
 def test_a_column_of_zeros_changes_nothing_for_the_others(model):
     X, y = data(p=1)

@@ -94,9 +94,7 @@ def compress(
     rho = float(np.linalg.norm(residual))
     rho, residual = (rho, residual / rho) if rho > 0 else (0.0, residual)
     half = len(phi) + 1
-    # Parts of products lose as many digits as the columns are nearly dependent, or not tame.
-    rounding = unit * (_condition(phi) + 1 / TAME)
-    E = _whole_reversals(between(moved, np.column_stack([basis, residual])), rounding)
+    E = between(moved, np.column_stack([basis, residual]))
     matrix, y = np.zeros((2 * half, d)), np.zeros(2 * half)
     matrix[: half - 1] = phi
     # A residual that is no more than rounding is none.
@@ -104,7 +102,7 @@ def compress(
     design = CompressedDesign(matrix, intercept=intercept, names=names, rounding=unit)
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
-    drawn = _isometries(E, rounding)
+    drawn = _isometries(E, unit / TAME)
     return objective, Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
 
 
@@ -139,20 +137,6 @@ def _range(phi: Array, unit: float, n: int, *, intercept: bool) -> tuple[Array, 
     inside[:first] = phi[:first]
     inside[first:, first:] = (s[:r, None] * vt[:r]) * length
     return basis, inside
-
-
-def _condition(phi: Array) -> float:
-    """Return the largest singular value over the smallest, of columns of length one."""
-    length = np.linalg.norm(phi, axis=0)
-    s = svd(phi[:, length > 0] / length[length > 0], compute_uv=False)
-    return float(s[0] / s[len(phi) - 1])
-
-
-def _whole_reversals(E: Array, rounding: float) -> Array:
-    """Return E_i with those of -I, which rounding alone tells from -2I, equal to that."""
-    reversal = -2 * np.eye(E.shape[1])
-    whole = np.abs(E - reversal).max(axis=(1, 2)) <= 4 * rounding
-    return np.where(whole[:, None, None], reversal, E)
 
 
 def _isometries(E: Array, rounding: float) -> Array:
