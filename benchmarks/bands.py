@@ -47,7 +47,7 @@ def measure(name: str) -> Result:
         seconds,
         [
             Comparison(f"residual bootstrap, {REFITS:,} refits", bootstrap, TARGET_BOOTSTRAP),
-            Comparison("the same without refits, by linearity (no target)", linear),
+            Comparison("the same by linearity in y (no target)", linear),
             Comparison("MAPIE's CrossConformalRegressor(cv=5)", conformal, TARGET_CONFORMAL),
             Comparison("GaussianProcessRegressor, linear kernel", process, TARGET_PROCESS),
         ],
