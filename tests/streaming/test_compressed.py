@@ -222,6 +222,36 @@ def test_powers_of_days_have_the_ranks_of_memory(degree):
     x = rng.integers(738_886, 739_252, size=(5000, 1)).astype(float)
     one, two = both(model, x, rng.laplace(size=5000))
     near = one.sample(60, level=0.99, random_state=0)
+    apart = np.abs(two.rank(near) - one.rank(near))
+    assert apart.max() <= degree - 2  # cubes of days are known to four digits
+
+
+def test_a_row_without_weight_far_away_changes_nothing():
+    X, y = data(p=1)
+    w = np.ones(N)
+    X[0], y[0], w[0] = 1e20, 1e20, 1e-50
+    stream = ua.StreamingRegion(LinearRegression(), random_state=4)
+    two = stream.partial_fit(X, y, sample_weight=w).region()
+    one = ua.confidence_region(LinearRegression(), X, y, sample_weight=w, random_state=4)
+    a, b = one.interval(), two.interval()
+    assert b.upper == pytest.approx(a.upper, rel=1e-8)
+    assert b.lower == pytest.approx(a.lower, rel=1e-8)
+
+
+def test_a_far_column_beside_two_that_are_nearly_one_is_no_reason_to_refuse():
+    X, y = data(p=1)
+    rng = np.random.default_rng(2)
+    X = np.column_stack([1e8 + rng.normal(size=N), X, X[:, 0] + 1e-6 * rng.normal(size=N)])
+    one, two = both(LinearRegression(), X, y)
+    near = nearby(one)
+    assert two.rank(near).tolist() == one.rank(near).tolist()
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e100, 1e150])
+def test_units_change_no_rank(scale):
+    X, y = data(p=2)
+    one, two = both(LinearRegression(), scale * X, scale * y)
+    near = nearby(one)
     assert two.rank(near).tolist() == one.rank(near).tolist()
 
 
@@ -249,9 +279,9 @@ def test_features_without_any_value_are_refused():
 
 
 def test_sums_that_overflow_are_refused():
-    stream = ua.StreamingRegion(LinearRegression(), random_state=0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        stream.partial_fit(np.full((N, 1), 1e200), np.ones(N))
+    for scale in (1e153, 1e154, 1e200):
+        X, y = data(n=4000, p=1)
+        stream = ua.StreamingRegion(LinearRegression(), random_state=0).partial_fit(scale * X, y)
         with pytest.raises(ValueError, match="too large for double precision"):
             stream.region()
 

@@ -87,7 +87,7 @@ def compress(
     """
     d = len(R) - 1
     unit = 16 * _EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
-    basis, phi = _range(R[:, :d], unit, n, intercept=intercept)
+    basis, phi = _range(R[:, :d], unit, intercept=intercept)
     y_q, residual = basis.T @ R[:, d], R[:, d].copy()
     for _ in range(2):  # twice, for rounding
         residual -= basis @ (basis.T @ residual)
@@ -106,7 +106,7 @@ def compress(
     return objective, Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
 
 
-def _range(phi: Array, unit: float, n: int, *, intercept: bool) -> tuple[Array, Array]:
+def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:
     """Return an orthonormal basis (k, r) of the range of Φ, and Φ in it, (r, d).
 
     Without its first row the triangle is that of the columns less their means: next to an intercept
@@ -115,7 +115,7 @@ def _range(phi: Array, unit: float, n: int, *, intercept: bool) -> tuple[Array, 
     first, (k, d) = int(intercept), phi.shape
     centred = phi[first:, first:].copy()
     size, length = (np.linalg.norm(part, axis=0) for part in (phi[:, first:], centred))
-    cut = unit + n * _EPS  # as in memory
+    cut = 16 * unit
     length = np.where(length > cut * size, length, 0.0)
     centred[:, length == 0] = 0.0
     u, s, vt = svd(centred / np.where(length > 0, length, 1.0))
@@ -124,7 +124,8 @@ def _range(phi: Array, unit: float, n: int, *, intercept: bool) -> tuple[Array, 
         raise _refused("are zero throughout", "at least one that is not", f"{d} of them")
     # Means are known to a rounding error of their size, and differ from leaf to leaf.
     seen = length > 0
-    spread = float((length[seen] / size[seen]).min(initial=1.0)) * float(s[:r].min(initial=1.0))
+    errors = np.linalg.norm(vt[:r][:, seen] * (size[seen] / length[seen]), axis=1)
+    spread = float((s[:r] / errors).min(initial=1.0))
     if first and _LOST * spread < _EPS:
         raise _refused(
             "differ too little beside their means for sums over the rows",

@@ -415,10 +415,11 @@ class StreamingRegion:
             objective = uncompressed(few, alpha, intercept=intercept, names=names)
             return objective, Perturbations(self.noise, drawn, n, self.m)
         sums = self._sums(self._columns)
-        whole = sums.turned(self._ledger.total(sums))
+        whole = self._ledger.total(sums)
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = whole.basis.T @ whole.basis
-        if not (np.isfinite(squares).all() and np.isfinite(whole.moved).all()):
+            squares = whole.basis if whole.plain else whole.basis.T @ whole.basis
+            finite = np.isfinite(4 * squares).all() and np.isfinite(4 * whole.moved).all()
+        if not finite:
             raise ValueError(
                 complaint(
                     "the data",
@@ -428,6 +429,7 @@ class StreamingRegion:
                     "Rescale the features or y.",
                 )
             )
+        whole = sums.turned(whole)
         return compress(whole.basis, whole.moved, n, alpha, intercept=intercept, names=names)
 
     def _names(self) -> list[str]:

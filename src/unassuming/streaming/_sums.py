@@ -23,6 +23,9 @@ TAME = 1e-3
 That is the smallest share of its square that the others leave of it. Sums of products of such
 columns lose three digits, and sums over more rows are no less tame."""
 
+_SMALLEST = 1e-280
+"""Squares below this have lost digits, as those of zero have."""
+
 _PRODUCTS = 128  # products of columns in one matrix product, about
 
 
@@ -64,7 +67,8 @@ class Sums(ABC):
     def join(self, one: Part, two: Part) -> Part:
         """Return what is kept of the rows of both."""
         if one.plain and two.plain:
-            return Part(one.basis + two.basis, one.moved + two.moved, plain=True)
+            with np.errstate(over="ignore"):
+                return Part(one.basis + two.basis, one.moved + two.moved, plain=True)
         one, two = self.turned(one), self.turned(two)
         Q, R = self._orthonormal(np.vstack([one.basis, two.basis]))
         moved = between(one.moved, Q[: self.width])
@@ -72,10 +76,11 @@ class Sums(ABC):
         return Part(R, moved, plain=False)
 
     def _orthonormal(self, Z: Array) -> tuple[Array, Array]:
-        """Return Z = QR, computed from columns less their first entries, next to an intercept."""
+        """Return Z = QR, computed from columns less their means, next to an intercept."""
         if not self.intercept:
             return orthonormal(Z)
-        mean = Z[0] / Z[0, 0]
+        one = Z[:, 0] / np.linalg.norm(Z[:, 0])
+        mean = (one @ Z) / (one @ Z[:, 0])
         mean[0] = 0.0
         Q, R = orthonormal(Z - np.outer(Z[:, 0], mean))
         R[0] += R[0, 0] * mean  # below the first row the first column is zero
@@ -86,7 +91,7 @@ class Sums(ABC):
         if not part.plain:
             return part
         k, length = self.width, lengths(part.basis)
-        R = cholesky(part.basis / np.outer(length, length)) * length
+        R = cholesky(part.basis / length / length[:, None]) * length
         moved = self.unpack(part.moved)
         for _ in range(2):  # (Sᵢ R⁻¹)ᵀ, and once more
             moved = solve_triangular(R, moved.reshape(-1, k).T, trans="T").T.reshape(-1, k, k)
@@ -209,8 +214,10 @@ def _tame(gram: Array) -> bool:
     """Whether the columns are far from dependent, so that their products tell all about them."""
     if not np.isfinite(gram).all():
         return False
+    if (np.diagonal(gram) < _SMALLEST).any():
+        return False
     length = lengths(gram)
-    scaled = gram / np.outer(length, length)
+    scaled = gram / length / length[:, None]
     try:
         pivots = np.diagonal(np.linalg.cholesky(scaled)) ** 2
     except np.linalg.LinAlgError:
