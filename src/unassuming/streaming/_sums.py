@@ -76,11 +76,11 @@ class Sums(ABC):
         return Part(R, moved, plain=False)
 
     def _orthonormal(self, Z: Array) -> tuple[Array, Array]:
-        """Return Z = QR, computed from columns less their means, next to an intercept."""
+        """Return Z = QR, computed from columns less those of one row, next to an intercept."""
         if not self.intercept:
             return orthonormal(Z)
-        one = Z[:, 0] / np.linalg.norm(Z[:, 0])
-        mean = (one @ Z) / (one @ Z[:, 0])
+        heaviest = Z[np.abs(Z[:, 0]).argmax()]  # its own numbers: nothing is rounded, or added up
+        mean = heaviest / heaviest[0]
         mean[0] = 0.0
         Q, R = orthonormal(Z - np.outer(Z[:, 0], mean))
         R[0] += R[0, 0] * mean  # below the first row the first column is zero
