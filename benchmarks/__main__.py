@@ -29,6 +29,7 @@ RESULTS = Path(__file__).with_name("results.json")
 ROOT = RESULTS.parent.parent
 LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(LIMITS, "1")
+HEADING = ("case", "library", "against", "time", "times faster", "target")
 COLUMNS = "{:<24}{:>10}   {:<44}{:>10}{:>14}   {}"
 
 
@@ -41,13 +42,12 @@ def main(subjects: list[str]) -> int:
     for subject in subjects:
         about = call(subject, wait=subject)
         print(about["title"] + "\n")
-        if subject != "growth":
-            heading = ("case", "library", "against", "time", "times faster", "target")
-            print(COLUMNS.format(*heading))
         for number, name in enumerate(about["cases"]):
             limits = {} if about["all_cores"] else ONE_THREAD
             result = call(subject, str(number), wait=f"{subject}: {name}", limits=limits)
             results.append(result)
+            if number == 0 and not result["growth"]:
+                print(COLUMNS.format(*HEADING))
             missed += [f"{name}: {fault}" for fault in show(result)]
         print()
     RESULTS.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")

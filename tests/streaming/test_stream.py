@@ -22,6 +22,7 @@ from sklearn.preprocessing import (
 )
 
 import unassuming as ua
+from unassuming.streaming._sums import SignSums
 
 N = 2500
 RNG = np.random.default_rng(0)
@@ -240,6 +241,22 @@ def test_a_refused_merge_leaves_no_trace():
     with pytest.raises(ValueError, match="block"):
         wide.partial_fit(np.ones((3, 5)), np.ones(3))
     assert wide.partial_fit(X[:2], Y[:2]).n == 2
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("chunk", [300, 1024, N])
+def test_leaves_lie_in_memory_in_one_way(chunk, intercept, monkeypatch):
+    layouts = []
+    plain = SignSums.moved
+    monkeypatch.setattr(
+        SignSums, "moved", lambda self, Z, first: layouts.append(Z.flags) or plain(self, Z, first)
+    )
+    x = np.asfortranarray(X)
+    chunked = stream(model=Ridge(2.0, fit_intercept=intercept))
+    for a in range(0, N, chunk):
+        chunked.partial_fit(x[a : a + chunk], Y[a : a + chunk])
+    assert len(layouts) == N // 1024
+    assert all(flags.c_contiguous for flags in layouts)
 
 
 def test_rows_of_a_frame_are_taken_by_number():

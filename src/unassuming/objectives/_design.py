@@ -16,6 +16,7 @@ from unassuming.objectives._whitening import (
     FeatureWhitening,
     KernelWhitening,
     Whitening,
+    powers_of_two,
     rank_cut,
 )
 
@@ -180,7 +181,7 @@ class FeatureDesign(Design):
         centred, centre = self._centred(w)
         matrix = np.column_stack([self.one, centred]) if self.intercept else centred
         stacked = np.vstack([root[:, None] * matrix, np.sqrt(lam) * self.penalty_matrix()])
-        length = _lengths(stacked)
+        length = _column_lengths(stacked)
         u, s, vt = svd(stacked / length, full_matrices=False)
         keep = s > rank_cut(stacked.shape) * s[0]
         top, low = u[:n, keep], u[n:, keep]
@@ -223,10 +224,9 @@ class FeatureDesign(Design):
         return np.ascontiguousarray(_solve(self.matrix, values.T).T)
 
 
-def _lengths(matrix: Array) -> Array:
-    """Return powers of two near the lengths of the columns: dividing by them rounds nothing."""
-    length = np.linalg.norm(matrix, axis=0)
-    return np.asarray(np.ldexp(1.0, np.frexp(length)[1]))
+def _column_lengths(matrix: Array) -> Array:
+    """Return powers of two near the lengths of the columns."""
+    return powers_of_two(np.linalg.norm(matrix, axis=0))
 
 
 def _solve(A: Array, b: Array) -> Array:
@@ -237,7 +237,7 @@ def _solve(A: Array, b: Array) -> Array:
     """
     cut = rank_cut(A.shape)
     plain, _, plain_rank, _ = lstsq(A, b, cond=cut)
-    length = _lengths(A)
+    length = _column_lengths(A)
     scaled, _, scaled_rank, _ = lstsq(A / length, b, cond=cut)
     if scaled_rank <= plain_rank:
         return np.asarray(plain)

@@ -19,6 +19,14 @@ def rank_cut(shape: tuple[int, ...]) -> float:
     return max(shape) * _EPS
 
 
+def powers_of_two(lengths: Array) -> Array:
+    """Return powers of two near some lengths, one for those that are zero.
+
+    Dividing by them rounds nothing.
+    """
+    return np.asarray(np.ldexp(1.0, np.frexp(lengths)[1]))
+
+
 class Whitening(ABC):
     """Coordinates v = H^{1/2}(a - â), up to one rotation, on the range of H.
 

@@ -161,8 +161,9 @@ class StreamingRegion:
         weight = self._weight(sample_weight, rows)
         self.noise.check_rows(first + rows)
         matrix = self._features(X)
-        Z = np.column_stack([np.ones(rows), matrix, target])
-        Z = Z if self._objective.design.intercept else np.ascontiguousarray(Z[:, 1:])
+        ones = [np.ones(rows)] * self._objective.design.intercept
+        # In one layout, however the inputs lie in memory: products may round otherwise in another.
+        Z = np.ascontiguousarray(np.column_stack([*ones, matrix, target]))
         if weight is not None:
             Z *= np.sqrt(weight)[:, None]
         if self._sample is None and self._features.transformers is not None:

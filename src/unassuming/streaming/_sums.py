@@ -13,6 +13,7 @@ from unassuming._typing import Array
 from unassuming.noise._keyed import Key
 from unassuming.noise._rows import RowNoise
 from unassuming.noise._signs import SignFlips
+from unassuming.objectives._whitening import powers_of_two
 
 LEAF_ROWS = 1024
 """Rows that are summed at once: products of their columns stay near the cache."""
@@ -90,8 +91,8 @@ class Sums(ABC):
         """Return the same rows with orthonormal columns."""
         if not part.plain:
             return part
-        k, length = self.width, lengths(part.basis)
-        R = cholesky(part.basis / length / length[:, None]) * length
+        scaled, length = _scaled(part.basis)
+        k, R = self.width, cholesky(scaled) * length
         moved = self.unpack(part.moved)
         for _ in range(2):  # (Sᵢ R⁻¹)ᵀ, and once more
             moved = solve_triangular(R, moved.reshape(-1, k).T, trans="T").T.reshape(-1, k, k)
@@ -204,20 +205,17 @@ def between(moved: Array, Q: Array) -> Array:
     return np.swapaxes(turned.reshape(-1, h, h), 1, 2)
 
 
-def lengths(gram: Array) -> Array:
-    """Return powers of two near the lengths of the columns, one for those of length zero."""
-    length = np.sqrt(np.diagonal(gram))
-    return np.asarray(np.ldexp(1.0, np.frexp(np.where(length > 0, length, 0.5))[1]))
+def _scaled(gram: Array) -> tuple[Array, Array]:
+    """Return the products of columns of length about one, and what they were divided by."""
+    length = powers_of_two(np.sqrt(np.diagonal(gram)))
+    return gram / length / length[:, None], length
 
 
 def _tame(gram: Array) -> bool:
     """Whether the columns are far from dependent, so that their products tell all about them."""
-    if not np.isfinite(gram).all():
+    if not np.isfinite(gram).all() or (np.diagonal(gram) < _SMALLEST).any():
         return False
-    if (np.diagonal(gram) < _SMALLEST).any():
-        return False
-    length = lengths(gram)
-    scaled = gram / length / length[:, None]
+    scaled, _ = _scaled(gram)
     try:
         pivots = np.diagonal(np.linalg.cholesky(scaled)) ** 2
     except np.linalg.LinAlgError:
