@@ -22,8 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from unassuming._errors import complaint
-
 _HEADER = "unassuming"
 _DIGEST = "sha256"
 _SUFFIX = ".npy"
@@ -40,17 +38,12 @@ def write(path: AnyPath, header: Mapping[str, Any], arrays: Mapping[str, Any]) -
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(
-            complaint(
-                "path",
-                "leads nowhere",
-                "a folder that exists",
-                target.parent,
-                "Create the folder first.",
-            )
+            f"path leads nowhere: expected a folder that exists, given {target.parent}. Create the "
+            "folder first."
         )
     if target.is_dir():
         raise IsADirectoryError(
-            complaint("path", "is a folder", "a file", target, "Add the name of a file.")
+            f"path is a folder: expected a file, given {target}. Add the name of a file."
         )
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
@@ -150,11 +143,6 @@ def _as_array(content: bytes, name: str) -> Any:
 def unreadable(path: AnyPath, why: str) -> ValueError:
     """Return the one error about files."""
     return ValueError(
-        complaint(
-            "the file",
-            "is no saved region",
-            "a file that ua.save has written, whole and unchanged",
-            f"{os.fspath(path)}: {' '.join(why.split())}",
-            "Save the region again.",
-        )
+        "the file is no saved region: expected a file that ua.save has written, whole and "
+        f"unchanged, given {os.fspath(path)}: {' '.join(why.split())}. Save the region again."
     )

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from unassuming._errors import complaint
-
 _PLAIN_KINDS = "biufcmMUS"  # what NumPy stores without pickling
 
 
@@ -192,11 +190,6 @@ def _missing(entry: Any) -> bool:
 
 def _not_plain(name: str, value: Any) -> TypeError:
     return TypeError(
-        complaint(
-            name,
-            "cannot be saved",
-            "numbers, text or missing values",
-            f"{type(value).__name__} {value!r:.60}",
-            "Convert it before building the region.",
-        )
+        f"{name} cannot be saved: expected numbers, text or missing values, given "
+        f"{type(value).__name__} {value!r:.60}. Convert it before building the region."
     )

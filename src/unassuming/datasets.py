@@ -30,7 +30,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 
 __all__ = [
@@ -276,7 +275,7 @@ def rkhs(
     n, n_centres = _count("n", n), _count("n_centres", n_centres)
     if not (np.isfinite(gamma) and gamma > 0):
         raise ValueError(
-            complaint("gamma", "is not positive", "a finite number > 0", gamma, "Try gamma=0.5.")
+            f"gamma is not positive: expected a finite number > 0, given {gamma}. Try gamma=0.5."
         )
     rng = _generator(random_state)
     X = np.linspace(0, 10, n)[:, None]
@@ -363,25 +362,15 @@ def _draw(noise: str | NoiseLaw, n: int, rng: np.random.Generator) -> Array:
         e = np.asarray(noise(n, rng), dtype=np.float64)
         if e.shape != (n,):
             raise ValueError(
-                complaint(
-                    "noise",
-                    "returned an array of the wrong shape",
-                    f"shape ({n},)",
-                    e.shape,
-                    "A noise callable takes (n, rng) and returns n numbers.",
-                )
+                f"noise returned an array of the wrong shape: expected shape ({n},), given "
+                f"{e.shape}. A noise callable takes (n, rng) and returns n numbers."
             )
         return e
     if not isinstance(noise, str) or noise not in _LAWS:
         names = ", ".join(f'"{name}"' for name in _LAWS)
         raise ValueError(
-            complaint(
-                "noise",
-                "is not a known law",
-                f"one of {names}, or a callable",
-                repr(noise),
-                "Choose a name from the list or pass a callable (n, rng) -> (n,).",
-            )
+            f"noise is not a known law: expected one of {names}, or a callable, given {noise!r}. "
+            "Choose a name from the list or pass a callable (n, rng) -> (n,)."
         )
     return _LAWS[noise](n, rng)
 
@@ -396,13 +385,9 @@ def _generator(random_state: RandomState) -> np.random.Generator:
     if random_state is None or (isinstance(random_state, Integral) and random_state >= 0):
         return np.random.default_rng(random_state)
     raise ValueError(
-        complaint(
-            "random_state",
-            "cannot seed a generator",
-            "an integer >= 0, a numpy Generator, a numpy RandomState or None",
-            repr(random_state),
-            "Pass random_state=0 for data that can be drawn again.",
-        )
+        "random_state cannot seed a generator: expected an integer >= 0, a numpy Generator, a "
+        f"numpy RandomState or None, given {random_state!r}. Pass random_state=0 for data that can "
+        "be drawn again."
     )
 
 
@@ -410,13 +395,8 @@ def _count(name: str, value: int) -> int:
     """Check a number of things, which must be a positive integer."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(
-            complaint(
-                name,
-                "is not a positive integer",
-                "an integer >= 1",
-                repr(value),
-                f"Pass {name}=10, for instance.",
-            )
+            f"{name} is not a positive integer: expected an integer >= 1, given {value!r}. Pass "
+            f"{name}=10, for instance."
         )
     return int(value)
 
@@ -426,12 +406,7 @@ def _table(X: Any, d: int) -> Array:
     table = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] != d:
         raise ValueError(
-            complaint(
-                "X",
-                "has the wrong shape",
-                f"(N, {d})",
-                table.shape,
-                f"Pass one row per point, for example X.reshape(-1, {d}).",
-            )
+            f"X has the wrong shape: expected (N, {d}), given {table.shape}. Pass one row per "
+            f"point, for example X.reshape(-1, {d})."
         )
     return table

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from unassuming.geometry import FREE, Forms, Sets, _ellipsoids
-from unassuming.geometry._ellipsoids import Ellipsoids, whitening
+from unassuming.geometry.quadratic import FREE, Forms, Sets
+from unassuming.geometry.quadratic import _ellipsoids as _ellipsoids
+from unassuming.geometry.quadratic._ellipsoids import Ellipsoids, whitening
 
 
 def forms(seed, s=5, k=4, smallest=0.05, empty=()):

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.geometry import (
+from unassuming.geometry import order_statistic
+from unassuming.geometry.quadratic import (
     FormMaker,
     LineQuadratics,
     along_lines,
     covered,
     exits,
     intervals,
-    order_statistic,
 )
 from unassuming.noise import (
     Exchangeable,

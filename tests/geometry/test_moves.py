@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unassuming.geometry import _moves
-from unassuming.geometry._moves import AnyMoves, SignMoves, moves_of
+from unassuming.geometry.quadratic import _moved_columns as _moves
+from unassuming.geometry.quadratic._moved_columns import AnyMoves, SignMoves, moves_of
 from unassuming.noise import (
     BlockSymmetric,
     Exchangeable,

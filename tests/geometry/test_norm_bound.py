@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.geometry import SetsAndBall
+from unassuming.geometry.quadratic import SetsAndBall
 
 
 class OneSetAndBall:

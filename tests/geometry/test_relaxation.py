@@ -10,7 +10,7 @@ from sklearn.svm import SVR
 
 import oracles
 import unassuming as ua
-from unassuming.geometry import Relaxation
+from unassuming.geometry.piecewise import Relaxation
 
 M = 12
 KERNEL = {"kernel": "rbf", "gamma": 0.5}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unassuming.geometry import SetsAndBall
-from unassuming.geometry._relaxed import relaxed_supports
+from unassuming.geometry.piecewise._relaxed_supports import relaxed_supports
+from unassuming.geometry.quadratic import SetsAndBall
 
 
 def bounds(A, b, c, N, g, p, bound):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.geometry import FREE, Sets, _secular, farthest
+from unassuming.geometry.quadratic import FREE, Sets, farthest
+from unassuming.geometry.quadratic import _outer_radius as _secular
 
 
 def diagonal(w, b, c, empty=False):

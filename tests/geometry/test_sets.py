@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.geometry import FREE, SEEN, FormMaker, Sets, _forms
-from unassuming.geometry._moves import moves_of
+from unassuming.geometry.quadratic import FREE, SEEN, FormMaker, Sets
+from unassuming.geometry.quadratic import _forms as _forms
+from unassuming.geometry.quadratic._moved_columns import moves_of
 from unassuming.noise import (
     Exchangeable,
     Noise,

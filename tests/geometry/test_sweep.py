@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unassuming.geometry._sweep import Spans, sign_changes, sweep
+from unassuming.geometry._spans import Spans, sign_changes, sweep
 
 INF = np.inf
 

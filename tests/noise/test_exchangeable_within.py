@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 
 import unassuming as ua
 from unassuming.noise import ExchangeableWithin
-from unassuming.noise._keyed import draw_key
+from unassuming.noise._counter_draws import draw_key
 
 KEY = draw_key(np.random.default_rng(7))
 

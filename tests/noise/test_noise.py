@@ -23,7 +23,7 @@ from unassuming.noise import (
     SymmetricExchangeable,
     as_noise,
 )
-from unassuming.noise._keyed import draw_key, keyed_signs, keyed_uniforms
+from unassuming.noise._counter_draws import draw_key, keyed_signs, keyed_uniforms
 
 TAIL = 5e-7  # on each side: the two-sided band is left once in a million runs
 BLOCKS = np.array([0, 0, 1, 2, 1, 2])

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
-from unassuming.regions._ranks import RankEngine
+from unassuming.membership._engine import RankEngine
 
 # scikit-learn 1.8 replaced penalty="l1" by l1_ratio=1.
 OLD = LogisticRegression().get_params().get("penalty") == "l2"

@@ -6,8 +6,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, Ridge
 
 import unassuming as ua
-from unassuming.regions._climb import climb
-from unassuming.regions._walk import Ball, Walk
+from unassuming.regions.search._hill_climbing import climb
+from unassuming.regions.search._proposals import Ball, Walk
 
 M = 20
 KERNEL = {"kernel": "rbf", "gamma": 0.5}

@@ -14,7 +14,7 @@ from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
-from unassuming.regions import _ranks
+from unassuming.membership import _engine as _ranks
 
 rng = np.random.default_rng(8)
 N = 14

@@ -8,10 +8,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
-from unassuming.regions._climb import climb
-from unassuming.regions._endless import Endless
 from unassuming.regions._results import Status
-from unassuming.regions._walk import Walk
+from unassuming.regions.search._endless_rays import Endless
+from unassuming.regions.search._hill_climbing import climb
+from unassuming.regions.search._proposals import Walk
 
 
 def diabetes(**options):

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import unassuming as ua
-from unassuming.geometry import Admissible
-from unassuming.geometry._boxes import GAP
+from unassuming.geometry.labels import Admissible
+from unassuming.geometry.labels._branch_and_bound import GAP
 
 RBF = {"kernel": "rbf", "gamma": 0.7}
 

@@ -8,7 +8,7 @@ from sklearn.svm import SVR
 
 import unassuming as ua
 from unassuming.regions._functionals import _within_ball
-from unassuming.regions._sampling import hit_and_run
+from unassuming.regions.search._hit_and_run import hit_and_run
 
 M = 20
 KERNEL = {"kernel": "rbf", "gamma": 0.5}

@@ -379,7 +379,7 @@ def test_one_direction_gives_a_number(plain):
 
 
 def test_batches_of_directions_change_nothing(plain, monkeypatch):
-    from unassuming.geometry import _complement
+    from unassuming.geometry.quadratic import _residual_products as _complement
 
     U = np.random.default_rng(1).normal(size=(7, 3))
     whole = plain.reach(U, level=None)

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
-from unassuming.regions._sampling import hit_and_run
+from unassuming.regions.search._hit_and_run import hit_and_run
 
 
 def linear_region(model, *, n=20, d=1, seed=0, **options):

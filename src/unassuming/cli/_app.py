@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from unassuming._errors import complaint
 from unassuming._version import __version__
 from unassuming.cli import _demo, _paper, _region, _verdict
 from unassuming.cli._group import OneLineErrors
@@ -289,5 +288,5 @@ def _statistics(m: str) -> int | str:
         return int(m)
     except ValueError as error:
         raise ValueError(
-            complaint("--m", "is no number", "an integer >= 2, or group", repr(m), "Try --m 100.")
+            f"--m is no number: expected an integer >= 2, or group, given {m!r}. Try --m 100."
         ) from error

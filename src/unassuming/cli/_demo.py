@@ -14,11 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 from unassuming import datasets, plots
-from unassuming._errors import complaint
 from unassuming._typing import IntArray
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table, stages
-from unassuming.plots._canvas import WITHOUT_DATE, require_matplotlib
+from unassuming.plots import WITHOUT_DATE, require_matplotlib
 from unassuming.regions import Region, confidence_region
 
 PICTURE = "unassuming-demo.png"
@@ -63,7 +62,7 @@ def run(picture: Path, seed: int) -> None:
     require_matplotlib()
     if picture.suffix != ".png":
         raise ValueError(
-            complaint("--picture", "has another ending", ".png", picture, "Name it so.")
+            f"--picture has another ending: expected .png, given {picture}. Name it so."
         )
     check_writable(picture.parent, "--picture")
     X, y, f = datasets.sine(n=80, noise="laplace", random_state=seed)

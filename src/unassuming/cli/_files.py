@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from unassuming import plots
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._frames import apart
 from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
-from unassuming.plots._canvas import WITHOUT_DATE
+from unassuming.plots import WITHOUT_DATE
 
 _OURS = ("region.json", "band.csv", "band.png", "classification.png", "coefficients.png")
 
@@ -27,13 +27,8 @@ def check_writable(out: Path, option: str) -> None:
     there = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise ValueError(
-            complaint(
-                option,
-                "cannot be written to",
-                "a directory, or a place where one can be made",
-                out,
-                "Choose another one.",
-            )
+            f"{option} cannot be written to: expected a directory, or a place where one can be "
+            f"made, given {out}. Choose another one."
         )
 
 

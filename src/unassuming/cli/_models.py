@@ -90,9 +90,7 @@ def build(model: Model, shape: tuple[int, int], options: dict[str, Any]) -> Any:
         if name not in recipe.defaults:
             known = ", ".join(f"--{known}" for known in recipe.defaults) or "none"
             raise ValueError(
-                complaint(
-                    f"--{name}", f"is no option of {model}", known, f"--{name}", "Leave it out."
-                )
+                f"--{name} is no option of {model}: expected {known}, given --{name}. Leave it out."
             )
     chosen = recipe.defaults | options
     if model is Model.SPLINE:

@@ -9,9 +9,8 @@ import typer
 
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table
-from unassuming.paper import FIGURES, Reproduction, draw, reproduce, rows, write_table
-from unassuming.paper._errata import REVERSED
-from unassuming.plots._canvas import require_matplotlib
+from unassuming.paper import FIGURES, REVERSED, Reproduction, draw, reproduce, rows, write_table
+from unassuming.plots import require_matplotlib
 
 INTRODUCTION = """
 The figures of Csáji and Kis, Distribution-Free Uncertainty Quantification for Kernel Methods by

@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.cli._interrupt import Interrupted, Request, interrupts
 from unassuming.cli._sample import RowSample
 from unassuming.cli._sources import Chunk, Ranges, Source
 from unassuming.cli._tables import Columns
 from unassuming.cli._terminal import row_counter
-from unassuming.streaming import StreamingRegion
-from unassuming.streaming._checkpoint import read_note, write_checkpoint
+from unassuming.streaming import StreamingRegion, read_note, write_checkpoint
 
 
 @dataclass(frozen=True)
@@ -39,13 +37,9 @@ class Checkpoint:
         for what, now in self.identity.items():
             if found.get(what) != now:
                 raise ValueError(
-                    complaint(
-                        f"--checkpoint {self.path}",
-                        f"was made with another {what}",
-                        now,
-                        found.get(what, "a checkpoint that this command has not made"),
-                        "It is left as it is: name another file for the checkpoint, or remove it.",
-                    )
+                    f"--checkpoint {self.path} was made with another {what}: expected {now}, given "
+                    f"{found.get(what, 'a checkpoint that this command has not made')}. It is left "
+                    "as it is: name another file for the checkpoint, or remove it."
                 )
         return note, arrays
 

@@ -18,9 +18,7 @@ from unassuming.cli._tables import Columns, choose, load, load_inputs
 from unassuming.cli._terminal import print_table, stages
 from unassuming.noise import Labels
 from unassuming.objectives import KernelDesign
-from unassuming.regions import confidence_region
-from unassuming.regions._functionals import check_norm_bound
-from unassuming.regions._results import Status
+from unassuming.regions import Status, check_norm_bound, confidence_region
 
 _LONGEST = 20
 """Coefficients that the screen shows; the file has all."""

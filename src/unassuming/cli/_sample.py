@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.noise._keyed import draw_key, keyed_uniforms
+from unassuming.noise import draw_key, keyed_uniforms
 
 SIZE = 2000
 

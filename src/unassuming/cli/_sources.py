@@ -17,8 +17,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unassuming._errors import complaint
-
 CHUNK_ROWS = 16 * 1024
 """Rows that are in memory at once; a multiple of what a stream sums at once."""
 
@@ -113,13 +111,8 @@ def open_source(path: Path) -> Source:
     }
     if ending not in kinds:
         raise ValueError(
-            complaint(
-                path.name,
-                "is of an unknown kind",
-                "a name that ends in .csv or .parquet",
-                repr(ending),
-                "Rename or convert it.",
-            )
+            f"{path.name} is of an unknown kind: expected a name that ends in .csv or .parquet, "
+            f"given {ending!r}. Rename or convert it."
         )
     return kinds[ending](path)
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from unassuming._errors import complaint
 from unassuming.cli._built import Built
 from unassuming.cli._models import RECIPES, Model, build
 from unassuming.cli._pass import Checkpoint, Pass, run_pass
@@ -17,8 +16,7 @@ from unassuming.cli._sample import SIZE
 from unassuming.cli._sources import Ranges, Source
 from unassuming.cli._tables import Columns, require_rows
 from unassuming.cli._terminal import say
-from unassuming.noise import as_noise
-from unassuming.noise._rows import RowNoise
+from unassuming.noise import RowNoise, as_noise
 from unassuming.ranking import Level
 
 LARGE = 5_000_000
@@ -52,25 +50,15 @@ class Streaming:
         against = _against(model, settings)
         if self.checkpoint is not None and self.wanted is False:
             raise ValueError(
-                complaint(
-                    "--checkpoint",
-                    "needs a stream",
-                    "--stream",
-                    "--no-stream",
-                    "Leave one of the two out.",
-                )
+                "--checkpoint needs a stream: expected --stream, given --no-stream. Leave one of "
+                "the two out."
             )
         asked = "--stream" if self.checkpoint is None else "--checkpoint"
         if (self.wanted or self.checkpoint is not None) and against is not None:
             name, expected, given = against
             raise ValueError(
-                complaint(
-                    f"{name} {given}",
-                    "needs all rows at once",
-                    f"{expected} with {asked}",
-                    given,
-                    f"Leave {asked} out, and the table is read into memory.",
-                )
+                f"{name} {given} needs all rows at once: expected {expected} with {asked}, given "
+                f"{given}. Leave {asked} out, and the table is read into memory."
             )
         if self.wanted is not None or self.checkpoint is not None:
             return self.wanted is not False

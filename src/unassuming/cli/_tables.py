@@ -83,13 +83,8 @@ def choose(
     _require(source.names, special, source.path)
     if candidate == target:
         raise ValueError(
-            complaint(
-                "--candidate",
-                "is the target",
-                "a column with the values of a candidate function",
-                repr(candidate),
-                "Name another column.",
-            )
+            "--candidate is the target: expected a column with the values of a candidate "
+            f"function, given {candidate!r}. Name another column."
         )
     chosen = _features(source.names, features, special, source.path)
     return Columns(chosen, target, candidate, labels)
@@ -123,7 +118,7 @@ def require_rows(found: int, least: int, path: Path, remedy: str) -> None:
     """Refuse a table that is too short."""
     if found < least:
         raise ValueError(
-            complaint(path.name, "has too few rows", f"at least {least}", found, remedy)
+            f"{path.name} has too few rows: expected at least {least}, given {found}. {remedy}"
         )
 
 
@@ -131,23 +126,13 @@ def _require(columns: Sequence[str], names: Sequence[str], path: Path) -> None:
     for name in names:
         if name not in columns:
             raise ValueError(
-                complaint(
-                    f"the column {name!r}",
-                    f"is not in {path.name}",
-                    f"one of {', '.join(map(repr, columns))}",
-                    repr(name),
-                    _spelling(columns),
-                )
+                f"the column {name!r} is not in {path.name}: expected one of "
+                f"{', '.join(map(repr, columns))}, given {name!r}. {_spelling(columns)}"
             )
         if list(columns).count(name) > 1:
             raise ValueError(
-                complaint(
-                    f"the column {name!r}",
-                    f"is in {path.name} more than once",
-                    "different names",
-                    f"{list(columns).count(name)} columns",
-                    "Rename one of them.",
-                )
+                f"the column {name!r} is in {path.name} more than once: expected different names, "
+                f"given {list(columns).count(name)} columns. Rename one of them."
             )
 
 
@@ -195,13 +180,8 @@ def _numbers(column: pd.Series, name: str, first: int, *, target: bool = False) 
     if infinite.any():
         row = int(np.argmax(infinite))
         raise ValueError(
-            complaint(
-                f"the column {name!r}",
-                "has infinite values",
-                "finite numbers",
-                f"{numbers.iloc[row]} in row {first + row + 1}",
-                "Correct the file.",
-            )
+            f"the column {name!r} has infinite values: expected finite numbers, given "
+            f"{numbers.iloc[row]} in row {first + row + 1}. Correct the file."
         )
     return numbers
 
@@ -211,13 +191,7 @@ def _not_numeric(name: str, given: str, *, target: bool) -> ValueError:
     if target:
         remedy = "For two labels take --model ls-svc or logistic; else encode it."
     return ValueError(
-        complaint(
-            f"the column {name!r}",
-            "is not numeric",
-            "numbers",
-            given,
-            remedy,
-        )
+        f"the column {name!r} is not numeric: expected numbers, given {given}. {remedy}"
     )
 
 
@@ -229,11 +203,6 @@ def _without_missing(frame: pd.DataFrame, first: int, *, drop: bool) -> pd.DataF
     name = missing.columns[missing.any()][0]
     row = int(np.argmax(missing[name].to_numpy()))
     raise ValueError(
-        complaint(
-            f"the column {name!r}",
-            "has missing values",
-            "a value in every row",
-            f"none in row {first + row + 1}",
-            "Fill them in, or leave out all rows without one with --drop-missing.",
-        )
+        f"the column {name!r} has missing values: expected a value in every row, given none in row "
+        f"{first + row + 1}. Fill them in, or leave out all rows without one with --drop-missing."
     )

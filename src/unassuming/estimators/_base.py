@@ -12,15 +12,23 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.inputs import (
+    as_inputs,
+    as_seed,
+    check_distinct,
+    check_weight,
+    fit_transform_without_y,
+    is_frame,
+    seed_unset,
+    split_pipeline,
+    streams,
+)
 from unassuming.noise import LARGEST_GROUP, Noise
 from unassuming.objectives import factory_for
 from unassuming.ranking import Level, check_m
 from unassuming.regions import Region, confidence_region
-from unassuming.regions._data import as_inputs, check_distinct, check_weight, is_frame
-from unassuming.regions._pipeline import fit_transform_without_y, seed_unset, split_pipeline
-from unassuming.regions._seed import as_seed, streams
 
 
 class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
@@ -140,13 +148,8 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
         outputs: Array = column_or_1d(y, warn=True)
         if len(outputs) == 1:
             raise ValueError(
-                complaint(
-                    "the data",
-                    "are too few",
-                    "at least 2 rows",
-                    "1 sample",
-                    "A region needs residuals to compare.",
-                )
+                "the data are too few: expected at least 2 rows, given 1 sample. A region needs "
+                "residuals to compare."
             )
         return outputs
 
@@ -220,11 +223,8 @@ def _check_same_features(fitted: Pipeline, region: Region, X: Any) -> None:
     ):
         return
     raise ValueError(
-        complaint(
-            "a transformer",
-            "gives other features when it is fitted again",
-            "the same features for predictions and for the region",
-            ", ".join(type(step).__name__ for _, step in fitted.steps[:-1]),
-            "Give it a parameter random_state, and draw from that.",
-        )
+        "a transformer gives other features when it is fitted again: expected the same features "
+        "for predictions and for the region, given "
+        f"{', '.join((type(step).__name__ for _, step in fitted.steps[:-1]))}. Give it a parameter "
+        "random_state, and draw from that."
     )

@@ -16,13 +16,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray
 from unassuming.estimators._base import ConfidenceEstimator
+from unassuming.inputs import require_labels
 from unassuming.noise import Noise
-from unassuming.regions import Region
-from unassuming.regions._data import require_labels
-from unassuming.regions._labels import ATTAINED
+from unassuming.regions import ATTAINED, Region
 
 KINDS = ("outer", "inner")
 
@@ -264,7 +262,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         """
         if kind not in KINDS:
             raise ValueError(
-                complaint("kind", "is unknown", "'outer' or 'inner'", repr(kind), "Leave it out.")
+                f"kind is unknown: expected 'outer' or 'inner', given {kind!r}. Leave it out."
             )
         if kind == "inner":
             return self._inner_sets(X, level)
@@ -301,13 +299,9 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     def _check_kind(self, model: Any) -> None:
         if not is_classifier(model):
             raise TypeError(
-                complaint(
-                    "estimator",
-                    "is no classifier",
-                    "RidgeClassifier, ua.LSSVC or LogisticRegression",
-                    type(model).__name__,
-                    "Use ua.ConfidenceRegressor for a regressor.",
-                )
+                "estimator is no classifier: expected RidgeClassifier, ua.LSSVC or "
+                f"LogisticRegression, given {type(model).__name__}. Use ua.ConfidenceRegressor for "
+                "a regressor."
             )
 
     def _one_output(self, y: Any) -> Array:
@@ -325,13 +319,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
             )
         if len(np.unique(labels)) < 2:
             raise ValueError(
-                complaint(
-                    "y",
-                    "has one class only",
-                    "two different labels",
-                    repr(np.unique(labels).tolist()),
-                    "Include rows of both classes.",
-                )
+                "y has one class only: expected two different labels, given "
+                f"{np.unique(labels).tolist()!r}. Include rows of both classes."
             )
         return labels
 

@@ -10,12 +10,10 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.estimators._base import ConfidenceEstimator
 from unassuming.noise import Noise
-from unassuming.regions import Region
-from unassuming.regions._functionals import check_norm_bound
+from unassuming.regions import Region, check_norm_bound
 
 
 class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
@@ -198,13 +196,8 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     def _check_kind(self, model: Any) -> None:
         if is_classifier(model):
             raise TypeError(
-                complaint(
-                    "estimator",
-                    "is a classifier",
-                    "a regressor",
-                    type(model).__name__,
-                    "Use ua.ConfidenceClassifier.",
-                )
+                f"estimator is a classifier: expected a regressor, given {type(model).__name__}. "
+                "Use ua.ConfidenceClassifier."
             )
 
     def _check_parameters(self) -> None:

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from unassuming._errors import complaint
 from unassuming._typing import IntArray
 from unassuming.estimators._tuning_checks import (
     check_before,
@@ -19,10 +18,9 @@ from unassuming.estimators._tuning_checks import (
     check_search,
     check_transformers,
 )
-from unassuming.noise._parts import restricted, units_of
+from unassuming.inputs import as_seed, seed_unset
+from unassuming.noise import restricted, units_of
 from unassuming.regions import Region, Tuning, confidence_region
-from unassuming.regions._pipeline import seed_unset
-from unassuming.regions._seed import as_seed
 
 
 def tuned_region(
@@ -105,13 +103,9 @@ def tuned_region(
     )
     if not hasattr(tuner, "best_params_"):
         raise ValueError(
-            complaint(
-                "search",
-                "does not say which hyper-parameters are best",
-                "a search with one metric, or with refit= the name of one",
-                repr(search),
-                "Set refit to the metric that decides.",
-            )
+            "search does not say which hyper-parameters are best: expected a search with one "
+            f"metric, or with refit= the name of one, given {search!r}. Set refit to the metric "
+            "that decides."
         )
     best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
     given = region_options.pop("sample_weight", None) is not None
@@ -146,14 +140,9 @@ def _split(
     count = _how_many(tune_size, total)
     if not 0 < count < total:
         raise ValueError(
-            complaint(
-                "tune_size",
-                "leaves one part empty",
-                f"at least one of {total} {'rows' if total == len(units) else 'blocks'} in each "
-                "part",
-                repr(tune_size),
-                "Pass a share such as 0.5.",
-            )
+            f"tune_size leaves one part empty: expected at least one of {total} "
+            f"{'rows' if total == len(units) else 'blocks'} in each part, given {tune_size!r}. "
+            "Pass a share such as 0.5."
         )
     chosen = np.zeros(total, dtype=np.bool_)
     chosen[rng.permutation(total)[:count]] = True
@@ -166,11 +155,6 @@ def _how_many(tune_size: Any, units: int) -> int:
     if isinstance(tune_size, Real) and 0 < float(tune_size) < 1:
         return round(float(tune_size) * units)
     raise ValueError(
-        complaint(
-            "tune_size",
-            "is out of range",
-            "a share strictly between 0 and 1, or a number of rows",
-            repr(tune_size),
-            "Pass e.g. tune_size=0.5.",
-        )
+        "tune_size is out of range: expected a share strictly between 0 and 1, or a number of "
+        f"rows, given {tune_size!r}. Pass e.g. tune_size=0.5."
     )

@@ -14,17 +14,17 @@ from sklearn.pipeline import Pipeline
 
 from unassuming._errors import complaint
 from unassuming._typing import Array
-from unassuming.noise import Noise, as_noise
-from unassuming.noise._parts import restricted
-from unassuming.objectives import factory_for
-from unassuming.regions import confidence_region
-from unassuming.regions._data import check_data
-from unassuming.regions._options import check_options, is_label_model
-from unassuming.regions._pipeline import (
+from unassuming.inputs import (
     SupervisedTransformer,
+    check_data,
+    check_options,
     fit_transform_without_y,
+    is_label_model,
     split_pipeline,
 )
+from unassuming.noise import Noise, as_noise, restricted
+from unassuming.objectives import factory_for
+from unassuming.regions import confidence_region
 
 
 def check_search(search: Any) -> None:
@@ -105,13 +105,8 @@ def check_parts(noise: Noise, weight: Array, tuning: int, m: Any) -> None:
     for part, least, given in (("search", 2, tuning), ("region", 2, count)):
         if given < least:
             raise ValueError(
-                complaint(
-                    "tune_size",
-                    f"leaves the {part} too few rows",
-                    f"at least {least} of positive weight",
-                    given,
-                    "Pass another share, or more data.",
-                )
+                f"tune_size leaves the {part} too few rows: expected at least {least} of positive "
+                f"weight, given {given}. Pass another share, or more data."
             )
     if isinstance(m, str):
         noise = noise if (weight > 0).all() else restricted(noise, weight > 0)

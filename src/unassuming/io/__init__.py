@@ -6,7 +6,13 @@ region has the same ranks whatever generator of random numbers is in use by then
 code: loading runs none.
 """
 
+# Shared within the library, not public.
+from unassuming.io._code import difference as difference
 from unassuming.io._load import load
+from unassuming.io._noise import describe_noise as describe_noise
+from unassuming.io._noise import known_noise as known_noise
+from unassuming.io._save import describe_estimator as describe_estimator
+from unassuming.io._save import known_class as known_class
 from unassuming.io._save import save
 
 __all__ = ["load", "save"]

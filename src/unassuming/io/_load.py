@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from unassuming._archive import Unreadable, read, unreadable
-from unassuming._errors import complaint
 from unassuming._tables import Store
 from unassuming._typing import Array, IntArray
+from unassuming._words import shown
 from unassuming.io._code import described, difference
 from unassuming.io._noise import known_noise
 from unassuming.io._probes import same_fingerprint
 from unassuming.io._save import FORMAT, describe_estimator, known_class
-from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.noise._parts import restricted
+from unassuming.noise import Labels, Noise, Perturbations, restricted
 from unassuming.ranking import check_ties
 from unassuming.regions import Region, Tuning, build_region
-from unassuming.regions._describe import shown
 
 AnyPath = str | os.PathLike[str]
 
@@ -244,13 +242,8 @@ def _check_estimator(saved: dict[str, Any], given: Any) -> None:
     """Refuse an estimator that is missing, or that is not the one of the file."""
     if given is None:
         raise ValueError(
-            complaint(
-                "estimator",
-                "is needed to load this region, since code is not saved",
-                f"the same as before, {saved['shown']}",
-                "None",
-                "Pass ua.load(path, estimator=...).",
-            )
+            "estimator is needed to load this region, since code is not saved: expected the same "
+            f"as before, {saved['shown']}, given None. Pass ua.load(path, estimator=...)."
         )
     found = describe_estimator(given)
     apart = difference(saved["described"], found["described"])
@@ -262,13 +255,8 @@ def _check_estimator(saved: dict[str, Any], given: Any) -> None:
 
 def _other_estimator(saved: str, given: str) -> ValueError:
     return ValueError(
-        complaint(
-            "estimator",
-            "is not the one of the saved region",
-            saved,
-            given,
-            "Pass the same estimator as before.",
-        )
+        f"estimator is not the one of the saved region: expected {saved}, given {given}. Pass the "
+        "same estimator as before."
     )
 
 
@@ -276,26 +264,16 @@ def _given_noise(saved: _Saved, given: Noise | None) -> Noise:
     name = saved.described_noise["class"]
     if not isinstance(given, Noise) or type(given).__name__ != name:
         raise ValueError(
-            complaint(
-                "noise",
-                "is needed to load this region, since code is not saved",
-                f"an instance of {name}",
-                repr(given),
-                "Pass ua.load(path, noise=...).",
-            )
+            "noise is needed to load this region, since code is not saved: expected an instance "
+            f"of {name}, given {given!r}. Pass ua.load(path, noise=...)."
         )
     noise = given if saved.rows.all() else restricted(given, saved.rows)
     apart = difference(saved.described_noise["described"], described(noise))
     if apart is not None:
         where, before, now = apart
         raise ValueError(
-            complaint(
-                "noise",
-                "is not the one of the saved region",
-                f"{where} = {before}",
-                f"{now} for {given!r}",
-                "Pass the same assumption as before.",
-            )
+            f"noise is not the one of the saved region: expected {where} = {before}, given {now} "
+            f"for {given!r}. Pass the same assumption as before."
         )
     return noise
 

@@ -16,9 +16,9 @@ from scipy import sparse
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.inputs import column_at, is_frame
 from unassuming.objectives import Design
 from unassuming.regions import Region
-from unassuming.regions._data import column_at, is_frame
 
 _CANDIDATES = 16
 _ROWS = 6  # of each kind

@@ -9,16 +9,15 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._archive import write
-from unassuming._errors import complaint
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
+from unassuming._words import shown
+from unassuming.inputs import split_pipeline
 from unassuming.io._code import described
 from unassuming.io._noise import describe_noise
 from unassuming.io._probes import fingerprint, probe_candidates
 from unassuming.objectives import registered_classes
 from unassuming.regions import Region, Tuning
-from unassuming.regions._describe import shown
-from unassuming.regions._pipeline import split_pipeline
 
 FORMAT = 2
 
@@ -53,13 +52,9 @@ def save(region: Region, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(region, Region):
         raise TypeError(
-            complaint(
-                "region",
-                "cannot be saved",
-                "a Region, as ua.confidence_region returns it",
-                type(region).__name__,
-                "For a ConfidenceRegressor pass model.region_; use a StreamingRegion's own save.",
-            )
+            "region cannot be saved: expected a Region, as ua.confidence_region returns it, given "
+            f"{type(region).__name__}. For a ConfidenceRegressor pass model.region_; use a "
+            "StreamingRegion's own save."
         )
     store = Store()
     header = _header(region, store)

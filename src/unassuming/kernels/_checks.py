@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming._errors import complaint
+from unassuming._rounding import EPS
 from unassuming._typing import Array
 
 
@@ -29,13 +29,8 @@ def require_symmetric(K: Array, what: str = "The precomputed kernel matrix") -> 
     """
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(
-            complaint(
-                what,
-                "is not square",
-                "one row and one column per training sample",
-                f"shape {K.shape}",
-                "Pass the kernel values between the training samples.",
-            )
+            f"{what} is not square: expected one row and one column per training sample, given "
+            f"shape {K.shape}. Pass the kernel values between the training samples."
         )
     if K.size == 0:
         return
@@ -46,13 +41,9 @@ def require_symmetric(K: Array, what: str = "The precomputed kernel matrix") -> 
     if np.max(gap) > 1e-10 * max(np.max(K), -np.min(K)):
         i, j = sorted(int(index) for index in np.unravel_index(np.argmax(gap), gap.shape))
         raise ValueError(
-            complaint(
-                what,
-                "is not symmetric",
-                "equal kernel values k(x, z) and k(z, x)",
-                f"entries ({i}, {j}) and ({j}, {i}) that differ by {gap[i, j]:.3g}",
-                "Compute it from one list of samples, or symmetrise it first.",
-            )
+            f"{what} is not symmetric: expected equal kernel values k(x, z) and k(z, x), given "
+            f"entries ({i}, {j}) and ({j}, {i}) that differ by {gap[i, j]:.3g}. Compute it from "
+            "one list of samples, or symmetrise it first."
         )
 
 
@@ -85,14 +76,11 @@ def require_positive_semidefinite(
     if eigenvalues.size == 0:
         return
     smallest, largest = float(np.min(eigenvalues)), float(np.max(np.abs(eigenvalues)))
-    rounding = 10.0 * eigenvalues.size * float(np.finfo(np.float64).eps)
+    rounding = 10.0 * eigenvalues.size * EPS
     if smallest < -(rounding + tolerance) * largest:
         raise ValueError(
-            complaint(
-                "The Gram matrix",
-                f"is indefinite, which {method} cannot use",
-                "a positive semidefinite kernel",
-                f"eigenvalues from {smallest:.3g} to {float(np.max(eigenvalues)):.3g}",
-                "Use such a kernel, or KernelLasso or SVR, which accept any symmetric one.",
-            )
+            f"The Gram matrix is indefinite, which {method} cannot use: expected a positive "
+            f"semidefinite kernel, given eigenvalues from {smallest:.3g} to "
+            f"{float(np.max(eigenvalues)):.3g}. Use such a kernel, or KernelLasso or SVR, which "
+            "accept any symmetric one."
         )

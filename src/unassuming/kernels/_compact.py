@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 
 
@@ -89,13 +88,9 @@ def _distances(x: ArrayLike, z: ArrayLike | None, metric: str) -> Array:
     columns = rows if z is None else np.atleast_2d(np.asarray(z, dtype=np.float64))
     if rows.ndim != 2 or rows.shape[1] != columns.shape[-1]:
         raise ValueError(
-            complaint(
-                "z",
-                "cannot be compared with x",
-                "samples with equally many features",
-                f"shapes {rows.shape} and {columns.shape}",
-                "Pass two vectors, or two matrices with one sample per row.",
-            )
+            "z cannot be compared with x: expected samples with equally many features, given "
+            f"shapes {rows.shape} and {columns.shape}. Pass two vectors, or two matrices with one "
+            "sample per row."
         )
     distances: Array = cdist(rows, columns, metric)
     return distances
@@ -108,12 +103,7 @@ def _number_for_vectors(values: Array, x: ArrayLike) -> Array | float:
 def _positive(c: float, kernel: str) -> float:
     if not (np.isfinite(c) and c > 0):
         raise ValueError(
-            complaint(
-                "c",
-                f"is not usable in the {kernel} kernel",
-                "a positive number",
-                repr(c),
-                "Choose it in the units of the inputs.",
-            )
+            f"c is not usable in the {kernel} kernel: expected a positive number, given {c!r}. "
+            "Choose it in the units of the inputs."
         )
     return float(c)

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.kernels._checks import require_symmetric
 from unassuming.kernels._compact import rectangular, truncated_parabolic
@@ -67,13 +66,8 @@ def gram(
         return _named(kernel, X, Z, {"gamma": gamma, "degree": degree, "coef0": coef0})
     if not callable(kernel):
         raise TypeError(
-            complaint(
-                "kernel",
-                "is no kernel",
-                "a name, an object of sklearn.gaussian_process.kernels, or a function of two rows",
-                repr(kernel),
-                "Pass for example kernel='rbf'.",
-            )
+            "kernel is no kernel: expected a name, an object of sklearn.gaussian_process.kernels, "
+            f"or a function of two rows, given {kernel!r}. Pass for example kernel='rbf'."
         )
     params = dict(params or {})
     if isinstance(kernel, Kernel):
@@ -92,24 +86,16 @@ def _named(kernel: str, X: Array, Z: Array | None, parameters: dict[str, Any]) -
             require_symmetric(X)
         elif X.shape[1] != Z.shape[0]:
             raise ValueError(
-                complaint(
-                    "The precomputed kernel matrix",
-                    "does not fit the training samples",
-                    f"{Z.shape[0]} columns, one per training sample",
-                    f"shape {X.shape}",
-                    "Pass the kernel values between new samples (rows) and training samples.",
-                )
+                "The precomputed kernel matrix does not fit the training samples: expected "
+                f"{Z.shape[0]} columns, one per training sample, given shape {X.shape}. Pass the "
+                "kernel values between new samples (rows) and training samples."
             )
         return np.asarray(X, dtype=np.float64)
     if kernel not in kernel_metrics():
         raise ValueError(
-            complaint(
-                "kernel",
-                "is unknown",
-                f"'precomputed' or one of {sorted(kernel_metrics())}",
-                repr(kernel),
-                "Choose one of these, or pass a kernel object or a function of two samples.",
-            )
+            f"kernel is unknown: expected 'precomputed' or one of {sorted(kernel_metrics())}, "
+            f"given {kernel!r}. Choose one of these, or pass a kernel object or a function of two "
+            "samples."
         )
     # None leaves the choice to the kernel. Most take None for that, the chi-squared one does not.
     given = {name: value for name, value in parameters.items() if value is not None}

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.kernels._checks import require_symmetric
 from unassuming.kernels._gram import gram
@@ -41,13 +40,8 @@ def resolve_svr_gamma(gamma: float | str, X: Array) -> float:
         return 1.0 / int(X.shape[1])
     if isinstance(gamma, str):
         raise ValueError(
-            complaint(
-                "gamma",
-                "is no setting of SVR",
-                "a number, 'scale' or 'auto'",
-                repr(gamma),
-                "Choose one of these.",
-            )
+            f"gamma is no setting of SVR: expected a number, 'scale' or 'auto', given {gamma!r}. "
+            "Choose one of these."
         )
     return float(gamma)
 
@@ -84,13 +78,9 @@ def svr_gram(estimator: Any, X: Array, Z: Array | None = None) -> Array:
         values = np.asarray(kernel(X, training), dtype=np.float64)
         if values.shape != (X.shape[0], training.shape[0]):
             raise ValueError(
-                complaint(
-                    "The callable kernel",
-                    "did not return a Gram matrix",
-                    f"shape {(X.shape[0], training.shape[0])}",
-                    f"shape {values.shape}",
-                    "SVR calls it with two matrices, not with pairs of samples.",
-                )
+                "The callable kernel did not return a Gram matrix: expected shape "
+                f"{(X.shape[0], training.shape[0])}, given shape {values.shape}. SVR calls it with "
+                "two matrices, not with pairs of samples."
             )
         if Z is None:
             require_symmetric(values, "The Gram matrix of a callable kernel")

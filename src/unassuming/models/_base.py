@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.kernels import KernelLike, gram, require_positive_semidefinite
 
@@ -72,13 +71,8 @@ def require_positive(model: object, *names: str) -> None:
         value = getattr(model, name)
         if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0.0:
             raise ValueError(
-                complaint(
-                    f"{name} of {type(model).__name__}",
-                    "is not usable",
-                    "a positive number",
-                    repr(value),
-                    f"Set {name} to a positive number.",
-                )
+                f"{name} of {type(model).__name__} is not usable: expected a positive number, "
+                f"given {value!r}. Set {name} to a positive number."
             )
 
 
@@ -89,12 +83,8 @@ def checked_weights(model: object, sample_weight: ArrayLike | None, X: Array) ->
     )
     if not np.any(weights > 0.0):
         raise ValueError(
-            complaint(
-                f"sample_weight of {type(model).__name__}",
-                "leaves no row to fit",
-                "at least one positive weight",
-                "zeros only",
-                "Give a positive weight to the rows that should count.",
-            )
+            f"sample_weight of {type(model).__name__} leaves no row to fit: expected at least one "
+            "positive weight, given zeros only. Give a positive weight to the rows that should "
+            "count."
         )
     return weights

@@ -11,7 +11,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.kernels import KernelLike
 from unassuming.models._base import KernelModel, checked_weights, require_positive
@@ -128,25 +127,16 @@ class LSSVC(ClassifierMixin, KernelModel):
         if kind != "binary":
             raise ValueError(
                 "Only binary classification is supported. "
-                + complaint(
-                    "y",
-                    "does not have two classes",
-                    "two different labels",
-                    f"a {kind} target",
-                    "Use one LSSVC per pair of classes, as OneVsOneClassifier does.",
-                )
+                + f"y does not have two classes: expected two different labels, given a {kind} "
+                "target. Use one LSSVC per pair of classes, as OneVsOneClassifier does."
             )
         self.classes_, codes = np.unique(labels, return_inverse=True)
         present = np.unique(codes[weights > 0.0])
         if present.size != 2:
             raise ValueError(
-                complaint(
-                    "y",
-                    "has one class only among the rows of positive weight",
-                    "two different labels",
-                    f"the class {self.classes_[present[0]]}",
-                    "Include rows of both classes.",
-                )
+                "y has one class only among the rows of positive weight: expected two different "
+                f"labels, given the class {self.classes_[present[0]]}. Include rows of both "
+                "classes."
             )
         return 2.0 * codes.astype(np.float64) - 1.0
 

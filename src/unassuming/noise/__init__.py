@@ -1,6 +1,11 @@
 """What may be assumed of the noise, and the random transformations that keep its law."""
 
 from unassuming.noise._base import LARGEST_GROUP, Noise
+
+# Shared within the library, not public.
+from unassuming.noise._counter_draws import Key as Key
+from unassuming.noise._counter_draws import draw_key as draw_key
+from unassuming.noise._counter_draws import keyed_uniforms as keyed_uniforms
 from unassuming.noise._labels import Labels
 from unassuming.noise._permutations import (
     Exchangeable,
@@ -8,8 +13,12 @@ from unassuming.noise._permutations import (
     SymmetricExchangeable,
 )
 from unassuming.noise._perturbations import Perturbations
+from unassuming.noise._row_blocks import RowNoise as RowNoise
 from unassuming.noise._signs import BlockSymmetric, Symmetric
+from unassuming.noise._signs import SignFlips as SignFlips
 from unassuming.noise._spherical import Spherical
+from unassuming.noise._subsets import restricted as restricted
+from unassuming.noise._subsets import units_of as units_of
 
 NAMED: dict[str, type[Noise]] = {
     "symmetric": Symmetric,

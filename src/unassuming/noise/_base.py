@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
 
 LARGEST_GROUP = 4096
@@ -140,13 +140,9 @@ class Noise(ABC):
 
     def _not_separable(self, method: str, when: str) -> NotAvailable:
         return NotAvailable(
-            complaint(
-                "noise",
-                f"does not say what it assumes when {when}",
-                f"a class with separable = True, or with the method {method} of its own",
-                repr(self),
-                "Define it if it is so, or pass data and noise of the rows that are left.",
-            )
+            f"noise does not say what it assumes when {when}: expected a class with separable = "
+            f"True, or with the method {method} of its own, given {self!r}. Define it if it is so, "
+            "or pass data and noise of the rows that are left."
         )
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray
 from unassuming.noise._base import Noise
-from unassuming.noise._keyed import draw_key, keyed_uniforms
+from unassuming.noise._counter_draws import draw_key, keyed_uniforms
 
 
 class Labels(Noise):

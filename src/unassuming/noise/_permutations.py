@@ -9,8 +9,8 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise._base import Noise, check_group
-from unassuming.noise._keyed import Key, draw_key, keyed_signs, keyed_words
-from unassuming.noise._rows import RowNoise
+from unassuming.noise._counter_draws import Key, draw_key, keyed_signs, keyed_words
+from unassuming.noise._row_blocks import RowNoise
 from unassuming.noise._signs import Signs, all_signs
 
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.noise._base import Noise, check_group
-from unassuming.noise._keyed import Key, keyed_signs
-from unassuming.noise._rows import RowNoise
+from unassuming.noise._counter_draws import Key, keyed_signs
+from unassuming.noise._row_blocks import RowNoise
 
 Signs = NDArray[np.int8]
 

@@ -1,6 +1,9 @@
 """What a model minimises, and the registry from scikit-learn estimators to it."""
 
 from unassuming.objectives._base import Objective, rounding_of_difference
+
+# Shared within the library, not public.
+from unassuming.objectives._check import check_objective as check_objective
 from unassuming.objectives._design import Design, FeatureDesign, KernelDesign
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
@@ -8,6 +11,8 @@ from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._logistic import LogisticObjective
+from unassuming.objectives._quadratic import Quadratic
+from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives._sklearn import (
@@ -23,7 +28,6 @@ from unassuming.objectives._sklearn import (
     from_ridge_classifier,
     from_svr,
 )
-from unassuming.objectives._smooth import Quadratic
 from unassuming.objectives._svr import SVRObjective
 
 __all__ = [

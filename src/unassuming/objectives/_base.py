@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unassuming._errors import NotAvailable
+from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import GradientScore, Score
-
-_EPS = float(np.finfo(np.float64).eps)
 
 Weighting = str | ArrayLike
 """Ψ: ``"identity"``, ``"gram"``, ``"hessian"`` or a matrix."""
@@ -147,7 +146,7 @@ def rounding_of_difference(y: Array, f: Array) -> Array:
     >>> bool(rounding_of_difference(np.ones(1), np.ones(1))[0] < 1e-14)
     True
     """
-    return np.asarray(8 * _EPS * (np.abs(y) + np.abs(f)))
+    return np.asarray(8 * EPS * (np.abs(y) + np.abs(f)))
 
 
 def as_weighting_matrix(weighting: ArrayLike, columns: int | None) -> Array:

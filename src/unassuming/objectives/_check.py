@@ -62,13 +62,9 @@ def check_objective(objective: Any, factory: Any) -> None:
     )
     if not np.allclose(every[:, 0], z, rtol=1e-6, atol=1e-9 * np.abs(every).max()):
         raise ValueError(
-            complaint(
-                what,
-                "gives other numbers for several residual vectors at once than for one at a time",
-                "the same",
-                f"{every[0, 0, :3]} and {z[0, :3]}",
-                f"Look at the axes: candidates come first, rows last. {_SEE}",
-            )
+            f"{what} gives other numbers for several residual vectors at once than for one at a "
+            f"time: expected the same, given {every[0, 0, :3]} and {z[0, :3]}. Look at the axes: "
+            f"candidates come first, rows last. {_SEE}"
         )
 
 
@@ -79,26 +75,20 @@ def _shaped(what: str, call: Any, shape: tuple[int | None, ...], given: str, rem
         found = np.asarray(call(), dtype=np.float64)
     except Exception as error:
         raise ValueError(
-            complaint(what, f"fails with {given}", expected, repr(error), f"{remedy} {_SEE}")
+            f"{what} fails with {given}: expected {expected}, given {error!r}. {remedy} {_SEE}"
         ) from error
     fits = found.ndim == len(shape) and all(
         s is None or s == length for s, length in zip(shape, found.shape, strict=True)
     )
     if not fits:
         raise ValueError(
-            complaint(
-                what, f"has the wrong shape for {given}", expected, f"shape {found.shape}",
-                f"{remedy} {_SEE}",
-            )
+            f"{what} has the wrong shape for {given}: expected {expected}, given shape "
+            f"{found.shape}. {remedy} {_SEE}"
         )  # fmt: skip
     if np.isnan(found).any():
         raise ValueError(
-            complaint(
-                what,
-                f"is not a number for {given}",
-                "finite numbers",
-                f"{int(np.isnan(found).sum())} NaN among {found.size}",
-                f"Look for a division by zero or a root of a negative number. {_SEE}",
-            )
+            f"{what} is not a number for {given}: expected finite numbers, given "
+            f"{int(np.isnan(found).sum())} NaN among {found.size}. Look for a division by zero or "
+            f"a root of a negative number. {_SEE}"
         )
     return found

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh, lstsq, svd
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
+from unassuming._rounding import powers_of_two, rank_cut
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
@@ -16,8 +17,6 @@ from unassuming.objectives._whitening import (
     FeatureWhitening,
     KernelWhitening,
     Whitening,
-    powers_of_two,
-    rank_cut,
 )
 
 
@@ -66,13 +65,8 @@ class Design(ABC):
     def gram_root(self) -> Array:
         """Return ``|K|^{1/2}``, as a weighting of the gradient in the coefficients."""
         raise ValueError(
-            complaint(
-                "weighting",
-                "'gram' needs a kernel",
-                "'identity', 'hessian' or a matrix for a model that is linear in features",
-                repr("gram"),
-                "Leave it out for the default.",
-            )
+            "weighting 'gram' needs a kernel: expected 'identity', 'hessian' or a matrix for a "
+            "model that is linear in features, given 'gram'. Leave it out for the default."
         )
 
     def coefficients(self, values: Array) -> Array:
@@ -132,13 +126,8 @@ class FeatureDesign(Design):
         self.matrix = np.column_stack([self.one, X]) if intercept else X
         if not self.matrix.any():
             raise ValueError(
-                complaint(
-                    "X",
-                    "is zero throughout",
-                    "at least one feature that is not, or an intercept",
-                    f"{p} columns of zeros",
-                    "Use fit_intercept=True, or other features.",
-                )
+                "X is zero throughout: expected at least one feature that is not, or an "
+                f"intercept, given {p} columns of zeros. Use fit_intercept=True, or other features."
             )
         features = [f"x{j}" for j in range(p)] if names is None else list(names)
         self.names = ["intercept", *features] if intercept else features
@@ -147,13 +136,8 @@ class FeatureDesign(Design):
         """Return [1, X]."""
         if X.shape[1] != self.X.shape[1]:
             raise ValueError(
-                complaint(
-                    "X",
-                    "has the wrong number of features",
-                    f"{self.X.shape[1]}, as in the data",
-                    X.shape[1],
-                    "Pass the same columns.",
-                )
+                f"X has the wrong number of features: expected {self.X.shape[1]}, as in the data, "
+                f"given {X.shape[1]}. Pass the same columns."
             )
         return np.column_stack([np.ones(len(X)), X]) if self.intercept else X
 
@@ -301,13 +285,9 @@ class KernelDesign(Design):
         values = self.kernel.rows(X)
         if values.shape[1] != self.n:
             raise ValueError(
-                complaint(
-                    "X",
-                    "has the wrong number of kernel values",
-                    f"{self.n} in each row, one for each training input",
-                    f"shape {values.shape}",
-                    "Pass the kernel between the new and the training inputs.",
-                )
+                f"X has the wrong number of kernel values: expected {self.n} in each row, one for "
+                f"each training input, given shape {values.shape}. Pass the kernel between the new "
+                "and the training inputs."
             )
         return np.column_stack([np.ones(len(values)), values]) if self.intercept else values
 

@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from unassuming._rounding import EPS
 from unassuming._typing import Array
-from unassuming.objectives._base import _EPS, Objective, Weighting, as_weighting_matrix
+from unassuming.objectives._base import Objective, Weighting, as_weighting_matrix
 from unassuming.objectives._design import Design
 from unassuming.objectives._score import LeastNormScore, Score
 
@@ -70,7 +71,7 @@ class DesignedObjective(Objective):
     def product_error(self, coefficients: Array) -> Array:
         """Bound the rounding error of Φ a, relative to ``|Φ| |a|``."""
         size = np.abs(coefficients) @ self._size_of_design.T
-        return np.asarray((4 * _EPS * np.sqrt(self.d) + self.design.rounding) * size)
+        return np.asarray((4 * EPS * np.sqrt(self.d) + self.design.rounding) * size)
 
     def coefficients(self, values: Array) -> Array:
         """Return the least-norm coefficients of fitted values."""

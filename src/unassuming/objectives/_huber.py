@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.models.solvers import concomitant_huber, huber_scale, kernel_huber
 from unassuming.objectives._design import FeatureDesign, KernelDesign
 from unassuming.objectives._kinks import Kinks
-from unassuming.objectives._smooth import SmoothObjective
+from unassuming.objectives._quadratic import SmoothObjective
 
 
 class KernelHuberObjective(SmoothObjective):
@@ -100,14 +99,11 @@ class HuberObjective(SmoothObjective):
         sigma = huber_scale(r, self.w, self.epsilon)
         if np.isnan(sigma).any():
             raise ValueError(
-                complaint(
-                    "the candidate",
-                    "passes through too many points for HuberRegressor's scale to exist",
-                    f"residuals other than zero in a share of more than {self.epsilon**-2:.3g} of "
-                    f"the rows (1/epsilon²)",
-                    f"a candidate with {float((r != 0).mean(axis=-1).min()):.3g} of them",
-                    "Raise epsilon, or use ua.KernelHuber with its fixed threshold.",
-                )
+                "the candidate passes through too many points for HuberRegressor's scale to "
+                "exist: expected residuals other than zero in a share of more than "
+                f"{self.epsilon ** (-2):.3g} of the rows (1/epsilon²), given a candidate with "
+                f"{float((r != 0).mean(axis=-1).min()):.3g} of them. Raise epsilon, or use "
+                "ua.KernelHuber with its fixed threshold."
             )
         return np.clip(r / sigma[..., None], -self.epsilon, self.epsilon)
 

@@ -11,8 +11,8 @@ from unassuming.models.solvers import logistic
 from unassuming.objectives._base import Weighting, rounding_of_difference
 from unassuming.objectives._design import FeatureDesign
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._quadratic import SmoothObjective
 from unassuming.objectives._score import Score
-from unassuming.objectives._smooth import SmoothObjective
 
 _LARGEST = float(np.nextafter(1.0, 0.0))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.objectives._base import Objective
 
@@ -65,23 +64,13 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     """
     if not isinstance(estimator_class, type):
         raise TypeError(
-            complaint(
-                "estimator_class",
-                "is not a class",
-                "a class such as sklearn.linear_model.Ridge",
-                repr(estimator_class),
-                "Pass the class, not an instance.",
-            )
+            "estimator_class is not a class: expected a class such as sklearn.linear_model.Ridge, "
+            f"given {estimator_class!r}. Pass the class, not an instance."
         )
     if not callable(factory):
         raise TypeError(
-            complaint(
-                "factory",
-                "is not callable",
-                "factory(estimator, X, y, sample_weight) -> Objective",
-                repr(factory),
-                "Pass a function.",
-            )
+            "factory is not callable: expected factory(estimator, X, y, sample_weight) -> "
+            f"Objective, given {factory!r}. Pass a function."
         )
     _FACTORIES[estimator_class] = factory
 
@@ -104,25 +93,16 @@ def factory_for(estimator: Any, kind: type = object) -> Factory:
     factory = _FACTORIES.get(type(estimator))
     if factory is None and type(estimator).__name__.endswith("CV"):  # GridSearchCV, RidgeCV, ...
         raise TypeError(
-            complaint(
-                "estimator",
-                "chooses hyper-parameters with the same y, which voids the guarantee",
-                "a model with fixed hyper-parameters",
-                type(estimator).__name__,
-                "Tune on other rows: ua.tuned_region(search, X, y) does that for a search.",
-            )
+            "estimator chooses hyper-parameters with the same y, which voids the guarantee: "
+            f"expected a model with fixed hyper-parameters, given {type(estimator).__name__}. Tune "
+            "on other rows: ua.tuned_region(search, X, y) does that for a search."
         )
     if factory is None:
         names = sorted(cls.__name__ for cls in _FACTORIES if issubclass(cls, kind))
         raise TypeError(
-            complaint(
-                "estimator",
-                "is of no supported class",
-                f"one of {', '.join(names)}, or a Pipeline of unsupervised transformers ending in "
-                "one of them",
-                repr(estimator),
-                "Register another class with ua.register_objective(estimator_class, factory).",
-            )
+            f"estimator is of no supported class: expected one of {', '.join(names)}, or a "
+            f"Pipeline of unsupervised transformers ending in one of them, given {estimator!r}. "
+            "Register another class with ua.register_objective(estimator_class, factory)."
         )
     return factory
 

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.ranking import Contrast
 
 Influence = Callable[[Array], Array]
 Subdifferential = Callable[[Array], tuple[Array, Array]]
 
-_EPS = float(np.finfo(np.float64).eps)
-
 
 def _unit(*lengths: int) -> float:
     """Return the relative rounding error of inner products of these lengths, with a margin."""
-    return 8 * _EPS * sum(lengths)
+    return 8 * EPS * sum(lengths)
 
 
 class Score(ABC):

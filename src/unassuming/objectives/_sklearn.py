@@ -35,7 +35,6 @@ from sklearn.linear_model import (
 )
 from sklearn.svm import SVR
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.kernels import TrainingKernel, gram, require_symmetric, svr_gram
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
@@ -43,8 +42,8 @@ from unassuming.objectives._design import FeatureDesign, KernelDesign
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._logistic import LogisticObjective
+from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import register_objective
-from unassuming.objectives._smooth import Quadratic
 from unassuming.objectives._svr import SVRObjective
 
 
@@ -198,13 +197,8 @@ def _l1_ratio(estimator: Any) -> float | None:
         return float(penalty == "l1")
     if penalty not in ("elasticnet", "deprecated"):
         raise ValueError(
-            complaint(
-                "LogisticRegression's penalty",
-                "is unknown",
-                "'l1', 'l2', 'elasticnet' or None",
-                repr(penalty),
-                "Set the hyper-parameter before building the region.",
-            )
+            "LogisticRegression's penalty is unknown: expected 'l1', 'l2', 'elasticnet' or None, "
+            f"given {penalty!r}. Set the hyper-parameter before building the region."
         )
     if penalty == "deprecated" and estimator.l1_ratio is None:
         return 0.0
@@ -214,23 +208,15 @@ def _l1_ratio(estimator: Any) -> float | None:
 def _refuse_other_likelihoods(estimator: Any) -> None:
     if estimator.solver == "liblinear" and estimator.fit_intercept:
         raise ValueError(
-            complaint(
-                "solver='liblinear'",
-                "penalises the intercept, which the other solvers do not",
-                "solver='lbfgs' or 'saga', or fit_intercept=False",
-                "fit_intercept=True",
-                "The region has a solver of its own: only what is minimised matters.",
-            )
+            "solver='liblinear' penalises the intercept, which the other solvers do not: expected "
+            "solver='lbfgs' or 'saga', or fit_intercept=False, given fit_intercept=True. The "
+            "region has a solver of its own: only what is minimised matters."
         )
     if getattr(estimator, "multi_class", "auto") == "multinomial":
         raise ValueError(
-            complaint(
-                "multi_class='multinomial'",
-                "penalises one coefficient vector for each of the two classes",
-                "multi_class='auto'",
-                "'multinomial'",
-                "Leave it out; with an l2 penalty, twice the C gives the same model.",
-            )
+            "multi_class='multinomial' penalises one coefficient vector for each of the two "
+            "classes: expected multi_class='auto', given 'multinomial'. Leave it out; with an l2 "
+            "penalty, twice the C gives the same model."
         )
 
 
@@ -397,13 +383,10 @@ def _constant(sample_weight: Array | None, name: str) -> float:
         return 1.0
     if (sample_weight != sample_weight[0]).any():
         raise ValueError(
-            complaint(
-                "sample_weight",
-                f"varies, which the region of {name} does not support",
-                "the same weight for every row (or zero, to drop a row)",
-                f"weights from {sample_weight.min():g} to {sample_weight.max():g}",
-                "Use Ridge, KernelRidge or ua.KernelHuber for a weighted model.",
-            )
+            f"sample_weight varies, which the region of {name} does not support: expected the same "
+            "weight for every row (or zero, to drop a row), given weights from "
+            f"{sample_weight.min():g} to {sample_weight.max():g}. Use Ridge, KernelRidge or "
+            "ua.KernelHuber for a weighted model."
         )
     return float(sample_weight[0])
 
@@ -428,13 +411,8 @@ def _number(
     inside = given.size == 1 and (np.isfinite(given).all() or infinite) and given <= largest
     if not inside or not (given > above or (zero and given == 0)):
         raise ValueError(
-            complaint(
-                f"{type(estimator).__name__}'s {name}",
-                "is out of range",
-                expected,
-                repr(getattr(estimator, name)),
-                "Set the hyper-parameter before building the region.",
-            )
+            f"{type(estimator).__name__}'s {name} is out of range: expected {expected}, given "
+            f"{getattr(estimator, name)!r}. Set the hyper-parameter before building the region."
         )
     return float(given.reshape(()))
 
@@ -442,26 +420,17 @@ def _number(
 def _refuse_positive(estimator: Any) -> None:
     if getattr(estimator, "positive", False):
         raise ValueError(
-            complaint(
-                "positive=True",
-                "is not supported",
-                "an unconstrained model",
-                repr(estimator),
-                "Set positive=False: the constraint would have to enter the gradient.",
-            )
+            "positive=True is not supported: expected an unconstrained model, given "
+            f"{estimator!r}. Set positive=False: the constraint would have to enter the gradient."
         )
 
 
 def _refuse_class_weight(estimator: Any) -> None:
     if estimator.class_weight is not None:
         raise ValueError(
-            complaint(
-                "class_weight",
-                "depends on the labels, which voids the guarantee",
-                "class_weight=None",
-                repr(estimator.class_weight),
-                "Weight rows by something other than y, with sample_weight.",
-            )
+            "class_weight depends on the labels, which voids the guarantee: expected "
+            f"class_weight=None, given {estimator.class_weight!r}. Weight rows by something other "
+            "than y, with sample_weight."
         )
 
 

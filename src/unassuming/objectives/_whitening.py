@@ -9,22 +9,8 @@ from typing import final
 import numpy as np
 from scipy.linalg import svd
 
+from unassuming._rounding import rank_cut
 from unassuming._typing import Array
-
-_EPS = float(np.finfo(np.float64).eps)
-
-
-def rank_cut(shape: tuple[int, ...]) -> float:
-    """Return the relative size below which a singular value is nothing but rounding."""
-    return max(shape) * _EPS
-
-
-def powers_of_two(lengths: Array) -> Array:
-    """Return powers of two near some lengths, one for those that are zero.
-
-    Dividing by them rounds nothing.
-    """
-    return np.asarray(np.ldexp(1.0, np.frexp(lengths)[1]))
 
 
 class Whitening(ABC):

@@ -5,6 +5,8 @@ Gradient Perturbations*. ``FIGURES`` holds the settings of the captions, `reprod
 figure, and `draw` and `write_table` put it into files. The command is ``unassuming paper``.
 """
 
+# Shared within the library, not public.
+from unassuming.paper._errata import REVERSED as REVERSED
 from unassuming.paper._figures import FIGURES, Figure, Setting
 from unassuming.paper._pictures import draw
 from unassuming.paper._reproduce import Reproduction, reproduce

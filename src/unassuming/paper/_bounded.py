@@ -8,8 +8,7 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.objectives import DesignedObjective
-from unassuming.regions import Region
-from unassuming.regions._quadratic import QuadraticRegion
+from unassuming.regions import QuadraticRegion, Region
 
 
 @dataclass(frozen=True)

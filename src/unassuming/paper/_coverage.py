@@ -14,7 +14,7 @@ from unassuming.paper._figures import Setting
 from unassuming.paper._members import Follow
 from unassuming.paper._samples import Sample
 from unassuming.regions import Region, confidence_region
-from unassuming.testing._methods import gaussian_process, process_bounds
+from unassuming.testing import gaussian_process, process_bounds
 
 CONFIDENCE = 0.99
 

@@ -15,18 +15,18 @@ from unassuming.paper._errata import REVERSED
 from unassuming.paper._figures import LEVELS, Figure
 from unassuming.paper._raster import Raster
 from unassuming.paper._reproduce import Panel, Reproduction
-from unassuming.plots import coefficients_data
-from unassuming.plots._canvas import (
+from unassuming.plots import (
     BLACK,
     BLUE,
     ORANGE,
     VERMILION,
     WITHOUT_DATE,
+    coefficients_data,
     percent,
     require_matplotlib,
+    values,
 )
-from unassuming.plots._inputs import values
-from unassuming.testing._methods import process_bounds
+from unassuming.testing import process_bounds
 
 _COLOURS = "viridis_r"  # light for low levels, so that the estimate can be seen on them
 _DPI = 110

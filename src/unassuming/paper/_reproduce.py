@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
 from unassuming.paper._bounded import Ends, ends
 from unassuming.paper._coverage import (
@@ -22,11 +21,9 @@ from unassuming.paper._figures import FIGURES, LEVELS, Figure, Setting
 from unassuming.paper._members import Follow, Members, evaluate
 from unassuming.paper._raster import Raster
 from unassuming.paper._samples import Sample
-from unassuming.plots._canvas import limits
-from unassuming.plots._inputs import values
-from unassuming.regions import Region
-from unassuming.regions._quadratic import QuadraticRegion
-from unassuming.testing._methods import gaussian_process
+from unassuming.plots import limits, values
+from unassuming.regions import QuadraticRegion, Region
+from unassuming.testing import gaussian_process
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +120,12 @@ def reproduce(
     for name, value in (("members", members), ("repetitions", repetitions)):
         if not isinstance(value, (int, np.integer)) or value < 1:
             raise ValueError(
-                complaint(name, "is out of range", "an integer >= 1", repr(value), "Take more.")
+                f"{name} is out of range: expected an integer >= 1, given {value!r}. Take more."
             )
     if number not in FIGURES:
         known = ", ".join(map(str, FIGURES))
         raise ValueError(
-            complaint("figure", "is not in the article", f"one of {known}", number, "Name another.")
+            f"figure is not in the article: expected one of {known}, given {number}. Name another."
         )
     figure = FIGURES[number]
     drawn = tuple(

@@ -5,9 +5,20 @@ functions do not need it.
 """
 
 from unassuming.plots._band import band, band_data
+
+# Shared within the library, not public.
+from unassuming.plots._canvas import BLACK as BLACK
+from unassuming.plots._canvas import BLUE as BLUE
+from unassuming.plots._canvas import ORANGE as ORANGE
+from unassuming.plots._canvas import VERMILION as VERMILION
+from unassuming.plots._canvas import WITHOUT_DATE as WITHOUT_DATE
+from unassuming.plots._canvas import limits as limits
+from unassuming.plots._canvas import percent as percent
+from unassuming.plots._canvas import require_matplotlib as require_matplotlib
 from unassuming.plots._classification import classification, classification_data
 from unassuming.plots._coefficients import coefficients, coefficients_data
 from unassuming.plots._family import family, family_data
+from unassuming.plots._inputs import values as values
 from unassuming.plots._ranks import ranks, ranks_data
 
 __all__ = [

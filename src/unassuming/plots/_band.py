@@ -32,8 +32,7 @@ from unassuming.plots._inputs import (
     output_name,
     used,
 )
-from unassuming.regions import Region
-from unassuming.regions._results import Status
+from unassuming.regions import Region, Status
 from unassuming.streaming import StreamedRegion
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unassuming.regions._results import Status
+from unassuming.regions import Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

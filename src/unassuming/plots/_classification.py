@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
-from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray
 from unassuming.noise import Labels
 from unassuming.plots._canvas import (
@@ -25,8 +24,7 @@ from unassuming.plots._canvas import (
     tints,
 )
 from unassuming.plots._inputs import caveats, like, names, observed, used
-from unassuming.regions import Region
-from unassuming.regions._results import Band, Status
+from unassuming.regions import Band, Region, Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,13 +103,9 @@ def classification_data(
     """
     if region._data.classes is None:
         raise ValueError(
-            complaint(
-                "the region",
-                "is not that of a classifier",
-                "RidgeClassifier, LogisticRegression or ua.LSSVC",
-                type(region.estimator).__name__,
-                "Draw a regression with band or coefficients.",
-            )
+            "the region is not that of a classifier: expected RidgeClassifier, LogisticRegression "
+            f"or ua.LSSVC, given {type(region.estimator).__name__}. Draw a regression with band or "
+            "coefficients."
         )
     if resolution is None:
         resolution = 24 if isinstance(region.noise, Labels) else 60

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.objectives import DesignedObjective
 from unassuming.plots._canvas import (
@@ -22,8 +22,7 @@ from unassuming.plots._canvas import (
     tints,
 )
 from unassuming.plots._inputs import caveats, used
-from unassuming.regions import Region
-from unassuming.regions._piecewise import PiecewiseRegion
+from unassuming.regions import PiecewiseRegion, Region
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,13 +139,9 @@ def _pair(region: Region, which: Sequence[int | str] | None) -> tuple[int, int]:
     good = [k for k in found if isinstance(k, (int, np.integer)) and -d <= k < d]
     if len(found) != 2 or len(good) != 2 or good[0] % d == good[1] % d:
         raise ValueError(
-            complaint(
-                "which",
-                "does not name two coefficients",
-                f"two of {', '.join(known[:6])}{', ...' * (d > 6)}, or their positions",
-                repr(which),
-                "A model with one coefficient has nothing to draw here: use region.interval().",
-            )
+            "which does not name two coefficients: expected two of "
+            f"{', '.join(known[:6])}{', ...' * (d > 6)}, or their positions, given {which!r}. A "
+            "model with one coefficient has nothing to draw here: use region.interval()."
         )
     return good[0] % d, good[1] % d
 

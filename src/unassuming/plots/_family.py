@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unassuming._typing import Array
+from unassuming.inputs import as_seed
 from unassuming.plots._canvas import BLACK, GREY, legend_above, limits, new_axes, percent
 from unassuming.plots._inputs import caveats, features, grid, names, observed, output_name, values
 from unassuming.regions import Region
-from unassuming.regions._seed import as_seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.objectives import DesignedObjective
 from unassuming.regions import Region
@@ -20,13 +19,9 @@ def features(X: Any, count: int) -> Array:
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != count:
         raise ValueError(
-            complaint(
-                "X",
-                "cannot be drawn in this picture",
-                f"a table with {count} feature{'s' * (count > 1)}",
-                f"shape {values.shape}",
-                "band and family draw one feature, classification two; coefficients any number.",
-            )
+            f"X cannot be drawn in this picture: expected a table with {count} "
+            f"feature{'s' * (count > 1)}, given shape {values.shape}. band and family draw one "
+            "feature, classification two; coefficients any number."
         )
     return values
 
@@ -63,13 +58,8 @@ def values(region: Region, coefficients: Array, X: Any) -> Array:
     objective = region.objective
     if not isinstance(objective, DesignedObjective):
         raise TypeError(
-            complaint(
-                "the region",
-                "cannot be drawn over inputs",
-                "a model with features or a kernel",
-                str(objective),
-                "Draw its coefficients.",
-            )
+            "the region cannot be drawn over inputs: expected a model with features or a kernel, "
+            f"given {objective}. Draw its coefficients."
         )
     return objective.response(coefficients @ objective.design.rows(region._transform(X)).T)
 

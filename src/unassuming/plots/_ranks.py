@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import binom
 
-from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
 from unassuming.plots._canvas import BLACK, VERMILION, legend_above, new_axes, tints
 
@@ -65,35 +64,20 @@ def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
     found = np.asarray(ranks)
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
         raise ValueError(
-            complaint(
-                "ranks",
-                "is no list of ranks",
-                "a vector of integers",
-                f"shape {found.shape} of type {found.dtype}",
-                "Collect region.rank(truth) over repeated samples.",
-            )
+            f"ranks is no list of ranks: expected a vector of integers, given shape {found.shape} "
+            f"of type {found.dtype}. Collect region.rank(truth) over repeated samples."
         )
     if found.min() < 1 or found.max() > m:
         raise ValueError(
-            complaint(
-                "ranks",
-                "has entries out of range",
-                f"integers from 1 to m = {m}",
-                f"{found.min()} to {found.max()}",
-                "Pass the m of the regions.",
-            )
+            f"ranks has entries out of range: expected integers from 1 to m = {m}, given "
+            f"{found.min()} to {found.max()}. Pass the m of the regions."
         )
     if bars is None:
         bars = max(b for b in range(1, min(m, _MOST_BARS) + 1) if m % b == 0)
     if bars < 1 or m % bars:
         raise ValueError(
-            complaint(
-                "bars",
-                "does not divide m",
-                f"a divisor of {m}, so that every bar counts as many ranks",
-                bars,
-                "Leave it out for a suitable one.",
-            )
+            f"bars does not divide m: expected a divisor of {m}, so that every bar counts as many "
+            f"ranks, given {bars}. Leave it out for a suitable one."
         )
     edges = np.linspace(0, m, bars + 1) + 0.5
     law, tail = binom(len(found), 1 / bars), (1 - _SURELY) / (2 * bars)

@@ -9,11 +9,11 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.geometry import LineModel, order_statistic
+from unassuming.geometry import order_statistic
+from unassuming.geometry.piecewise import LineModel, Trials, ball_alone, highest_level, outer_bounds
+from unassuming.geometry.quadratic import BallChart
 from unassuming.noise import Symmetric
 from unassuming.objectives import DesignedObjective, FeatureDesign, KernelDesign, Objective
-from unassuming.regions._charts import BallChart
-from unassuming.regions._outer import Trials, ball_alone, highest_level, outer_bounds
 
 Way = tuple[bool | Callable[[], bool], str]
 """Whether something helps, or what finds out, and a sentence."""

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.linalg import norm as _norm
 
+from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry import FormMaker, along_lines
+from unassuming.geometry.quadratic import FormMaker, along_lines, chart_matrix
 from unassuming.noise import BlockSymmetric, Exchangeable, ExchangeableWithin, Noise, Symmetric
 from unassuming.objectives import Design, FeatureDesign, KernelDesign, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._advice import what_helps
-from unassuming.regions._charts import chart_matrix
 from unassuming.regions._results import Boundedness
 
-_EPS = float(np.finfo(np.float64).eps)
 BATCH_BYTES = 2**26
 
 
@@ -167,7 +166,7 @@ def _named(objective: Quadratic, F: Array, maker: FormMaker, projector: Array) -
         names += ["a common free direction"] * (len(values) - len(names))
     found = []
     for name, value in zip(names, values, strict=True):
-        error = np.array([8 * _EPS * np.abs(value).max() + design.rounding * _norm(value)])
+        error = np.array([8 * EPS * np.abs(value).max() + design.rounding * _norm(value)])
         lines = along_lines(maker, np.zeros((1, len(value))), value[None, :], error)
         found.append((int((lines.free & ~lines.empty).sum()), name, value))
     return found

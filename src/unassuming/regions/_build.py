@@ -10,34 +10,40 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from unassuming._errors import complaint, levels_to_user
+from unassuming._errors import levels_to_user
 from unassuming._typing import Array, IntArray
-from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.noise._parts import restricted
-from unassuming.objectives import Design, FeatureDesign, Objective, Quadratic, factory_for
-from unassuming.objectives._check import check_objective
-from unassuming.ranking import check_m, draw_tie_order
-from unassuming.regions._data import Data, as_inputs, check_columns, check_data, column_names
-from unassuming.regions._describe import (
-    PUBLISHED_CLASSIFIER,
-    Description,
-    shown,
-    spoken,
-    with_plain_numbers,
-)
-from unassuming.regions._labels import LabelRegion
-from unassuming.regions._options import check_options, is_label_model
-from unassuming.regions._piecewise import PiecewiseRegion
-from unassuming.regions._pipeline import (
+from unassuming._words import shown, spoken, with_plain_numbers
+from unassuming.inputs import (
+    Data,
+    as_inputs,
+    as_seed,
+    check_columns,
+    check_data,
+    check_options,
+    column_names,
     fit_transform_without_y,
     frozen_steps,
+    is_label_model,
     seed_unset,
     split_pipeline,
+    streams,
 )
+from unassuming.membership import RankEngine
+from unassuming.noise import Labels, Noise, Perturbations, restricted
+from unassuming.objectives import (
+    Design,
+    FeatureDesign,
+    Objective,
+    Quadratic,
+    check_objective,
+    factory_for,
+)
+from unassuming.ranking import check_m, draw_tie_order
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
+from unassuming.regions._labels import LabelRegion
+from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._quadratic import QuadraticRegion
-from unassuming.regions._ranks import RankEngine
 from unassuming.regions._region import Region
-from unassuming.regions._seed import as_seed, streams
 from unassuming.regions._sources import builder_for
 
 
@@ -219,38 +225,25 @@ def _transformed(transformers: Pipeline | None, names: list[Any] | None, X: Any)
 def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: bool) -> None:
     if objective.labels_only and not isinstance(noise, Labels):
         raise ValueError(
-            complaint(
-                "noise",
-                f"does not fit {objective}, a model of labels",
-                "noise='labels', the default of classifiers",
-                repr(noise),
-                "Leave it out: the region is then exact.",
-            )
+            f"noise does not fit {objective}, a model of labels: expected noise='labels', the "
+            f"default of classifiers, given {noise!r}. Leave it out: the region is then exact."
         )
     if classify and not isinstance(noise, Labels):
         warnings.warn(PUBLISHED_CLASSIFIER, UserWarning, stacklevel=levels_to_user())
     if isinstance(noise, Labels) and not classify:
         raise ValueError(
-            complaint(
-                "noise",
-                "'labels' needs a classifier",
-                "RidgeClassifier, LogisticRegression or ua.LSSVC, or another assumption",
-                type(model).__name__,
-                "Use noise='symmetric' or 'exchangeable' for regression.",
-            )
+            "noise 'labels' needs a classifier: expected RidgeClassifier, LogisticRegression or "
+            f"ua.LSSVC, or another assumption, given {type(model).__name__}. Use noise='symmetric' "
+            "or 'exchangeable' for regression."
         )
 
 
 def _precomputed(K: Array, data: Data) -> Array:
     if K.shape[1] != len(data.rows):
         raise ValueError(
-            complaint(
-                "X",
-                "is no precomputed kernel matrix",
-                f"a square matrix of {len(data.rows)} rows and columns",
-                f"shape {(len(data.rows), K.shape[1])}",
-                "Pass the kernel values between the training inputs.",
-            )
+            f"X is no precomputed kernel matrix: expected a square matrix of {len(data.rows)} rows "
+            f"and columns, given shape {(len(data.rows), K.shape[1])}. Pass the kernel values "
+            "between the training inputs."
         )
     return K[:, data.rows]
 

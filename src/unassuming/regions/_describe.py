@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from copy import deepcopy
 from dataclasses import dataclass
 from html import escape
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 
@@ -37,29 +34,6 @@ def not_admitted(values: Array) -> str:
         f"The candidate is no regression function of labels ±1: it takes the value {worst:.4g} at "
         "an input, outside [-1, 1], and lies in no region."
     )
-
-
-def with_plain_numbers(estimator: Any) -> Any:
-    """Return a copy whose parameters are Python's numbers, as in a file, instead of NumPy's."""
-    copy = deepcopy(estimator)
-    parameters = copy.get_params() if hasattr(copy, "get_params") else {}
-    scalars = {n: v for n, v in parameters.items() if isinstance(v, np.generic)}
-    return copy.set_params(**{n: v.item() for n, v in scalars.items()}) if scalars else copy
-
-
-def shown(estimator: Any) -> str:
-    """Return an estimator in one line; functions by their names, without addresses in memory."""
-    if isinstance(estimator, np.generic):  # or a parameter of one
-        estimator = estimator.item()
-    text = " ".join(repr(estimator).split())
-    text = re.sub(r"<(?:function|built-in function) (\S+)(?: at 0x[0-9a-fA-F]+)?>", r"\1", text)
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
-
-
-def spoken(label: Any) -> str:
-    """Name a class as the user wrote it: text in quotes, numbers plainly."""
-    plain = label.item() if isinstance(label, np.generic) else label
-    return f"{plain:g}" if isinstance(plain, float) else repr(plain)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from scipy.stats import rankdata
 
 from unassuming._frames import apart, as_frame
 from unassuming._typing import Array, IntArray
+from unassuming.inputs import Data
 from unassuming.noise import Exchangeable, Noise, Symmetric
 from unassuming.objectives import Objective
-from unassuming.regions._data import Data
 from unassuming.regions._describe import Description
-from unassuming.regions._unbiased import least_biased_fit
+from unassuming.regions._least_biased_fit import least_biased_fit
 
 CAVEAT = (
     "Residuals are not the noise: the fit has moved them, p-values are approximate, and a test "

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.geometry.quadratic import BallChart, ball_chart
+from unassuming.inputs import as_functionals
 from unassuming.objectives import Design, DesignedObjective, KernelDesign
 from unassuming.ranking import Level
 from unassuming.regions._advice import Asked
-from unassuming.regions._charts import BallChart, ball_chart
-from unassuming.regions._directions import as_functionals
 from unassuming.regions._region import Region
 from unassuming.regions._results import Band, Interval, Status
 
@@ -160,13 +160,8 @@ class FunctionalRegion(Region):
         chosen = target or ("function" if kernel and norm_bound is not None else "representation")
         if chosen not in ("representation", "function"):
             raise ValueError(
-                complaint(
-                    "target",
-                    "is unknown",
-                    "'representation' or 'function'",
-                    repr(target),
-                    "Leave it out for the default.",
-                )
+                f"target is unknown: expected 'representation' or 'function', given {target!r}. "
+                "Leave it out for the default."
             )
         if chosen == "function" and not kernel:
             raise NotAvailable(
@@ -303,13 +298,8 @@ class FunctionalRegion(Region):
         check_norm_bound(norm_bound)
         if not isinstance(inner, (bool, np.bool_)):
             raise ValueError(
-                complaint(
-                    "inner",
-                    "is neither true nor false",
-                    "True or False",
-                    repr(inner),
-                    "Pass inner=True for bounds that members attain.",
-                )
+                f"inner is neither true nor false: expected True or False, given {inner!r}. Pass "
+                "inner=True for bounds that members attain."
             )
         if inner and norm_bound is not None:
             self._require_inside(norm_bound, ", or leave out inner=True for the outer bounds alone")
@@ -363,13 +353,8 @@ def check_norm_bound(norm_bound: float | None) -> None:
     number = isinstance(norm_bound, Real) and not isinstance(norm_bound, bool)
     if not number or not np.isfinite(norm_bound) or norm_bound <= 0:
         raise ValueError(
-            complaint(
-                "norm_bound",
-                "is out of range",
-                "one finite number > 0",
-                repr(norm_bound),
-                "Pass an upper bound on the norm that you are ready to assume.",
-            )
+            f"norm_bound is out of range: expected one finite number > 0, given {norm_bound!r}. "
+            "Pass an upper bound on the norm that you are ready to assume."
         )
 
 

@@ -7,16 +7,23 @@ from functools import cached_property
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry import (
+from unassuming.geometry import order_statistic
+from unassuming.geometry.quadratic import (
     FREE,
+    BallChart,
     FormMaker,
     Forms,
     LineQuadratics,
     along_lines,
+    ball_supports,
+    chart_for,
     exits,
     farthest,
-    order_statistic,
+    supports,
+    whitened_chart,
+    whitened_matrix,
 )
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import KernelDesign, Quadratic
@@ -28,17 +35,9 @@ from unassuming.regions._boundedness import (
     known,
     remedy,
 )
-from unassuming.regions._charts import (
-    BallChart,
-    chart_for,
-    whitened_chart,
-    whitened_matrix,
-)
-from unassuming.regions._inner import InnerSearch
 from unassuming.regions._results import Boundedness, Status
-from unassuming.regions._supports import ball_supports, supports
+from unassuming.regions.search._ray_search import InnerSearch
 
-_EPS = float(np.finfo(np.float64).eps)
 _LARGEST_SEARCH = 2**26
 _LARGEST_TABLE = 2**20
 
@@ -106,7 +105,7 @@ class Geometry:
         """
         Phi = self.objective.design.matrix
         terms = np.linalg.norm(self.root * (np.abs(changes) @ np.abs(Phi.T)), axis=1)
-        unit = _EPS * sum(Phi.shape) + self.objective.design.rounding
+        unit = EPS * sum(Phi.shape) + self.objective.design.rounding
         return self.root * (changes @ Phi.T), unit * terms
 
     def lines_to_walk(self, start: Array, directions: Array) -> LineQuadratics:

@@ -12,23 +12,25 @@ from scipy.linalg import orth, svd
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry import (
+from unassuming.geometry import BracketedLines, Lines
+from unassuming.geometry.labels import (
+    GAP,
+    LARGEST_RANK,
+    NODES,
+    OUTWARD,
     Admissible,
     Boxes,
-    BracketedLines,
     LabelLines,
     LabelModel,
-    Lines,
+    Support,
 )
-from unassuming.geometry._admissible import OUTWARD
-from unassuming.geometry._boxes import GAP, LARGEST_RANK, NODES, Support
+from unassuming.geometry.quadratic import BallChart
 from unassuming.objectives import DesignedObjective, KernelDesign, LeastNormScore, Quadratic
 from unassuming.ranking import Level
-from unassuming.regions._charts import BallChart
 from unassuming.regions._functionals import attained
 from unassuming.regions._piecewise import PiecewiseRegion
 from unassuming.regions._results import Boundedness, Status
-from unassuming.regions._walk import Ball, Walk
+from unassuming.regions.search._proposals import Ball, Walk
 
 _SMALLEST = 1e-3
 """Singular values of Φ are raised to this share of the largest, in walks."""

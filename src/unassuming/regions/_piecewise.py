@@ -11,28 +11,27 @@ from scipy.linalg import null_space
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry import (
-    BracketedLines,
+from unassuming.geometry import BracketedLines, Lines, order_statistic
+from unassuming.geometry.piecewise import (
     LineModel,
-    Lines,
     PiecewiseLines,
-    order_statistic,
+    ball_alone,
+    open_directions,
+    outer_bounds,
 )
+from unassuming.geometry.quadratic import BallChart
+from unassuming.inputs import as_directions, as_vector, split_pipeline
+from unassuming.membership import Candidates
 from unassuming.objectives import Design, DesignedObjective, KernelDesign, LeastNormScore
 from unassuming.ranking import Level, as_double, as_levels
 from unassuming.regions._advice import Adviser, Asked, what_helps
-from unassuming.regions._candidates import Candidates
-from unassuming.regions._charts import BallChart
-from unassuming.regions._climb import climb
 from unassuming.regions._describe import Description
-from unassuming.regions._directions import as_directions, as_vector
-from unassuming.regions._endless import Endless, direction_in_words, most_seen
 from unassuming.regions._functionals import FunctionalRegion, check_norm_bound
-from unassuming.regions._outer import ball_alone, open_directions, outer_bounds
-from unassuming.regions._pipeline import split_pipeline
 from unassuming.regions._results import Levels, Status
-from unassuming.regions._sampling import Members, check_sampling, hit_and_run, walk
-from unassuming.regions._walk import Ball, Walk
+from unassuming.regions.search._endless_rays import Endless, direction_in_words, most_seen
+from unassuming.regions.search._hill_climbing import climb
+from unassuming.regions.search._hit_and_run import Members, check_sampling, hit_and_run, walk
+from unassuming.regions.search._proposals import Ball, Walk
 
 T = TypeVar("T")
 

@@ -9,22 +9,23 @@ from typing import Any
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._rounding import EPS
 from unassuming._typing import Array
-from unassuming.geometry import covered, intervals, order_statistic
+from unassuming.geometry import order_statistic
+from unassuming.geometry.quadratic import BallChart, covered, intervals
+from unassuming.inputs import as_directions, as_vector
 from unassuming.objectives import Quadratic
 from unassuming.ranking import Level
-from unassuming.regions._charts import BallChart
 from unassuming.regions._describe import Description
-from unassuming.regions._directions import as_directions, as_vector
 from unassuming.regions._functionals import FunctionalRegion, check_norm_bound
 from unassuming.regions._geometry import Geometry
 from unassuming.regions._results import Ellipsoid, Status
-from unassuming.regions._sampling import check_sampling, hit_and_run
+from unassuming.regions.search._hit_and_run import check_sampling, hit_and_run
 
 _LARGEST_TO_EXAMINE = 500
 """Rows up to which ``print(region)`` says whether it is bounded."""
 
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+_ROUNDING = 8 * EPS
 
 _SHARES = (1 - 1e-6, 1 - 1e-4, 0.999, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1, 0.0)
 

@@ -11,20 +11,19 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
+from unassuming._words import shown
+from unassuming.inputs import Data
+from unassuming.membership import FITTED, Candidates, RankEngine, resolve
 from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.objectives import DesignedObjective, Objective, Quadratic
 from unassuming.ranking import Level, RankTest, as_double, as_levels
-from unassuming.regions._candidates import FITTED, Candidates, resolve
-from unassuming.regions._data import Data
 from unassuming.regions._describe import (
     PROBABILITIES,
     PUBLISHED_CLASSIFIER,
     Description,
     not_admitted,
-    shown,
 )
 from unassuming.regions._diagnose import Diagnosis, diagnose
-from unassuming.regions._ranks import RankEngine
 from unassuming.regions._results import Levels
 from unassuming.regions._tuning import Tuning, with_tuning
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from unassuming._frames import apart, as_frame
 from unassuming._typing import Array, BoolArray
-from unassuming.regions._directions import as_points
+from unassuming.inputs import as_points
 
 T = TypeVar("T")
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unassuming._typing import IntArray
-from unassuming.regions._describe import Description, shown
+from unassuming._words import shown
+from unassuming.regions._describe import Description
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,8 @@ from unassuming._archive import read, write
 from unassuming._errors import complaint
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
-from unassuming.io._code import difference
-from unassuming.io._noise import describe_noise, known_noise
-from unassuming.io._save import describe_estimator, known_class
-from unassuming.noise import Noise
-from unassuming.noise._rows import RowNoise
+from unassuming.io import describe_estimator, describe_noise, difference, known_class, known_noise
+from unassuming.noise import Noise, RowNoise
 from unassuming.streaming._ledger import Pending
 from unassuming.streaming._sums import Part
 
@@ -136,13 +133,8 @@ def _noise(saved: dict[str, Any], store: Store, given: Noise | None) -> Noise:
         return known
     if given is None or type(given).__name__ != saved["class"]:
         raise ValueError(
-            complaint(
-                "noise",
-                "is needed to go on, since code is not saved",
-                f"an instance of {saved['class']}",
-                repr(given),
-                "Pass StreamingRegion.load(path, noise=...).",
-            )
+            "noise is needed to go on, since code is not saved: expected an instance of "
+            f"{saved['class']}, given {given!r}. Pass StreamingRegion.load(path, noise=...)."
         )
     same = known.same_as(given) if isinstance(known, RowNoise) else repr(given) == saved["shown"]
     if not same:
@@ -164,13 +156,8 @@ def _model(saved: dict[str, Any], given: Any) -> Any:
         return cls(**saved["parameters"])
     if given is None:
         raise ValueError(
-            complaint(
-                "estimator",
-                "is needed to go on, since code is not saved",
-                f"the same as before, {saved['shown']}",
-                "None",
-                "Pass StreamingRegion.load(path, estimator=...).",
-            )
+            "estimator is needed to go on, since code is not saved: expected the same as before, "
+            f"{saved['shown']}, given None. Pass StreamingRegion.load(path, estimator=...)."
         )
     apart = difference(saved["described"], describe_estimator(given)["described"])
     if apart is not None:
@@ -188,23 +175,14 @@ def _check_features(stream: StreamingRegion, inputs: Any, expected: Any) -> None
 
 def _other_estimator(expected: str, given: str) -> ValueError:
     return ValueError(
-        complaint(
-            "estimator",
-            "is not the one of the checkpoint",
-            expected,
-            given,
-            "Pass the same pipeline, fitted as before.",
-        )
+        f"estimator is not the one of the checkpoint: expected {expected}, given {given}. Pass the "
+        "same pipeline, fitted as before."
     )
 
 
 def _unreadable(path: AnyPath, why: str) -> ValueError:
     return ValueError(
-        complaint(
-            "the file",
-            "is no checkpoint",
-            "a file that StreamingRegion.save has written, whole and unchanged",
-            f"{os.fspath(path)}, {why}",
-            "It is left as it is: use another checkpoint, or start again without one.",
-        )
+        "the file is no checkpoint: expected a file that StreamingRegion.save has written, whole "
+        f"and unchanged, given {os.fspath(path)}, {why}. It is left as it is: use another "
+        "checkpoint, or start again without one."
     )

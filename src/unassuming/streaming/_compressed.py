@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import svd
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
+from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic
 from unassuming.streaming._sums import TAME, between
 
-_EPS = float(np.finfo(np.float64).eps)
 _LOST = 1e-3
 """The largest relative error that means may make in a direction."""
 
@@ -86,7 +86,7 @@ def compress(
         nλ.
     """
     d = len(R) - 1
-    unit = 16 * _EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
+    unit = 16 * EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
     basis, phi = _range(R[:, :d], unit, intercept=intercept)
     y_q, residual = basis.T @ R[:, d], R[:, d].copy()
     for _ in range(2):  # twice, for rounding
@@ -126,10 +126,10 @@ def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:
     seen = length > 0
     errors = np.linalg.norm(vt[:r][:, seen] * (size[seen] / length[seen]), axis=1)
     spread = float((s[:r] / errors).min(initial=1.0))
-    if first and _LOST * spread < _EPS:
+    if first and _LOST * spread < EPS:
         raise _refused(
             "differ too little beside their means for sums over the rows",
-            f"combinations that vary by {_EPS / _LOST:.1g} of these or more",
+            f"combinations that vary by {EPS / _LOST:.1g} of these or more",
             f"one that varies by {spread:.1g}",
         )
     basis, inside = np.zeros((k, first + r)), np.zeros((first + r, d))
@@ -167,11 +167,6 @@ def _isometries(E: Array, rounding: float) -> Array:
 
 def _refused(wrong: str, expected: str, given: str) -> ValueError:
     return ValueError(
-        complaint(
-            "the features",
-            wrong,
-            expected,
-            given,
-            "Subtract a number near their means, leave some out, or build the region in memory.",
-        )
+        f"the features {wrong}: expected {expected}, given {given}. Subtract a number near their "
+        "means, leave some out, or build the region in memory."
     )

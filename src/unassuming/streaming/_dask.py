@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from unassuming._errors import complaint
+from unassuming.inputs import rows_between
 from unassuming.noise import Noise
 from unassuming.ranking import TIES
 from unassuming.regions import Region
-from unassuming.regions._data import rows_between
 from unassuming.streaming._stream import StreamingRegion
 
 _FAN_IN = 4
@@ -119,26 +119,17 @@ def _parts(values: Any, lengths: list[int], known: list[int] | None = None) -> l
 
 def _apart(found: list[int], lengths: list[int]) -> ValueError:
     return ValueError(
-        complaint(
-            "X",
-            "and y (or sample_weight) differ in length",
-            f"{sum(lengths)} rows, as X has",
-            sum(found),
-            "Pass one output for each row of X.",
-        )
+        f"X and y (or sample_weight) differ in length: expected {sum(lengths)} rows, as X has, "
+        f"given {sum(found)}. Pass one output for each row of X."
     )
 
 
 def _check(X: Any, weighting: Any, ties: str) -> None:
     if not is_dask(X):
         raise TypeError(
-            complaint(
-                "X",
-                "is in memory while y or sample_weight is not",
-                "a dask array or dataframe, or all of them in memory",
-                type(X).__name__,
-                "Use dask.compute(y), or make X a dask collection as well.",
-            )
+            "X is in memory while y or sample_weight is not: expected a dask array or dataframe, "
+            f"or all of them in memory, given {type(X).__name__}. Use dask.compute(y), or make X a "
+            "dask collection as well."
         )
     if not (weighting is None or (isinstance(weighting, str) and weighting == "hessian")):
         raise ValueError(
@@ -152,5 +143,5 @@ def _check(X: Any, weighting: Any, ties: str) -> None:
         )
     if ties not in TIES:
         raise ValueError(
-            complaint("ties", "is unknown", "'random' or 'favour'", repr(ties), "Choose one.")
+            f"ties is unknown: expected 'random' or 'favour', given {ties!r}. Choose one."
         )

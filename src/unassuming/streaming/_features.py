@@ -14,10 +14,8 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 from sklearn.utils import resample
 from sklearn.utils.validation import check_is_fitted
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
-from unassuming.regions._data import as_inputs, check_columns, column_names, rows_between
-from unassuming.regions._pipeline import seed_unset
+from unassuming.inputs import as_inputs, check_columns, column_names, rows_between, seed_unset
 
 
 def fixed_transformers(estimator: Any, rng: np.random.Generator) -> Pipeline | None:
@@ -29,13 +27,9 @@ def fixed_transformers(estimator: Any, rng: np.random.Generator) -> Pipeline | N
     for name, step in transformers.steps:
         if not (_passes(step) or _fitted(step) or _blind(step)):
             raise TypeError(
-                complaint(
-                    f"the transformer {name!r}",
-                    "would have to see all rows before it can transform one",
-                    "one that is stateless or already fitted",
-                    f"{type(step).__name__}, not fitted",
-                    "Fit it on other inputs, or on some of these, before.",
-                )
+                f"the transformer {name!r} would have to see all rows before it can transform one: "
+                f"expected one that is stateless or already fitted, given {type(step).__name__}, "
+                "not fitted. Fit it on other inputs, or on some of these, before."
             )
     if any(not _passes(step) and not _fitted(step) for _, step in steps):
         seed_unset(transformers, rng)
@@ -69,13 +63,8 @@ class Features:
             self.width = matrix.shape[1]
         elif matrix.shape[1] != self.width:
             raise ValueError(
-                complaint(
-                    "X",
-                    "has the wrong number of features",
-                    f"{self.width}, as before",
-                    matrix.shape[1],
-                    "Pass the same columns.",
-                )
+                f"X has the wrong number of features: expected {self.width}, as before, given "
+                f"{matrix.shape[1]}. Pass the same columns."
             )
         return matrix
 
@@ -93,13 +82,10 @@ class Features:
             alone = deepcopy(rows_between(X, row.start, row.stop))
             if not self.alike(as_inputs(_transformed(self.transformers, alone)), matrix[row]):
                 raise ValueError(
-                    complaint(
-                        "the transformers",
-                        "do not act row by row, so that the region would depend on the chunks",
-                        "the same features for a row alone and among others",
-                        f"other features for the {which} row of this chunk alone",
-                        "Use functions of one row, and transformers fitted on other inputs before.",
-                    )
+                    "the transformers do not act row by row, so that the region would depend on "
+                    "the chunks: expected the same features for a row alone and among others, "
+                    f"given other features for the {which} row of this chunk alone. Use functions "
+                    "of one row, and transformers fitted on other inputs before."
                 )
 
     def _names(self, features: Any) -> list[str] | None:

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array, BoolArray
 
 Node = tuple[int, int]
@@ -140,13 +139,8 @@ class Ledger:
             if joined and first < joined[-1][1]:
                 again = f"rows {first} to {min(stop, joined[-1][1]) - 1} (counted from 0) twice"
                 raise ValueError(
-                    complaint(
-                        "the rows",
-                        "overlap those that are there already",
-                        "every row once",
-                        again,
-                        "Number the rows of each shard with first_row.",
-                    )
+                    "the rows overlap those that are there already: expected every row once, "
+                    f"given {again}. Number the rows of each shard with first_row."
                 )
             if joined and first == joined[-1][1]:
                 joined[-1] = (joined[-1][0], stop)

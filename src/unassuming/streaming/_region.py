@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from unassuming._errors import NotAvailable
+from unassuming.inputs import Data
 from unassuming.noise import Noise, Perturbations
-from unassuming.regions._data import Data
-from unassuming.regions._diagnose import Diagnosis
-from unassuming.regions._quadratic import QuadraticRegion
+from unassuming.regions import Diagnosis, QuadraticRegion
 
 
 class StreamedRegion(QuadraticRegion):

@@ -10,12 +10,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
-from unassuming.noise import Noise, Perturbations, as_noise
-from unassuming.noise._keyed import draw_key
-from unassuming.noise._rows import RowNoise
-from unassuming.noise._signs import SignFlips
+from unassuming.inputs import (
+    as_finite,
+    as_outputs,
+    as_seed,
+    as_weights,
+    row_count,
+    rows_between,
+    split_pipeline,
+    streams,
+)
+from unassuming.membership import RankEngine
+from unassuming.noise import Noise, Perturbations, RowNoise, SignFlips, as_noise, draw_key
 from unassuming.objectives import (
     Quadratic,
     factory_for,
@@ -23,12 +30,7 @@ from unassuming.objectives import (
     from_ridge,
 )
 from unassuming.ranking import check_m, draw_tie_order
-from unassuming.regions import Region
-from unassuming.regions._build import describe
-from unassuming.regions._data import as_finite, as_outputs, as_weights, row_count, rows_between
-from unassuming.regions._pipeline import split_pipeline
-from unassuming.regions._ranks import RankEngine
-from unassuming.regions._seed import as_seed, streams
+from unassuming.regions import Region, describe
 from unassuming.streaming._checkpoint import read_checkpoint, write_checkpoint
 from unassuming.streaming._compressed import compress, uncompressed
 from unassuming.streaming._features import Features, fixed_transformers
@@ -188,13 +190,8 @@ class StreamingRegion:
         """
         if not isinstance(other, StreamingRegion):
             raise TypeError(
-                complaint(
-                    "other",
-                    "is no stream",
-                    "a StreamingRegion",
-                    type(other).__name__,
-                    "Merge before asking for the region.",
-                )
+                f"other is no stream: expected a StreamingRegion, given {type(other).__name__}. "
+                "Merge before asking for the region."
             )
         theirs = other._identity()
         for name, value in self._identity().items():
@@ -301,13 +298,8 @@ class StreamingRegion:
         integer = isinstance(first_row, (int, np.integer)) and not isinstance(first_row, bool)
         if not integer or first_row < 0:
             raise ValueError(
-                complaint(
-                    "first_row",
-                    "is no row number",
-                    "an integer >= 0",
-                    repr(first_row),
-                    "Count the rows of the whole data set from 0.",
-                )
+                f"first_row is no row number: expected an integer >= 0, given {first_row!r}. Count "
+                "the rows of the whole data set from 0."
             )
         return int(first_row)
 
@@ -316,24 +308,14 @@ class StreamingRegion:
             return None
         if not isinstance(self.noise, SignFlips):
             raise ValueError(
-                complaint(
-                    "sample_weight",
-                    f"does not go with {self.noise!r}, which mixes rows",
-                    "no weights, or noise='symmetric'",
-                    "weights",
-                    "Leave one of them out.",
-                )
+                f"sample_weight does not go with {self.noise!r}, which mixes rows: expected no "
+                "weights, or noise='symmetric', given weights. Leave one of them out."
             )
         weight = as_weights(sample_weight, rows)
         if not (weight > 0).all():
             raise ValueError(
-                complaint(
-                    "sample_weight",
-                    "is not positive",
-                    "weights > 0",
-                    weight.min(),
-                    "Drop rows of weight zero before they are numbered.",
-                )
+                f"sample_weight is not positive: expected weights > 0, given {weight.min()}. Drop "
+                "rows of weight zero before they are numbered."
             )
         return weight
 
@@ -360,23 +342,13 @@ class StreamingRegion:
         n, ledger = self.n, self._ledger
         if n < 2:
             raise ValueError(
-                complaint(
-                    "the data",
-                    "are too few",
-                    "at least 2 rows",
-                    n,
-                    "Pass more rows to partial_fit.",
-                )
+                f"the data are too few: expected at least 2 rows, given {n}. Pass more rows to "
+                "partial_fit."
             )
         for first, stop in ledger.gaps():
             raise ValueError(
-                complaint(
-                    "the data",
-                    "have a gap",
-                    f"all rows from 0 to {self.next_row - 1}",
-                    f"no rows {first} to {stop - 1}",
-                    "Pass these rows, or merge the shard that has them.",
-                )
+                f"the data have a gap: expected all rows from 0 to {self.next_row - 1}, given no "
+                f"rows {first} to {stop - 1}. Pass these rows, or merge the shard that has them."
             )
         self.noise.check_length(n)
         objective, perturbations = self._problem(n)
@@ -422,13 +394,8 @@ class StreamingRegion:
             finite = np.isfinite(4 * squares).all() and np.isfinite(4 * whole.moved).all()
         if not finite:
             raise ValueError(
-                complaint(
-                    "the data",
-                    "are too large for double precision",
-                    "squares that add up to less than 1e300",
-                    "an overflow",
-                    "Rescale the features or y.",
-                )
+                "the data are too large for double precision: expected squares that add up to "
+                "less than 1e300, given an overflow. Rescale the features or y."
             )
         whole = sums.turned(whole)
         return compress(whole.basis, whole.moved, n, alpha, intercept=intercept, names=names)
@@ -446,13 +413,8 @@ class StreamingRegion:
 
 def _other_stream(what: str, expected: str, given: str) -> ValueError:
     return ValueError(
-        complaint(
-            "other",
-            f"is a stream of another {what}",
-            expected,
-            given,
-            "Give all shards the same fitted model, noise, m and random_state.",
-        )
+        f"other is a stream of another {what}: expected {expected}, given {given}. Give all shards "
+        "the same fitted model, noise, m and random_state."
     )
 
 
@@ -460,14 +422,9 @@ def _row_noise(noise: str | Noise) -> RowNoise:
     chosen = as_noise(noise)
     if not isinstance(chosen, RowNoise) or _draws_otherwise(chosen):
         raise ValueError(
-            complaint(
-                "noise",
-                "cannot be drawn row by row",
-                "'symmetric', ua.noise.BlockSymmetric(blocks) or "
-                "ua.noise.ExchangeableWithin(block_rows)",
-                repr(chosen),
-                "Choose one of these, or build the region in memory.",
-            )
+            "noise cannot be drawn row by row: expected 'symmetric', "
+            "ua.noise.BlockSymmetric(blocks) or ua.noise.ExchangeableWithin(block_rows), given "
+            f"{chosen!r}. Choose one of these, or build the region in memory."
         )
     return chosen
 
@@ -482,13 +439,8 @@ def _draws_otherwise(noise: RowNoise) -> bool:
 def _count(m: Any) -> int:
     if isinstance(m, str):
         raise ValueError(
-            complaint(
-                "m",
-                "must be known before the first row",
-                "an integer of at least 2",
-                repr(m),
-                "Pass e.g. m=100.",
-            )
+            "m must be known before the first row: expected an integer of at least 2, given "
+            f"{m!r}. Pass e.g. m=100."
         )
     return check_m(m)
 
@@ -498,13 +450,9 @@ def _probe(model: Any) -> Quadratic:
     factory = factory_for(model)
     if factory not in (from_linear_regression, from_ridge):
         raise TypeError(
-            complaint(
-                "estimator",
-                "needs all rows at once",
-                "LinearRegression, Ridge, or a Pipeline ending in one of them",
-                type(model).__name__,
-                "Use features such as Nystroem with Ridge in the place of a kernel.",
-            )
+            "estimator needs all rows at once: expected LinearRegression, Ridge, or a Pipeline "
+            f"ending in one of them, given {type(model).__name__}. Use features such as Nystroem "
+            "with Ridge in the place of a kernel."
         )
     objective = factory(model, np.ones((2, 1)), np.zeros(2), None)
     assert isinstance(objective, Quadratic)

@@ -9,11 +9,9 @@ from typing import final
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from unassuming._rounding import powers_of_two
 from unassuming._typing import Array
-from unassuming.noise._keyed import Key
-from unassuming.noise._rows import RowNoise
-from unassuming.noise._signs import SignFlips
-from unassuming.objectives._whitening import powers_of_two
+from unassuming.noise import Key, RowNoise, SignFlips
 
 LEAF_ROWS = 1024
 """Rows that are summed at once: products of their columns stay near the cache."""

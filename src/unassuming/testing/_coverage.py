@@ -10,17 +10,14 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._progress import progress
 from unassuming._typing import Array
+from unassuming.inputs import as_seed, check_options, is_label_model, split_pipeline
 from unassuming.noise import LARGEST_GROUP, Noise
-from unassuming.objectives import Design, factory_for, register_objective
-from unassuming.objectives._registry import Factory
+from unassuming.objectives import Design, Factory, factory_for, register_objective
 from unassuming.ranking import Level
 from unassuming.regions import Region, confidence_region
-from unassuming.regions._options import check_options, is_label_model
-from unassuming.regions._pipeline import split_pipeline
-from unassuming.regions._seed import as_seed
 from unassuming.testing._methods import (
     BAND,
     BOOTSTRAP,
@@ -178,7 +175,9 @@ def _check_numbers(
     ]
     for name, good, expected, given, remedy in checks:
         if not good:
-            raise ValueError(complaint(name, "is out of range", expected, repr(given), remedy))
+            raise ValueError(
+                f"{name} is out of range: expected {expected}, given {given!r}. {remedy}"
+            )
 
 
 Outcome = tuple[bool, float, float] | None
@@ -247,13 +246,8 @@ def _drawn(make_data: MakeData, rng: np.random.Generator) -> tuple[Any, Any, Cal
         if isinstance(made, tuple) and len(made) == 3:
             given = f"a third value of type {type(made[2]).__name__}"
         raise TypeError(
-            complaint(
-                "make_data",
-                "returned something else",
-                "X, y and the truth f, a function of X",
-                given,
-                "Return X, y, f.",
-            )
+            "make_data returned something else: expected X, y and the truth f, a function of X, "
+            f"given {given}. Return X, y, f."
         )
     return made
 

@@ -15,11 +15,10 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.inputs import as_inputs, seed_unset
 from unassuming.objectives import FeatureDesign
 from unassuming.ranking import Level
 from unassuming.regions import Region
-from unassuming.regions._data import as_inputs
-from unassuming.regions._pipeline import seed_unset
 
 REGION = "region, membership of the truth"
 BAND = "region, outer band"

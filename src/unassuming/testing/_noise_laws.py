@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
+from unassuming.inputs import as_seed
 from unassuming.noise import Noise
-from unassuming.regions._seed import as_seed
 
 _SEE = "See the how-to 'Add a noise class'."
 _SIZE = 5  # transformations drawn to look at
@@ -184,4 +183,4 @@ def _simulated(noise: Noise, n: int, rng: np.random.Generator) -> IntArray:
 
 
 def _broken(name: str, wrong: str, expected: str, given: str, remedy: str) -> AssertionError:
-    return AssertionError(complaint(name, wrong, expected, given, remedy))
+    return AssertionError(f"{name} {wrong}: expected {expected}, given {given}. {remedy}")

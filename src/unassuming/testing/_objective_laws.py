@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import NotAvailable, complaint
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.inputs import as_seed, is_label_model, split_pipeline
 from unassuming.objectives import Objective
 from unassuming.regions import confidence_region
-from unassuming.regions._options import is_label_model
-from unassuming.regions._pipeline import split_pipeline
-from unassuming.regions._seed import as_seed
 
 _SEE = "See the how-to 'Add an objective'."
 _TOLERANCE = 1e-8
@@ -170,4 +168,4 @@ def _same(ours: Array, theirs: Array) -> bool:
 
 
 def _broken(name: str, wrong: str, expected: str, given: str, remedy: str) -> AssertionError:
-    return AssertionError(complaint(name, wrong, expected, given, remedy))
+    return AssertionError(f"{name} {wrong}: expected {expected}, given {given}. {remedy}")

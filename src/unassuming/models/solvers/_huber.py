@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lstsq, qr, solve_triangular
 
-from unassuming._errors import complaint
+from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.models.solvers._huber_scale import huber_scale
-
-_EPS = float(np.finfo(np.float64).eps)
 
 
 def concomitant_huber(
@@ -78,7 +76,7 @@ def concomitant_huber(
             break
         current = trial
         best = min(best, current, key=lambda point: point.error)
-    if best.sigma <= 1e4 * _EPS * problem.spread_inside(best):
+    if best.sigma <= 1e4 * EPS * problem.spread_inside(best):
         # The infimum lies at scale zero, where the fit passes through too many points.
         raise problem.collapsed(best.r)
     return best.a / columns, best.sigma
@@ -118,7 +116,7 @@ class _Profile:
     def at(self, a: Array) -> _Point:
         r = self.y - self.design @ a
         spread = np.abs(self.y) + self.size_of_design @ np.abs(a)
-        r[np.abs(r) <= 8.0 * _EPS * (np.abs(self.y) + np.abs(self.y - r))] = 0.0  # rounding
+        r[np.abs(r) <= 8.0 * EPS * (np.abs(self.y) + np.abs(self.y - r))] = 0.0  # rounding
         sigma = float(huber_scale(r, self.weights, self.epsilon))
         if not np.isfinite(sigma):
             raise self.collapsed(r)
@@ -129,10 +127,10 @@ class _Profile:
         value = float(sigma * (self.weights @ loss) + self.penalty @ a**2)
         gradient = -self.design.T @ (self.weights * clipped) + self.penalty * a
         # Rounding errors: of a residual, of the value, and of the gradient.
-        blur = 8.0 * _EPS * (value + 2.0 * float((self.weights * np.abs(clipped)) @ spread))
+        blur = 8.0 * EPS * (value + 2.0 * float((self.weights * np.abs(clipped)) @ spread))
         noise = np.abs(clipped) + np.where(np.abs(z) < self.epsilon, spread / sigma, 0.0)
         rounding = self.size_of_design.T @ (self.weights * noise) + self.penalty * np.abs(a)
-        rounding = 4.0 * _EPS * rounding
+        rounding = 4.0 * EPS * rounding
         positive = rounding > 0.0
         error = float(np.max(np.abs(gradient[positive]) / rounding[positive], initial=0.0))
         return _Point(a, r, sigma, value, blur, gradient, error)
@@ -146,13 +144,9 @@ class _Profile:
         """What to say where no positive scale minimises the objective."""
         share = float(self.weights @ (r != 0.0) / self.weights.sum())
         return ValueError(
-            complaint(
-                "y",
-                "leaves too few nonzero residuals to estimate their scale",
-                "residuals such that epsilon² times their share exceeds 1",
-                f"epsilon = {self.epsilon:g} and a share of {share:g}",
-                "Raise epsilon, use fewer features, or use least squares.",
-            )
+            "y leaves too few nonzero residuals to estimate their scale: expected residuals such "
+            f"that epsilon² times their share exceeds 1, given epsilon = {self.epsilon:g} and a "
+            f"share of {share:g}. Raise epsilon, use fewer features, or use least squares."
         )
 
     def step(self, point: _Point) -> _Point | None:
@@ -181,7 +175,7 @@ class _Profile:
             rows -= np.outer(unit, unit @ rows)
         steepness = self.epsilon * (self.size_of_design.T @ self.weights)
         relative = np.max(np.abs(point.gradient) / (steepness + (steepness == 0.0)), initial=0.0)
-        ridge = np.full(self.penalty.size, max(1e-3 * float(relative), _EPS) / point.sigma)
+        ridge = np.full(self.penalty.size, max(1e-3 * float(relative), EPS) / point.sigma)
         R = qr(np.vstack([rows, np.diag(np.sqrt(self.penalty + ridge))]), mode="r")[0]
         R = R[: self.penalty.size]
         direction: Array = -solve_triangular(R, solve_triangular(R, point.gradient, trans=1))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.models.solvers._linear import solve_positive
 from unassuming.models.solvers._svr import epsilon_svr
 
-_EPS = float(np.finfo(np.float64).eps)
 _ROUNDS = 20  # of guessing; most problems take fewer than ten
 
 
@@ -76,7 +76,7 @@ def _box(K: Array, y: Array, ridge: Array, bound: Array) -> Array:
         a[~free] = side[~free] * bound[~free]
         a[free] = solve_positive(M[np.ix_(free, free)], y[free] - M[np.ix_(free, ~free)] @ a[~free])
         slack = y - M @ a
-        rounding = 4.0 * _EPS * (np.abs(y) + np.abs(M) @ np.abs(a))
+        rounding = 4.0 * EPS * (np.abs(y) + np.abs(M) @ np.abs(a))
         outside = free & (np.abs(a) > bound)
         inward = ~free & (side * slack < -rounding)
         if not (outside | inward).any():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr, qr_delete, solve_triangular
 
+from unassuming._rounding import EPS
 from unassuming._typing import Array
 
-_EPS = float(np.finfo(np.float64).eps)
 _NEARLY_DEPENDENT = 1e-9  # relative distance of a column from the span of the active ones
 
 
@@ -94,7 +94,7 @@ class _Face:
         if free.size:
             R, pivots = qr(self.design[:, free], mode="r", pivoting=True)
             size = np.abs(np.diagonal(R))
-            rank = int(np.sum(size > max(self.design.shape) * _EPS * size[0]))
+            rank = int(np.sum(size > max(self.design.shape) * EPS * size[0]))
             free = free[np.sort(pivots[:rank])]
         self._factorise([int(j) for j in free])
 
@@ -121,7 +121,7 @@ class _Face:
         """By how much each inactive correlation exceeds its penalty, beyond rounding."""
         columns, a = self.design[:, self.active], self.a[self.active]
         size = np.linalg.norm(np.abs(self.y) + np.abs(columns) @ np.abs(a))
-        rounding = 4.0 * _EPS * (self.norms * size + self.penalty)
+        rounding = 4.0 * EPS * (self.norms * size + self.penalty)
         excess: Array = np.maximum(np.abs(self._correlations()) - self.penalty - rounding, 0.0)
         excess[self.active] = 0.0
         return excess
@@ -170,7 +170,7 @@ class _Face:
             j, coordinates, distance
         ):
             return
-        if distance <= _EPS * self.norms[j]:
+        if distance <= EPS * self.norms[j]:
             self.signs[j] = 0.0
             return
         size = len(self.active)

@@ -9,11 +9,10 @@ from scipy.linalg import svd
 from scipy.optimize import linprog
 from scipy.special import expit
 
-from unassuming._errors import complaint
+from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.models.solvers._l1 import l1_least_squares
 
-_EPS = float(np.finfo(np.float64).eps)
 _MODERATE = 15.0  # log-odds at which every row still adds to the gradient
 
 
@@ -104,13 +103,9 @@ class _Logistic:
         # A direction that separates can be scaled until some margin is 1; otherwise all are 0.
         if found.status != 0 or -found.fun > 0.5:
             raise ValueError(
-                complaint(
-                    "y",
-                    "can be separated by the features, and then the likelihood has no maximum",
-                    "labels that overlap, or a penalty",
-                    "separable labels and no penalty",
-                    "Set a finite C; ranks and tests need no estimate.",
-                )
+                "y can be separated by the features, and then the likelihood has no maximum: "
+                "expected labels that overlap, or a penalty, given separable labels and no "
+                "penalty. Set a finite C; ranks and tests need no estimate."
             )
 
     def descend(self, start: _Point, steps: int) -> _Point:
@@ -133,10 +128,10 @@ class _Logistic:
         descent = self.design.T @ (self.y * slope) - self.q * a
         # Rounding errors: of g, of the value, and of the gradient.
         spread = self.size_of_design @ np.abs(a)
-        blur = 8.0 * _EPS * (value + float(slope @ spread))
+        blur = 8.0 * EPS * (value + float(slope @ spread))
         noise = slope * (1.0 + expit(margin) * spread)
         rounding = self.size_of_design.T @ noise + self.q * np.abs(a) + self.p
-        rounding = 4.0 * _EPS * rounding
+        rounding = 4.0 * EPS * rounding
         positive = rounding > 0.0
         lack = np.abs(self._subgradient(a, descent))
         error = float(np.max(lack[positive] / rounding[positive], initial=0.0))
@@ -177,6 +172,6 @@ class _Logistic:
             rhs = np.concatenate([root * point.g + pull, np.zeros(self.q.size)])
             return l1_least_squares(stacked, rhs, self.p)[0]
         _, s, vt = svd(stacked, full_matrices=False)
-        keep = s > max(stacked.shape) * _EPS * s[0]
+        keep = s > max(stacked.shape) * EPS * s[0]
         # From the gradient, which vanishes at the minimum, and so does the rounding of the step.
         return np.asarray(point.a + (vt[keep] @ point.descent) / s[keep] ** 2 @ vt[keep])

@@ -10,6 +10,7 @@ from scipy.linalg.lapack import dpocon
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 
+from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
 from unassuming.models.solvers._linear import (
     coordinates_of_sum_zero,
@@ -17,8 +18,6 @@ from unassuming.models.solvers._linear import (
     restrict_to_sum_zero,
     sum_zero_reflection,
 )
-
-_EPS = float(np.finfo(np.float64).eps)
 
 
 def epsilon_svr(
@@ -163,9 +162,9 @@ class _Face:
         self.u = self.y - self.K @ self.a
         size = np.abs(self.y) + self.size_of_K @ np.abs(self.a) + self.epsilon
         if not self.fit_intercept:
-            self.rounding = 4.0 * _EPS * size
+            self.rounding = 4.0 * EPS * size
             return
-        self.rounding = 4.0 * _EPS * (size + size.max())
+        self.rounding = 4.0 * EPS * (size + size.max())
         if self.free.any():
             self.b = float(np.mean((self.u - self.epsilon * self.sign)[self.free]))
         else:
@@ -247,14 +246,14 @@ def _newton(K: Array, slope: Array, rounding: Array, scale: float) -> tuple[Arra
     try:
         factor, _ = cho_factor(K, lower=True)
         norm = float(np.linalg.norm(K, 1))
-        if dpocon(factor, norm, uplo="L")[0] > 1e4 * K.shape[0] * _EPS:
+        if dpocon(factor, norm, uplo="L")[0] > 1e4 * K.shape[0] * EPS:
             newton: Array = cho_solve((factor, True), slope)
             return newton, 1.0
     except np.linalg.LinAlgError:
         pass
     curvature, basis = np.linalg.eigh(K)
     slope = basis.T @ slope
-    null = np.abs(curvature) <= 10.0 * K.shape[0] * _EPS * np.abs(curvature).max()
+    null = np.abs(curvature) <= 10.0 * K.shape[0] * EPS * np.abs(curvature).max()
     if np.linalg.norm(slope[null]) > np.linalg.norm(rounding):
         return basis[:, null] @ slope[null], np.inf
     curvature, basis, slope = curvature[~null], basis[:, ~null], slope[~null]

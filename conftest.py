@@ -1,0 +1,34 @@
+"""Names that every example in a docstring may use without setting them up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+
+import unassuming as ua
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _examples(doctest_namespace: dict[str, Any]) -> None:
+    X, y, coefficients = ua.datasets.linear(n=50, d=2, random_state=0)
+    doctest_namespace |= {
+        "np": np,
+        "ua": ua,
+        "KernelRidge": KernelRidge,
+        "Lasso": Lasso,
+        "LinearRegression": LinearRegression,
+        "Ridge": Ridge,
+        "RidgeClassifier": RidgeClassifier,
+        "SplineTransformer": SplineTransformer,
+        "make_pipeline": make_pipeline,
+        "X": X,
+        "y": y,
+        "coefficients": coefficients,
+        "region": ua.confidence_region(LinearRegression(), X, y, random_state=0),
+    }

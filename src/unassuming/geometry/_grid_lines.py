@@ -1,0 +1,70 @@
+"""A region along a line when only membership is known: brackets on a grid, then bisection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry._along_lines import Lines
+
+DECADES, PER_DECADE = 6, 24
+"""The grid: this many decades to either side of the unit, with so many points in each."""
+HALVINGS = 60
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BracketedLines(Lines):
+    """Approximate intervals: what happens between two points of the grid may be missed.
+
+    Every end is bracketed between a member and a point that is none, to the last digits, and the
+    member is returned. A member at the end of the grid counts as unbounded.
+
+    Attributes
+    ----------
+    ranks : callable
+        (N, d) -> (N,).
+    m : int
+    """
+
+    exact: ClassVar[bool] = False
+
+    ranks: Callable[[Array], IntArray]
+    m: int
+
+    def intervals(
+        self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
+    ) -> list[list[Array]]:
+        """Return the intervals that the grid finds."""
+        del points
+        grid = np.geomspace(10.0**-DECADES, 10.0**DECADES, 2 * DECADES * PER_DECADE + 1)
+        out: list[list[Array]] = [[] for _ in qs]
+        for o, d in zip(origins, directions, strict=True):
+            size = np.abs(d).max()
+            unit = max(float(np.abs(o).max()), 1.0) / size if size > 0 else 1.0
+            t = unit * np.concatenate([-grid[::-1], [0.0], grid])
+            rank = self.ranks(o + t[:, None] * d)
+            for found, q in zip(out, qs, strict=True):
+                found.append(self._bisect(o, d, t, rank <= self.m - q, q))
+        return out
+
+    def _bisect(self, o: Array, d: Array, t: Array, member: BoolArray, q: int) -> Array:
+        starts = np.flatnonzero(member & ~np.r_[False, member[:-1]])
+        stops = np.flatnonzero(member & ~np.r_[member[1:], False])
+        inside = np.concatenate([t[starts], t[stops]])
+        beyond = np.concatenate(
+            [t[np.maximum(starts - 1, 0)], t[np.minimum(stops + 1, len(t) - 1)]]
+        )
+        open_ended = inside == beyond
+        for _ in range(HALVINGS):
+            middle = inside + (beyond - inside) / 2
+            if not ((middle != inside) & (middle != beyond)).any():
+                break
+            hit = self.ranks(o + middle[:, None] * d) <= self.m - q
+            inside, beyond = np.where(hit, middle, inside), np.where(hit, beyond, middle)
+        inside = np.where(open_ended, np.copysign(np.inf, inside), inside)
+        return np.stack(np.split(inside, 2), axis=1)

@@ -1,0 +1,140 @@
+"""Z_i - Z_0 along lines: a quadratic in t for every set (docs/theory.md 4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from unassuming._rounding import EPS
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry.quadratic._forms import FormMaker
+from unassuming.geometry.quadratic._residual_products import Complement
+
+
+@dataclass(frozen=True, eq=False)
+class LineQuadratics:
+    """n (Z_i - Z_0) = c - 2bt - At² along N lines, arrays of shape (N, m - 1).
+
+    ``noise`` is the rounding error of A: a line along which A does not exceed it is free.
+    """
+
+    A: Array
+    b: Array
+    c: Array
+    noise: Array
+    empty: BoolArray
+
+    @property
+    def free(self) -> BoolArray:
+        """Lines that never leave the set (if they meet it at all)."""
+        return self.noise >= self.A
+
+
+def along_lines(
+    maker: FormMaker, start: Array, step: Array, error: Array, start_error: Array | None = None
+) -> LineQuadratics:
+    """Restrict the sets to lines of fitted values f̂ + start + t step, each (N, n).
+
+    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``. The
+    lines are taken a few at a time: working memory does not grow with their number.
+    """
+    start_error = error if start_error is None else start_error
+    N, sets = len(step), maker.perturbations.m - 1
+    h = maker.moved + maker.residual - maker.seen @ maker.q.T  # (I - S)E r̂ + r̂
+    complement = maker.complement(N)
+    A, b, c, noise = np.empty((4, N, sets))
+    found = LineQuadratics(A, b, c, noise, np.empty((N, sets), dtype=np.bool_))
+    for lines, which in complement.blocks(N, sets):
+        given = (values[lines] for values in (start, step, error, start_error))
+        part = _some_lines(maker, complement, h, which, *given)
+        for field in fields(LineQuadratics):
+            getattr(found, field.name)[lines, which] = getattr(part, field.name)
+    return found
+
+
+def _some_lines(
+    maker: FormMaker,
+    complement: Complement,
+    h: Array,
+    which: slice,
+    start: Array,
+    step: Array,
+    error: Array,
+    start_error: Array,
+) -> LineQuadratics:
+    perturbations = maker.perturbations.take(which)
+    starts = [start] if start.any() else []
+    vectors = np.stack([perturbations.apply(x) - x[:, None, :] for x in (step, *starts)])
+    products = complement.products(vectors)
+    moved, A = vectors[0], products[0, 0]
+    b = -_dot(moved, h[which])
+    seen = maker.seen[which]
+    c = _dot(seen, seen) + maker.margin[which] + np.zeros_like(b)
+    zero = maker.tied[which]
+    b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
+    unit = 8 * EPS * sum(maker.q.shape)
+    if starts:
+        base, here = vectors[1], products[1, 1]
+        b = b + products[0, 1]
+        c = c + np.where(zero, 0.0, 2 * _dot(base, h[which])) - here
+        # A set with a_i = 0 consists of its free directions: a start among them is in the set,
+        # whatever rounding makes of it.
+        away = np.linalg.norm(base, axis=-1)
+        off = unit * away + 2 * start_error[:, None]
+        within = zero & (here <= off * (2 * away + off))
+        b, c = np.where(within, 0.0, b), np.where(within, 0.0, c)
+    size = np.linalg.norm(moved, axis=-1)
+    off = unit * size + 2 * error[:, None]
+    empty = np.broadcast_to(maker.without_points[which], A.shape)
+    return LineQuadratics(A, b, c, off * (2 * size + off), empty)
+
+
+def _dot(x: Array, y: Array) -> Array:
+    return np.asarray((x * y).sum(axis=-1))
+
+
+def exits(lines: LineQuadratics) -> Array:
+    """Return the largest t >= 0 in each set on rays from the estimate, shape (N, m - 1).
+
+    Infinity on free rays, minus infinity for sets without a point.
+    """
+    A = np.where(lines.free, 1.0, lines.A)
+    b, c = lines.b, np.maximum(lines.c, 0.0)
+    root = np.sqrt(b**2 + A * c)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        towards = np.where(c > 0, c / (b + root), 0.0)  # b >= 0: no cancellation
+    t = np.where(b >= 0, towards, (root - b) / A)
+    return np.where(lines.empty, -np.inf, np.where(lines.free, np.inf, t))
+
+
+def intervals(lines: LineQuadratics) -> tuple[Array, Array]:
+    """Return the ends of each set on each line, (N, m - 1) twice; an empty one has low > high."""
+    A = np.where(lines.free, 1.0, lines.A)
+    disc = lines.b**2 + A * lines.c
+    hit = disc >= 0
+    root = np.sqrt(np.where(hit, disc, 0.0))
+    # The two roots of At² + 2bt - c, without cancellation.
+    far = -(lines.b + np.where(lines.b >= 0, root, -root))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, two = far / A, np.where(far != 0, -lines.c / far, 0.0)
+    low, high = np.minimum(one, two), np.maximum(one, two)
+    inside = lines.c >= 0
+    low = np.where(lines.free, np.where(inside, -np.inf, np.inf), low)
+    high = np.where(lines.free, np.where(inside, np.inf, -np.inf), high)
+    out = lines.empty | (~hit & ~lines.free)
+    return np.where(out, np.inf, low), np.where(out, -np.inf, high)
+
+
+def covered(low: Array, high: Array, q: int) -> Array:
+    """Return the closed intervals of t that lie in at least q of the intervals, shape (k, 2)."""
+    proper = low <= high
+    low, high = low[proper], high[proper]
+    ends = np.concatenate([low, high])
+    change = np.concatenate([np.ones(len(low), dtype=np.intp), -np.ones(len(high), dtype=np.intp)])
+    order: IntArray = np.lexsort((-change, ends))  # at equal ends, openings first: closed sets
+    ends, depth = ends[order], np.cumsum(change[order])
+    enough = depth >= q
+    before = np.concatenate([[False], enough[:-1]])
+    starts, stops = ends[enough & ~before], ends[~enough & before]
+    return np.stack([starts, stops], axis=1)

@@ -1,0 +1,100 @@
+"""The sets E_i = {Z_0 <= Z_i} as ellipsoids or ellipsoidal cylinders (docs/theory.md 4).
+
+Everything here lives in a chart: coordinates x with fitted values f̂ + F x, in units of the square
+roots of the weights. With the smoother S and E = G_i - I,
+
+    n (Z_i - Z_0) = c + 2 bᵀx - xᵀA x,      A = FᵀEᵀ(I - S)E F,
+    b = FᵀEᵀ((I - S)E r̂ + r̂),              c = (E r̂)ᵀS(E r̂),
+
+so E_i = {xᵀA x - 2bᵀx <= c}. A is positive semidefinite for every orthogonal G_i; its null space
+holds the free directions of the cylinder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry.quadratic._ellipsoids import Ellipsoids
+
+FREE = 1e-11
+"""Eigenvalues of A below this share of the scale of the chart count as zero: free directions.
+
+A direction that is so nearly free is reported as free. That errs to the honest side: a bound of
+infinity where a finite one exists but cannot be computed, never the other way round."""
+
+SEEN = 1e-9
+"""A functional sees a direction if its component there exceeds this share of its length."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """A batch of s sets in k coordinates, each in its own eigenvectors.
+
+    Attributes
+    ----------
+    w : array of shape (s, k)
+        Eigenvalues of A, zero in free directions.
+    basis : array of shape (s, k, k)
+        Eigenvectors, in columns.
+    b : array of shape (s, k)
+        The linear term in these coordinates, zero in free directions.
+    c : array of shape (s,)
+        The right-hand side.
+    empty : boolean array of shape (s,)
+        Sets that hold no point: Z_i = Z_0 at best, and the tie goes against the candidate.
+    """
+
+    w: Array
+    basis: Array
+    b: Array
+    c: Array
+    empty: BoolArray
+
+    @classmethod
+    def from_forms(cls, A: Array, b: Array, c: Array, empty: BoolArray, scale: float = 1.0) -> Sets:
+        """Diagonalise {xᵀAx - 2bᵀx <= c}; the eigenvalues of A are of that scale or less."""
+        # Rows of zeros in all of them, as single fitted values have, need no eigenvectors.
+        seen = np.diagonal(A, axis1=1, axis2=2).any(axis=0)
+        w = np.zeros(A.shape[:2])
+        basis = np.zeros(A.shape)
+        basis[:, ~seen, np.flatnonzero(~seen)] = 1.0
+        inner = np.ix_(np.arange(len(A)), seen, seen)
+        w[:, seen], basis[inner] = np.linalg.eigh(A[inner])
+        free = w <= FREE * min(1.0, scale)
+        turned = (b[:, None, :] @ basis)[:, 0, :]
+        return cls(np.where(free, 0.0, w), basis, np.where(free, 0.0, turned), c, empty)
+
+    @property
+    def free(self) -> BoolArray:
+        """Which coordinates are free, shape (s, k)."""
+        return np.asarray(self.w == 0)
+
+    @property
+    def bounded(self) -> BoolArray:
+        """Which sets are bounded, shape (s,)."""
+        return np.asarray(self.empty | ~self.free.any(axis=1))
+
+    @property
+    def radius(self) -> Array:
+        """ρ: in eigen-coordinates E_i is Σ w_k (x_k - b_k/w_k)² <= ρ."""
+        return np.asarray(self.c + (self.b**2 / np.where(self.free, 1.0, self.w)).sum(axis=1))
+
+    def supports(self, g: Array) -> Array:
+        """Return the largest gᵀx over each set, (N, k) -> (N, s): docs/theory.md 4.3."""
+        return self.extents(g)[0]
+
+    def extents(self, g: Array) -> tuple[Array, Array]:
+        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each."""
+        w = np.where(self.free, np.inf, self.w)
+        centre = (self.basis @ (self.b / w)[:, :, None])[:, :, 0]
+        root = self.basis * np.sqrt(np.maximum(self.radius, 0.0)[:, None, None] / w[:, None, :])
+        up, down = Ellipsoids(centre, root).extents(g)
+        size = SEEN * np.linalg.norm(g, axis=1)
+        for i in np.flatnonzero(self.free.any(axis=1)):
+            seen = np.abs(g @ self.basis[i][:, self.free[i]]).max(axis=1) > size
+            up[seen, i] = down[seen, i] = np.inf
+        up[:, self.empty] = down[:, self.empty] = -np.inf
+        return up, down

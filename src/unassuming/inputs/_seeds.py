@@ -1,0 +1,30 @@
+"""One integer behind everything random in a region."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def as_seed(random_state: Any) -> int:
+    """Return an integer seed; for None fresh entropy, so that the region can be built again."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(2, np.uint64)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1, dtype=np.int64))
+    integer = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if integer and random_state >= 0:
+        return int(random_state)
+    raise ValueError(
+        "random_state is no source of randomness: expected a non-negative integer, a numpy "
+        f"Generator or RandomState, or None, given {random_state!r}. Pass e.g. random_state=0."
+    )
+
+
+def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
+    """Return independent generators: for the transformations, the tie order, random features."""
+    first, second, third = np.random.SeedSequence(seed).spawn(3)
+    return np.random.default_rng(first), np.random.default_rng(second), np.random.default_rng(third)

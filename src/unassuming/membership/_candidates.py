@@ -1,0 +1,168 @@
+"""Candidates in any form become coefficients and residuals (docs/theory.md 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from unassuming._errors import complaint
+from unassuming._typing import Array, IntArray
+from unassuming._words import spoken
+from unassuming.inputs import Data, as_finite
+from unassuming.objectives import (
+    Objective,
+    fitted_coefficients,
+    fitted_values,
+    rounding_of_difference,
+)
+
+FITTED = (
+    "If this candidate was fitted to the same y, the p-value is no test: the candidate was chosen "
+    "by looking at the data. Its membership is meaningful."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """N candidates.
+
+    Attributes
+    ----------
+    coefficients : array of shape (N, d)
+    values : array of shape (N, n), or None
+        f(x) itself for callables, even where it lies outside the range of Φ; None if all
+        candidates are given by their coefficients.
+    single : bool
+        Whether one candidate was asked for, so that the answer is a number.
+    caveat : str
+        What the result must say.
+    """
+
+    coefficients: Array
+    values: Array | None
+    single: bool
+    caveat: str = ""
+
+    def __len__(self) -> int:
+        return len(self.coefficients)
+
+    def residuals(self, objective: Objective, which: slice | IntArray) -> Array:
+        """Return the residuals of some of the candidates, shape (*, n)."""
+        with np.errstate(over="ignore", invalid="ignore"):  # the engine refuses what overflows
+            if self.values is None:
+                return objective.residuals(self.coefficients[which])
+            return objective.y - self.values[which]
+
+    def residual_error(self, objective: Objective, which: slice | IntArray, r: Array) -> Array:
+        """Bound the rounding errors of these residuals, shape (*, n)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.values is None:
+                return objective.residual_error(self.coefficients[which], r)
+            return rounding_of_difference(objective.y, self.values[which])
+
+
+def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
+    """Turn vectors, callables and fitted estimators into coefficients and residuals."""
+    if isinstance(candidates, type):
+        raise ValueError(
+            "the candidate is a class: expected a coefficient vector, a function of X or a fitted "
+            f"estimator, given {candidates.__name__}. Pass a fitted instance."
+        )
+    if _is_model(candidates):
+        return _from_estimator(candidates, objective, data)
+    if callable(candidates):
+        return _from_values(_call(candidates, data), objective)
+    if isinstance(candidates, Sequence) and any(callable(c) or _is_model(c) for c in candidates):
+        return _join([resolve(c, objective, data) for c in candidates], objective)
+    return _from_coefficients(candidates, objective)
+
+
+def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
+    a = as_finite(candidates, "the candidate", "Pass finite coefficients.")
+    if a.ndim not in (1, 2) or a.shape[-1] != objective.d:
+        shown = ", ".join(objective.names[:3]) + (", ..." if objective.d > 3 else "")
+        raise ValueError(
+            complaint(
+                "the candidate",
+                "has the wrong shape",
+                f"{objective.d} coefficients [{shown}], or an array with one such row for each "
+                "candidate",
+                f"shape {a.shape}",
+                "For values at the rows of X pass a callable, lambda X: values."
+                if a.shape == (objective.n,)
+                else "Pass a callable f(X) for a function that is not given by coefficients.",
+            )
+        )
+    return Candidates(np.atleast_2d(a), None, single=a.ndim == 1)
+
+
+def _from_values(values: Array, objective: Objective) -> Candidates:
+    return Candidates(objective.coefficients(values[None, :]), values[None, :], single=True)
+
+
+def _is_model(candidate: Any) -> bool:
+    """Whether it predicts: an estimator, or a classifier of any other make."""
+    probabilities = hasattr(candidate, "predict_proba") and hasattr(candidate, "classes_")
+    return isinstance(candidate, BaseEstimator) or probabilities
+
+
+def _listed(classes: Any) -> str:
+    return " and ".join(spoken(label) for label in classes)
+
+
+def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candidates:
+    """Use the coefficients if they reproduce the predictions, else the predictions."""
+    name = type(estimator).__name__
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and (data.classes is None or list(classes) != list(data.classes)):
+        expected = "a regressor" if data.classes is None else f"the classes {_listed(data.classes)}"
+        raise ValueError(
+            f"the candidate is a classifier of other classes: expected {expected}, given {name} of "
+            f"{_listed(classes)}. Pass a function that returns E[y|x], with +1 for the second "
+            "class."
+        )
+    values = _one_number_for_each_row(fitted_values(estimator, data.X), name, data)
+    a = fitted_coefficients(estimator, objective.n)
+    if a is not None and a.shape == (objective.d,):
+        reproduced = objective.fitted(a[None, :])[0]
+        scale = max(np.abs(values).max(), np.abs(reproduced).max())
+        if np.abs(reproduced - values).max() <= 1e-8 * scale:
+            return Candidates(a[None, :], None, single=True, caveat=FITTED)
+    return replace(_from_values(values, objective), caveat=FITTED)
+
+
+def _call(f: Any, data: Data) -> Array:
+    return _one_number_for_each_row(f(data.X), getattr(f, "__name__", repr(f)), data)
+
+
+def _one_number_for_each_row(values: Any, name: str, data: Data) -> Array:
+    clean = as_finite(
+        values,
+        f"the value of the candidate {name}",
+        "A candidate returns a finite number for every row of X.",
+    )
+    expected = len(data.rows)
+    if clean.shape == (expected, 1):
+        clean = clean[:, 0]
+    if clean.shape != (expected,):
+        raise ValueError(
+            f"the value of the candidate {name} has the wrong shape: expected one number for each "
+            f"of the {expected} rows of X, given shape {clean.shape}. A candidate takes X as it "
+            "was passed and returns a vector."
+        )
+    return clean[data.rows]
+
+
+def _join(parts: list[Candidates], objective: Objective) -> Candidates:
+    everything = slice(None)
+    values = [objective.y - part.residuals(objective, everything) for part in parts]
+    return Candidates(
+        np.concatenate([part.coefficients for part in parts]),
+        None if all(part.values is None for part in parts) else np.concatenate(values),
+        single=False,
+        caveat=next((part.caveat for part in parts if part.caveat), ""),
+    )

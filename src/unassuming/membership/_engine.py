@@ -1,0 +1,187 @@
+"""Statistics and ranks of any number of candidates, in batches of bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership._candidates import Candidates
+from unassuming.membership._quadratic_gaps import LiftedGaps
+from unassuming.membership._quadratic_screen import WhitenedScreen
+from unassuming.membership._residual_screen import ResidualScreen
+from unassuming.membership._screen import Screen
+from unassuming.membership._threads import in_threads
+from unassuming.noise import Noise, Perturbations
+from unassuming.objectives import DesignedObjective, LeastNormScore, Objective, Quadratic, Score
+from unassuming.ranking import Contrast, precedes, rank
+
+BATCH_BYTES = 2**24
+"""The working memory of one batch: near the size of a cache, whatever the number of candidates."""
+
+_FEW = 32  # up to here the table of the lifted product is not worth building
+
+
+class RankEngine:
+    """Ranks of candidates: the careful comparison, and a fast path that defers to it.
+
+    The fast path (docs/theory.md 4.6) serves coefficient vectors under orthogonal transformations.
+    A candidate with any comparison that rounding could decide goes to the careful comparison, so
+    both give the same ranks.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        score: Score,
+        perturbations: Perturbations,
+        tie_order: IntArray,
+        *,
+        whitened: bool,
+    ) -> None:
+        self.objective = objective
+        self.score = score
+        self.perturbations = perturbations
+        self.tie_order = tie_order
+        self.whitened = whitened
+
+    def statistics(self, candidates: Candidates) -> Array:
+        """Return Z_0, ..., Z_{m-1} for each candidate, shape (N, m)."""
+        out = np.empty((len(candidates), self.perturbations.m))
+        for batch in self._batches(len(candidates)):
+            r = candidates.residuals(self.objective, batch)
+            out[batch] = self._contrast(candidates, batch, r).statistics()
+        return out
+
+    def ranks(self, candidates: Candidates) -> IntArray:
+        """Return the rank of each candidate, shape (N,)."""
+        ranks = np.empty(len(candidates), dtype=np.intp)
+        careful = self._fast(candidates, ranks)
+        for batch in self._batches(len(careful)):
+            rows = careful[batch]
+            r = candidates.residuals(self.objective, rows)
+            admitted = self._admitted(r)
+            ranks[rows[~admitted]] = self.perturbations.m
+            rows, r = rows[admitted], r[admitted]
+            if len(rows):
+                contrast = self._contrast(candidates, rows, r)
+                ranks[rows] = self._rank(*contrast.normalised().gaps(), r)
+        return ranks
+
+    def _admitted(self, r: Array) -> BoolArray:
+        """Which candidates with these residuals could have produced the data; unless in doubt."""
+        possible = self.perturbations.noise.admits(r, self.objective.y - r)
+        return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
+
+    def _rank(self, gaps: Array, tolerance: Array | float, r: Array) -> IntArray:
+        """Return ranks from Z_i - Z_0; m for a candidate that cannot have produced any data."""
+        position = rank(precedes(gaps, tolerance, self.tie_order))
+        return np.where(self._admitted(r), position, self.perturbations.m)
+
+    def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
+        """Fill in the ranks that the lifted product decides; return the candidates left over."""
+        left = np.arange(len(candidates))
+        if candidates.values is not None or len(candidates) <= _FEW:
+            return left
+        if self._screen is not None:
+            left = self._screened(self._screen, candidates, ranks)
+        lifted = self._lifted
+        if lifted is None:
+            return left
+        left_over = []
+        step = max(1, BATCH_BYTES // (8 * sum(lifted.table.shape)))
+        for batch in _slices(len(left), step):
+            rows = left[batch]
+            a, r = candidates.coefficients[rows], candidates.residuals(self.objective, rows)
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is in doubt
+                gaps, doubt = lifted.gaps(a, r)
+            ranks[rows] = self._rank(gaps, 0.0, r)
+            left_over.append(rows[doubt])
+        return np.asarray(np.concatenate(left_over)) if left_over else left
+
+    def _screened(self, screen: Screen, candidates: Candidates, ranks: IntArray) -> IntArray:
+        """Fill in the ranks that the screen decides; return the candidates left over."""
+
+        def one(batch: slice) -> IntArray:
+            with np.errstate(all="ignore"):
+                below, doubt = screen.before(candidates.coefficients[batch])
+            ranks[batch] = 1 + below
+            return np.asarray(batch.start + np.flatnonzero(doubt))
+
+        pieces = list(_slices(len(candidates), screen.batch))
+        return np.asarray(np.concatenate(in_threads(one, pieces)))
+
+    def _contrast(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Contrast:
+        """Compare some candidates, given their residuals, with their perturbations."""
+        a = candidates.coefficients[which]
+        error = candidates.residual_error(self.objective, which, r)
+        if not (np.isfinite(r).all() and np.isfinite(error).all()):
+            raise _too_large(a)
+        # Overflow is reported below, as one sentence.
+        with np.errstate(over="ignore", invalid="ignore"):
+            r, perturbed = self._perturb(r, error)
+            exact = self.perturbations.noise.exact_arithmetic
+            contrast = self.score.contrast(a, r, perturbed, exact=exact)
+        if not contrast.representable():
+            raise _too_large(a)
+        return contrast
+
+    def _perturb(self, r: Array, error: Array) -> tuple[Array, Array]:
+        """Return residuals and perturbed residuals, equal wherever rounding alone tells them apart.
+
+        Noise with equal terms (discrete, or zero) ties, but y - f(x) is rounded: what differs by
+        less than its error is taken as equal.
+        """
+        fitted = self.objective.y - r
+        r = np.where(np.abs(r) <= error, 0.0, r)
+        perturbed = self.perturbations.apply(r, fitted)
+        if self.perturbations.noise.exact_arithmetic:
+            slack = np.abs(self.perturbations.apply(error, fitted)) + error[:, None, :]
+            near = np.abs(perturbed - r[:, None, :]) <= slack
+            perturbed = np.where(near, r[:, None, :], perturbed)
+        return r, perturbed
+
+    @cached_property
+    def _screen(self) -> Screen | None:
+        objective, perturbations = self.objective, self.perturbations
+        noise = perturbations.noise
+        if not (isinstance(objective, DesignedObjective) and noise.orthogonal):
+            return None
+        if type(noise).admits is not Noise.admits:
+            return None  # it has to be asked about every candidate
+        if isinstance(objective, Quadratic) and self._lifted is not None:
+            return WhitenedScreen.build(self._lifted, objective, self.tie_order)
+        if not isinstance(self.score, LeastNormScore):
+            return None
+        kinks = objective.kinks()
+        if kinks is None:
+            return None
+        # ρ(G r) = G ρ(r) needs an odd function of each residual, and G that moves or turns them.
+        if len(kinks.thresholds) and not noise.exact_arithmetic:
+            return None
+        return ResidualScreen.build(objective, self.score, perturbations, self.tie_order)
+
+    @cached_property
+    def _lifted(self) -> LiftedGaps | None:
+        if not (self.whitened and isinstance(self.objective, Quadratic)):
+            return None
+        if not self.perturbations.noise.orthogonal:
+            return None
+        return LiftedGaps.build(self.objective, self.perturbations)
+
+    def _batches(self, count: int) -> Iterator[slice]:
+        n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
+        return _slices(count, max(1, BATCH_BYTES // (8 * m * 10 * (n + d))))
+
+
+def _too_large(a: Array) -> ValueError:
+    return ValueError(
+        "the candidate is too large to be ranked in double precision: expected statistics below "
+        f"1e300, given coefficients up to {np.abs(a).max():.3g}. Rescale the data or the candidate."
+    )
+
+
+def _slices(count: int, step: int) -> Iterator[slice]:
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))

@@ -1,0 +1,122 @@
+"""The lifted product of least-norm gradients (docs/theory.md 4.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from unassuming._rounding import EPS
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership._quadratic_gaps import LARGEST_TABLE
+from unassuming.membership._screen import FAR, Floats, Screen, pairs_into, ties_before
+from unassuming.noise import Perturbations
+from unassuming.objectives import DesignedObjective, LeastNormScore
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ResidualScreen(Screen):
+    """The gaps as functions of u = ρ(r) and the penalty's gradient p, where it has one.
+
+    With M = LᵀΨᵀΨL, μ = ‖M‖ and c = LᵀΨᵀΨp/μ the gap is uᵀ(GᵀMG - M)u - 2μ((G - I)u)ᵀc: linear in
+    the monomials u_j u_l and u_l c_j. Columns that are zero for every G are left out, so that signs
+    need c_j u_j only, and with M = I no u_j u_l at all. In units of ‖u‖ t, t = max(‖u‖, ‖c‖), the
+    monomials have a length of at most √2. Where the subdifferential is more than a point, the
+    candidate is in doubt.
+
+    Attributes
+    ----------
+    objective : DesignedObjective
+    score : LeastNormScore
+    back : array of shape (k, n)
+        c = pᵀ back.
+    first : int
+        Pairs u_j u_l are needed for l >= j + first, n if for none.
+    rows, columns : integer arrays
+        The pairs u_l c_j that are needed, l and j.
+    reach : array of shape (3,)
+        What the rounding errors of u and c are relative to: 1, ‖a‖ and ‖p‖ times these.
+    """
+
+    objective: DesignedObjective
+    score: LeastNormScore
+    back: Array
+    first: int
+    rows: IntArray
+    columns: IntArray
+    reach: Array
+
+    @classmethod
+    def build(
+        cls,
+        objective: DesignedObjective,
+        score: LeastNormScore,
+        perturbations: Perturbations,
+        tie_order: IntArray,
+    ) -> ResidualScreen | None:
+        """Return the screen, or None if its table would be too large or is nothing but rounding."""
+        n, sets = perturbations.n, perturbations.m - 1
+        if 3 * n * n // 2 * sets > LARGEST_TABLE:
+            return None
+        G = np.moveaxis(perturbations.apply(np.eye(n)), 0, 2)  # (m - 1, n, n)
+        idle = (np.eye(n) == G).all(axis=(1, 2))
+        G = G[~idle]
+        L = np.eye(n) if score.pullback is None else score.pullback
+        psi_L = L if score.weighting is None else score.weighting @ L
+        back = psi_L if score.weighting is None else score.weighting.T @ psi_L
+        M = psi_L.T @ psi_L
+        mu, length = float(np.linalg.norm(M)), float(np.linalg.norm(L))
+        if mu == 0:
+            return None
+        turned = np.swapaxes(G, 1, 2) @ M @ G - M
+        turned = (turned + np.swapaxes(turned, 1, 2)) / 2
+        first = _first(turned)
+        pairs = np.triu_indices(n, first)
+        both = np.where(pairs[0] == pairs[1], 1.0, 2.0) * turned[:, pairs[0], pairs[1]]
+        moved = -2 * mu * (G - np.eye(n))
+        columns, rows = np.nonzero(moved.any(axis=0))  # ((G - I)u)_j has u_l times [j, l]
+        table = np.concatenate([both, moved[:, columns, rows]], axis=1)
+        # The careful comparison weighs with |Ψ|: its ties are no wider than this.
+        weight = 1.0 if score.weighting is None else float(np.linalg.norm(score.weighting, 2))
+        size = mu if score.pullback is None else (weight * length) ** 2
+        unit = 8 * EPS * (table.shape[1] + sum(objective.design.matrix.shape))
+        tolerance = unit * (np.linalg.norm(table, axis=1) + 4 * FAR * size)
+        spread = float(np.linalg.norm(objective.design.matrix))
+        penalty = max(float(np.linalg.norm(back)) / mu, 1 / length)
+        return cls(
+            table=table / tolerance[:, None],
+            ties=ties_before(idle, tie_order),
+            objective=objective,
+            score=score,
+            back=back / mu,
+            first=first,
+            rows=rows,
+            columns=columns,
+            reach=np.array([np.linalg.norm(objective.y), spread, penalty]),
+        )
+
+    def monomials(self, a: Array) -> tuple[Floats, BoolArray]:
+        """Return u_j u_l and u_l c_j, in units of ‖u‖ t."""
+        u = self.objective.residuals(a)
+        if self.score.influence is not None:
+            u = self.score.influence(u)
+        p, hi = self.score.subdifferential(a)
+        doubt = (p < hi).any(axis=1)
+        u, c = u.T, (p @ self.back).T
+        length = np.sqrt(np.einsum("jn,jn->n", u, u))
+        t = np.maximum(length, np.sqrt(np.einsum("jn,jn->n", c, c)))
+        x, y, z = u / length, u / t, c / t
+        monomials = np.empty((self.table.shape[1], len(a)))
+        start = pairs_into(monomials, x, y, self.first)
+        np.multiply(x[self.rows], z[self.columns], out=monomials[start:])
+        sizes = np.stack([np.ones(len(a)), *(np.linalg.norm(v, axis=1) for v in (a, p))])
+        return monomials, doubt | ~(self.reach @ sizes <= FAR * length)
+
+
+def _first(turned: Array) -> int:
+    """Return from which diagonal on the symmetric matrices have entries other than zero."""
+    if not turned.any():
+        return int(turned.shape[-1])
+    return int(not np.diagonal(turned, axis1=1, axis2=2).any())

@@ -1,0 +1,1 @@
+"""Searches for members of a region: random walks, hill climbing, rays."""

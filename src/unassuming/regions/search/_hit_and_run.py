@@ -1,0 +1,102 @@
+"""Members of a region by hit-and-run on its exact lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from unassuming._progress import progress
+from unassuming._typing import Array
+from unassuming.inputs import as_seed
+
+Members = Callable[[Array, Array], list[Array]]
+"""(origins, directions), each (N, d), to the intervals of t inside the region, N arrays (k, 2)."""
+
+Directions = Callable[[np.random.Generator, Array], Array]
+"""Random directions (N, d) for chains at points (N, d)."""
+
+Excursions = Callable[[np.random.Generator, Array], Array]
+"""Points (E, d) that set out from chains at points (N, d) and do not change them."""
+
+_CHAINS = 16
+
+
+def hit_and_run(
+    start: Array,
+    directions: Directions,
+    members: Members,
+    accept: Callable[[Array], Any],
+    size: int,
+    random_state: Any,
+    thinning: int,
+    excursions: Excursions | None = None,
+) -> Array:
+    """Return members of a region, shape (size, d).
+
+    Parameters
+    ----------
+    start : array of shape (d,)
+        A member; every chain starts there.
+    directions : callable
+        Draws a direction for each chain.
+    members, accept
+        The region on lines, and membership of points: what is returned has been accepted. A
+        chain whose point is not accepted goes back to its last one that was.
+    size, thinning : int
+        Number of samples, and of steps between two samples of a chain.
+    excursions : callable, optional
+        More points, wherever the chains are; the chains go on from where they were.
+    """
+    rng = np.random.default_rng(as_seed(random_state))
+    chains = np.tile(start, (min(_CHAINS, int(size)), 1))
+
+    def draws() -> Iterator[tuple[slice, Array]]:
+        total = 0
+        while total < size:
+            last = chains.copy()
+            walk(chains, directions, members, rng, thinning)
+            accepted = np.asarray(accept(chains))
+            chains[~accepted] = last[~accepted]
+            inside = chains[accepted]
+            if excursions is not None:
+                more = excursions(rng, inside)
+                inside = np.concatenate([inside, more[np.asarray(accept(more))]])
+            yield slice(total, min(total + len(inside), size)), inside
+            total += len(inside)
+
+    return np.concatenate([inside for _, inside in progress(draws(), size, "samples")])[:size]
+
+
+def check_sampling(size: Any, thinning: Any, random_state: Any) -> None:
+    """Refuse what no sample can be drawn with, before anything is searched for."""
+    _check_count("size", size, "Pass e.g. size=1000.")
+    if thinning is not None:
+        _check_count("thinning", thinning, "Leave it out for the default.")
+    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        as_seed(random_state)
+
+
+def _check_count(name: str, value: Any, ways: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} is no count: expected an integer >= 1, given {value!r}. {ways}")
+
+
+def walk(
+    chains: Array, directions: Directions, members: Members, rng: np.random.Generator, steps: int
+) -> None:
+    """Move each chain (N, d) to a uniform point of the region on a random line, time and again."""
+    for _ in range(steps):
+        moves = directions(rng, chains)
+        for j, spans in enumerate(members(chains, moves)):
+            chains[j] = chains[j] + uniform_point(spans, rng) * moves[j]
+
+
+def uniform_point(spans: Array, rng: np.random.Generator) -> float:
+    """Return a uniform point of a union of bounded intervals; 0 if rounding left nothing."""
+    length = spans[:, 1] - spans[:, 0]
+    if not len(spans) or length.sum() == 0:
+        return 0.0
+    chosen = rng.choice(len(spans), p=length / length.sum())
+    return float(rng.uniform(spans[chosen, 0], spans[chosen, 1]))

@@ -1,0 +1,114 @@
+"""Members of the region that come near the outer bounds: a directed search (docs/theory.md 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry.quadratic import FREE, LineQuadratics, Sets, exits
+
+_ROUNDS = 40
+_KEPT = 4
+_WANDERS = 4
+_STEPS = np.array([1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.003])
+
+
+@dataclass(frozen=True, eq=False)
+class InnerSearch:
+    """Maximise gᵀx over the region by its rays: (gᵀu) t_(q)(u) over directions u.
+
+    All sets are held at once, (m - 1) k² numbers.
+    """
+
+    A: Array  # (m - 1, k, k)
+    b: Array
+    c: Array
+    empty: BoolArray
+    ball: tuple[Array, Array, float] | None = None  # N, origin, B: (x + o)ᵀN(x + o) <= B²
+
+    def reach(self, u: Array, q: int) -> tuple[Array, IntArray]:
+        """Return the q-th largest exit of each ray (N,), and which set it leaves there."""
+        Au = np.einsum("skl,nl->nsk", self.A, u)
+        A = np.maximum(np.einsum("nsk,nk->ns", Au, u), 0.0)
+        noise = FREE * (u**2).sum(axis=1)[:, None]
+        t = exits(LineQuadratics(A, -(u @ self.b.T), self.c, noise, self.empty))
+        order = np.argpartition(-t, q - 1, axis=1)[:, q - 1]
+        ends = np.take_along_axis(t, order[:, None], 1)[:, 0]
+        return np.minimum(ends, self._exit(u)), order.astype(np.intp)
+
+    def _exit(self, u: Array) -> Array:
+        """Return where the rays leave the ball."""
+        if self.ball is None:
+            return np.full(len(u), np.inf)
+        N, origin, bound = self.ball
+        A, b = np.einsum("nk,kl,nl->n", u, N, u), u @ (N @ origin)
+        c = bound**2 - origin @ N @ origin
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(A > 0, (np.sqrt(b**2 + A * c) - b) / A, np.inf)
+        return np.asarray(t)
+
+    @cached_property
+    def sets(self) -> Sets:
+        """The sets, diagonalised."""
+        return Sets.from_forms(self.A, self.b, self.c, self.empty)
+
+    @cached_property
+    def metric(self) -> Array:
+        """The inverse of the average of the sets' matrices."""
+        return np.asarray(np.linalg.pinv(self.A.mean(axis=0), hermitian=True))
+
+    def starts(self, g: Array) -> Array:
+        """Return the points where the sets themselves are farthest along g, (m - 1, k)."""
+        sets = self.sets
+        turned = np.einsum("ska,k->sa", sets.basis, g)
+        w = np.where(sets.free, np.inf, sets.w)
+        spread = turned / w
+        size = np.sqrt((turned * spread).sum(axis=1))
+        scale = np.sqrt(np.maximum(sets.radius, 0.0)) / np.where(size > 0, size, 1.0)
+        point = np.where(sets.free, 0.0, sets.b / w) + scale[:, None] * spread
+        return np.asarray(np.einsum("ska,sa->sk", sets.basis, point))
+
+    def search(self, g: Array, q: int, rng: np.random.Generator) -> Array:
+        """Return a member x of the region with gᵀx as large as was found."""
+        u = np.concatenate([self.starts(g), (self.metric @ g)[None, :]])
+        u = u[u @ g > 0]
+        if not len(u):
+            return np.zeros_like(g)
+        points, values = self._best(u, g, q)
+        for _ in range(_ROUNDS):
+            u = self._moves(points, g, q, rng)
+            found, value = self._best(np.concatenate([points, u[u @ g > 0]]), g, q)
+            stalled = value[0] <= values[0] * (1 + 1e-6)
+            points, values = found, value
+            if stalled:
+                break
+        return np.asarray(points[0])
+
+    def _moves(self, points: Array, g: Array, q: int, rng: np.random.Generator) -> Array:
+        """Return points to try: along the boundary of the set that ends the ray, and at random."""
+        _, active = self.reach(points, q)
+        normal = np.einsum("nkl,nl->nk", self.A[active], points) - self.b[active]
+        tilted = normal @ self.metric
+        slope = (tilted @ g) / np.maximum((tilted * normal).sum(axis=1), 1e-300)
+        along = (g @ self.metric)[None, :] - slope[:, None] * tilted
+        wander = rng.standard_normal((len(points), _WANDERS, len(g)))
+        moves = np.concatenate([along[:, None, :], wander], axis=1)
+        length = np.linalg.norm(moves, axis=2, keepdims=True)
+        size = np.linalg.norm(points, axis=1)[:, None, None]
+        moves = moves * (size / np.where(length > 0, length, 1.0))
+        trials = points[:, None, None, :] + _STEPS[None, :, None, None] * moves[:, None]
+        return np.asarray(trials.reshape(-1, len(g)))
+
+    def _best(self, u: Array, g: Array, q: int) -> tuple[Array, Array]:
+        points, values = self._points(u, g, q)
+        order = np.argsort(-values)[:_KEPT]
+        return points[order], values[order]
+
+    def _points(self, u: Array, g: Array, q: int) -> tuple[Array, Array]:
+        t, _ = self.reach(u, q)
+        t = np.where(np.isfinite(t), np.maximum(t, 0.0), 0.0) * (1 - 1e-9)
+        points = t[:, None] * u
+        return points, points @ g

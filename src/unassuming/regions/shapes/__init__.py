@@ -1,0 +1,1 @@
+"""What a region looks like, by kind of objective and noise."""
