@@ -1,18 +1,26 @@
-"""The unit of rounding, and scaling that rounds nothing."""
+"""The unit of rounding, what counts as zero beside it, and scaling that rounds nothing."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 
 EPS = float(np.finfo(np.float64).eps)
 """The distance from 1 to the next double."""
+
+SEEN = 1e-9
+"""A functional depends on a direction if its component there exceeds this share of its length."""
 
 
 def rank_cut(shape: tuple[int, ...]) -> float:
     """Return the relative size below which a singular value is nothing but rounding."""
     return max(shape) * EPS
+
+
+def exceeds(rest: Array, g: Array) -> BoolArray:
+    """Return which functionals g (N, d) leave a remainder that counts."""
+    return np.asarray(np.linalg.norm(rest, axis=1) > SEEN * np.linalg.norm(g, axis=1))
 
 
 def powers_of_two(lengths: Array) -> Array:

@@ -89,7 +89,7 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
 
 def _classes(region: Any) -> dict[str, str] | None:
     """Say which label is which, or return None for a regression."""
-    classes = region._data.classes
+    classes = region.problem.classes
     return None if classes is None else {"+1": str(classes[1]), "-1": str(classes[0])}
 
 
@@ -109,7 +109,7 @@ def draw(findings: Findings, built: Built, out: Path, *, splines: bool) -> list[
 
     pictures: dict[str, Callable[[Any], Any]] = {}
     region, levels, bound = findings.region, findings.levels, findings.norm_bound
-    features, classify = built.X.shape[1], region._data.classes is not None
+    features, classify = built.X.shape[1], region.problem.classes is not None
     if features == 1 and findings.bands.by_level:
         pictures["band.png"] = lambda ax: plots.band(
             region, built.grid(), levels, norm_bound=bound, rows=(built.X, built.y), ax=ax

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from unassuming._errors import NotAvailable
-from unassuming.objectives import DesignedObjective, FeatureDesign
 from unassuming.regions import Region
 
 
@@ -53,8 +52,8 @@ def examine(
 ) -> Findings:
     """Ask the region everything that a report tells."""
     asked = sorted({float(region.level(level)) for level in levels}, reverse=True)
-    design = region.objective.design if isinstance(region.objective, DesignedObjective) else None
-    primal = isinstance(design, FeatureDesign)
+    design = region.objective.design
+    primal = design is not None and not design.dual
     return Findings(
         region=region,
         levels=asked,

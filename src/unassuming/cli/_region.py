@@ -16,9 +16,9 @@ from unassuming.cli._sources import Source, open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._tables import Columns, choose, load, load_inputs
 from unassuming.cli._terminal import print_table, stages
+from unassuming.inputs import check_norm_bound
 from unassuming.noise import Labels
-from unassuming.objectives import KernelDesign
-from unassuming.regions import Status, check_norm_bound, confidence_region
+from unassuming.regions import Language, Status, confidence_region
 
 _LONGEST = 20
 """Coefficients that the screen shows; the file has all."""
@@ -182,8 +182,8 @@ def _sentences(findings: Findings) -> list[str]:
     if any(np.isfinite(band.upper - band.lower).any() for band in bounds):
         said.append(_covers(findings, bounds[0]))
     said += _reasons(findings)
-    if findings.norm_bound is None and any("norm bound" in sentence for sentence in said):
-        said.append(_advice(findings))
+    if any(bounds.explanation.asks_for_norm_bound for bounds in _all_bounds(findings)):
+        said.append(_heuristic(findings))
     return [sentence for sentence in dict.fromkeys(said) if sentence]
 
 
@@ -203,14 +203,14 @@ def _outside(findings: Findings) -> list[str]:
 
 
 def _covers(findings: Findings, band: Any) -> str:
-    if findings.region._caveat:
-        return f"No guarantee: {findings.region._caveat}"
+    if findings.region.caveat:
+        return f"No guarantee: {findings.region.caveat}"
     if band.target == "function":
         return (
             "The band is simultaneous and covers the function itself, if its norm is at most "
             f"{findings.norm_bound:g}."
         )
-    design = getattr(findings.region.objective, "design", None)
+    design = findings.region.objective.design
     if design is not None and not design.spans_everything:
         return (
             "The band is simultaneous and covers the noise-free function, if that lies in the span "
@@ -222,25 +222,31 @@ def _covers(findings: Findings, band: Any) -> str:
     )
 
 
+def _asked(findings: Findings) -> list[Answer]:
+    return [findings.bands, *([] if findings.intervals is None else [findings.intervals])]
+
+
+def _all_bounds(findings: Findings) -> list[Any]:
+    return [bounds for answer in _asked(findings) for bounds in answer.by_level.values()]
+
+
 def _reasons(findings: Findings) -> list[str]:
-    """Return why bounds are infinite or missing, of each kind that of the highest level."""
-    answers = [findings.bands, *([] if findings.intervals is None else [findings.intervals])]
+    """Return why bounds are infinite or missing, for each kind the reason at the highest level."""
     kinds: dict[Any, str] = {}
-    for answer in answers:
+    for answer in _asked(findings):
         if answer.refusal:
             kinds[answer.refusal] = f"Not available: {answer.refusal}"
         for bounds in answer.by_level.values():
-            kinds.setdefault(bounds.status, bounds.reason)
+            kinds.setdefault(bounds.status, bounds.explanation.text(Language.COMMAND_LINE))
     return list(kinds.values())
 
 
-def _advice(findings: Findings) -> str:
-    text = "On this command line a norm bound is --norm-bound B, an assumption of yours."
+def _heuristic(findings: Findings) -> str:
+    """Return a norm bound from the data, for kernels, with its caveat."""
     region = findings.region
-    if isinstance(getattr(region.objective, "design", None), KernelDesign):
-        twice = region.suggest_norm_bound()  # type: ignore[attr-defined]
-        text += (
-            f" Twice the norm of the estimate is {twice:.4g}: a heuristic from the same data, with "
-            "which the guarantee is lost."
-        )
-    return text
+    if region.objective.design is None or not region.objective.design.dual:
+        return ""
+    return (
+        f"Twice the norm of the estimate is {region.suggest_norm_bound():.4g}: a heuristic from "
+        "the same data, with which the guarantee is lost."
+    )

@@ -36,7 +36,7 @@ def run(
     used = [region.level(level) for level in levels]
     result = region.test(lambda _: table.candidate)
     noise_free = f"the noise-free {target}"
-    classes = region._data.classes
+    classes = region.problem.classes
     if classes is not None:
         noise_free = f"E[y|x], with y = 1 where {target} is {classes[1]} and -1 elsewhere,"
     dropped = f" ({table.dropped} with missing values dropped)" if table.dropped else ""
@@ -51,6 +51,6 @@ def run(
     ]
     print_table(("level", "candidate"), rows, right=1)
     closing = "The p-value is a test only if the column was not fitted to these rows of the target."
-    if region._caveat:
-        closing = f"The p-value is no test: {region._caveat}"
+    if region.caveat:
+        closing = f"The p-value is not that of a test: {region.caveat}"
     typer.echo(f"\n{closing}")

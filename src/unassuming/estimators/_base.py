@@ -117,8 +117,8 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
         if isinstance(self._region, NotAvailable):
             return str(self._region)
         # Not kept: parameters may be set until a band is asked for.
-        inputs = self._region.inputs
-        ((_, status),) = self._bands(inputs, [self.level], len(self._region._data.rows)).values()
+        data = self._region.problem.data("a band needs")
+        ((_, status),) = self._bands(data.X, [self.level], len(data.rows)).values()
         return status
 
     @property
@@ -168,10 +168,11 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator):
             confidence_region(estimator, X, y, sample_weight=rows, **options)
             return NotAvailable(str(error))
 
-    def _status_of(self, band: Any) -> str:
-        """Return what a band is, why, and what has to be said of it besides."""
-        first = f"{band.status.value}." if band.reason or band.caveat else str(band.status.value)
-        return " ".join(part for part in (first, band.reason, band.caveat) if part)
+    def _status_of(self, band: Any, reason: str | None = None) -> str:
+        """Return the status of a band, its reason and its caveat."""
+        reason = band.reason if reason is None else reason
+        first = f"{band.status.value}." if reason or band.caveat else str(band.status.value)
+        return " ".join(part for part in (first, reason, band.caveat) if part)
 
     def _bands(self, X: Any, levels: list[float], count: int) -> dict[float, tuple[Array, str]]:
         """Return bounds and what they are, for every level."""
@@ -217,7 +218,7 @@ def _check_same_features(fitted: Pipeline, region: Region, X: Any) -> None:
     Both fit them, with the same seeds; one that draws without a random_state cannot be seeded.
     """
     ours = as_inputs(fitted[:-1].transform(deepcopy(X)))
-    theirs = region._transform(deepcopy(X))
+    theirs = region.problem.transform(deepcopy(X))
     if ours.shape == theirs.shape and np.allclose(
         ours, theirs, rtol=1e-6, atol=1e-6 * np.abs(theirs).max(initial=0.0)
     ):

@@ -20,9 +20,13 @@ from unassuming._typing import Array, BoolArray
 from unassuming.estimators._base import ConfidenceEstimator
 from unassuming.inputs import require_labels
 from unassuming.noise import Noise
-from unassuming.regions import ATTAINED, Region
+from unassuming.regions import ATTAINED, Region, Remedy
 
 KINDS = ("outer", "inner")
+_MEMBERS = Remedy(
+    "predict_set(X, kind='inner') and region_.band(X, inner=True) for values that members attain",
+    None,
+)
 
 
 def _if_inner_has(name: str) -> Callable[[Any], Any]:
@@ -333,9 +337,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         return dict(last[2])
 
     def _status_of(self, band: Any) -> str:
-        """Name what this class calls the members."""
-        here = "predict_set(X, kind='inner') and region_.band(X, inner=True) show what members say."
-        return super()._status_of(band).replace(ATTAINED, here)
+        """Say it with the method that shows what members attain."""
+        return super()._status_of(band, band.explanation.replaced(ATTAINED, _MEMBERS).text())
 
 
 def _cut(band: Array) -> Array:

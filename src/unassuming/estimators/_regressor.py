@@ -12,8 +12,9 @@ from sklearn.utils import get_tags
 
 from unassuming._typing import Array
 from unassuming.estimators._base import ConfidenceEstimator
+from unassuming.inputs import check_norm_bound
 from unassuming.noise import Noise
-from unassuming.regions import Region, check_norm_bound
+from unassuming.regions import Region
 
 
 class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):

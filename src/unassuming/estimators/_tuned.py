@@ -119,15 +119,13 @@ def tuned_region(
             "random_state": int(own.generate_state(1)[0]),
         },
     )
-    region._set_tuning(
-        Tuning(
-            tuning_rows=used,
-            region_rows=region_rows,
-            best_params=dict(tuner.best_params_),
-            best_score=float(getattr(tuner, "best_score_", np.nan)),
-            seed=seed,
-            search=tuner,
-        )
+    region.tuning = Tuning(
+        tuning_rows=used,
+        region_rows=region_rows,
+        best_params=dict(tuner.best_params_),
+        best_score=float(getattr(tuner, "best_score_", np.nan)),
+        seed=seed,
+        search=tuner,
     )
     return region
 

@@ -18,7 +18,7 @@ HALVINGS = 60
 
 @final
 @dataclass(frozen=True, eq=False)
-class BracketedLines(Lines):
+class GridLines(Lines):
     """Approximate intervals: what happens between two points of the grid may be missed.
 
     Every end is bracketed between a member and a point that is none, to the last digits, and the

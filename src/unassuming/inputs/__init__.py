@@ -26,6 +26,12 @@ from unassuming.inputs._pipelines import (
     seed_unset,
     split_pipeline,
 )
+from unassuming.inputs._questions import (
+    check_inner,
+    check_norm_bound,
+    check_sampling,
+    check_target,
+)
 from unassuming.inputs._seeds import as_seed, streams
 
 __all__ = [
@@ -43,7 +49,11 @@ __all__ = [
     "check_columns",
     "check_data",
     "check_distinct",
+    "check_inner",
+    "check_norm_bound",
     "check_options",
+    "check_sampling",
+    "check_target",
     "check_weight",
     "column_at",
     "column_names",

@@ -82,7 +82,7 @@ def load(path: AnyPath, estimator: Any = None, noise: Noise | None = None) -> Re
     if found == "ranks":
         raise unreadable(path, "the ranks of the candidates in it are not found again")
     if saved.tuning is not None:
-        region._set_tuning(saved.tuning)
+        region.tuning = saved.tuning
     return region
 
 

@@ -17,7 +17,6 @@ from scipy import sparse
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.inputs import column_at, is_frame
-from unassuming.objectives import Design
 from unassuming.regions import Region
 
 _CANDIDATES = 16
@@ -68,13 +67,12 @@ def _at_new_inputs(region: Region, row: Any) -> tuple[Array, Array]:
     Transformers may refuse an input, such as an unknown category: not-a-number stands for that.
     """
     try:
-        features = region._transform(row)
+        features = region.problem.transform(row)
         vectors = [features[0]]
-        design = getattr(region.objective, "design", None)
-        if isinstance(design, Design):
+        design = region.objective.design
+        if design is not None:
             vectors.append(design.rows(features)[0])
-            kernel = getattr(design, "kernel", None)
-            own = None if kernel is None else kernel.diagonal(features)
+            own = design.self_similarity(features)
             vectors += [] if own is None else [own]
     except Exception:
         return np.full(1, np.nan), np.full(1, np.nan)

@@ -63,7 +63,7 @@ def save(region: Region, path: str | os.PathLike[str]) -> None:
 
 def _header(region: Region, store: Store) -> dict[str, Any]:
     """Put the arrays of a region into the store; return the rest, as JSON."""
-    data, drawn = region._data, region.perturbations.drawn
+    data, drawn = region.problem.data("saving needs"), region.perturbations.drawn
     several = isinstance(drawn, tuple)
     weighting = region.weighting
     store.arrays["probe"] = probe = probe_candidates(region)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,17 +65,20 @@ class Candidates:
             return rounding_of_difference(objective.y, self.values[which])
 
 
-def resolve(candidates: Any, objective: Objective, data: Data) -> Candidates:
-    """Turn vectors, callables and fitted estimators into coefficients and residuals."""
+def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> Candidates:
+    """Turn vectors, callables and fitted estimators into coefficients and residuals.
+
+    ``data`` returns the rows, which callables and estimators need, or refuses to.
+    """
     if isinstance(candidates, type):
         raise ValueError(
             "the candidate is a class: expected a coefficient vector, a function of X or a fitted "
             f"estimator, given {candidates.__name__}. Pass a fitted instance."
         )
     if _is_model(candidates):
-        return _from_estimator(candidates, objective, data)
+        return _from_estimator(candidates, objective, data())
     if callable(candidates):
-        return _from_values(_call(candidates, data), objective)
+        return _from_values(_call(candidates, data()), objective)
     if isinstance(candidates, Sequence) and any(callable(c) or _is_model(c) for c in candidates):
         return _join([resolve(c, objective, data) for c in candidates], objective)
     return _from_coefficients(candidates, objective)

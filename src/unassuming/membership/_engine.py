@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from typing import final
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._threads import in_threads
 from unassuming.noise import Noise, Perturbations
-from unassuming.objectives import DesignedObjective, LeastNormScore, Objective, Quadratic, Score
+from unassuming.objectives import LeastNormScore, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
@@ -24,6 +26,28 @@ BATCH_BYTES = 2**24
 _FEW = 32  # up to here the table of the lifted product is not worth building
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What a test needs of N candidates.
+
+    Attributes
+    ----------
+    residuals : array of shape (N, n)
+    statistics : array of shape (N, m)
+        Z_0, ..., Z_{m-1}.
+    ranks : integer array of shape (N,)
+    admitted : boolean array of shape (N,)
+        Whether a candidate could have produced the data at all.
+    """
+
+    residuals: Array
+    statistics: Array
+    ranks: IntArray
+    admitted: BoolArray
+
+
+@final
 class RankEngine:
     """Ranks of candidates: the careful comparison, and a fast path that defers to it.
 
@@ -47,6 +71,23 @@ class RankEngine:
         self.tie_order = tie_order
         self.whitened = whitened
 
+    def compare(self, candidates: Candidates) -> Comparison:
+        """Compare every candidate with care, from one computation of its residuals."""
+        N, m = len(candidates), self.perturbations.m
+        found = Comparison(
+            np.empty((N, self.objective.n)),
+            np.empty((N, m)),
+            np.empty(N, dtype=np.intp),
+            np.empty(N, dtype=np.bool_),
+        )
+        for batch in self._batches(N):
+            r = candidates.residuals(self.objective, batch)
+            contrast = self._contrast(candidates, batch, r)
+            found.residuals[batch], found.statistics[batch] = r, contrast.statistics()
+            found.admitted[batch] = admitted = self._admitted(r)
+            found.ranks[batch] = np.where(admitted, self._rank(contrast), m)
+        return found
+
     def statistics(self, candidates: Candidates) -> Array:
         """Return Z_0, ..., Z_{m-1} for each candidate, shape (N, m)."""
         out = np.empty((len(candidates), self.perturbations.m))
@@ -56,7 +97,7 @@ class RankEngine:
         return out
 
     def ranks(self, candidates: Candidates) -> IntArray:
-        """Return the rank of each candidate, shape (N,)."""
+        """Return the rank of each candidate, shape (N,): m if it cannot have produced the data."""
         ranks = np.empty(len(candidates), dtype=np.intp)
         careful = self._fast(candidates, ranks)
         for batch in self._batches(len(careful)):
@@ -66,19 +107,21 @@ class RankEngine:
             ranks[rows[~admitted]] = self.perturbations.m
             rows, r = rows[admitted], r[admitted]
             if len(rows):
-                contrast = self._contrast(candidates, rows, r)
-                ranks[rows] = self._rank(*contrast.normalised().gaps(), r)
+                ranks[rows] = self._rank(self._contrast(candidates, rows, r))
         return ranks
+
+    def ranks_of(self, a: Array) -> IntArray:
+        """Return the ranks of coefficient vectors, (N, d) -> (N,)."""
+        return self.ranks(Candidates(a, None, single=False))
 
     def _admitted(self, r: Array) -> BoolArray:
         """Which candidates with these residuals could have produced the data; unless in doubt."""
         possible = self.perturbations.noise.admits(r, self.objective.y - r)
         return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
-    def _rank(self, gaps: Array, tolerance: Array | float, r: Array) -> IntArray:
-        """Return ranks from Z_i - Z_0; m for a candidate that cannot have produced any data."""
-        position = rank(precedes(gaps, tolerance, self.tie_order))
-        return np.where(self._admitted(r), position, self.perturbations.m)
+    def _rank(self, contrast: Contrast) -> IntArray:
+        gaps, tolerance = contrast.normalised().gaps()
+        return rank(precedes(gaps, tolerance, self.tie_order))
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the lifted product decides; return the candidates left over."""
@@ -97,7 +140,8 @@ class RankEngine:
             a, r = candidates.coefficients[rows], candidates.residuals(self.objective, rows)
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is in doubt
                 gaps, doubt = lifted.gaps(a, r)
-            ranks[rows] = self._rank(gaps, 0.0, r)
+            position = rank(precedes(gaps, 0.0, self.tie_order))
+            ranks[rows] = np.where(self._admitted(r), position, self.perturbations.m)
             left_over.append(rows[doubt])
         return np.asarray(np.concatenate(left_over)) if left_over else left
 
@@ -147,7 +191,7 @@ class RankEngine:
     def _screen(self) -> Screen | None:
         objective, perturbations = self.objective, self.perturbations
         noise = perturbations.noise
-        if not (isinstance(objective, DesignedObjective) and noise.orthogonal):
+        if objective.design is None or not noise.orthogonal:
             return None
         if type(noise).admits is not Noise.admits:
             return None  # it has to be asked about every candidate
@@ -161,7 +205,9 @@ class RankEngine:
         # ρ(G r) = G ρ(r) needs an odd function of each residual, and G that moves or turns them.
         if len(kinks.thresholds) and not noise.exact_arithmetic:
             return None
-        return ResidualScreen.build(objective, self.score, perturbations, self.tie_order)
+        return ResidualScreen.build(
+            objective, objective.design, self.score, perturbations, self.tie_order
+        )
 
     @cached_property
     def _lifted(self) -> LiftedGaps | None:

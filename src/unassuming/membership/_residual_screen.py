@@ -12,7 +12,7 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._quadratic_gaps import LARGEST_TABLE
 from unassuming.membership._screen import FAR, Floats, Screen, pairs_into, ties_before
 from unassuming.noise import Perturbations
-from unassuming.objectives import DesignedObjective, LeastNormScore
+from unassuming.objectives import Design, LeastNormScore, Objective
 
 
 @final
@@ -28,7 +28,7 @@ class ResidualScreen(Screen):
 
     Attributes
     ----------
-    objective : DesignedObjective
+    objective : Objective
     score : LeastNormScore
     back : array of shape (k, n)
         c = pᵀ back.
@@ -40,7 +40,7 @@ class ResidualScreen(Screen):
         What the rounding errors of u and c are relative to: 1, ‖a‖ and ‖p‖ times these.
     """
 
-    objective: DesignedObjective
+    objective: Objective
     score: LeastNormScore
     back: Array
     first: int
@@ -51,7 +51,8 @@ class ResidualScreen(Screen):
     @classmethod
     def build(
         cls,
-        objective: DesignedObjective,
+        objective: Objective,
+        design: Design,
         score: LeastNormScore,
         perturbations: Perturbations,
         tie_order: IntArray,
@@ -81,9 +82,9 @@ class ResidualScreen(Screen):
         # The careful comparison weighs with |Ψ|: its ties are no wider than this.
         weight = 1.0 if score.weighting is None else float(np.linalg.norm(score.weighting, 2))
         size = mu if score.pullback is None else (weight * length) ** 2
-        unit = 8 * EPS * (table.shape[1] + sum(objective.design.matrix.shape))
+        unit = 8 * EPS * (table.shape[1] + sum(design.matrix.shape))
         tolerance = unit * (np.linalg.norm(table, axis=1) + 4 * FAR * size)
-        spread = float(np.linalg.norm(objective.design.matrix))
+        spread = float(np.linalg.norm(design.matrix))
         penalty = max(float(np.linalg.norm(back)) / mu, 1 / length)
         return cls(
             table=table / tolerance[:, None],

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
 from unassuming._typing import Array
+from unassuming.objectives._design import Design
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import GradientScore, Score
 
@@ -36,6 +37,8 @@ class Objective(ABC):
 
     Attributes
     ----------
+    design : Design or None
+        The features or the kernel, if fitted values are a linear map of the coefficients.
     default_weighting : str
         The weighting Ψ used when none is asked for.
     labels_only : bool
@@ -59,6 +62,7 @@ class Objective(ABC):
     array([[-1.]])
     """
 
+    design: Design | None = None
     default_weighting: ClassVar[str] = "identity"
     labels_only: ClassVar[bool] = False
     spanned: ClassVar[str] = ""
@@ -84,6 +88,10 @@ class Objective(ABC):
     def fitted(self, coefficients: Array) -> Array:
         """Return the fitted values of ``coefficients``, (N, d) -> (N, n)."""
         return self.y - self.residuals(coefficients)
+
+    def response(self, g: Array) -> Array:
+        """Return the value of the function where the linear part is g, increasing in g."""
+        return g
 
     def residual_error(self, coefficients: Array, residuals: Array) -> Array:
         """Bound the rounding error of ``residuals`` at ``coefficients``: (N, n).
@@ -111,6 +119,10 @@ class Objective(ABC):
             f"{type(self).__name__} does not say where its minimum is: a point estimate needs the "
             "method estimate(). Define it, or pass candidates of your own."
         )
+
+    def standardised(self) -> Objective | None:
+        """Return the objective on standardised features; None if it does not offer that."""
+        return None
 
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients that stand for fitted values, (N, n) -> (N, d)."""

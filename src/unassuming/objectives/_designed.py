@@ -36,6 +36,8 @@ class DesignedObjective(Objective):
     array([0., 1.])
     """
 
+    design: Design
+
     def __init__(self, design: Design, y: Array) -> None:
         super().__init__(y, design.matrix.shape[1], design.names)
         self.design = design
@@ -55,10 +57,6 @@ class DesignedObjective(Objective):
     def fitted(self, coefficients: Array) -> Array:
         """Return the fitted values, those of Φ a."""
         return self.response(np.asarray(coefficients @ self.design.matrix.T))
-
-    def response(self, g: Array) -> Array:
-        """Return the value of the function where the linear part is g, increasing in g."""
-        return g
 
     def residuals(self, coefficients: Array) -> Array:
         """Return r(a) = y - Φ a."""

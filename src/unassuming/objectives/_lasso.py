@@ -9,8 +9,9 @@ from scipy.linalg import svd
 
 from unassuming._typing import Array
 from unassuming.models.solvers import l1_least_squares
-from unassuming.objectives._design import Design, KernelDesign
+from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
 
 _SEEN = 1e-6
@@ -79,6 +80,11 @@ class LassoObjective(DesignedObjective):
             return np.asarray(vt[keep] / (np.sqrt(self.c) * s[keep, None]))
         gram = "'gram', " if isinstance(self.design, KernelDesign) else ""
         raise self._refused_weighting(weighting, f"'identity', {gram}'hessian' or a matrix")
+
+    def standardised(self) -> LassoObjective | None:
+        """Return the objective on features of mean zero and variance one."""
+        scaled = None if self.design.dual else self.design.standardised()
+        return None if scaled is None else LassoObjective(scaled, self.y, self.c, self.penalty)
 
     def estimate(self) -> Array:
         """Return the minimiser."""

@@ -9,8 +9,8 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming.models.solvers import logistic
 from unassuming.objectives._base import Weighting, rounding_of_difference
-from unassuming.objectives._design import FeatureDesign
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._feature_design import FeatureDesign
 from unassuming.objectives._quadratic import SmoothObjective
 from unassuming.objectives._score import Score
 

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from unassuming._typing import Array
 from unassuming.objectives._base import Weighting
-from unassuming.objectives._design import Design, KernelDesign
+from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives._whitening import Whitening

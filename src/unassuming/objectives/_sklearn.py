@@ -38,8 +38,9 @@ from sklearn.svm import SVR
 from unassuming._typing import Array
 from unassuming.kernels import TrainingKernel, gram, require_symmetric, svr_gram
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
-from unassuming.objectives._design import FeatureDesign, KernelDesign
+from unassuming.objectives._feature_design import FeatureDesign
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
+from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._logistic import LogisticObjective
 from unassuming.objectives._quadratic import Quadratic

@@ -8,8 +8,8 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.models.solvers import epsilon_svr
-from unassuming.objectives._design import KernelDesign
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
 
 

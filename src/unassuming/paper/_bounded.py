@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.objectives import DesignedObjective
-from unassuming.regions import QuadraticRegion, Region
+from unassuming.regions import Region
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def ends(region: Region) -> Ends:
     Ψ = I the statistics of LASSO grow quadratically, and along the eigenvector of K with the
     smallest eigenvalue none grows less than Z_0.)
     """
-    if isinstance(region, QuadraticRegion):
+    if region.shape.star_convex:
         bounded = round(region.max_bounded_level * region.m)
         return Ends(bounded, bounded + 1)
     unbounded = region.m
@@ -71,8 +70,7 @@ def _open(region: Region, direction: Array, ranks: range) -> list[int]:
 
 def _directions(region: Region) -> Array:
     """Eigenvectors of the kernel matrix, single fitted values, single coefficients."""
-    objective = region.objective
-    assert isinstance(objective, DesignedObjective)
-    vectors = np.linalg.eigh(objective.design.matrix)[1].T
+    objective, design = region.objective, region.problem.design("the directions need")
+    vectors = np.linalg.eigh(design.matrix)[1].T
     values = objective.coefficients(np.eye(region.n))
     return np.concatenate([vectors, values, np.eye(objective.d)])

@@ -22,7 +22,7 @@ from unassuming.paper._members import Follow, Members, evaluate
 from unassuming.paper._raster import Raster
 from unassuming.paper._samples import Sample
 from unassuming.plots import limits, values
-from unassuming.regions import QuadraticRegion, Region
+from unassuming.regions import Region
 from unassuming.testing import gaussian_process
 
 
@@ -191,7 +191,6 @@ def _mark_functions(region: Region, rasters: dict[str, Raster], a: Array, ranks:
 
 def _plane(region: Region, sample: Sample) -> dict[str, Raster]:
     far = 1.05 * float(np.abs(sample.X).max())
-    assert isinstance(region, QuadraticRegion)
     outer = region.ellipsoid(level=max(LEVELS))
     half = np.sqrt(outer.radius * np.diagonal(np.linalg.inv(outer.matrix)))
     points = np.stack([outer.center - 1.2 * half, outer.center + 1.2 * half])

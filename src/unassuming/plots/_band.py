@@ -33,7 +33,6 @@ from unassuming.plots._inputs import (
     used,
 )
 from unassuming.regions import Region, Status
-from unassuming.streaming import StreamedRegion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,7 +146,7 @@ def _observations(region: Region, inputs: Any, rows: Any) -> tuple[Array, Array,
     """Return features and outputs of the rows to draw, and a table that names the feature."""
     if rows is not None:
         return features(rows[0], 1), np.asarray(rows[1], dtype=np.float64), rows[0]
-    if isinstance(region, StreamedRegion):
+    if region.problem.rows is None:
         return np.empty((0, 1)), np.empty(0), inputs
     return *observed(region, 1), region.inputs
 

@@ -101,7 +101,7 @@ def classification_data(
     >>> data.undecided[0.9].shape
     (10, 10)
     """
-    if region._data.classes is None:
+    if region.problem.classes is None:
         raise ValueError(
             "the region is not that of a classifier: expected RidgeClassifier, LogisticRegression "
             f"or ua.LSSVC, given {type(region.estimator).__name__}. Draw a regression with band or "
@@ -126,7 +126,7 @@ def classification_data(
         undecided={p: _undecided(band).reshape(shape) for p, band in bands.items()},
         status={p: band.status for p, band in bands.items()},
         reason={p: band.reason for p, band in bands.items()},
-        classes=region._data.classes,
+        classes=region.problem.classes,
         observed_x=X,
         observed_y=y,
     )

@@ -10,7 +10,6 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
-from unassuming.objectives import DesignedObjective
 from unassuming.plots._canvas import (
     BLACK,
     BLUE,
@@ -22,7 +21,7 @@ from unassuming.plots._canvas import (
     tints,
 )
 from unassuming.plots._inputs import caveats, used
-from unassuming.regions import PiecewiseRegion, Region
+from unassuming.regions import Region
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +94,7 @@ def coefficients_data(
     i, j = _pair(region, which)
     wanted = used(region, levels)
     if rays is None:
-        rays = 360 if _exact(region) else 48
+        rays = 360 if region.shape.exact else 48
     plane = _around(region, [i, j], rays)
     directions = np.zeros((len(plane), region.objective.d))
     directions[:, [i, j]] = plane
@@ -116,18 +115,13 @@ def coefficients_data(
 
 def _beyond(region: Region, directions: Array, reach: dict[float, Array]) -> dict[float, BoolArray]:
     """Whether there are members behind the end of each ray: regions need not be star convex."""
-    if not isinstance(region, PiecewiseRegion) or not region.exact_crossings:
+    if region.shape.star_convex or not region.shape.exact:
         return {p: np.zeros(len(directions), dtype=np.bool_) for p in reach}
     spans = region.crossings(directions, level=list(reach))
     return {
         p: np.array([(s[:, 1] > end).any() for s, end in zip(spans[p], ends, strict=True)])
         for p, ends in reach.items()
     }
-
-
-def _exact(region: Region) -> bool:
-    """Whether the ends of rays are exact, rather than found on a grid."""
-    return not isinstance(region, PiecewiseRegion) or region.exact_crossings
 
 
 def _pair(region: Region, which: Sequence[int | str] | None) -> tuple[int, int]:
@@ -152,7 +146,7 @@ def _around(region: Region, pair: list[int], rays: int) -> Array:
     The axes are among them exactly: a region can be open along a coefficient and nowhere else.
     """
     into = np.eye(2)
-    if isinstance(region.objective, DesignedObjective):
+    if region.objective.design is not None:
         phi = region.objective.design.matrix[:, pair]
         values, vectors = np.linalg.eigh(phi.T @ phi)
         values = np.maximum(values, 1e-12 * (values[-1] or 1.0))
@@ -250,8 +244,8 @@ def coefficients(
         ax.plot(*point, "*", color=VERMILION, markersize=11, markeredgecolor="white", label="truth")
     ax.set(xlabel=data.names[0], ylabel=data.names[1], xlim=window[0], ylim=window[1])
     kind = "boundary, found on a grid,"
-    if _exact(region):
-        star = not isinstance(region, PiecewiseRegion)
+    if region.shape.exact:
+        star = region.shape.star_convex
         kind = "exact boundary" if star else "exact end of the part around the estimate"
     more = ", the others fixed at the estimate" if data.slice else ""
     legend_above(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.objectives import DesignedObjective
 from unassuming.regions import Region
 
 _GRID = 200
@@ -50,18 +49,19 @@ def grid(region: Region) -> Any:
 
 def observed(region: Region, count: int) -> tuple[Array, Array]:
     """Return the features and outputs of the rows that count."""
-    return features(region.inputs, count)[region._data.rows], region.objective.y
+    data = region.problem.data("a picture of the data needs")
+    return features(data.X, count)[data.rows], region.objective.y
 
 
 def values(region: Region, coefficients: Array, X: Any) -> Array:
     """Return the functions with these coefficients (M, d) at the inputs, (M, N)."""
     objective = region.objective
-    if not isinstance(objective, DesignedObjective):
+    if objective.design is None:
         raise TypeError(
             "the region cannot be drawn over inputs: expected a model with features or a kernel, "
             f"given {objective}. Draw its coefficients."
         )
-    return objective.response(coefficients @ objective.design.rows(region._transform(X)).T)
+    return objective.response(coefficients @ objective.design.rows(region.problem.transform(X)).T)
 
 
 def used(region: Region, levels: Sequence[float]) -> list[float]:
@@ -71,11 +71,11 @@ def used(region: Region, levels: Sequence[float]) -> list[float]:
 
 def caveats(region: Region) -> list[str]:
     """Return what a picture of this region has to say in any case."""
-    if not region._caveat:
+    if not region.caveat:
         return []
     return ["Published region of LS-SVC: it carries no coverage guarantee."]
 
 
 def output_name(region: Region) -> str:
     """Return what the vertical axis shows."""
-    return "y" if region._data.classes is None else "E[y|x]"
+    return "y" if region.problem.classes is None else "E[y|x]"

@@ -7,12 +7,11 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import levels_to_user
 from unassuming._typing import Array, IntArray
-from unassuming._words import shown, spoken, with_plain_numbers
+from unassuming._words import with_plain_numbers
 from unassuming.inputs import (
     Data,
     as_inputs,
@@ -22,7 +21,6 @@ from unassuming.inputs import (
     check_options,
     column_names,
     fit_transform_without_y,
-    frozen_steps,
     is_label_model,
     seed_unset,
     split_pipeline,
@@ -31,18 +29,13 @@ from unassuming.inputs import (
 from unassuming.membership import RankEngine
 from unassuming.noise import Labels, Noise, Perturbations, restricted
 from unassuming.objectives import (
-    Design,
-    FeatureDesign,
     Objective,
-    Quadratic,
     check_objective,
     factory_for,
 )
 from unassuming.ranking import check_m, draw_tie_order
-from unassuming.regions._describe import PUBLISHED_CLASSIFIER, Description
-from unassuming.regions._labels import LabelRegion
-from unassuming.regions._piecewise import PiecewiseRegion
-from unassuming.regions._quadratic import QuadraticRegion
+from unassuming.regions._describe import PUBLISHED_CLASSIFIER
+from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
 from unassuming.regions._sources import builder_for
 
@@ -179,40 +172,21 @@ def build_region(
     if drawn is None:
         tie_order = draw_tie_order(perturbations.m, ties, tie_stream)
     psi = objective.default_weighting if weighting is None else weighting
-    score = objective.score(psi)
-    whitened = isinstance(psi, str) and psi == "hessian"
-    estimator = with_plain_numbers(estimator)
-    return _kind(objective, perturbations.noise, whitened=whitened)(
-        estimator=estimator,
-        transform=partial(_transformed, transformers, column_names(features)),
-        data=data,
+    problem = Problem(
+        estimator=with_plain_numbers(estimator),
+        n=objective.n,
         objective=objective,
-        engine=RankEngine(objective, score, perturbations, tie_order, whitened=whitened),
-        describe=partial(
-            describe,
-            estimator,
-            objective,
-            objective.n,
-            perturbations.m,
-            perturbations.noise,
-            psi,
-            ties,
-            seed,
-            classes=data.classes,
-            enumerated=enumerated,
-        ),
+        noise=perturbations.noise,
         weighting=psi,
         ties=ties,
         enumerated=enumerated,
         seed=seed,
+        transform=partial(_transformed, transformers, column_names(features)),
+        rows=data,
     )
-
-
-def _kind(objective: Objective, noise: Noise, *, whitened: bool) -> type[Region]:
-    """Return the class that knows the geometry."""
-    if isinstance(noise, Labels):
-        return LabelRegion
-    return QuadraticRegion if whitened and isinstance(objective, Quadratic) else PiecewiseRegion
+    score, whitened = objective.score(psi), problem.whitened
+    engine = RankEngine(objective, score, perturbations, tie_order, whitened=whitened)
+    return Region(problem, engine)
 
 
 def _transformed(transformers: Pipeline | None, names: list[Any] | None, X: Any) -> Array:
@@ -250,67 +224,12 @@ def _precomputed(K: Array, data: Data) -> Array:
 
 def _name_coefficients(objective: Objective, transformers: Pipeline | None, features: Any) -> None:
     """Take the names of the columns, where the coefficients belong to columns."""
-    design: Design | None = getattr(objective, "design", None)
-    if not isinstance(design, FeatureDesign):
-        return
     names = getattr(features, "columns", None)
     if names is None and transformers is not None:
         try:
             names = transformers.get_feature_names_out()
         except (AttributeError, ValueError):  # a transformer without names
             return
-    if names is not None:
-        objective.names = design.names = ["intercept"] * design.intercept + [str(c) for c in names]
-
-
-def describe(
-    estimator: Any,
-    objective: Objective,
-    n: int,
-    m: int,
-    noise: Noise,
-    psi: Any,
-    ties: str,
-    seed: int,
-    *,
-    classes: Array | None = None,
-    enumerated: bool = False,
-) -> Description:
-    """Say what a region covers, how surely, and what that rests on."""
-    surely = "exactly" if ties == "random" else "at least"
-    frozen = frozen_steps(estimator)
-    labels = isinstance(noise, Labels)
-    target, lies = ("E[y|x]", "lies") if labels else ("the noise-free outputs", "lie")
-    covers = (
-        f"the ideal coefficients, those that give {target} at the inputs, with probability "
-        f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
-    )
-    if classes is not None and not labels:
-        covers = PUBLISHED_CLASSIFIER
-    lines = [
-        ("data", f"n = {n} rows, d = {objective.d} coefficients"),
-        ("assumes", noise.assumption),
-        ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
-        *(("", f"the frozen step {step!r} was fitted on other rows") for step in frozen),
-        ("covers", covers),
-    ]
-    if classes is not None:
-        lines.insert(
-            1, ("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}")
-        )
-    design = getattr(objective, "design", None)
-    if isinstance(design, Design) and not design.spans_everything:
-        features = isinstance(design, FeatureDesign)
-        what = f"{objective.d} features" if features else "kernel at the inputs"
-        lie = f"{objective.spanned} lie" if objective.spanned else f"{target} {lies}"
-        covered = [heading for heading, _ in lines].index("covers")
-        lines.insert(covered, ("", f"{lie} in the span of the {what}"))
-    name = psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"
-    lines += [
-        ("weighting", name),
-        (
-            "listed" if enumerated else "drawn",
-            f"{m - 1} transformations, {shown(noise)}, seed {seed}, ties {ties}",
-        ),
-    ]
-    return Description(shown(estimator), tuple(lines))
+    design = objective.design
+    if names is not None and design is not None and design.rename(list(names)):
+        objective.names = design.names

@@ -1,21 +1,25 @@
-"""A region in words: what it covers, how surely, and what that rests on."""
+"""A region in words: what it covers, how surely, and under which assumptions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
 from textwrap import fill
+from typing import final
 
 import numpy as np
 
 from unassuming._typing import Array
+from unassuming._words import shown, spoken
+from unassuming.inputs import frozen_steps
+from unassuming.noise import Labels
+from unassuming.regions._problem import Problem
 
 PUBLISHED_CLASSIFIER = (
-    "The published region of LS-SVC takes the slacks to be symmetric given the inputs. With labels "
-    "±1 they are not, unless E[y|x] is -1, 0 or 1: this region carries no coverage guarantee. "
-    "noise='labels' is exact."
+    "The published region of LS-SVC assumes that the slacks are symmetric given the inputs. With "
+    "labels ±1 they are not, unless E[y|x] is -1, 0 or 1: this region carries no coverage "
+    "guarantee. noise='labels' is exact."
 )
-
 
 PROBABILITIES = (
     "All values lie in [0, 1]: if these are probabilities, pass 2p - 1, which is E[y|x]."
@@ -31,11 +35,12 @@ def not_admitted(values: Array) -> str:
             "other one: it lies in no region."
         )
     return (
-        f"The candidate is no regression function of labels ±1: it takes the value {worst:.4g} at "
-        "an input, outside [-1, 1], and lies in no region."
+        "The candidate is not a regression function of labels ±1: it takes the value "
+        f"{worst:.4g} at an input, outside [-1, 1], and lies in no region."
     )
 
 
+@final
 @dataclass(frozen=True)
 class Description:
     """The lines of ``print(region)``, as pairs of a heading and a sentence."""
@@ -43,10 +48,10 @@ class Description:
     model: str
     lines: tuple[tuple[str, str], ...]
 
-    def with_line(self, heading: str, sentence: str) -> Description:
-        """Return the same with one more line after what is covered."""
+    def with_lines(self, *more: tuple[str, str]) -> Description:
+        """Add lines after what is covered."""
         position = 1 + [heading for heading, _ in self.lines].index("covers")
-        lines = (*self.lines[:position], (heading, sentence), *self.lines[position:])
+        lines = (*self.lines[:position], *more, *self.lines[position:])
         return Description(self.model, lines)
 
     def under(self, heading: str) -> tuple[str, ...]:
@@ -80,3 +85,38 @@ class Description:
             for heading, sentence in self.lines
         )
         return f"<div><b>Confidence region of {escape(self.model)}</b><table>{rows}</table></div>"
+
+
+def describe(problem: Problem, m: int) -> Description:
+    """Say what a region covers, how surely, and under which assumptions."""
+    o, noise, classes = problem.objective, problem.noise, problem.classes
+    labels = isinstance(noise, Labels)
+    target, lies = ("E[y|x]", "lies") if labels else ("the noise-free outputs", "lie")
+    lines = [("data", f"n = {problem.n} rows, d = {o.d} coefficients")]
+    if classes is not None:
+        lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
+    lines += [
+        ("assumes", noise.assumption),
+        ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
+    ]
+    for step in frozen_steps(problem.estimator):
+        lines.append(("", f"the frozen step {step!r} was fitted on other rows"))
+    if o.design is not None and not o.design.spans_everything:
+        what = "kernel at the inputs" if o.design.dual else f"{o.d} features"
+        lie = f"{o.spanned} lie" if o.spanned else f"{target} {lies}"
+        lines.append(("", f"{lie} in the span of the {what}"))
+    surely = "exactly" if problem.ties == "random" else "at least"
+    covers = (
+        f"the ideal coefficients, those that give {target} at the inputs, with probability "
+        f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
+    )
+    psi = problem.weighting
+    lines += [
+        ("covers", covers if problem.guaranteed else PUBLISHED_CLASSIFIER),
+        ("weighting", psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"),
+        (
+            "listed" if problem.enumerated else "drawn",
+            f"{m - 1} transformations, {shown(noise)}, seed {problem.seed}, ties {problem.ties}",
+        ),
+    ]
+    return Description(shown(problem.estimator), tuple(lines))

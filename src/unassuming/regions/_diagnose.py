@@ -15,14 +15,14 @@ from unassuming._frames import apart, as_frame
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import Data
 from unassuming.noise import Exchangeable, Noise, Symmetric
-from unassuming.objectives import Objective
 from unassuming.regions._describe import Description
 from unassuming.regions._least_biased_fit import least_biased_fit
+from unassuming.regions._problem import Problem
 
 CAVEAT = (
-    "Residuals are not the noise: the fit has moved them, p-values are approximate, and a test "
-    "sees only what it looks for. A small p-value is a reason to look closer, a large one is no "
-    "proof."
+    "Residuals are not the noise: the fit has moved them, p-values are approximate, and each test "
+    "detects one kind of departure. A small p-value is a reason to look closer; a large one proves "
+    "nothing."
 )
 
 AT_THE_ESTIMATE = (
@@ -93,18 +93,17 @@ class Diagnosis:
     covers : str
         What is guaranteed if all that is so.
     caveat : str
+    guaranteed : bool
+        Whether anything is guaranteed at all: not by the published region of LS-SVC.
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import LinearRegression
-    >>> X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
-    >>> diagnosis = ua.confidence_region(LinearRegression(), X, y, random_state=0).diagnose()
+    >>> diagnosis = region.diagnose()
     >>> print(diagnosis)
-    Residuals of 30 rows at the estimate:
+    Residuals of 50 rows at the estimate:
       - symmetry: p-value ...
     >>> diagnosis.residuals.shape, len(diagnosis.rests_on), diagnosis.to_frame().shape
-    ((30,), 3, (30, 4))
+    ((50,), 3, (50, 5))
     """
 
     rows: IntArray = field(repr=False)
@@ -116,6 +115,7 @@ class Diagnosis:
     covers: str
     caveat: str
     tested: Array = field(repr=False)
+    guaranteed: bool = True
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with rows, fitted values, residuals and inputs.
@@ -136,9 +136,10 @@ class Diagnosis:
                 fill(self.caveat, 100),
                 "The guarantee rests on this:",
                 *map(item, self.rests_on),
-                fill(f"Then the region covers {self.covers}.", 100)
-                if self.covers.startswith("the ")
-                else fill(self.covers, 100),
+                fill(
+                    f"Then the region covers {self.covers}." if self.guaranteed else self.covers,
+                    100,
+                ),
             ]
         )
 
@@ -184,16 +185,11 @@ _TESTS: tuple[tuple[str, str, Statistic, Noise], ...] = (
 )
 
 
-def diagnose(
-    objective: Objective,
-    estimate: Array,
-    noise: Noise,
-    data: Data,
-    description: Description,
-    seed: int,
-) -> Diagnosis:
+def diagnose(problem: Problem, description: Description) -> Diagnosis:
     """Compare statistics of residuals with those of transformed data, fitted in the same way."""
-    at_estimate = objective.residuals(estimate[None, :])[0]
+    data = problem.data("diagnose needs")
+    objective, noise, seed = problem.objective, problem.noise, problem.seed
+    at_estimate = objective.residuals(problem.estimate[None, :])[0]
     fit = least_biased_fit(objective)
     residuals: Callable[[Array], Array] = partial(_minus, objective.y - at_estimate)
     if fit is not None:
@@ -221,6 +217,7 @@ def diagnose(
         covers=" ".join(description.under("covers")),
         caveat=f"{CAVEAT} {AT_THE_ESTIMATE if fit is None else fit.about}",
         tested=r,
+        guaranteed=problem.guaranteed,
     )
 
 

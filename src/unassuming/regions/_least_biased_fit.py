@@ -1,11 +1,10 @@
-"""A fit with as little bias as can be: residuals to test the noise by.
+"""A fit with little bias, whose residuals can be used to test the noise.
 
-The estimate of a model is pulled towards zero by its penalty, and its residuals keep what the
-penalty took: they have a sign, a size and an order that the noise has not. What the guarantee rests
-on leaves room for better ones. If the truth lies in the span of fewer features than rows, least
-squares on them leaves nothing of it: r = (I - H)(f* + e) = (I - H) e, whatever the penalty. A
-kernel, or as many features as rows, can only be smoothed: with the penalty that generalised
-cross-validation takes, which balances the bias with the variance, and some bias is left.
+A penalty pulls the estimate of a model towards zero, and its residuals inherit bias, scale and
+serial structure that the noise does not have. If the truth lies in the span of fewer features than
+rows, the residuals of least squares on them are free of it: r = (I - H)(f* + e) = (I - H) e,
+whatever the penalty. With a kernel, or as many features as rows, the data can only be smoothed: the
+penalty is chosen by generalised cross-validation, and some bias remains.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from scipy.linalg import eigh, svd
 
 from unassuming._rounding import rank_cut
 from unassuming._typing import Array
-from unassuming.objectives import Design, FeatureDesign, KernelDesign, Objective
+from unassuming.objectives import Design, Objective
 
 _PENALTIES = 80
 
@@ -37,13 +36,13 @@ class LinearFit:
 
 def least_biased_fit(objective: Objective) -> LinearFit | None:
     """Return the fit; None for a model that is not linear in its coefficients, or not known."""
-    design = getattr(objective, "design", None)
-    if not isinstance(design, Design) or objective.spanned:
+    design = objective.design
+    if design is None or objective.spanned:
         return None
     u, s, _ = svd(design.matrix, full_matrices=False)
     u = u[:, s > rank_cut(design.matrix.shape) * s[0]]
     n, rank = u.shape
-    few = n - 1 if isinstance(design, FeatureDesign) else n // 2
+    few = n // 2 if design.dual else n - 1
     if rank <= few and not design.spans_everything:
         return LinearFit(
             u,
@@ -57,7 +56,7 @@ def least_biased_fit(objective: Objective) -> LinearFit | None:
 
 def _smoothed(design: Design, y: Array) -> LinearFit:
     """Ridge in the kernel, or the features, with the penalty of generalised cross-validation."""
-    n, K = len(y), _kernel_of(design)
+    n, K = len(y), design.gram()
     ones = np.ones((n, 1)) / np.sqrt(n)
     if design.intercept:  # it takes part without a penalty
         K = K - ones @ (ones.T @ K)
@@ -84,10 +83,3 @@ def _smoothed(design: Design, y: Array) -> LinearFit:
         "are small though nothing is wrong with the noise; and dependence between neighbours may "
         "pass for a truth that bends, and then they are not.",
     )
-
-
-def _kernel_of(design: Design) -> Array:
-    if isinstance(design, KernelDesign):
-        return design.K
-    features = design.matrix[:, int(design.intercept) :]
-    return np.asarray(features @ features.T)

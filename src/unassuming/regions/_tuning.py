@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from unassuming._typing import IntArray
 from unassuming._words import shown
-from unassuming.regions._describe import Description
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +44,3 @@ class Tuning:
     def __str__(self) -> str:
         chosen = ", ".join(f"{name}={shown(value)}" for name, value in self.best_params.items())
         return f"{chosen or 'nothing'}, chosen on {len(self.tuning_rows)} other rows"
-
-
-def with_tuning(describe: Callable[[], Description], tuning: Tuning) -> Description:
-    """Return a description that tells where the hyper-parameters come from."""
-    return describe().with_line("tuned", str(tuning))

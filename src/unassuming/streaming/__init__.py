@@ -6,9 +6,8 @@ from unassuming.regions import register_source
 from unassuming.streaming._checkpoint import read_note as read_note
 from unassuming.streaming._checkpoint import write_checkpoint as write_checkpoint
 from unassuming.streaming._dask import build_from_dask, is_dask
-from unassuming.streaming._region import StreamedRegion
 from unassuming.streaming._stream import StreamingRegion
 
 register_source(is_dask, build_from_dask)
 
-__all__ = ["StreamedRegion", "StreamingRegion"]
+__all__ = ["StreamingRegion"]

@@ -45,27 +45,13 @@ class CompressedNoise(Noise):
         return True
 
 
-class CompressedDesign(FeatureDesign):
-    """Φ in compressed rows: the first column is the intercept, if there is one."""
-
-    def __init__(
-        self, matrix: Array, *, intercept: bool, names: list[str], rounding: float
-    ) -> None:
-        self.matrix = matrix
-        self.X = matrix[:, int(intercept) :]
-        self.one = matrix[:, 0] if intercept else np.zeros(len(matrix))
-        self.intercept = intercept
-        self.names = names
-        self.rounding = rounding
-
-
 def uncompressed(Z: Array, alpha: float, *, intercept: bool, names: list[str]) -> Quadratic:
     """Return the objective for few rows Z = [Φ, y], taken as they are.
 
     With few rows statistics often tie, and the rows tell that better than sums over them.
     """
     n = len(Z)
-    design = CompressedDesign(Z[:, :-1], intercept=intercept, names=names, rounding=0.0)
+    design = FeatureDesign.of_columns(Z[:, :-1], intercept=intercept, names=names, rounding=0.0)
     return Quadratic(design, Z[:, -1], np.ones(n), alpha / n)
 
 
@@ -99,7 +85,7 @@ def compress(
     matrix[: half - 1] = phi
     # A residual that is no more than rounding is none.
     y[:half] = *y_q, rho if rho > unit * float(np.linalg.norm(R[:, d])) else 0.0
-    design = CompressedDesign(matrix, intercept=intercept, names=names, rounding=unit)
+    design = FeatureDesign.of_columns(matrix, intercept=intercept, names=names, rounding=unit)
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
     drawn = _isometries(E, unit / TAME)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from copy import copy, deepcopy
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -30,12 +29,11 @@ from unassuming.objectives import (
     from_ridge,
 )
 from unassuming.ranking import check_m, draw_tie_order
-from unassuming.regions import Region, describe
+from unassuming.regions import Problem, Region
 from unassuming.streaming._checkpoint import read_checkpoint, write_checkpoint
 from unassuming.streaming._compressed import compress, uncompressed
 from unassuming.streaming._features import Features, fixed_transformers
 from unassuming.streaming._ledger import Ledger
-from unassuming.streaming._region import StreamedRegion
 from unassuming.streaming._sums import Sums, leaf_rows, sums_for
 
 
@@ -353,30 +351,21 @@ class StreamingRegion:
         self.noise.check_length(n)
         objective, perturbations = self._problem(n)
         tie_order = self._tie_order if ties == "random" else np.sort(self._tie_order)
-        score = objective.score("hessian")
-        return StreamedRegion(
-            n=n,
-            noise=self.noise,
+        problem = Problem(
             estimator=deepcopy(self.estimator),
-            transform=deepcopy(self._features),
+            n=n,
             objective=objective,
-            engine=RankEngine(objective, score, perturbations, tie_order, whitened=True),
-            describe=partial(
-                describe,
-                self.estimator,
-                objective,
-                n,
-                self.m,
-                self.noise,
-                "hessian",
-                ties,
-                self.seed,
-            ),
+            noise=self.noise,
             weighting="hessian",
             ties=ties,
             enumerated=False,
             seed=self.seed,
+            transform=deepcopy(self._features),
+            rows=None,
         )
+        score = objective.score("hessian")
+        engine = RankEngine(objective, score, perturbations, tie_order, whitened=True)
+        return Region(problem, engine)
 
     def _problem(self, n: int) -> tuple[Quadratic, Perturbations]:
         """Return the objective and the transformations, in few rows."""

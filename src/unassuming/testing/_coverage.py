@@ -15,7 +15,7 @@ from unassuming._progress import progress
 from unassuming._typing import Array
 from unassuming.inputs import as_seed, check_options, is_label_model, split_pipeline
 from unassuming.noise import LARGEST_GROUP, Noise
-from unassuming.objectives import Design, Factory, factory_for, register_objective
+from unassuming.objectives import Factory, factory_for, register_objective
 from unassuming.ranking import Level
 from unassuming.regions import Region, confidence_region
 from unassuming.testing._methods import (
@@ -228,10 +228,9 @@ def _repetition(
 def _outside(region: Region, values: Array) -> bool | None:
     """Whether no coefficients give the truth at the inputs; None if that cannot be told."""
     objective = region.objective
-    design = getattr(objective, "design", None)
-    if isinstance(design, Design) and design.spans_everything:
+    if objective.design is not None and objective.design.spans_everything:
         return False
-    truth = values[region._data.rows]
+    truth = values[region.problem.data("the truth needs").rows]
     try:
         nearest = objective.fitted(objective.coefficients(truth[None, :]))[0]
     except NotAvailable:

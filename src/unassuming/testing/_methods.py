@@ -16,7 +16,6 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.inputs import as_inputs, seed_unset
-from unassuming.objectives import FeatureDesign
 from unassuming.ranking import Level
 from unassuming.regions import Region
 
@@ -61,7 +60,7 @@ def region_band(
 
 def _inputs(region: Region) -> Array:
     """Return what the model itself sees: the inputs, or the output of the transformers."""
-    return region._transform(region.inputs)
+    return region.problem.transform(region.inputs)
 
 
 def process(region: Region, y: Array, level: float, seed: int) -> tuple[Array, Array]:
@@ -93,8 +92,8 @@ def process_bounds(fitted: Any, X: Array, level: float) -> tuple[Array, Array]:
 
 def t_bounds(region: Region, y: Array, level: float) -> tuple[Array, Array] | None:
     """Student's bounds of least squares, pointwise; None if nothing is left for the variance."""
-    design = getattr(region.objective, "design", None)
-    if isinstance(design, FeatureDesign):
+    design = region.objective.design
+    if design is not None and not design.dual:
         Phi = design.rows(_inputs(region))
     else:
         Z = _inputs(region)

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.linalg import svd
 from scipy.optimize import linprog, nnls
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, exceeds
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry.quadratic._sets import SEEN
 
 OUTWARD = 1 + 1e-11
 """What rounding, and that of the edge of [-1, 1], is worth: bounds are moved outward by it."""
@@ -53,7 +52,7 @@ class Admissible:
         if self.inputs_only:
             return ~self.at_inputs(g)
         unseen = (g @ self.null) @ self.null.T
-        return np.asarray(np.linalg.norm(unseen, axis=1) > SEEN * np.linalg.norm(g, axis=1))
+        return exceeds(unseen, g)
 
     def bounds(self, g: Array) -> Array:
         """Return upper bounds of |gᵀa|, (N,); infinite for functionals that are hidden.

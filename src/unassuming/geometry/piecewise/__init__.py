@@ -3,7 +3,7 @@
 from unassuming.geometry.piecewise._lines import PiecewiseLines
 from unassuming.geometry.piecewise._model import LineModel
 from unassuming.geometry.piecewise._outer_bounds import (
-    Trials,
+    LARGEST_TRIAL,
     ball_alone,
     highest_level,
     open_directions,
@@ -12,10 +12,10 @@ from unassuming.geometry.piecewise._outer_bounds import (
 from unassuming.geometry.piecewise._relaxation import Relaxation, relaxed_bounds
 
 __all__ = [
+    "LARGEST_TRIAL",
     "LineModel",
     "PiecewiseLines",
     "Relaxation",
-    "Trials",
     "ball_alone",
     "highest_level",
     "open_directions",

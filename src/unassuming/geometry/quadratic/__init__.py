@@ -1,14 +1,13 @@
 """Quadratic regions: the sets {Z_0 <= Z_i} are ellipsoids or cylinders (docs/theory.md 4)."""
 
-from unassuming.geometry.quadratic._coordinates import (
-    BallChart,
-    ball_chart,
-    chart_for,
-    chart_matrix,
-    whitened_chart,
-    whitened_matrix,
-)
+from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
 from unassuming.geometry.quadratic._forms import FormMaker, Forms
+from unassuming.geometry.quadratic._free_directions import (
+    Along,
+    FreeDirections,
+    counting_decides,
+    free_directions,
+)
 from unassuming.geometry.quadratic._lines import (
     LineQuadratics,
     along_lines,
@@ -18,28 +17,28 @@ from unassuming.geometry.quadratic._lines import (
 )
 from unassuming.geometry.quadratic._norm_ball import SetsAndBall
 from unassuming.geometry.quadratic._outer_radius import farthest
-from unassuming.geometry.quadratic._sets import FREE, SEEN, Sets
+from unassuming.geometry.quadratic._sets import FREE, Sets
 from unassuming.geometry.quadratic._supports import ball_supports, supports
 
 __all__ = [
     "FREE",
-    "SEEN",
-    "BallChart",
+    "Along",
     "FormMaker",
     "Forms",
+    "FreeDirections",
     "LineQuadratics",
     "Sets",
     "SetsAndBall",
     "along_lines",
-    "ball_chart",
     "ball_supports",
-    "chart_for",
-    "chart_matrix",
+    "coordinates",
+    "counting_decides",
     "covered",
     "exits",
     "farthest",
+    "free_directions",
     "intervals",
     "supports",
-    "whitened_chart",
+    "whitened",
     "whitened_matrix",
 ]

@@ -89,6 +89,17 @@ class FormMaker:
             which = slice(start, min(start + step, self.perturbations.m - 1))
             yield which, self._forms(F, which)
 
+    def all_forms(self, F: Array) -> Forms:
+        """Return the forms of all sets at once, (m - 1) k² numbers."""
+        batches = [forms for _, forms in self.batches(F)]
+        return Forms(
+            A=np.concatenate([forms.A for forms in batches]),
+            b=np.concatenate([forms.b for forms in batches]),
+            c=np.concatenate([forms.c for forms in batches]),
+            empty=np.concatenate([forms.empty for forms in batches]),
+            scale=batches[0].scale,
+        )
+
     def _forms(self, F: Array, which: slice) -> Forms:
         perturbations, q = self.perturbations.take(which), self.q
         Gr, qEr = self.residual + self.moved[which], self.seen[which]

@@ -7,9 +7,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from unassuming._rounding import SEEN
 from unassuming._typing import Array
 from unassuming.geometry._minimise import least_value
-from unassuming.geometry.quadratic._sets import FREE, SEEN
+from unassuming.geometry.quadratic._sets import FREE
+from unassuming.objectives import BallCoordinates
 
 _GRID = np.linspace(np.log(1e-12), np.log(1e12), 33)
 _STEPS = 24
@@ -44,13 +46,10 @@ class SetsAndBall:
     bound: float
 
     @classmethod
-    def build(
-        cls, A: Array, b: Array, c: Array, N: Array, x_hat: Array, bound: float, scale: Array
-    ) -> SetsAndBall:
-        """Diagonalise every A (s, k, k) together with N, outside their common null space.
-
-        ``scale`` (k,) says what the rounding errors of the diagonal of A are relative to.
-        """
+    def build(cls, A: Array, b: Array, c: Array, ball: BallCoordinates) -> SetsAndBall:
+        """Diagonalise every A (s, k, k) together with N, outside their common null space."""
+        N, x_hat, bound = ball.N, ball.origin, ball.bound
+        scale = (ball.F**2).sum(axis=0)  # rounding errors of the diagonal of A are relative to it
         # A set of which rounding leaves nothing is the whole space.
         small = np.abs(A) <= FREE * np.sqrt(np.outer(scale, scale))
         nothing = np.asarray(small.reshape(len(A), -1).all(axis=1))

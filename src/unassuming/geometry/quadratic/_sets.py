@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unassuming._rounding import SEEN
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._ellipsoids import Ellipsoids
 
@@ -24,9 +25,6 @@ FREE = 1e-11
 
 A direction that is so nearly free is reported as free. That errs to the honest side: a bound of
 infinity where a finite one exists but cannot be computed, never the other way round."""
-
-SEEN = 1e-9
-"""A functional sees a direction if its component there exceeds this share of its length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +79,6 @@ class Sets:
     def radius(self) -> Array:
         """ρ: in eigen-coordinates E_i is Σ w_k (x_k - b_k/w_k)² <= ρ."""
         return np.asarray(self.c + (self.b**2 / np.where(self.free, 1.0, self.w)).sum(axis=1))
-
-    def supports(self, g: Array) -> Array:
-        """Return the largest gᵀx over each set, (N, k) -> (N, s): docs/theory.md 4.3."""
-        return self.extents(g)[0]
 
     def extents(self, g: Array) -> tuple[Array, Array]:
         """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each."""

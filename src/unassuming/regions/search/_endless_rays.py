@@ -12,7 +12,7 @@ from unassuming.objectives import DesignedObjective, Objective
 
 _FAR = (1e3, 1e6)
 """Where membership is asked for as well, in units of the origin."""
-_SEEN = 1e-11
+_RISES = 1e-11
 _SHOWN = 6
 _MOST = 16
 """Lines that are tried: one along which many coefficients stay at a kink is slow to follow."""
@@ -69,7 +69,7 @@ class Endless:
         if not len(self.directions):
             return np.full(len(g), -1)
         rise = g @ self.directions.T
-        seen = rise > _SEEN * (np.abs(g) @ np.abs(self.directions).T)
+        seen = rise > _RISES * (np.abs(g) @ np.abs(self.directions).T)
         return np.where(seen.any(axis=1), np.argmax(seen, axis=1), -1)
 
 
@@ -80,7 +80,7 @@ def most_seen(directions: Array, g: Array, phi: Array) -> IntArray:
     the best, then the others.
     """
     moved = np.linalg.norm(directions @ phi.T, axis=1)
-    size = moved + _SEEN * np.linalg.norm(np.abs(directions) @ np.abs(phi.T), axis=1)
+    size = moved + _RISES * np.linalg.norm(np.abs(directions) @ np.abs(phi.T), axis=1)
     share = np.abs(g @ directions.T) / np.maximum(size, 1e-300)
     best = np.argmax(share, axis=1)
     rest = np.argsort(-share.max(axis=0), kind="stable")

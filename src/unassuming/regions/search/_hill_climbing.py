@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from unassuming._progress import progress
+from unassuming._rounding import SEEN
 from unassuming._typing import Array, BoolArray
 from unassuming.regions.search._hit_and_run import Members
 
@@ -14,7 +15,6 @@ _STALLED = 4
 _WORTH = 1e-6
 """A gain that counts, relative to what has been gained since the first member."""
 _INSIDE = 1e-9
-_SEEN = 1e-9
 
 
 def climb(
@@ -72,7 +72,7 @@ def climb(
 def _never_ends(spans: list[Array], directions: Array, g: Array) -> BoolArray:
     """Whether gᵀa grows for ever on a line."""
     rise = (g * directions).sum(axis=1)
-    seen = np.abs(rise) > _SEEN * (np.abs(g) * np.abs(directions)).sum(axis=1)
+    seen = np.abs(rise) > SEEN * (np.abs(g) * np.abs(directions)).sum(axis=1)
     last = [
         len(ends) > 0 and bool(np.isinf(ends[-1, 1] if up > 0 else ends[0, 0]))
         for ends, up in zip(spans, rise, strict=True)

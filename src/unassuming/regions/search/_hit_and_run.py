@@ -69,20 +69,6 @@ def hit_and_run(
     return np.concatenate([inside for _, inside in progress(draws(), size, "samples")])[:size]
 
 
-def check_sampling(size: Any, thinning: Any, random_state: Any) -> None:
-    """Refuse what no sample can be drawn with, before anything is searched for."""
-    _check_count("size", size, "Pass e.g. size=1000.")
-    if thinning is not None:
-        _check_count("thinning", thinning, "Leave it out for the default.")
-    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-        as_seed(random_state)
-
-
-def _check_count(name: str, value: Any, ways: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} is no count: expected an integer >= 1, given {value!r}. {ways}")
-
-
 def walk(
     chains: Array, directions: Directions, members: Members, rng: np.random.Generator, steps: int
 ) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import svd
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.geometry.piecewise import LineModel
-from unassuming.objectives import Kinks
+from unassuming.objectives import Kinks, NormBall
 from unassuming.regions.search._hit_and_run import Members, uniform_point
 
 _ALONG_FACE = 0.25
@@ -22,32 +23,9 @@ _RANDOM_PARTS = (0.0, 0.5, 2.0, 8.0)
 _PULLS = (0.1, 0.5, 2.0)
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class Ball:
-    """{a : aᵀPa <= B²}, by P^{1/2}."""
-
-    root: Array
-    bound: float
-
-    @classmethod
-    def of(cls, P: Array, bound: float) -> Ball:
-        """Take the root of a positive semidefinite matrix; negative rounding counts as zero."""
-        values, vectors = eigh(P)
-        return cls(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, bound)
-
-    def top(self, g: Array) -> Array:
-        """Return the points of the ball that are farthest along g (N, d); 0 where it has none."""
-        values = np.linalg.norm(self.root, axis=1)
-        keep = values > 1e-6 * values.max()
-        vectors = self.root[keep] / values[keep, None]
-        turned = (g @ vectors.T) / values[keep]
-        length = np.linalg.norm(turned, axis=1, keepdims=True)
-        away = turned / np.where(length > 0, length, 1.0) / values[keep]
-        return np.asarray(self.bound * away @ vectors)
-
-
-@dataclass(frozen=True, eq=False)
-class Walk:
+class Proposals:
     """Frames of directions: in each, steps of one length are of comparable use.
 
     How large the region is in different directions is not known beforehand. Each frame is a guess:
@@ -59,16 +37,16 @@ class Walk:
         Axes in columns, of a length that is natural to the problem.
     kinks : Kinks or None
         Where coefficients are at a kink, the region can be larger along the face than off it.
-    ball : Ball or None
+    ball : NormBall or None
         What the walk is confined to.
     """
 
     frames: tuple[Array, ...]
     kinks: Kinks | None
-    ball: Ball | None
+    ball: NormBall | None
 
     @classmethod
-    def in_model(cls, model: LineModel, estimate: Array, ball: Ball | None) -> Walk:
+    def in_model(cls, model: LineModel, estimate: Array, ball: NormBall | None) -> Proposals:
         """Return frames from ΨLΦ, in units of the gradient of perturbed residuals."""
         J = model.weigh(model.pull(model.phi.T)).T
         r = model.y - model.phi @ estimate
@@ -84,7 +62,9 @@ class Walk:
         return cls(tuple(frames), model.kinks, ball)
 
     @classmethod
-    def in_coefficients(cls, estimate: Array, kinks: Kinks | None, ball: Ball | None) -> Walk:
+    def in_coefficients(
+        cls, estimate: Array, kinks: Kinks | None, ball: NormBall | None
+    ) -> Proposals:
         """Return frames for an objective of which nothing is known but membership."""
         frame = np.eye(len(estimate)) / max(float(np.abs(estimate).max()), 1.0)
         if ball is not None:
@@ -180,7 +160,7 @@ class Walk:
             (points, self.along_face(points, lines[3 * int(rng.integers(len(self.frames)))][1]))
         )
         if self.ball is not None:
-            lines.append((points, self.ball.top(g) - points))
+            lines.append((points, self.ball.farthest(g) - points))
         return lines
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import final
 
 import numpy as np
 
-from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry.quadratic import FREE, LineQuadratics, Sets, exits
+from unassuming._typing import Array, IntArray
+from unassuming.geometry.quadratic import FREE, Forms, LineQuadratics, Sets, exits
+from unassuming.objectives import BallCoordinates
 
 _ROUNDS = 40
 _KEPT = 4
@@ -16,25 +18,28 @@ _WANDERS = 4
 _STEPS = np.array([1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.003])
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class InnerSearch:
+class RaySearch:
     """Maximise gᵀx over the region by its rays: (gᵀu) t_(q)(u) over directions u.
 
-    All sets are held at once, (m - 1) k² numbers.
+    Attributes
+    ----------
+    forms : Forms
+        All sets, (m - 1) k² numbers.
+    ball : BallCoordinates or None
+        What the search is confined to.
     """
 
-    A: Array  # (m - 1, k, k)
-    b: Array
-    c: Array
-    empty: BoolArray
-    ball: tuple[Array, Array, float] | None = None  # N, origin, B: (x + o)ᵀN(x + o) <= B²
+    forms: Forms
+    ball: BallCoordinates | None = None
 
     def reach(self, u: Array, q: int) -> tuple[Array, IntArray]:
         """Return the q-th largest exit of each ray (N,), and which set it leaves there."""
-        Au = np.einsum("skl,nl->nsk", self.A, u)
+        Au = np.einsum("skl,nl->nsk", self.forms.A, u)
         A = np.maximum(np.einsum("nsk,nk->ns", Au, u), 0.0)
         noise = FREE * (u**2).sum(axis=1)[:, None]
-        t = exits(LineQuadratics(A, -(u @ self.b.T), self.c, noise, self.empty))
+        t = exits(LineQuadratics(A, -(u @ self.forms.b.T), self.forms.c, noise, self.forms.empty))
         order = np.argpartition(-t, q - 1, axis=1)[:, q - 1]
         ends = np.take_along_axis(t, order[:, None], 1)[:, 0]
         return np.minimum(ends, self._exit(u)), order.astype(np.intp)
@@ -43,7 +48,7 @@ class InnerSearch:
         """Return where the rays leave the ball."""
         if self.ball is None:
             return np.full(len(u), np.inf)
-        N, origin, bound = self.ball
+        N, origin, bound = self.ball.N, self.ball.origin, self.ball.bound
         A, b = np.einsum("nk,kl,nl->n", u, N, u), u @ (N @ origin)
         c = bound**2 - origin @ N @ origin
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -53,12 +58,13 @@ class InnerSearch:
     @cached_property
     def sets(self) -> Sets:
         """The sets, diagonalised."""
-        return Sets.from_forms(self.A, self.b, self.c, self.empty)
+        forms = self.forms
+        return Sets.from_forms(forms.A, forms.b, forms.c, forms.empty)
 
     @cached_property
     def metric(self) -> Array:
         """The inverse of the average of the sets' matrices."""
-        return np.asarray(np.linalg.pinv(self.A.mean(axis=0), hermitian=True))
+        return np.asarray(np.linalg.pinv(self.forms.A.mean(axis=0), hermitian=True))
 
     def starts(self, g: Array) -> Array:
         """Return the points where the sets themselves are farthest along g, (m - 1, k)."""
@@ -90,7 +96,7 @@ class InnerSearch:
     def _moves(self, points: Array, g: Array, q: int, rng: np.random.Generator) -> Array:
         """Return points to try: along the boundary of the set that ends the ray, and at random."""
         _, active = self.reach(points, q)
-        normal = np.einsum("nkl,nl->nk", self.A[active], points) - self.b[active]
+        normal = np.einsum("nkl,nl->nk", self.forms.A[active], points) - self.forms.b[active]
         tilted = normal @ self.metric
         slope = (tilted @ g) / np.maximum((tilted * normal).sum(axis=1), 1e-300)
         along = (g @ self.metric)[None, :] - slope[:, None] * tilted

@@ -1,1 +1,16 @@
-"""What a region looks like, by kind of objective and noise."""
+"""What a region looks like: quadratic, piecewise quadratic, or a region of labels."""
+
+from unassuming.regions.shapes._choose import shape_of
+from unassuming.regions.shapes._labels import LabelShape
+from unassuming.regions.shapes._piecewise import PiecewiseShape
+from unassuming.regions.shapes._quadratic import QuadraticShape
+from unassuming.regions.shapes._shape import OuterBounds, Shape
+
+__all__ = [
+    "LabelShape",
+    "OuterBounds",
+    "PiecewiseShape",
+    "QuadraticShape",
+    "Shape",
+    "shape_of",
+]

@@ -1,0 +1,58 @@
+"""Options of a question to a region, checked before anything is computed."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from unassuming.inputs._seeds import as_seed
+
+TARGETS = ("representation", "function")
+
+
+def check_norm_bound(norm_bound: Any) -> None:
+    """Refuse anything but None and a positive finite number."""
+    if norm_bound is None:
+        return
+    number = isinstance(norm_bound, Real) and not isinstance(norm_bound, bool)
+    if not number or not np.isfinite(norm_bound) or norm_bound <= 0:
+        raise ValueError(
+            f"norm_bound is out of range: expected one finite number > 0, given {norm_bound!r}. "
+            "Pass an upper bound on the norm that you are ready to assume."
+        )
+
+
+def check_inner(inner: object) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(inner, (bool, np.bool_)):
+        raise ValueError(
+            f"inner is neither true nor false: expected True or False, given {inner!r}. Pass "
+            "inner=True for bounds that members attain."
+        )
+
+
+def check_target(target: Any) -> None:
+    """Refuse an unknown target of a band; None stands for the default."""
+    if target is not None and target not in TARGETS:
+        raise ValueError(
+            f"target is unknown: expected 'representation' or 'function', given {target!r}. Leave "
+            "it out for the default."
+        )
+
+
+def check_sampling(size: Any, thinning: Any, random_state: Any) -> None:
+    """Refuse a sample that cannot be drawn, before anything is searched for."""
+    _check_count("size", size, "Pass e.g. size=1000.")
+    if thinning is not None:
+        _check_count("thinning", thinning, "Leave it out for the default.")
+    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        as_seed(random_state)
+
+
+def _check_count(name: str, value: Any, remedy: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(
+            f"{name} is not a count: expected an integer >= 1, given {value!r}. {remedy}"
+        )

@@ -1,0 +1,197 @@
+"""Primal: a model that is linear in features (docs/theory.md 1, 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from scipy.linalg import lstsq, svd
+
+from unassuming._rounding import powers_of_two, rank_cut
+from unassuming._typing import Array
+from unassuming.objectives._design import Design
+from unassuming.objectives._norm_ball import BallCoordinates
+from unassuming.objectives._whitening import FeatureWhitening, Whitening
+
+
+@final
+class FeatureDesign(Design):
+    """Primal: Φ = [1, X], P = diag(0, 1, ..., 1).
+
+    Attributes
+    ----------
+    X : array of shape (n, p)
+    intercept : bool
+        Whether there is a column of ones.
+    names : list of str
+        Of the coefficients.
+    one : array of shape (n,)
+        The fitted values of a constant.
+
+    Examples
+    --------
+    >>> design = FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
+    >>> design.matrix
+    array([[1., 2.],
+           [1., 5.]])
+    >>> design.rows(np.array([[7.0]]))
+    array([[1., 7.]])
+    """
+
+    dual: ClassVar[bool] = False
+
+    def __init__(self, X: Array, *, intercept: bool, names: list[str] | None = None) -> None:
+        n, p = X.shape
+        self.X = X
+        self.one = np.ones(n)
+        self.intercept = intercept
+        self.matrix = np.column_stack([self.one, X]) if intercept else X
+        if not self.matrix.any():
+            raise ValueError(
+                "X is zero throughout: expected at least one feature that is not, or an "
+                f"intercept, given {p} columns of zeros. Use fit_intercept=True, or other features."
+            )
+        features = [f"x{j}" for j in range(p)] if names is None else list(names)
+        self.names = ["intercept", *features] if intercept else features
+
+    @classmethod
+    def of_columns(
+        cls, matrix: Array, *, intercept: bool, names: list[str], rounding: float
+    ) -> Self:
+        """Take Φ as it is; its first column holds the values of a constant, with an intercept."""
+        design = cls.__new__(cls)
+        design.matrix, design.X = matrix, matrix[:, int(intercept) :]
+        design.one = matrix[:, 0] if intercept else np.zeros(len(matrix))
+        design.intercept, design.names, design.rounding = intercept, names, rounding
+        return design
+
+    def rows(self, X: Array) -> Array:
+        """Return [1, X]."""
+        if X.shape[1] != self.X.shape[1]:
+            raise ValueError(
+                f"X has the wrong number of features: expected {self.X.shape[1]}, as in the data, "
+                f"given {X.shape[1]}. Pass the same columns."
+            )
+        return np.column_stack([np.ones(len(X)), X]) if self.intercept else X
+
+    @cached_property
+    def spans_everything(self) -> bool:
+        """Whether the features can take any values at the inputs."""
+        return bool(np.linalg.matrix_rank(self.matrix) == self.n)
+
+    @property
+    def penalised(self) -> Array:
+        """One for each penalised coefficient, zero for the intercept."""
+        mask = np.ones(self.matrix.shape[1])
+        mask[: int(self.intercept)] = 0.0
+        return mask
+
+    def penalty_matrix(self) -> Array:
+        """Return diag(0, 1, ..., 1)."""
+        return np.diag(self.penalised)
+
+    def whiten(self, w: Array, lam: float) -> Whitening:
+        """Take Q from an SVD of the stacked design, its columns first scaled to length one."""
+        n, root = self.n, np.sqrt(w / self.n)
+        # With an intercept the columns may be centred: the same functions and the same penalty, in
+        # coefficients whose intercept is shifted. Without, a large mean costs as many digits.
+        centred, centre = self._centred(w)
+        matrix = np.column_stack([self.one, centred]) if self.intercept else centred
+        stacked = np.vstack([root[:, None] * matrix, np.sqrt(lam) * self.penalty_matrix()])
+        length = _column_lengths(stacked)
+        u, s, vt = svd(stacked / length, full_matrices=False)
+        keep = s > rank_cut(stacked.shape) * s[0]
+        top, low = u[:n, keep], u[n:, keep]
+        back = vt[keep].T / s[keep] / length[:, None]
+        if self.intercept:
+            back[0] -= centre @ back[1:]
+        return FeatureWhitening(top, low.T * (np.sqrt(lam) * self.penalised), back)
+
+    def _centred(self, w: Array) -> tuple[Array, Array]:
+        """Return X minus its means, and these; columns that rounding alone tells from zero are."""
+        if not self.intercept:
+            return self.X, np.zeros(self.X.shape[1])
+        centre = self._means(w) @ self.X
+        centred = self.X - np.outer(self.one, centre)
+        size = np.abs(self.one).max() * np.abs(centre)
+        constant = np.abs(centred).max(axis=0) <= 4 * rank_cut(self.X.shape) * size
+        return np.where(constant, 0.0, centred), centre
+
+    def _means(self, w: Array) -> Array:
+        """Return the functional that takes the weighted mean of a column."""
+        weighted = w * self.one
+        return np.asarray(weighted / (weighted @ self.one))
+
+    def least_squares(self, y: Array, w: Array, lam: float) -> Array:
+        """Centre, then solve the stacked least squares problem; least norm if not unique."""
+        centred, _ = self._centred(w)
+        level = float(self._means(w) @ y) if self.intercept else 0.0
+        root, p = np.sqrt(w / self.n), self.X.shape[1]
+        stacked = np.vstack([root[:, None] * centred, np.sqrt(lam) * np.eye(p)])
+        target = np.concatenate([root * (y - level * self.one), np.zeros(p)])
+        slopes = _solve(stacked, target)
+        # One step of refinement: the region is centred where the gradient is zero to rounding.
+        slopes = slopes + _solve(stacked, target - stacked @ slopes)
+        if not self.intercept:
+            return slopes
+        return np.concatenate([[float(self._means(w) @ (y - self.X @ slopes))], slopes])
+
+    def coefficients(self, values: Array) -> Array:
+        """Return the coefficients whose fitted values come closest, (N, n) -> (N, d)."""
+        return np.ascontiguousarray(_solve(self.matrix, values.T).T)
+
+    def gram(self) -> Array:
+        """Return the inner products of the features at the inputs."""
+        return np.asarray(self.X @ self.X.T)
+
+    def ball_coordinates(
+        self,
+        root_weights: Array,
+        estimate: Array,
+        g: Array,
+        bound: float,
+        self_similarity: Array | None = None,
+        *,
+        function: bool = False,
+    ) -> BallCoordinates:
+        """Bound the penalised coefficients, ‖coef‖ <= B; the intercept stays free."""
+        del self_similarity, function
+        F, nothing = root_weights[:, None] * self.matrix, np.zeros(len(g))
+        d = len(estimate)
+        return BallCoordinates(
+            F, self.penalty_matrix(), estimate, g, nothing, nothing > 0, np.eye(d), bound
+        )
+
+    def rename(self, names: Sequence[Any]) -> bool:
+        """Name the slopes."""
+        self.names = ["intercept"] * self.intercept + [str(name) for name in names]
+        return True
+
+    def standardised(self) -> FeatureDesign | None:
+        """Return features of mean zero and variance one; None if a column is constant."""
+        spread = self.X.std(axis=0)
+        if not self.intercept or (spread <= 1e-12 * np.abs(self.X).max(axis=0)).any():
+            return None
+        return FeatureDesign((self.X - self.X.mean(axis=0)) / spread, intercept=True)
+
+
+def _column_lengths(matrix: Array) -> Array:
+    """Return powers of two near the lengths of the columns."""
+    return powers_of_two(np.linalg.norm(matrix, axis=0))
+
+
+def _solve(A: Array, b: Array) -> Array:
+    """Return the least squares solution of least norm.
+
+    Columns of very different size look like a loss of rank; where scaling them finds more rank,
+    the scaled problem is the one to solve.
+    """
+    cut = rank_cut(A.shape)
+    plain, _, plain_rank, _ = lstsq(A, b, cond=cut)
+    length = _column_lengths(A)
+    scaled, _, scaled_rank, _ = lstsq(A / length, b, cond=cut)
+    if scaled_rank <= plain_rank:
+        return np.asarray(plain)
+    return np.asarray(scaled / (length if b.ndim == 1 else length[:, None]))

@@ -1,0 +1,246 @@
+"""Dual: a model whose coefficients belong to kernel functions (docs/theory.md 1, 4)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar, final
+
+import numpy as np
+from scipy.linalg import eigh, lstsq
+
+from unassuming._errors import NotAvailable
+from unassuming._rounding import EPS, exceeds, rank_cut
+from unassuming._typing import Array, IntArray
+from unassuming.kernels import TrainingKernel, require_positive_semidefinite
+from unassuming.models.solvers import kernel_ridge
+from unassuming.objectives._design import Design
+from unassuming.objectives._norm_ball import BallCoordinates
+from unassuming.objectives._whitening import KernelWhitening, Whitening
+
+
+@final
+class KernelDesign(Design):
+    """Dual: Φ = K or [1, K], P = K or diag(0, K).
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        The kernel matrix at the inputs, symmetric.
+    intercept : bool, default False
+        Whether there is a column of ones.
+    kernel : TrainingKernel, optional
+        Gives kernel values at other inputs.
+
+    Examples
+    --------
+    >>> design = KernelDesign(np.array([[1.0, 0.5], [0.5, 1.0]]), intercept=True)
+    >>> design.matrix
+    array([[1. , 1. , 0.5],
+           [1. , 0.5, 1. ]])
+    >>> design.penalty_matrix()
+    array([[0. , 0. , 0. ],
+           [0. , 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
+
+    dual: ClassVar[bool] = True
+
+    def __init__(
+        self, K: Array, *, intercept: bool = False, kernel: TrainingKernel | None = None
+    ) -> None:
+        n = len(K)
+        self.K = K
+        self.one = np.ones(n)
+        self.kernel = kernel
+        self.intercept = intercept
+        self.matrix = np.column_stack([self.one, K]) if intercept else K
+        dual = [f"dual{j}" for j in range(n)]
+        self.names = ["intercept", *dual] if intercept else dual
+
+    def penalty_matrix(self) -> Array:
+        """Return K, or diag(0, K)."""
+        return self._with_intercept(self.K, 0.0)
+
+    def _with_intercept(self, block: Array, corner: float) -> Array:
+        if not self.intercept:
+            return block
+        full = np.zeros((len(block) + 1, len(block) + 1))
+        full[0, 0] = corner
+        full[1:, 1:] = block
+        return full
+
+    def rows(self, X: Array) -> Array:
+        """Return [1, k(x, x_j)] at inputs x."""
+        if self.kernel is None:
+            raise NotAvailable(
+                "the kernel at new inputs is not known: this objective was built from a kernel "
+                "matrix alone. Pass functionals of the coefficients instead."
+            )
+        values = self.kernel.rows(X)
+        if values.shape[1] != self.n:
+            raise ValueError(
+                f"X has the wrong number of kernel values: expected {self.n} in each row, one for "
+                f"each training input, given shape {values.shape}. Pass the kernel between the new "
+                "and the training inputs."
+            )
+        return np.column_stack([np.ones(len(values)), values]) if self.intercept else values
+
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues, in increasing order, and eigenvectors of K."""
+        return _spectrum(self.K)
+
+    @cached_property
+    def distinct(self) -> tuple[IntArray, IntArray]:
+        """The first row of each distinct input, and the number of the input of each row."""
+        known = self.kernel is not None and not self.precomputed
+        inputs = self.kernel.X if known and self.kernel is not None else self.K
+        _, first, which = np.unique(inputs, axis=0, return_index=True, return_inverse=True)
+        return first.astype(np.intp), which.reshape(-1).astype(np.intp)
+
+    @cached_property
+    def full_rank(self) -> bool:
+        """Whether K counts as having full rank at the distinct inputs (docs/theory.md 4.4).
+
+        By theory for kernels known to be strictly positive definite, by the spectrum for those
+        known to have finitely many features. Of any other the rank cannot be told, and it counts
+        as full: then no bound is claimed that would rest on a lack of rank.
+        """
+        return self.spans_everything or self.kernel is None or not self.kernel.finite
+
+    @cached_property
+    def spans_everything(self) -> bool:
+        """Whether K surely has full rank at the distinct inputs."""
+        strict = self.kernel is not None and self.kernel.strict
+        return strict or len(self._kept) == len(self.distinct[0])
+
+    @property
+    def _kept(self) -> Array:
+        """The eigenvalues of K that are more than rounding, by absolute value."""
+        size = np.sort(np.abs(self.spectrum[0]))
+        return np.asarray(size[size > rank_cut(size.shape) * size[-1]])
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether the kernel is given by its matrix alone."""
+        return self.kernel is not None and self.kernel.precomputed
+
+    @property
+    def unseen(self) -> int:
+        """Number of directions that change no fitted value: duplicated inputs at full rank."""
+        if self.full_rank:
+            return int(self.matrix.shape[1] - len(self.distinct[0]))
+        return super().unseen
+
+    def require_positive_semidefinite(self, method: str) -> None:
+        """Refuse an indefinite K, with its smallest eigenvalue.
+
+        A precomputed matrix may be of single precision.
+        """
+        tolerance = 1e-6 if self.precomputed else 0.0
+        require_positive_semidefinite(self.spectrum[0], method, tolerance=tolerance)
+
+    def self_similarity(self, X: Array | None = None) -> Array | None:
+        """Return k(z, z); at new inputs a precomputed kernel does not give it."""
+        if X is None:
+            return np.diagonal(self.K)
+        return None if self.kernel is None else self.kernel.diagonal(X)
+
+    def gram(self) -> Array:
+        """Return K."""
+        return self.K
+
+    def probe_directions(self) -> Array:
+        """Return moves of single fitted values, then those that change none."""
+        return np.concatenate([self.coefficients(np.eye(self.n)), super().probe_directions()])
+
+    def ball_coordinates(
+        self,
+        root_weights: Array,
+        estimate: Array,
+        g: Array,
+        bound: float,
+        self_similarity: Array | None = None,
+        *,
+        function: bool = False,
+    ) -> BallCoordinates:
+        """Bound the norm of the function, ‖f‖ <= B, in coordinates Λ^{1/2}Uᵀa.
+
+        With ``function`` the part of f outside the span of the k(·, x_j) counts through the power
+        function p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (docs/theory.md 4.4). Without it, p = 0,
+        unless eigenvalues of a full-rank K are lost in rounding; then the part of the
+        representation that is lost with them is bounded in the same way.
+        """
+        values, u = self.spectrum
+        keep = values > EPS * values[-1]
+        root, basis = np.sqrt(values[keep]), u[:, keep]
+        offset = int(self.intercept)
+        F = basis * root
+        turned = (g[:, offset:] @ basis) / root
+        N, origin = np.eye(len(root)), root * (basis.T @ estimate[offset:])
+        back = basis / root
+        beyond, hidden = np.zeros(len(g)), np.zeros(len(g), dtype=np.bool_)
+        lost = len(root) < len(self.distinct[0]) and self.full_rank
+        if self_similarity is not None and (function or lost):
+            beyond = np.sqrt(np.maximum(self_similarity - (turned**2).sum(axis=1), 0.0))
+        elif lost:
+            hidden[:] = True  # without k(z, z) nothing bounds the part that rounding has swallowed
+        else:
+            hidden = exceeds(g[:, offset:] - (turned * root) @ basis.T, g[:, offset:])
+        if offset:
+            F = np.column_stack([np.ones(len(F)), F])
+            turned = np.column_stack([g[:, 0], turned])
+            N = np.diag(np.concatenate([[0.0], np.ones(len(root))]))
+            origin = np.concatenate([estimate[:1], origin])
+            back = np.block(
+                [[np.ones((1, 1)), np.zeros((1, len(root)))], [np.zeros((len(back), 1)), back]]
+            )
+        F = root_weights[:, None] * F
+        return BallCoordinates(F, N, origin, turned, beyond, hidden, back, bound)
+
+    def gram_root(self) -> Array:
+        """Return ``|K|^{1/2}`` up to a rotation, the intercept weighted by one."""
+        return self._with_intercept(self.kernel_root(), 1.0)
+
+    def kernel_root(self) -> Array:
+        """Return ``|K|^{1/2}`` up to a rotation; the roots of rounding errors would be large."""
+        values, vectors = self.spectrum
+        size = np.abs(values)
+        size = np.where(size > rank_cut(values.shape) * size.max(), size, 0.0)
+        return np.asarray(np.sqrt(size)[:, None] * vectors.T)
+
+    def weighted_spectrum(self, w: Array) -> tuple[Array, Array]:
+        """Return Λ > 0 and U of W^{1/2} K W^{1/2}; rounding-size eigenvalues are cut (4)."""
+        if (w == w[0]).all():
+            values, u = self.spectrum[0] * w[0], self.spectrum[1]
+        else:
+            root = np.sqrt(w)
+            values, u = _spectrum(root[:, None] * self.K * root)
+        # In increasing order: a slice, which copies nothing.
+        cut = np.searchsorted(values, rank_cut(values.shape) * values[-1], side="right")
+        return values[cut:], u[:, cut:]
+
+    def whiten(self, w: Array, lam: float) -> Whitening:
+        """Write Q down from the eigenvectors."""
+        values, u = self.weighted_spectrum(w)
+        return KernelWhitening(values, u, np.sqrt(w), lam, intercept=self.intercept)
+
+    def least_squares(self, y: Array, w: Array, lam: float) -> Array:
+        """Solve (K + nλ W⁻¹) a + b = y, with 1ᵀa = 0 if there is an intercept b."""
+        if lam == 0:
+            root = np.sqrt(w)[:, None]
+            return np.asarray(
+                lstsq(root * self.matrix, root[:, 0] * y, cond=rank_cut(self.matrix.shape))[0]
+            )
+        b, a = kernel_ridge(self.K, y, self.n * lam, w, fit_intercept=self.intercept)
+        return np.concatenate([[b], a]) if self.intercept else a
+
+
+def _spectrum(K: Array) -> tuple[Array, Array]:
+    """Return eigenvalues and eigenvectors, orthogonal to rounding.
+
+    Divide and conquer: on close eigenvalues, the normal case here, the default driver loses some
+    digits of orthogonality.
+    """
+    values, vectors = eigh(K, driver="evd")
+    return values, vectors

@@ -1,0 +1,102 @@
+"""The ball of a norm bound, ‖f‖ <= B, and coordinates in which its norm is a quadratic form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from scipy.linalg import eigh
+
+from unassuming._typing import Array, BoolArray
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NormBall:
+    """{a : aᵀPa <= B²}: what a norm bound assumes of the ideal coefficients (docs/theory.md 4.4).
+
+    Attributes
+    ----------
+    P : array of shape (d, d)
+        The penalty matrix of the design, positive semidefinite.
+    bound : float
+        B.
+    """
+
+    P: Array
+    bound: float
+
+    def norm(self, a: Array) -> float:
+        """Return the norm of coefficients (d,)."""
+        return float(np.sqrt(np.maximum(a @ self.P @ a, 0.0)))
+
+    def contains(self, a: Array) -> BoolArray:
+        """Which coefficients (N, d) lie in the ball."""
+        return np.asarray(np.einsum("ij,jk,ik->i", a, self.P, a) <= self.bound**2)
+
+    @cached_property
+    def root(self) -> Array:
+        """P^{1/2} up to a rotation; negative rounding counts as zero."""
+        values, vectors = eigh(self.P)
+        return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
+
+    def confine(self, spans: list[Array], origins: Array, directions: Array) -> list[Array]:
+        """Intersect intervals of t on lines origin + t direction with the ball."""
+        lines = zip(spans, origins, directions, strict=True)
+        return [self._on_line(span, a, d) for span, a, d in lines]
+
+    def _on_line(self, spans: Array, a: Array, d: Array) -> Array:
+        P = self.P
+        A, b, c = float(d @ P @ d), float(a @ P @ d), float(a @ P @ a) - self.bound**2
+        if A <= 0:  # the norm is constant along the line: all of it is in the ball, or nothing
+            return spans if c <= 0 else spans[:0]
+        root = np.sqrt(max(b * b - A * c, 0.0))
+        clipped = np.clip(spans, (-b - root) / A, (-b + root) / A)
+        return clipped[clipped[:, 0] < clipped[:, 1]]
+
+    def farthest(self, g: Array) -> Array:
+        """Return the points of the ball that are farthest along g (N, d); 0 where it has none."""
+        values = np.linalg.norm(self.root, axis=1)
+        keep = values > 1e-6 * values.max()
+        vectors = self.root[keep] / values[keep, None]
+        turned = (g @ vectors.T) / values[keep]
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        away = turned / np.where(length > 0, length, 1.0) / values[keep]
+        return np.asarray(self.bound * away @ vectors)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BallCoordinates:
+    """Coordinates x in which the ball is (x + origin)ᵀN(x + origin) + s² <= B².
+
+    Attributes
+    ----------
+    F : array of shape (n, k)
+        Fitted values move by F x.
+    N : array of shape (k, k)
+        Diagonal: ones, and zeros for what the norm does not bound.
+    origin : array of shape (k,)
+        The estimate.
+    functionals : array of shape (N, k)
+        The functionals gᵀ(a - â) as gᵀx.
+    beyond : array of shape (N,)
+        p: largest change of the functional per unit norm orthogonal to these coordinates.
+    hidden : boolean array of shape (N,)
+        Functionals that depend on directions which neither the data nor the norm bound.
+    back : array of shape (d, k)
+        a - â = back x.
+    bound : float
+        B.
+    """
+
+    F: Array
+    N: Array
+    origin: Array
+    functionals: Array
+    beyond: Array
+    hidden: BoolArray
+    back: Array
+    bound: float

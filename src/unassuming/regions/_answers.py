@@ -1,0 +1,95 @@
+"""From the arguments of ``band`` and ``interval`` to questions, and from bounds to results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming.inputs import check_inner, check_norm_bound, check_target
+from unassuming.objectives import NormBall
+from unassuming.ranking import Level
+from unassuming.regions._explain import Cause
+from unassuming.regions._question import Call, Question
+from unassuming.regions.shapes import OuterBounds, Shape
+
+T = TypeVar("T")
+
+
+def ball_for(shape: Shape, norm_bound: float | None, *, inner: object = False) -> NormBall | None:
+    """Return the ball of a norm bound, after checking that a search could start inside it."""
+    check_norm_bound(norm_bound)
+    check_inner(inner)
+    if norm_bound is None:
+        return None
+    design = shape.problem.design("a norm bound")
+    ball = NormBall(design.penalty_matrix(), float(norm_bound))
+    if inner:
+        shape.require_inside(ball, ", or leave out inner=True for the outer bounds alone")
+    design.require_positive_semidefinite("a norm bound")
+    return ball
+
+
+def band_question(
+    shape: Shape, X: Any, norm_bound: float | None, target: str | None, *, inner: bool
+) -> Question:
+    """Return the functionals that are values at inputs, of the function or its representation."""
+    design = shape.problem.design("band")
+    inputs = shape.problem.transform(X)
+    g = design.rows(inputs)
+    check_target(target)
+    function = target == "function"
+    if target is None:
+        function = design.dual and norm_bound is not None
+    if function and not design.dual:
+        raise NotAvailable(
+            "target='function' needs a kernel, and this model has features only: leave out "
+            "`target`, or use a kernel model such as KernelRidge with norm_bound=B."
+        )
+    if function and norm_bound is None:
+        raise NotAvailable(
+            "target='function' needs an assumption on the function between the training inputs: "
+            "pass norm_bound=B, or use target='representation'."
+        )
+    ball, similarity = ball_for(shape, norm_bound, inner=inner), None
+    if ball is not None:
+        similarity = design.self_similarity(inputs)
+        if function and similarity is None:
+            raise NotAvailable(
+                "target='function' needs k(z, z) at the new inputs, which a precomputed kernel "
+                "does not give: pass the kernel itself, or use target='representation'."
+            )
+    return Question(Call.BAND, g, ball, similarity, function=function, inner=bool(inner))
+
+
+def answer(
+    shape: Shape, question: Question, caveat: str, make: Callable[..., T]
+) -> Callable[[Sequence[Level]], list[T]]:
+    """Return what makes results at several levels; ``make`` takes the fields of `Bounds`."""
+    problem, g, ball = shape.problem, question.g, question.ball
+    value = problem.objective.response if question.call is Call.BAND else np.asarray
+
+    def result(level: Level, found: OuterBounds) -> T:
+        explanation = found.explanation
+        if ball is not None and (norm := ball.norm(problem.estimate)) > ball.bound:
+            outside = Cause.ESTIMATE_OUTSIDE(norm=norm, bound=ball.bound)
+            explanation = explanation.with_more(outside)
+        low, high = found.inner(g)
+        return make(
+            level=float(level),
+            estimate=value(g @ problem.estimate),
+            lower=value(found.lower),
+            upper=value(found.upper),
+            inner_lower=None if low is None else value(low),
+            inner_upper=None if high is None else value(high),
+            witnesses=found.witnesses,
+            status=found.status,
+            reason=explanation.text(),
+            norm_bound=None if ball is None else ball.bound,
+            caveat=caveat,
+            explanation=explanation,
+        )
+
+    return lambda levels: list(map(result, levels, shape.bounds(question, levels)))

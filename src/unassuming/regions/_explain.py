@@ -1,0 +1,222 @@
+"""Why an answer is what it is, and what to do: facts travel as values and become words here.
+
+A shape reports facts (`Cause` with its numbers) and remedies. `Explanation` turns them into the
+sentences of a result, with remedies either as Python or as options of the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, final
+
+import numpy as np
+
+from unassuming._typing import Array
+
+
+class Status(Enum):
+    """What kind of answer was given; the value is the sentence a person reads.
+
+    Examples
+    --------
+    >>> print(Status.EMPTY.value)
+    the region of this level has no member at all
+    """
+
+    CERTIFIED = "every bound is finite and an honest outer bound of the region"
+    UNBOUNDED = "the region itself is unbounded: no finite bound is true in some directions"
+    NOT_CERTIFIED = (
+        "too many of the sets that make up the region are cylinders: no finite bound can be "
+        "certified, although the region itself may be bounded"
+    )
+    UNDETERMINED = "some functionals are not determined by the fitted values: they take every value"
+    NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
+    TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
+    EMPTY = "the region of this level has no member at all"
+
+
+class Cause(Enum):
+    """A fact about an answer; the value is its sentence, completed by numbers and names."""
+
+    # Empty
+    TOO_FEW_SETS = "A member has to lie in {q} of the sets, and fewer of them contain any point."
+    BALL_TOO_SMALL = "No member has a norm of {bound:g} or less: the norm bound is too small."
+    NO_LABEL_MODEL = (
+        "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
+        "for the data."
+    )
+    NO_LABEL_MODEL_IN_BALL = (
+        "No coefficients with |f| <= 1 at the inputs and a norm of {bound:g} or less agree with "
+        "the labels: the norm bound, or the model, is too small."
+    )
+
+    # Finite
+    BALL_ALONE = "The bounds follow from the norm bound alone: the data add nothing."
+    VALUES_ALONE = "The bounds follow from |f| <= 1 at the inputs alone."
+    VALUES_AND_BALL = "The bounds follow from |f| <= 1 at the inputs and the norm bound alone."
+    FEW_COEFFICIENTS = "Tighter bounds are computed for models of at most {most} coefficients."
+    ATTAINED = "Members attain every bound up to {gap:.0%} of the width."
+    STOPPED = (
+        "Branch and bound stopped after {nodes:,} boxes: {open} of {all} bounds may be wider than "
+        "the region by more than {gap:.0%}."
+    )
+    ESTIMATE_OUTSIDE = (
+        "The estimate's own norm is {norm:.6g}, larger than the bound of {bound:.6g}."
+    )
+
+    # Bounded or not
+    REGION_IS = "The region of level {level:.12g} is {verdict}: {why}"
+    EVERY_SET_BOUNDED = "every member lies in {q} of the sets, and all of them are bounded."
+    SETS_SHARE = (
+        "every member lies in {q} of the sets, and at most {most} of them share a direction in "
+        "which they never end."
+    )
+    SETS_UNBOUNDED = (
+        "every member lies in {q} of the sets, and at most {most} of them are unbounded."
+    )
+    UNSEEN = (
+        "This holds for fitted values. Coefficients can also move without changing any fitted "
+        "value (directions: {unseen}), and nothing bounds that."
+    )
+    NEVER_END = (
+        "{shared} of the {sets} sets never end along {along}, and {q} are enough for the region."
+    )
+    NO_DIRECTION = (
+        "{cylinders} of the {sets} sets are unbounded, but no direction was found in which {q} of "
+        "them never end."
+    )
+    MOVES_FOR_EVER = (
+        "The region of level {level:.12g} is unbounded: some members can move for ever along "
+        "{along}."
+    )
+    SHIFT_UNSEEN = (
+        "Every transformation leaves a constant shift of the noise unchanged, so the data say "
+        "nothing about the intercept."
+    )
+    VALUES_DETERMINE = "fitted values lie in [-1, 1] and determine the coefficients."
+    VALUES_DO_NOT_DETERMINE = "fitted values do not determine the coefficients."
+    FREE_COEFFICIENTS = (
+        "coefficients can move without changing any fitted value. Bounds of E[y|x] at the inputs "
+        "are finite."
+    )
+
+    # Not determined, not known
+    HIDDEN_KERNEL = (
+        "The coefficients of the kernel are not determined up to rounding: very different ones "
+        "give the same fitted values."
+    )
+    HIDDEN_FEATURES = (
+        "Coefficients can change without changing any fitted value, and some functionals depend "
+        "on them."
+    )
+    HIDDEN_IN_BALL = (
+        "Coefficients can change, hidden by rounding, without changing the norm. Values of the "
+        "function, band(X), do not depend on them."
+    )
+    MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
+    LOGISTIC = "No outer bound is known for logistic regression."
+    LOGISTIC_NORM = "norm_bound=B bounds the coefficients."
+    LOGISTIC_NORM_INTERCEPT = (
+        "norm_bound=B bounds the coefficients but not the intercept, and so no value of E[y|x]."
+    )
+
+    # Of a search
+    GRID_ENDS = (
+        "Along some lines members were found up to the end of the grid. The search stops there, "
+        "and the region may extend farther."
+    )
+    ENDLESS_MEMBERS = (
+        "An infinite inner bound is not attained by a single member: members along a line without "
+        "end exceed every number, and the witness is where that line begins."
+    )
+
+    def __call__(self, **values: Any) -> Fact:
+        """State the fact, with its numbers."""
+        return Fact(self, values)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """A cause with its numbers and names."""
+
+    cause: Cause
+    values: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return self.cause.value.format(**self.values)
+
+
+class Language(Enum):
+    """Whom a remedy is for."""
+
+    PYTHON = "Python"
+    COMMAND_LINE = "command line"
+
+
+@final
+@dataclass(frozen=True)
+class Remedy:
+    """What to do, in Python and on the command line (None where that does not offer it)."""
+
+    python: str
+    command_line: str | None
+    norm_bound: bool = False
+    """Whether it is to assume a norm bound."""
+
+    def text(self, language: Language) -> str | None:
+        """Return the remedy for one kind of reader."""
+        return self.python if language is Language.PYTHON else self.command_line
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Facts, and remedies if the answer calls for some.
+
+    Attributes
+    ----------
+    facts : tuple of Fact
+    remedies : tuple of Remedy, or None
+        None if nothing needs a remedy; empty if none is known.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    remedies: tuple[Remedy, ...] | None = None
+    more: tuple[Fact, ...] = ()
+    """Facts that follow the remedies."""
+
+    def text(self, language: Language = Language.PYTHON) -> str:
+        """Return the sentences."""
+        said = [str(fact) for fact in self.facts]
+        if self.remedies is not None:
+            ways = [way for remedy in self.remedies if (way := remedy.text(language))]
+            said.append(f"Remedies: {'; '.join(ways)}." if ways else "No remedy is known.")
+        return " ".join([*said, *map(str, self.more)])
+
+    def with_more(self, *facts: Fact) -> Explanation:
+        """Add facts behind the remedies."""
+        return Explanation(self.facts, self.remedies, (*self.more, *facts))
+
+    def replaced(self, old: Remedy, new: Remedy) -> Explanation:
+        """Return the explanation with one remedy in place of another."""
+        if self.remedies is None:
+            return self
+        remedies = tuple(new if remedy == old else remedy for remedy in self.remedies)
+        return Explanation(self.facts, remedies, self.more)
+
+    @property
+    def asks_for_norm_bound(self) -> bool:
+        """Whether a norm bound is among the remedies."""
+        return any(remedy.norm_bound for remedy in self.remedies or ())
+
+
+def status_of(lower: Array, upper: Array, otherwise: Status) -> Status:
+    """Return what kind of answer bounds are; ``otherwise`` if some of them are infinite."""
+    if np.isposinf(lower).any() or np.isneginf(upper).any():
+        return Status.EMPTY
+    if np.isfinite(lower).all() and np.isfinite(upper).all():
+        return Status.CERTIFIED
+    return otherwise

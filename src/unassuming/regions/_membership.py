@@ -1,0 +1,226 @@
+"""Membership and tests of candidates: what every region can answer, whatever its shape."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.membership import FITTED, Candidates, Comparison, RankEngine, resolve
+from unassuming.noise import Labels, Perturbations
+from unassuming.ranking import Level, RankTest, as_double, as_levels
+from unassuming.regions._describe import PROBABILITIES, PUBLISHED_CLASSIFIER, not_admitted
+from unassuming.regions._problem import Problem
+from unassuming.regions._results import Levels
+from unassuming.regions._tuning import Tuning
+
+T = TypeVar("T")
+
+
+class Membership(ABC):  # noqa: B024
+    """The rank of a candidate decides whether it lies in a region; `Region` adds the geometry."""
+
+    def __init__(self, problem: Problem, engine: RankEngine) -> None:
+        self.problem = problem
+        self.n, self.m = problem.n, engine.perturbations.m
+        self.noise, self.objective = problem.noise, problem.objective
+        self.estimator, self.names = problem.estimator, problem.objective.names
+        self.weighting, self.ties = problem.weighting, problem.ties
+        self.enumerated, self.seed = problem.enumerated, problem.seed
+        self.tie_order = engine.tie_order
+        self.caveat = "" if problem.guaranteed else PUBLISHED_CLASSIFIER
+        self.tuning: Tuning | None = None
+        self._engine = engine
+
+    @property
+    def estimate(self) -> Array:
+        """The point estimate, polished until its gradient is zero to rounding, shape (d,)."""
+        return self.problem.estimate
+
+    @property
+    def inputs(self) -> Any:
+        """A copy of X as it was passed."""
+        return self.problem.data("the inputs need").X
+
+    @property
+    def perturbations(self) -> Perturbations:
+        """The drawn transformations."""
+        self.problem.data("the perturbations need")
+        return self._engine.perturbations
+
+    def statistics(self, candidates: Any) -> Array:
+        """Return Z_0, ..., Z_{m-1}: shape (m,) for one candidate, (N, m) for several.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable, fitted estimator, or a list of these
+
+        Examples
+        --------
+        >>> region.statistics([coefficients, 2 * coefficients]).shape
+        (2, 100)
+        """
+        found = _resolved(self, candidates)
+        statistics = self._engine.statistics(found)
+        return statistics[0] if found.single else statistics
+
+    def rank(self, candidates: Any) -> Any:
+        """Return the position of Z_0 among the statistics, from 1 to m.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable, fitted estimator, or a list of these
+
+        Examples
+        --------
+        >>> region.rank([region.estimate, region.estimate + 10])
+        array([  1, 100])
+        """
+        found = _resolved(self, candidates)
+        ranks = self._engine.ranks(found)
+        return int(ranks[0]) if found.single else ranks
+
+    def smallest_level(self, candidates: Any) -> Any:
+        """Return rank / m: the candidate lies in the regions of this and all higher levels.
+
+        A candidate of rank m lies in no region.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable, fitted estimator, or a list of these
+
+        Examples
+        --------
+        >>> region.smallest_level(region.estimate)
+        0.01
+        """
+        return self.rank(candidates) / self.m
+
+    def pvalue(self, candidates: Any) -> Any:
+        """Return the p-value of the hypothesis that the candidate is the noise-free model.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable, fitted estimator, or a list of these
+
+        Examples
+        --------
+        >>> region.pvalue(region.estimate + 10)
+        0.01
+        """
+        return (self.m - self.rank(candidates) + 1) / self.m
+
+    def contains(self, candidates: Any, level: float | Sequence[float] = 0.9) -> Any:
+        """Return whether the candidates lie in the region of that level.
+
+        Parameters
+        ----------
+        candidates : array of shape (d,) or (N, d), callable, fitted estimator, or a list of these
+        level : float or sequence of floats, default 0.9
+            A sequence gives a dictionary. With ``m="group"`` the level used is the next admissible
+            one, see `level`.
+
+        Examples
+        --------
+        >>> region.contains(region.estimate + 10)
+        False
+        >>> region.contains(region.estimate, level=[0.5, 0.9])
+        {0.5: True, 0.9: True}
+        """
+        ranks = self.rank(candidates)
+        return self.at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
+
+    def test(self, candidate: Any) -> RankTest:
+        """Test the hypothesis that one candidate is the noise-free model at the inputs.
+
+        Parameters
+        ----------
+        candidate : array of shape (d,), callable or fitted estimator
+
+        Returns
+        -------
+        RankTest
+            Rank, p-value, statistics, and a caveat if the p-value is not that of a test.
+
+        Examples
+        --------
+        >>> print(region.test(lambda X: 10 + 0 * X[:, 0]))
+        Rank 100 of 100, p-value 0.01: outside every region, up to level 0.99.
+        """
+        found = _resolved(self, candidate)
+        if not found.single:
+            raise ValueError(
+                f"the candidate is not a single one: a test takes one candidate, given "
+                f"{len(found)}. Use rank() or pvalue() for several."
+            )
+        compared = self._engine.compare(found)
+        return RankTest(
+            rank=int(compared.ranks[0]),
+            m=self.m,
+            statistics=compared.statistics[0],
+            caveat=_caveat(self, found, compared),
+        )
+
+    def level(self, level: float) -> Level:
+        """Return a level as the integers (q, m) with level = 1 - q/m.
+
+        Parameters
+        ----------
+        level : float
+            If m cannot represent it, ValueError is raised; for an enumerated group it is rounded up
+            to the next level that m can represent.
+
+        Examples
+        --------
+        >>> region.level(0.95)
+        Level(q=5, m=100)
+        """
+        return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
+
+    def at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
+        """Return the answer at one level, or a dictionary of answers at several.
+
+        ``at`` takes all levels at once and returns one answer for each.
+        """
+        levels = as_levels(level)
+        found = at([self.level(p) for p in levels])
+        if not np.ndim(level):
+            return found[0]
+        return Levels(zip(map(as_double, levels), found, strict=True))
+
+
+def _resolved(region: Membership, candidates: Any) -> Candidates:
+    problem = region.problem
+    return resolve(
+        candidates,
+        problem.objective,
+        lambda: problem.data("candidates other than coefficient vectors need"),
+    )
+
+
+def _caveat(region: Membership, candidate: Candidates, compared: Comparison) -> str:
+    """Return what a test has to say besides its p-value."""
+    fitted = region.objective.y - compared.residuals
+    rank, said = int(compared.ranks[0]), []
+    rejected_function = candidate.values is not None and 10 * rank > 9 * region.m
+    within = bool(((fitted >= 0) & (fitted <= 1)).all())
+    if rejected_function and within and isinstance(region.noise, Labels) and not candidate.caveat:
+        said.append(PROBABILITIES)
+    if not compared.admitted[0]:
+        said.append(not_admitted(fitted[0]))
+    said.append(candidate.caveat or (FITTED if _is_estimate(region, candidate) else ""))
+    return " ".join(part for part in said if part)
+
+
+def _is_estimate(region: Membership, candidate: Candidates) -> bool:
+    """Return whether the candidate is the estimate itself, if there is one."""
+    if candidate.values is not None:
+        return False
+    try:
+        return np.array_equal(candidate.coefficients[0], region.estimate)
+    except (NotAvailable, ValueError):  # the minimum is not declared, or there is none
+        return False

@@ -1,0 +1,93 @@
+"""What a region is about: the data, the objective, the noise and how ties are ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.inputs import Data
+from unassuming.noise import Labels, Noise
+from unassuming.objectives import Design, Objective
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The data, the objective and the noise behind a region.
+
+    Attributes
+    ----------
+    estimator : scikit-learn estimator
+        The model as it was passed, not fitted.
+    n : int
+        Number of rows of positive weight.
+    objective : Objective
+    noise : Noise
+    weighting : str or array
+        Ψ.
+    ties : str
+    enumerated : bool
+        Whether a finite group of transformations is enumerated, so that levels are rounded up.
+    seed : int
+    transform : callable
+        From inputs as the user passes them to those of the model.
+    rows : Data or None
+        The rows of the data; None if only sums over them were kept.
+    """
+
+    estimator: Any
+    n: int
+    objective: Objective
+    noise: Noise
+    weighting: Any
+    ties: str
+    enumerated: bool
+    seed: int
+    transform: Callable[[Any], Array]
+    rows: Data | None
+
+    @cached_property
+    def estimate(self) -> Array:
+        """The minimiser, polished until its gradient is zero to rounding, shape (d,)."""
+        estimate = self.objective.estimate()
+        estimate.setflags(write=False)
+        return estimate
+
+    @property
+    def whitened(self) -> bool:
+        """Whether Ψ = H^{-1/2}."""
+        return isinstance(self.weighting, str) and self.weighting == "hessian"
+
+    @property
+    def classes(self) -> Array | None:
+        """The two labels, of which the second is +1; None for regression."""
+        return None if self.rows is None else self.rows.classes
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether coverage is guaranteed: not for the published region of LS-SVC."""
+        return self.classes is None or isinstance(self.noise, Labels)
+
+    def data(self, operation: str) -> Data:
+        """Return the rows, or refuse an operation that needs them."""
+        if self.rows is None:
+            raise NotAvailable(
+                f"{operation} the rows of the data, and this region was built from sums over "
+                "them: pass coefficient vectors, save the StreamingRegion, or build the region in "
+                "memory with ua.confidence_region(estimator, X, y)."
+            )
+        return self.rows
+
+    def design(self, operation: str) -> Design:
+        """Return the features or the kernel, or refuse an operation that needs them."""
+        if self.objective.design is None:
+            raise NotAvailable(
+                f"{operation} needs a model with features or a kernel, and {self.objective} does "
+                "not declare any: use interval(functionals) and crossings, or derive the objective "
+                "from DesignedObjective."
+            )
+        return self.objective.design

@@ -1,0 +1,61 @@
+"""A question to a region: bounds of linear functionals, with or without a norm bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import final
+
+from unassuming._typing import Array
+from unassuming.objectives import BallCoordinates, Design, NormBall
+
+
+class Call(Enum):
+    """The method that was called; the value is its call, with room for an option."""
+
+    BAND = "band(X, {})"
+    INTERVAL = "interval({})"
+    SAMPLE = "sample(size, {})"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Linear functionals gᵀa to be bounded over a region.
+
+    Attributes
+    ----------
+    call : Call
+    g : array of shape (N, d)
+        The functionals; every coefficient for a sample.
+    ball : NormBall or None
+        What is assumed of the norm.
+    similarity : array of shape (N,), or None
+        k(z, z), if the functionals are values at inputs z and it is known.
+    function : bool
+        Whether they are values of the function itself rather than of its representation.
+    inner : bool
+        Whether to search for members that come near the bounds.
+    """
+
+    call: Call
+    g: Array
+    ball: NormBall | None = None
+    similarity: Array | None = None
+    function: bool = False
+    inner: bool = False
+
+    def ball_coordinates(
+        self, design: Design | None, root_weights: Array, estimate: Array
+    ) -> BallCoordinates | None:
+        """Return the functionals in coordinates of the ball, if there is one."""
+        if self.ball is None or design is None:
+            return None
+        return design.ball_coordinates(
+            root_weights,
+            estimate,
+            self.g,
+            self.ball.bound,
+            self.similarity,
+            function=self.function,
+        )

@@ -1,0 +1,382 @@
+"""What to do about bounds that are infinite: only what does work for this region and this call.
+
+A remedy is offered if it is known to work. Whether it works depends on the inputs and on the
+transformations, never on y, so following it keeps the guarantee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.geometry import order_statistic
+from unassuming.geometry.piecewise import (
+    LARGEST_TRIAL,
+    LineModel,
+    ball_alone,
+    highest_level,
+    outer_bounds,
+)
+from unassuming.geometry.quadratic import FreeDirections
+from unassuming.inputs import split_pipeline
+from unassuming.noise import Exchangeable, ExchangeableWithin, Noise, Perturbations, Symmetric
+from unassuming.objectives import (
+    BallCoordinates,
+    Design,
+    LeastNormScore,
+    NormBall,
+    Objective,
+    Quadratic,
+)
+from unassuming.ranking import Level
+from unassuming.regions._explain import Explanation, Remedy
+from unassuming.regions._problem import Problem
+from unassuming.regions._question import Call, Question
+
+Offer = tuple[bool | Callable[[], bool], Remedy]
+"""Whether a remedy works, or what finds out, and the remedy."""
+
+
+def those_that_work(offers: Iterable[Offer]) -> tuple[Remedy, ...]:
+    """Return the remedies that do work."""
+    return tuple(remedy for works, remedy in offers if (works() if callable(works) else works))
+
+
+# The vocabulary
+
+
+def norm_bound(paste: str, about: str = "") -> Remedy:
+    """Assume a norm bound, with the call to paste."""
+    text = f"a norm bound that you can assume{about}: "
+    return Remedy(f"{text}{paste}", f"{text}--norm-bound B", norm_bound=True)
+
+
+def level(highest: float) -> Remedy:
+    """Ask at a lower level."""
+    return Remedy(f"a level of at most {highest:.4g}", f"--level {highest:.4g} or less")
+
+
+SYMMETRIC = Remedy(
+    "noise='symmetric', if the noise is symmetric", "--noise symmetric, if the noise is symmetric"
+)
+SYMMETRIC_EXCHANGEABLE = Remedy(
+    "noise='symmetric-exchangeable' with a larger m, if the noise is also exchangeable",
+    "--noise symmetric-exchangeable with a larger --m, if the noise is also exchangeable",
+)
+SPHERICAL = Remedy(
+    "noise='spherical', if rotations do not change the law of the noise",
+    "--noise spherical, if rotations do not change the law of the noise",
+)
+FEWER_FEATURES = Remedy("fewer features", "fewer columns, --features")
+FEWER_THAN_ROWS = Remedy("fewer features than rows", "fewer columns than rows, --features")
+SHIFT_FREE = Remedy(
+    "functionals that a shift does not change, such as slopes: interval(functionals)", None
+)
+BAND = Remedy("bounds of values of the function: band(X)", None)
+ATTAINED = Remedy("inner=True for values that members attain", None)
+CROSSINGS = Remedy("crossings(direction), which shows how far a line extends", None)
+
+
+def few_components(n: int) -> Remedy:
+    """Approximate a kernel by fewer features than rows."""
+    few = min(10, n // 4)
+    return Remedy(
+        f"fewer features than rows: make_pipeline(Nystroem(n_components={few}), Ridge())",
+        "a model with fewer features than rows: --model spline",
+    )
+
+
+# Quadratic regions
+
+
+def of_quadratic_region(
+    objective: Quadratic,
+    free: FreeDirections,
+    noise: Noise,
+    best: float,
+    *,
+    region: bool,
+    held: bool = False,
+) -> tuple[Remedy, ...]:
+    """Return what to do about a region, or else about bounds, without end.
+
+    ``best`` is a level at which they have one; ``held`` says that a norm bound is given already.
+    """
+    design, shift = objective.design, free.only_a_shift
+    signs, features = isinstance(noise, Symmetric), not design.dual
+    return those_that_work(
+        [
+            (
+                not held and not (shift and design.intercept),
+                norm_bound("band(X, norm_bound=B) or interval(norm_bound=B)"),
+            ),
+            (best > 0, level(best)),
+            (signs and (region or features), SYMMETRIC_EXCHANGEABLE),
+            (signs and not (region or features), SPHERICAL),
+            (isinstance(noise, (Exchangeable, ExchangeableWithin)), SYMMETRIC),
+            (shift and features, SHIFT_FREE),
+            (not shift and features, FEWER_FEATURES),
+            (not features and objective.n >= 4, few_components(objective.n)),
+        ]
+    )
+
+
+def of_hidden_functionals(design: Design) -> tuple[Remedy, ...]:
+    """Return what to do about functionals that fitted values do not determine."""
+    if design.dual:
+        return BAND, norm_bound("band(X, norm_bound=B)")
+    return BAND, FEWER_FEATURES, norm_bound("interval(norm_bound=B)")
+
+
+# Label regions
+
+OF_EMPTY_LABEL_REGION = (
+    Remedy("other features", "other columns, --features"),
+    Remedy("a kernel", "--kernel rbf"),
+    Remedy("LogisticRegression", "--model logistic"),
+    Remedy("a higher level", "a higher --level"),
+)
+OF_HIDDEN_LABEL_FUNCTIONALS = (
+    Remedy("inputs of the data, where E[y|x] is determined", None),
+    Remedy("a model without a bias beside a full-rank kernel", None),
+)
+LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
+
+
+# Piecewise regions
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PiecewiseAdviser:
+    """What has to be known of a piecewise region to find the remedies that work.
+
+    Attributes
+    ----------
+    objective : Objective
+    weighting : object
+    model : LineModel or None
+    m : int
+    size : float or None
+        A norm bound to try: twice the norm of the estimate; None if there is none.
+    coordinates : callable
+        From functionals (N, d) and B to the coordinates of the ball; may refuse.
+    last : object
+        The estimator, or the last step of a pipeline.
+    """
+
+    objective: Objective
+    weighting: object
+    model: LineModel | None
+    m: int
+    size: float | None
+    coordinates: Callable[[Array, float], BallCoordinates]
+    last: object
+
+    @classmethod
+    def of(cls, problem: Problem, model: LineModel | None, m: int) -> PiecewiseAdviser:
+        """Gather what has to be known."""
+        o = problem.objective
+
+        def coordinates(g: Array, bound: float) -> BallCoordinates:
+            design = problem.design("a norm bound")
+            design.require_positive_semidefinite("a norm bound")
+            return design.ball_coordinates(np.ones(o.n), problem.estimate, g, bound)
+
+        size = None
+        if o.design is not None:
+            size = 2 * NormBall(o.design.penalty_matrix(), np.inf).norm(problem.estimate) or 1.0
+        last = split_pipeline(problem.estimator)[1]
+        return cls(o, problem.weighting, model, m, size, coordinates, last)
+
+    def unbounded_sample(self, level: Level, ball: NormBall | None) -> NotAvailable:
+        """Return the refusal to sample a region that has no end on some line."""
+        asked = Question(Call.SAMPLE, np.eye(self.objective.d), ball)
+        remedies = self.remedies(asked, level.q, None, inner=True)
+        held = "" if ball is None else " The norm bound does not bound an intercept."
+        return NotAvailable(
+            f"sampling needs a bounded region, and that of level {float(level):.12g} has no end on "
+            f"some lines.{held} {Explanation(remedies=remedies).text()}"
+        )
+
+    def remedies(
+        self, asked: Question, q: int, bounds: tuple[Array, Array] | None, *, inner: bool
+    ) -> tuple[Remedy, ...]:
+        """Return what works, cheap to check first.
+
+        ``bounds`` (N, m - 1) are those over each set, from above and of -g, where they have been
+        computed. ``inner`` says that attained values were asked for, or are known to be infinite.
+        """
+        design, g, held = self.objective.design, asked.g, asked.ball is not None
+        dual = design is not None and design.dual
+        intercept = design is not None and design.intercept
+        slopes = g.copy()
+        slopes[:, :1] = 0.0
+        some = intercept and bool(slopes.any()) and asked.call is Call.INTERVAL
+        B = f"{asked.ball.bound:.6g}" if asked.ball is not None else "B"
+        of_slopes = f"interval(region.names[1:], norm_bound={B})"
+        if bounds is None:
+            bounds = outer_bounds(self.model, self.objective, g, None, self.m - 1)
+        best = highest_level(*bounds)
+        trials = self._trials(g, q)
+        shift = intercept and not dual and self.shift_unseen
+        too_many = design is not None and not dual and self.objective.d > self.objective.n
+        return those_that_work(
+            [
+                (
+                    lambda: not held and self._norm_bound_works(asked.call, q, g),
+                    norm_bound(self._paste(asked.call)),
+                ),
+                (
+                    lambda: (
+                        not held
+                        and some
+                        and not self._norm_bound_works(asked.call, q, g)
+                        and self._norm_bound_works(asked.call, q, slopes)
+                    ),
+                    norm_bound(of_slopes, ", which bounds all but the intercept"),
+                ),
+                (
+                    lambda: held and some and self._ball_bounds(asked, slopes),
+                    Remedy(f"the coefficients that the norm bounds: {of_slopes}", None),
+                ),
+                (best > 0, level(best)),
+                (
+                    lambda: not held and trials is not None and trials.weighted(),
+                    Remedy("weighting='hessian'", None),
+                ),
+                (
+                    lambda: (
+                        not held
+                        and self.weighting == "identity"
+                        and trials is not None
+                        and trials.standardised()
+                    ),
+                    Remedy(
+                        "features of one scale, since weighting='identity' depends on it: "
+                        f"make_pipeline(StandardScaler(), {' '.join(repr(self.last).split())})",
+                        None,
+                    ),
+                ),
+                (
+                    lambda: shift and trials is not None and trials.with_noise(Symmetric()),
+                    SYMMETRIC,
+                ),
+                (
+                    shift
+                    and asked.call is not Call.SAMPLE
+                    and 4 * self.objective.d <= self.objective.n,
+                    Remedy(
+                        "LinearRegression(), whose slopes a shift does not change: its "
+                        "interval(region.names[1:])",
+                        "--model ols, whose slopes a shift does not change",
+                    ),
+                ),
+                (
+                    held and intercept and dual and asked.call is not Call.INTERVAL,
+                    Remedy(
+                        "KernelRidge() with the same kernel, which has no intercept",
+                        "--model krr, which has no intercept",
+                    ),
+                ),
+                (
+                    held and intercept and not dual and hasattr(self.last, "fit_intercept"),
+                    Remedy("fit_intercept=False, if the function has no constant part", None),
+                ),
+                (not held and too_many, FEWER_THAN_ROWS),
+                (not inner, ATTAINED),
+                (inner, CROSSINGS),
+            ]
+        )
+
+    @property
+    def shift_unseen(self) -> bool:
+        """Whether every transformation leaves a constant shift as it is."""
+        if self.model is None:
+            return False
+        ones = np.ones(self.objective.n)
+        return bool((self.model.perturbations.apply(ones) == 1).all())
+
+    def _trials(self, g: Array, q: int) -> _Trials | None:
+        design = self.objective.design
+        if self.model is None or design is None or design.dual:
+            return None
+        return _Trials(self.model, self.objective, g, q)
+
+    def _norm_bound_works(self, call: Call, q: int, g: Array) -> bool:
+        design = self.objective.design
+        if self.size is None:
+            return False
+        try:
+            ball = self.coordinates(g, self.size)
+        except (NotAvailable, ValueError):  # no norm is known, or the kernel is indefinite
+            return False
+        if call is Call.SAMPLE:  # a walk takes no step that neither norm nor intercept bounds
+            if design is None or not design.intercept:
+                return True
+            g = g[:1]
+            ball = self.coordinates(g, self.size)
+        found = outer_bounds(self.model, self.objective, g, ball, self.m - 1)
+        return all(bool(np.isfinite(order_statistic(part, q)).all()) for part in found)
+
+    def _ball_bounds(self, asked: Question, g: Array) -> bool:
+        """Whether the ball alone bounds functionals."""
+        bound = 1.0 if asked.ball is None else asked.ball.bound
+        return bool(np.isfinite(ball_alone(self.coordinates(g, bound))).all())
+
+    def _paste(self, call: Call) -> str:
+        design = self.objective.design
+        if call is Call.BAND and design is not None and design.precomputed:
+            return "band(X, norm_bound=B, target='representation')"
+        return call.value.format("norm_bound=B")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Trials:
+    """Whether functionals g (N, d) of a model of features would be bounded if it were another."""
+
+    model: LineModel
+    objective: Objective
+    g: Array
+    q: int
+
+    def weighted(self) -> bool:
+        """With weighting='hessian'."""
+        return self._finite(self._scored(self.objective, "hessian"), self.g)
+
+    def standardised(self) -> bool:
+        """With columns of mean zero and variance one, as StandardScaler makes them."""
+        other = self.objective.standardised()
+        if other is None:
+            return False
+        # Every coefficient: then every functional of the functions is bounded too.
+        return self._finite(self._scored(other, "identity"), np.eye(self.objective.d))
+
+    def with_noise(self, noise: Noise) -> bool:
+        """With transformations of another kind."""
+        rng = np.random.default_rng(0)
+        m = self.model.perturbations.m
+        drawn = Perturbations.sample(noise, len(self.model.y), m, rng)
+        return self._finite(replace(self.model, perturbations=drawn), self.g)
+
+    def _scored(self, objective: Objective, weighting: str) -> LineModel | None:
+        try:
+            score: Any = objective.score(weighting)
+        except ValueError:  # no such weighting
+            return None
+        assert isinstance(score, LeastNormScore)
+        assert objective.design is not None
+        return replace(self.model, phi=objective.design.matrix, score=score)
+
+    def _finite(self, model: LineModel | None, g: Array) -> bool:
+        sets = self.model.perturbations.m - 1
+        if model is None or sets * g.shape[1] * model.phi.size > LARGEST_TRIAL:
+            return False
+        bounds = outer_bounds(model, self.objective, g, None, sets)
+        return all(np.isfinite(order_statistic(part, self.q)).all() for part in bounds)

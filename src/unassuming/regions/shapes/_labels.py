@@ -1,0 +1,326 @@
+"""The shape of label regions: regression functions E[y|x] of labels ±1 (docs/theory.md 8).
+
+Where f is linear in the coefficients (RidgeClassifier, LSSVC), lines cross the region exactly, and
+outer bounds are certified: by branch and bound over boxes of coefficients if there are at most 4 of
+them, else from -1 <= f <= 1 at the inputs alone. Logistic regression has approximate crossings, and
+no outer bound but that of E[y|x] itself, [-1, 1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import ClassVar, final
+
+import numpy as np
+from scipy.linalg import orth, svd
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.geometry import GridLines, Lines, order_statistic
+from unassuming.geometry.labels import (
+    GAP,
+    LARGEST_RANK,
+    NODES,
+    OUTWARD,
+    Admissible,
+    Boxes,
+    LabelLines,
+    LabelModel,
+    Support,
+)
+from unassuming.geometry.piecewise import outer_bounds
+from unassuming.objectives import BallCoordinates, LeastNormScore, NormBall, Quadratic
+from unassuming.ranking import Level
+from unassuming.regions._explain import Cause, Explanation, Fact, Status, status_of
+from unassuming.regions._question import Call, Question
+from unassuming.regions._remedies import (
+    ATTAINED,
+    LABEL_NORM_BOUND,
+    OF_EMPTY_LABEL_REGION,
+    OF_HIDDEN_LABEL_FUNCTIONALS,
+)
+from unassuming.regions._results import Boundedness
+from unassuming.regions.search._proposals import Proposals
+from unassuming.regions.shapes._line_shape import LineShape
+from unassuming.regions.shapes._piecewise import ball_facts
+from unassuming.regions.shapes._shape import OuterBounds
+
+_SMALLEST = 1e-3
+"""Singular values of Φ are raised to this share of the largest, in walks."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """What is known where f is linear in the coefficients, and the gradient in both."""
+
+    model: LabelModel
+    admissible: Admissible
+    boxes: Boxes | None
+
+
+@final
+class LabelShape(LineShape):
+    """A region of regression functions of labels."""
+
+    name: ClassVar[str] = "labels"
+
+    @property
+    def model(self) -> None:
+        """None: statistics of fresh labels are not piecewise quadratic."""
+
+    @cached_property
+    def linear(self) -> Linear | None:
+        """The model where f is linear; None for logistic regression."""
+        o, score = self.problem.objective, self.engine.score
+        if not isinstance(o, Quadratic) or not isinstance(score, LeastNormScore):
+            return None
+        order = self.engine.tie_order
+        drawn = self.engine.perturbations.drawn
+        model = LabelModel.of(o.design.matrix, o.y, drawn, score, order[0] < order[1:])
+        free = 0
+        if o.design.full_rank:
+            # With a bias one direction is open whatever the values are.
+            free = len(o.design.distinct[0]) + int(o.design.intercept)
+        admissible = Admissible.of(model.phi, free)
+        return Linear(model, admissible, Boxes.of(model, admissible))
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The region along lines."""
+        if self.linear is None:
+            return GridLines(self.engine.ranks_of, self.engine.perturbations.m)
+        return LabelLines(self.linear.model, self.engine.ranks_of)
+
+    def start(self) -> Array:
+        """Return the estimate, or the admissible coefficients closest to it."""
+        return self._start
+
+    @cached_property
+    def _start(self) -> Array:
+        o, estimate = self.problem.objective, self.problem.estimate
+        f = o.fitted(estimate[None])
+        if self.linear is None or self.problem.noise.admits(o.y - f, f)[0]:
+            return estimate
+        model = self.linear.model
+        return self.linear.admissible.nearest(estimate, model.pull, model.push)
+
+    def require_inside(self, ball: NormBall, otherwise: str = "") -> None:
+        """Refuse a search that would have to start outside the ball."""
+        norm = ball.norm(self.start())
+        if norm > ball.bound:
+            raise NotAvailable(
+                "the search starts near the estimate, at coefficients that have to satisfy the "
+                f"norm bound: their norm is {norm:.6g}, the bound {ball.bound:.6g}. Pass a "
+                f"larger one{otherwise}."
+            )
+
+    # Bounds
+
+    def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
+        """Return bounds of f, or of the log-odds, and say if they are trivial for E[y|x]."""
+        o, g = self.problem.objective, question.g
+        ball = question.ball_coordinates(o.design, np.ones(o.n), self.problem.estimate)
+        up, down = outer_bounds(None, o, g, ball, self.engine.perturbations.m - 1)
+        make = self._log_odds if self.linear is None else self._linear_bounds
+        found = []
+        for level in levels:
+            upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
+            bounds = make(question, ball, lower, upper, level)
+            found.append(self._of_means(bounds) if question.call is Call.BAND else bounds)
+        return found
+
+    def _linear_bounds(
+        self,
+        question: Question,
+        ball: BallCoordinates | None,
+        lower: Array,
+        upper: Array,
+        level: Level,
+    ) -> OuterBounds:
+        """Combine branch and bound, values within [-1, 1] and the ball."""
+        assert self.linear is not None
+        g, admissible = question.g, self.linear.admissible
+        # Fitted values determine f only up to the part they do not depend on: at most this.
+        beyond, near = np.zeros(len(g)), np.full(len(g), np.inf)
+        if ball is not None:
+            beyond = np.where(admissible.at_inputs(g), 0.0, ball.bound * ball.beyond)
+            near = self._near_inputs(ball)
+        found, facts = self._certified(g, level, question.ball)
+        # Branch and bound finds members on its way.
+        search = question.inner and self.linear.boxes is None
+        members = self.search.examine(g, level.q, question.ball, lower, upper, inner=search)
+        lower = np.maximum(found.lower - beyond, np.maximum(lower, -near))
+        upper = np.minimum(found.upper + beyond, np.minimum(upper, near))
+        if (lower > upper).any():
+            lower, upper = np.full(len(g), np.inf), np.full(len(g), -np.inf)
+        status = status_of(lower, upper, Status.UNDETERMINED)
+        explanation = self._explained(status, facts, ball)
+        witnesses = found.witnesses if question.inner and not search else members.witnesses
+        return OuterBounds(lower, upper, status, explanation, witnesses, members.endless(g))
+
+    def _explained(
+        self, status: Status, facts: tuple[Fact, ...], ball: BallCoordinates | None
+    ) -> Explanation:
+        if status is Status.EMPTY:
+            if ball is None:
+                return Explanation((Cause.NO_LABEL_MODEL(),), OF_EMPTY_LABEL_REGION)
+            return Explanation((Cause.NO_LABEL_MODEL_IN_BALL(bound=ball.bound),))
+        if status is Status.CERTIFIED:
+            return Explanation(facts)
+        norm = () if ball is not None else (LABEL_NORM_BOUND,)
+        return Explanation((), (*OF_HIDDEN_LABEL_FUNCTIONALS, *norm))
+
+    def _log_odds(
+        self,
+        question: Question,
+        ball: BallCoordinates | None,
+        lower: Array,
+        upper: Array,
+        level: Level,
+    ) -> OuterBounds:
+        """Return the bounds of the ball, which are all that is known of logistic regression."""
+        g, design = question.g, self.problem.design("a bound")
+        members = self.search.examine(g, level.q, question.ball, lower, upper, inner=question.inner)
+        status = status_of(lower, upper, Status.NO_OUTER_BOUND)
+        facts, remedies = ball_facts(status, lower, upper, level, ball), None
+        if status is Status.NO_OUTER_BOUND:
+            cause = Cause.LOGISTIC_NORM_INTERCEPT if design.intercept else Cause.LOGISTIC_NORM
+            facts = (cause(),)
+            remedies = self.adviser.remedies(question, level.q, None, inner=question.inner)
+        explanation = Explanation((*facts, *members.facts), remedies)
+        return OuterBounds(lower, upper, status, explanation, members.witnesses)
+
+    def _of_means(self, found: OuterBounds) -> OuterBounds:
+        """Say what bounds of the linear part mean for E[y|x], which lies in [-1, 1]."""
+        if self.linear is not None:
+            trivial = (found.lower <= -1 + 1e-9).all() and (found.upper >= 1 - 1e-9).all()
+            if found.status is Status.CERTIFIED and trivial:
+                return found.because(Status.TRIVIAL, found.explanation)
+            return found
+        if found.status is Status.EMPTY:
+            return found
+        if np.isinf(found.lower).all() and np.isinf(found.upper).all():
+            why = Explanation((Cause.LOGISTIC(),), (ATTAINED,))
+            return found.because(Status.TRIVIAL, why)
+        return found.because(Status.CERTIFIED, Explanation((), (ATTAINED,)))
+
+    def _near_inputs(self, ball: BallCoordinates) -> Array:
+        """Return what |f(z)| <= 1 + B‖k_z - k_x‖ implies, x being the nearest input of the data."""
+        seen = np.diagonal(ball.N) > 0
+        steps = ball.functionals[:, None, :] - ball.F
+        square = (steps[:, :, seen] ** 2).sum(axis=2)
+        own = self.problem.design("a norm bound").self_similarity()
+        lost = np.zeros(self.problem.n)
+        if own is not None:
+            lost = np.sqrt(np.maximum(own - (ball.F[:, seen] ** 2).sum(axis=1), 0.0))
+        square += (ball.beyond[:, None] + lost) ** 2
+        square[(steps[:, :, ~seen] != 0).any(axis=2)] = np.inf
+        bounds = 1 + ball.bound * np.sqrt(square.min(axis=1))
+        return np.where(ball.hidden, np.inf, bounds * OUTWARD)
+
+    def _certified(
+        self, g: Array, level: Level, ball: NormBall | None
+    ) -> tuple[Support, tuple[Fact, ...]]:
+        """Return bounds of gᵀa over the region, and how they were found."""
+        assert self.linear is not None
+        admissible, boxes = self.linear.admissible, self.linear.boxes
+        if boxes is None:
+            largest = admissible.bounds(g)
+            found = Support(-largest, largest, np.zeros(len(g), dtype=np.bool_), None)
+            how = Cause.VALUES_ALONE() if ball is None else Cause.VALUES_AND_BALL()
+            return found, (how, Cause.FEW_COEFFICIENTS(most=LARGEST_RANK))
+        within = None if ball is None else self._ball_in(boxes, ball)
+        nearby = partial(self._nearby, level, ball)
+        found = boxes.support(g, level.q, nearby, within=within)
+        hidden, open_ = admissible.hidden(g), ~found.settled
+        lower, upper = found.lower, found.upper
+        if open_.any():
+            limit = admissible.bounds(g[open_])
+            lower[open_] = np.maximum(lower[open_], -limit)
+            upper[open_] = np.minimum(upper[open_], limit)
+        free = hidden & ~(lower > upper)
+        lower, upper = np.where(free, -np.inf, lower), np.where(free, np.inf, upper)
+        found = replace(found, lower=lower, upper=upper)
+        if not open_.any():
+            return found, (Cause.ATTAINED(gap=GAP),)
+        stopped = Cause.STOPPED(nodes=NODES, open=int(open_.sum()), all=len(g), gap=GAP)
+        return found, (stopped,)
+
+    def _ball_in(self, boxes: Boxes, ball: NormBall) -> Array:
+        """Return R: ‖Rx‖ <= 1 wherever some coefficients of these fitted values are in the ball."""
+        assert self.linear is not None
+        root = ball.root / ball.bound
+        free = orth(root @ self.linear.admissible.null)
+        moves = root @ boxes.back
+        return np.asarray(np.linalg.qr(moves - free @ (free.T @ moves), mode="r"))
+
+    def _nearby(self, level: Level, ball: NormBall | None, a: Array) -> Array:
+        """Return members near coefficients a (N, d): on lines to the start, and along all axes."""
+        assert self.linear is not None
+        axes = self.linear.admissible.back.T
+        ways = np.concatenate([self.start() - a, *(np.broadcast_to(x, a.shape) for x in axes)])
+        origins = np.tile(a, (1 + len(axes), 1))
+        found = self.search.members(level.q, ball)(origins, ways)
+        t = np.array([_closest(spans) for spans in found])
+        points = (origins + t[:, None] * ways)[np.isfinite(t)]
+        if ball is not None:
+            points = points[ball.contains(points)]
+        return np.asarray(points[self.search.accepts(points, level.q)])
+
+    def bounded(self, level: Level) -> Boundedness:
+        """Return whether the region is bounded in its coefficients, where f is linear in them."""
+        if self.linear is None:
+            raise self.not_available("bounded")
+        null = self.linear.admissible.null
+        verdict, fact, direction = "undetermined", Cause.VALUES_DO_NOT_DETERMINE(), None
+        if not null.shape[1]:
+            verdict, fact = "bounded", Cause.VALUES_DETERMINE()
+        elif self.linear.model.follows_values(null) and self._holds_start(level):
+            verdict, fact, direction = "unbounded", Cause.FREE_COEFFICIENTS(), null[:, 0]
+        explanation = Explanation((fact,))
+        return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
+
+    def _holds_start(self, level: Level) -> bool:
+        return bool(self.search.accepts(self.start()[None, :], level.q)[0])
+
+    def proposals(self, ball: NormBall | None) -> Proposals:
+        """Return directions in units of the fitted values, or of the coefficients."""
+        if self.linear is None:
+            kinks = self.problem.objective.kinks()
+            return Proposals.in_coefficients(self.problem.estimate, kinks, ball)
+        _, s, vt = svd(self.linear.model.phi, full_matrices=False)
+        kept = slice(0, self.linear.admissible.back.shape[1])  # no step that leaves values alone
+        s, vt = s[kept], vt[kept]
+        return Proposals((vt.T / np.sqrt(s**2 + (_SMALLEST * s[0]) ** 2),), None, None)
+
+    def probes(self, ball: NormBall | None) -> Array:
+        """Return single coefficients of the log-odds, as far as nothing holds them back.
+
+        None for a linear f: its values are bounded, and steps are taken along these alone.
+        """
+        own = np.eye(self.problem.objective.d)
+        if self.linear is not None:
+            return own[:0]
+        return own if ball is None else own[: int(self.problem.design("sample").intercept)]
+
+    def not_available(self, operation: str) -> NotAvailable:
+        """Return the refusal of an operation that needs another shape."""
+        known = f"{operation} is not known for labels and {self.problem.objective}"
+        if self.linear is not None:
+            return NotAvailable(f"{known}: use bounded(level), interval or band.")
+        return NotAvailable(
+            f"{known}, whose region has no outer bound: crossings(direction) shows where a line "
+            "leaves it, band(X, inner=True) what members attain."
+        )
+
+
+def _closest(spans: Array) -> float:
+    """Return the point of the intervals closest to zero, a little inside; NaN if there is none."""
+    if not len(spans):
+        return np.nan
+    inside = 1e-9 * (spans[:, 1] - spans[:, 0])
+    t = np.clip(0.0, spans[:, 0] + inside, spans[:, 1] - inside)
+    return float(t[np.argmin(np.abs(t))])

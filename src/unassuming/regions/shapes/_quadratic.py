@@ -1,0 +1,412 @@
+"""The shape of least squares, ridge, kernel ridge and LS-SVC regions (docs/theory.md 4).
+
+The region of level 1 - q/m consists of the points that lie in at least q of the m - 1 sets
+{Z_0 <= Z_i}, each an ellipsoid or an ellipsoidal cylinder around the estimate. So lines, ellipsoids
+and bounds have closed forms, for every level at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._rounding import EPS
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry import order_statistic
+from unassuming.geometry.quadratic import (
+    FREE,
+    FormMaker,
+    Forms,
+    FreeDirections,
+    LineQuadratics,
+    along_lines,
+    ball_supports,
+    coordinates,
+    counting_decides,
+    covered,
+    exits,
+    farthest,
+    free_directions,
+    intervals,
+    supports,
+    whitened,
+    whitened_matrix,
+)
+from unassuming.membership import RankEngine
+from unassuming.noise import Perturbations
+from unassuming.objectives import BallCoordinates, NormBall, Quadratic
+from unassuming.ranking import Level
+from unassuming.regions._ellipsoid import Ellipsoid
+from unassuming.regions._explain import Cause, Explanation, Fact, Status, status_of
+from unassuming.regions._problem import Problem
+from unassuming.regions._question import Question
+from unassuming.regions._remedies import of_hidden_functionals, of_quadratic_region
+from unassuming.regions._results import Boundedness
+from unassuming.regions.search._hit_and_run import hit_and_run
+from unassuming.regions.search._ray_search import RaySearch
+from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member
+
+_ROUNDING = 8 * EPS
+_LARGEST_SEARCH = 2**26
+_LARGEST_TABLE = 2**20
+_SHARES = (1 - 1e-6, 1 - 1e-4, 0.999, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1, 0.0)
+
+
+@final
+class QuadraticShape(Shape):
+    """Points that lie in at least q of m - 1 ellipsoids or cylinders around the estimate."""
+
+    name: ClassVar[str] = "quadratic"
+    star_convex: ClassVar[bool] = True
+
+    def __init__(self, problem: Problem, engine: RankEngine, why: str) -> None:
+        assert isinstance(problem.objective, Quadratic)
+        self.problem, self.engine, self.why = problem, engine, why
+        self.objective: Quadratic = problem.objective
+        self.root = np.sqrt(self.objective.w)
+
+    @property
+    def estimate(self) -> Array:
+        """The centre of all sets."""
+        return self.problem.estimate
+
+    @property
+    def perturbations(self) -> Perturbations:
+        """The transformations, one for each set."""
+        return self.engine.perturbations
+
+    @cached_property
+    def maker(self) -> FormMaker:
+        """What makes the quadratic forms of the sets in any coordinates."""
+        self._require_commuting()
+        o, a = self.objective, self.estimate[None, :]
+        r = o.residuals(a)
+        error = o.residual_error(a, r)
+        # As in the comparison of ranks: a residual that may be rounding alone is zero.
+        r = np.where(np.abs(r) <= error, 0.0, r)
+        tie_order = self.engine.tie_order
+        return FormMaker(
+            q=o.whitening.q,
+            residual=self.root * r[0],
+            residual_error=self.root * error[0],
+            perturbations=self.perturbations,
+            tie_wins=tie_order[1:] > tie_order[0],
+        )
+
+    def _require_commuting(self) -> None:
+        """Refuse transformations that are not orthogonal or do not commute with the weights."""
+        noise, root = self.perturbations.noise, self.root
+        if not noise.orthogonal:
+            raise NotAvailable(
+                f"{noise!r} does not act by orthogonal maps, so the sets that make up the region "
+                "need not be ellipsoids: only membership and tests are available."
+            )
+        probe = np.cos(np.arange(1, len(root) + 1))
+        one, two = self.perturbations.apply(root * probe), root * self.perturbations.apply(probe)
+        if not np.allclose(one, two, rtol=1e-9, atol=1e-9 * np.abs(root).max()):
+            raise NotAvailable(
+                f"{noise!r} mixes rows of different weight, so the sets that make up the region "
+                "need not be convex: only membership and tests are available. Use equal weights "
+                "or noise='symmetric'."
+            )
+
+    # Lines, docs/theory.md 4.1
+
+    def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
+        """Return the q-th largest exit of each ray."""
+        ends = order_statistic(exits(self._lines(None, directions)))
+        return [ends[:, q - 1] for q in qs]
+
+    def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
+        """Return the points of lines that lie in at least q of the intervals."""
+        low, high = intervals(self._lines(origins - self.estimate, directions))
+        return [[covered(*ends, q) for ends in zip(low, high, strict=True)] for q in qs]
+
+    def _lines(self, start: Array | None, directions: Array) -> LineQuadratics:
+        """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
+        step, error = self._fitted(directions)
+        if start is None or not start.any():
+            return along_lines(self.maker, np.zeros_like(step), step, error)
+        base, away = self._fitted(start)
+        return along_lines(self.maker, base, step, error, away)
+
+    def _fitted(self, changes: Array) -> tuple[Array, Array]:
+        """Return the changes (N, d) in fitted values, (N, n), and bounds of their rounding (N,).
+
+        Rounding is relative to the terms of each sum, however badly the columns are scaled.
+        """
+        Phi = self.objective.design.matrix
+        terms = np.linalg.norm(self.root * (np.abs(changes) @ np.abs(Phi.T)), axis=1)
+        unit = EPS * sum(Phi.shape) + self.objective.design.rounding
+        return self.root * (changes @ Phi.T), unit * terms
+
+    # Bounds, docs/theory.md 4.2 to 4.4
+
+    @cached_property
+    def _radii(self) -> Array:
+        """γ_i = max ‖H^{1/2}(a - â)‖² over each set, shape (m - 1,)."""
+        o, gamma = self.objective, np.full(self.perturbations.m - 1, np.inf)
+        F, design = whitened_matrix(o), o.design
+        if design.full_rank and F.shape[1] < len(design.distinct[0]):
+            return gamma  # directions lost in rounding could be as long as one likes
+        for which, forms in self.maker.batches(F):
+            gamma[which] = farthest(forms.sets()) / o.n
+        return gamma
+
+    def ellipsoid(self, level: Level) -> Ellipsoid:
+        """Return {a : (a - â)ᵀH(a - â) <= γ} with the q-th largest γ_i."""
+        o, each = self.objective, self._radii[None, :]
+        gamma = order_statistic(each, level.q)
+        status, explanation = self._explained(each, each, level, held=False, hidden=False)
+        return Ellipsoid(
+            center=self.estimate,
+            matrix=o.forward.T @ o.forward,
+            squared_radius=float(gamma[0]),
+            level=float(level),
+            status=status,
+            reason=explanation.text(),
+            root_inverse=o.back,
+            explanation=explanation,
+        )
+
+    def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
+        """Return the q-th largest of the bounds over the sets; the sets are made once."""
+        g, middle = question.g, question.g @ self.estimate
+        ball = question.ball_coordinates(self.objective.design, self.root, self.estimate)
+        if ball is None:
+            where = coordinates(self.objective, g)
+            up, down = supports(self.maker, where)
+            hidden = bool(where.hidden.any())
+        else:
+            up, down = ball_supports(self.maker, ball)
+            hidden = bool(ball.hidden.any())
+        rounding = _ROUNDING * (np.abs(g) @ np.abs(self.estimate))  # of the middle
+        found = []
+        for level in levels:
+            upper = middle + order_statistic(up, level.q) + rounding
+            lower = middle - order_statistic(down, level.q) - rounding
+            bound = None if ball is None else ball.bound
+            status, explanation = self._explained(
+                up, down, level, held=ball is not None, hidden=hidden, bound=bound
+            )
+            witnesses = None
+            if question.inner and status is not Status.EMPTY:
+                witnesses = self._witnesses(question, ball, level)
+            found.append(OuterBounds(lower, upper, status, explanation, witnesses))
+        return found
+
+    def _explained(
+        self,
+        up: Array,
+        down: Array,
+        level: Level,
+        *,
+        held: bool,
+        hidden: bool,
+        bound: float | None = None,
+    ) -> tuple[Status, Explanation]:
+        """Return what kind of answer the bounds over each set (N, m - 1) give, and why."""
+        upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
+        status = status_of(lower, upper, Status.UNDETERMINED)
+        if status is Status.EMPTY:
+            empty = Cause.TOO_FEW_SETS(q=level.q)
+            return status, Explanation((Cause.BALL_TOO_SMALL(bound=bound) if held else empty,))
+        if status is Status.CERTIFIED:
+            return status, Explanation()
+        design = self.objective.design
+        if hidden:
+            why = Cause.HIDDEN_KERNEL() if design.dual else Cause.HIDDEN_FEATURES()
+            return status, Explanation((why,), of_hidden_functionals(design))
+        verdict, fact, _ = self._verdict(level)
+        infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
+        best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
+        remedies = of_quadratic_region(
+            self.objective, self.free, self.problem.noise, best, region=False, held=held
+        )
+        status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
+        why = Cause.REGION_IS(level=float(level), verdict=verdict, why=fact)
+        return status, Explanation((why,), remedies)
+
+    # Boundedness, docs/theory.md 4.4
+
+    @cached_property
+    def free(self) -> FreeDirections:
+        """The free directions of the sets."""
+        return free_directions(self.objective, self.maker)
+
+    def largest_bounded_rank(self) -> int:
+        """Return m minus the smallest q at which the region is certainly bounded."""
+        return max(0, self.perturbations.m - self.free.smallest_bounded_q)
+
+    def bounded(self, level: Level) -> Boundedness:
+        """Return the verdict by counting cylinders and shared free directions."""
+        verdict, fact, direction = self._verdict(level)
+        facts, remedies = [fact], None
+        if verdict == "bounded":
+            if unseen := self.objective.design.unseen:
+                facts.append(Cause.UNSEEN(unseen=unseen))
+        else:
+            best = (level.m - self.free.smallest_bounded_q) / level.m
+            remedies = of_quadratic_region(
+                self.objective, self.free, self.problem.noise, best, region=True
+            )
+        explanation = Explanation(tuple(facts), remedies)
+        return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
+
+    def _verdict(self, level: Level) -> tuple[str, Fact, Array | None]:
+        """Return the verdict at one level, the fact behind it, and a direction without end."""
+        q, sets, free = level.q, level.m - 1, self.free
+        if q >= free.smallest_bounded_q:
+            most = free.smallest_bounded_q - 1
+            if not most:
+                return "bounded", Cause.EVERY_SET_BOUNDED(q=q), None
+            why = Cause.SETS_SHARE if free.exact else Cause.SETS_UNBOUNDED
+            return "bounded", why(q=q, most=most), None
+        if q <= free.shared:
+            fact = Cause.NEVER_END(shared=free.shared, sets=sets, along=free, q=q)
+            return "unbounded", fact, free.direction
+        fact = Cause.NO_DIRECTION(cylinders=free.cylinders, sets=sets, q=q)
+        return "undetermined", fact, None
+
+    def lines_of_print(self) -> list[tuple[str, str]]:
+        """Return up to which level the region is bounded, if counting signs decides it."""
+        return [("bounded", self._bounded_in_words())]
+
+    def _bounded_in_words(self) -> str:
+        if not counting_decides(self.objective, self.perturbations.noise):
+            return "not examined yet: region.bounded(level) decides"
+        try:
+            rank, m = self.largest_bounded_rank(), self.perturbations.m
+        except NotAvailable:
+            return "not known: only membership and tests are available here"
+        if rank >= m - 1:
+            return "at every level, in fitted values at the inputs"
+        if rank <= 0:
+            return "not certified at any level: region.bounded(level) says why and what to do"
+        return f"up to level {rank / m:.4g}; region.bounded(level) says more"
+
+    # Members
+
+    def start(self) -> Array:
+        """Return the estimate, about which the region is star convex."""
+        return self.estimate
+
+    def sample(
+        self, size: int, level: Level, ball: NormBall | None, random_state: Any, thinning: Any
+    ) -> Array:
+        """Return members by hit-and-run from the estimate."""
+        self._require_end(level, ball)
+
+        def members(origins: Array, directions: Array) -> list[Array]:
+            low, high = intervals(self._lines_to_walk(origins - self.estimate, directions))
+            spans = [covered(low[j], high[j], level.q) for j in range(len(origins))]
+            if ball is not None:
+                return ball.confine(spans, origins, directions)
+            if any(np.isinf(span).any() for span in spans):
+                raise NotAvailable(
+                    "sampling needs a region that is bounded beyond rounding, and on some lines "
+                    "this one has no end. Sample within a ball: sample(size, norm_bound=B)."
+                )
+            return spans
+
+        axes = self.objective.back
+        return hit_and_run(
+            self.estimate,
+            lambda rng, chains: rng.standard_normal((len(chains), axes.shape[1])) @ axes.T,
+            members,
+            lambda a: self._members(a, level),
+            size,
+            random_state,
+            2 * axes.shape[1] if thinning is None else thinning,
+        )
+
+    def _require_end(self, level: Level, ball: NormBall | None) -> None:
+        """Refuse to sample a region without end, or without a member."""
+        if ball is None and not (verdict := self.bounded(level)):
+            raise NotAvailable(
+                f"sampling needs a bounded region. {verdict} With norm_bound=B the sample is taken "
+                "within the ball."
+            )
+        if not self._members(self.estimate[None, :], level)[0]:
+            raise no_member(level)
+        if ball is None:
+            return
+        self.require_inside(ball)
+        intercept = np.eye(1, self.objective.d)
+        if (
+            self.objective.design.intercept
+            and not (verdict := self.bounded(level))
+            and self.reach(intercept, [level.q])[0][0] == np.inf
+        ):
+            raise NotAvailable(
+                f"sampling needs a bounded region. {verdict} The norm bound does not bound the "
+                "intercept."
+            )
+
+    def _members(self, a: Array, level: Level) -> BoolArray:
+        return np.asarray(self.engine.ranks_of(a) <= level.largest_rank)
+
+    def _lines_to_walk(self, start: Array, directions: Array) -> LineQuadratics:
+        """Restrict the sets to lines in fewer operations, less carefully: for points to be tested.
+
+        The sets are taken from a table, if that is not too large.
+        """
+        forms = self._table
+        if forms is None:
+            return self._lines(start, directions)
+        forward = self.objective.forward.T * np.sqrt(self.objective.n)
+        x, u = start @ forward, directions @ forward
+        Au = np.einsum("skl,nl->nsk", forms.A, u)
+        Ax = np.einsum("skl,nl->nsk", forms.A, x)
+        A = np.einsum("nsk,nk->ns", Au, u)
+        b = np.einsum("nsk,nk->ns", Au, x) - u @ forms.b.T
+        c = forms.c + 2 * x @ forms.b.T - np.einsum("nsk,nk->ns", Ax, x)
+        noise = FREE * forms.scale * (u**2).sum(axis=1)[:, None]
+        return LineQuadratics(A, b, c, noise, np.broadcast_to(forms.empty, A.shape))
+
+    @cached_property
+    def _table(self) -> Forms | None:
+        """All sets in whitened coordinates, if that is not much."""
+        F = whitened_matrix(self.objective)
+        if (self.perturbations.m - 1) * F.shape[1] ** 2 > _LARGEST_TABLE:
+            return None
+        return self.maker.all_forms(F)
+
+    def _witnesses(self, question: Question, ball: BallCoordinates | None, level: Level) -> Array:
+        """Return members near the lower and the upper bounds, (2, N, d)."""
+        if ball is None:
+            where = whitened(self.objective, question.g)
+            F, functionals = where.F, where.functionals
+            back = self.objective.back / np.sqrt(self.objective.n)
+        else:
+            F, functionals, back = ball.F, ball.functionals, ball.back
+        size = (self.perturbations.m - 1) * F.shape[1] ** 2
+        if size > _LARGEST_SEARCH:
+            raise NotAvailable(
+                f"the inner search holds (m - 1) k² numbers, here {size:.2g}: ask for the outer "
+                "bounds only (inner=False), or use sample()."
+            )
+        search = RaySearch(self.maker.all_forms(F), ball)
+        rng = np.random.default_rng(self.problem.seed)
+        x = [[search.search(s * f, level.q, rng) for f in functionals] for s in (-1.0, 1.0)]
+        a = np.asarray(self.estimate + np.array(x) @ back.T)
+        return self._drawn_back(a.reshape(-1, a.shape[-1]), level).reshape(a.shape)
+
+    def _drawn_back(self, a: Array, level: Level) -> Array:
+        """Move points towards the estimate until they are members, (N, d).
+
+        The region is star convex around the estimate, a member of every region that has one. Where
+        K is nearly singular the coefficients of a boundary point are huge, and rounding their
+        fitted values can take it across the boundary.
+        """
+        points, waiting = a.copy(), np.arange(len(a))
+        for share in _SHARES:
+            waiting = waiting[~self._members(points[waiting], level)]
+            if not len(waiting):
+                break
+            points[waiting] = self.estimate + share * (a[waiting] - self.estimate)
+        return points
