@@ -46,7 +46,7 @@ def measure(name: str) -> Result:
         rounds=ROUNDS,
         clock=perf_counter,
     )
-    radii = np.array([ellipsoid.radius for ellipsoid in region.ellipsoid(levels).values()])
+    radii = np.array([ellipsoid.squared_radius for ellipsoid in region.ellipsoid(levels).values()])
     gap = max(float(np.abs(radii / radius - 1).min()) for _, radius in block.solved.values())
     share, few = len(sets) / len(some), f"extrapolated from {len(some)}"
     return Result(

@@ -33,7 +33,7 @@ def region_of(name, ties, n=9, m=12, seed=0):
 
 def held(region, x, which):
     """Whether the sets hold the points x (N, r), by the formula: Z_i against Z_0, then the ties."""
-    model, back = region._linear.model, region._linear.boxes.back
+    model, back = region.shape.linear.model, region.shape.linear.boxes.back
     a = x @ back.T
     f = a @ model.phi.T
     z = (model.y - f) @ model.pull.T - a @ model.push.T
@@ -52,7 +52,7 @@ def last_points(region, count, seed):
 
     Between a point of a set and one that is none, bisection goes down to neighbouring numbers.
     """
-    rng, boxes = np.random.default_rng(seed), region._linear.boxes
+    rng, boxes = np.random.default_rng(seed), region.shape.linear.boxes
     which = rng.integers(region.m - 1, size=count)
     width = boxes.corner * rng.uniform(size=(2, count, 1))
     one, two = rng.uniform(-1, 1, size=(2, count, len(boxes.s))) * width
@@ -78,7 +78,7 @@ def away_from(inside, outside, half, rng):
 @ties
 def test_a_set_is_counted_in_every_box_with_a_last_point_of_it_in_a_corner(name, ties):
     region, rng = region_of(name, ties), np.random.default_rng(1)
-    boxes = region._linear.boxes
+    boxes = region.shape.linear.boxes
     inside, outside, which = last_points(region, 8000, seed=2)
     assert len(inside) > 500
     for exponent in (-13.0, -9.0, -6.0, -4.0, -2.5, -1.5, -1.0, -0.5):
@@ -93,7 +93,7 @@ def test_a_set_is_counted_in_every_box_with_a_last_point_of_it_in_a_corner(name,
 def test_small_boxes_count_no_set_that_is_far_from_them(name, ties):
     """What holds no point near a box, and none that ties, is not counted: the search can end."""
     region = region_of(name, ties)
-    boxes, rng = region._linear.boxes, np.random.default_rng(3)
+    boxes, rng = region.shape.linear.boxes, np.random.default_rng(3)
     x = rng.uniform(-1, 1, size=(300, len(boxes.s))) * boxes.corner
     sets = np.arange(region.m - 1)
     near = np.zeros((len(x), len(sets)), dtype=bool)
@@ -109,7 +109,7 @@ def test_labels_exchanged_between_equal_inputs_are_ties():
     """All fresh labels that leave the sum as it is tie, though none need equal the observed."""
     for seed in range(20):
         region = region_of("equal inputs", "random", seed=seed)
-        boxes, rng = region._linear.boxes, np.random.default_rng(seed)
+        boxes, rng = region.shape.linear.boxes, np.random.default_rng(seed)
         x = rng.uniform(-0.5, 0.5, size=(400, 2)) * boxes.corner
         members = 1 + (~boxes.holding(x, np.zeros_like(x))).sum(axis=1)
         a = x @ boxes.back.T
@@ -154,12 +154,12 @@ def test_what_no_fitted_value_sees_is_not_bounded_beside_boxes():
     x = rng.uniform(-1, 1, size=(30, 1))
     y = np.where(rng.uniform(size=30) < (1 + 0.7 * x[:, 0]) / 2, 1, -1)
     region = ua.confidence_region(RidgeClassifier(), np.hstack([x, x]), y, random_state=0)
-    assert region._linear.boxes is not None
+    assert region.shape.linear.boxes is not None
     interval = region.interval([[0.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
     assert (interval.lower[0], interval.upper[0]) == (-np.inf, np.inf)
     assert np.isfinite([interval.lower[1], interval.upper[1]]).all()
     band = region.band([[0.5, -0.5], [0.5, 0.5]])
     assert np.isinf([band.lower[0], band.upper[0]]).all()
     assert np.isfinite([band.lower[1], band.upper[1]]).all()
-    far = region._start + 1e6 * np.array([0.0, 1.0, -1.0])
+    far = region.shape.start() + 1e6 * np.array([0.0, 1.0, -1.0])
     assert region.contains(far)  # and that is the truth

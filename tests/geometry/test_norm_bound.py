@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from balls import ball_coordinates
 from unassuming.geometry.quadratic import SetsAndBall
 
 
@@ -16,7 +17,9 @@ class OneSetAndBall:
         self.parts = A[None], b[None], np.array([c]), N, x_hat
 
     def supports(self, g, p, bound):
-        return SetsAndBall.build(*self.parts, bound, np.diag(self.parts[0][0])).supports(g, p)[:, 0]
+        A, b, c, N, x_hat = self.parts
+        ball = ball_coordinates(N, x_hat, bound, np.diag(A[0]))
+        return SetsAndBall.build(A, b, c, ball).supports(g, p)[:, 0]
 
 
 seeds = st.integers(0, 2**32 - 1)

@@ -73,7 +73,7 @@ def statistics(region, a):
 
 def chart(region, bound=1e3):
     """Coordinates x = a: fitted values Φx."""
-    model, d = region._lines.model, region.objective.d
+    model, d = region.shape.lines.model, region.objective.d
     N = np.diag(region.objective.design.penalty_matrix() != 0).astype(float)
     return Relaxation.of(model, model.phi, np.eye(d), N, bound)
 
@@ -151,7 +151,7 @@ def test_nothing_is_known_where_the_box_can_be_reached():
 def test_nothing_is_known_of_a_loss_with_kinks():
     X, y = dual()
     region = ua.confidence_region(ua.KernelHuber(**KERNEL), X, y, m=M, random_state=0)
-    model = region._lines.model
+    model = region.shape.lines.model
     assert Relaxation.of(model, model.phi, np.eye(8), np.ones(8), 1.0) is None
 
 
@@ -175,7 +175,7 @@ def test_they_hold_for_fitted_values_that_are_off_by_what_rounding_hides():
     assert not keep.all()
     root, bound = np.sqrt(values[keep]), 1e3
     back, N = U[:, keep] / root, np.ones(keep.sum())
-    known = Relaxation.of(region._lines.model, U[:, keep] * root, back, N, bound)
+    known = Relaxation.of(region.shape.lines.model, U[:, keep] * root, back, N, bound)
     blind = replace(known, blur=1e-16)
     rng, worst = np.random.default_rng(0), []
     for i in np.repeat(np.arange(1, M), 5):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from balls import ball_coordinates
 from unassuming.geometry.piecewise._relaxed_supports import relaxed_supports
 from unassuming.geometry.quadratic import SetsAndBall
 
@@ -35,9 +36,8 @@ def test_for_convex_sets_it_is_the_exact_maximum(k):
     """The grid and golden sections of both find the same quasi-convex minimum, to 1e-8."""
     for seed in range(10):
         A, b, c, g, p, bound = problem(seed, k, definite=True)
-        both = SetsAndBall.build(
-            A[None], b[None], np.array([c]), np.eye(k), np.zeros(k), bound, np.diag(A)
-        )
+        inside = ball_coordinates(np.eye(k), np.zeros(k), bound, np.diag(A))
+        both = SetsAndBall.build(A[None], b[None], np.array([c]), inside)
         ball = bound * np.sqrt((g**2).sum(axis=1) + p**2)
         for sign, found in zip((1.0, -1.0), bounds(A, b, c, np.ones(k), g, p, bound), strict=True):
             exact = both.supports(sign * g, p)[:, 0]

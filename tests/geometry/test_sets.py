@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.geometry.quadratic import FREE, SEEN, FormMaker, Sets
+from unassuming._rounding import SEEN
+from unassuming.geometry.quadratic import FREE, FormMaker, Sets
 from unassuming.geometry.quadratic import _forms as _forms
 from unassuming.geometry.quadratic._moved_columns import moves_of
 from unassuming.noise import (
@@ -134,8 +135,8 @@ def test_identical_ties_are_the_whole_space_or_nothing():
     np.testing.assert_array_equal(won.empty, [False, False, False, False])
     np.testing.assert_array_equal(lost.empty, [True, True, True, False])
     assert won.sets().free[:3].all()
-    assert (won.sets().supports(np.eye(2))[:, :3] == np.inf).all()
-    assert (lost.sets().supports(np.eye(2))[:, :3] == -np.inf).all()
+    assert (won.sets().extents(np.eye(2))[0][:, :3] == np.inf).all()
+    assert (lost.sets().extents(np.eye(2))[0][:, :3] == -np.inf).all()
     assert np.isfinite(lost.sets().radius[3])
 
 
@@ -185,8 +186,8 @@ def test_eigenvalues_below_the_cut_count_as_free():
     A = np.stack([np.diag([0.5 * FREE, 1.0]), np.diag([2 * FREE, 1.0])])
     sets = Sets.from_forms(A, np.zeros((2, 2)), np.ones(2), np.zeros(2, dtype=bool))
     np.testing.assert_array_equal(sets.bounded, [False, True])
-    assert sets.supports(np.eye(2)[:1])[0, 0] == np.inf
-    assert sets.supports(np.eye(2)[:1])[0, 1] == pytest.approx((2 * FREE) ** -0.5)
+    assert sets.extents(np.eye(2)[:1])[0][0, 0] == np.inf
+    assert sets.extents(np.eye(2)[:1])[0][0, 1] == pytest.approx((2 * FREE) ** -0.5)
 
 
 def largest(A, b, c, g):
@@ -205,23 +206,23 @@ def test_supports_are_the_largest_values(seed, flat):
     g = np.random.default_rng(seed + 50).normal(size=(2, 4))
     for i in range(3):
         seen = g - (g @ sets.basis[i, :, :flat]) @ sets.basis[i, :, :flat].T
-        value = sets.supports(seen)[:, i]
+        value = sets.extents(seen)[0][:, i]
         expected = [largest(A[i], b[i], c[i], row) for row in seen]
         np.testing.assert_allclose(value, expected, rtol=1e-6)
         if flat:
-            assert (sets.supports(g)[:, i] == np.inf).all()
+            assert (sets.extents(g)[0][:, i] == np.inf).all()
 
 
 def test_a_functional_sees_a_free_direction_beyond_the_tolerance_only():
     _, _, _, sets = random_sets(1, flat=1, s=1)
     along, free = sets.basis[0, :, 1], sets.basis[0, :, 0]
     for length in (1e-6, 1.0, 1e6):  # relative to the length of the functional
-        assert np.isfinite(sets.supports(length * (along + 0.1 * SEEN * free)[None, :])).all()
-        assert (sets.supports(length * (along + 10 * SEEN * free)[None, :]) == np.inf).all()
+        assert np.isfinite(sets.extents(length * (along + 0.1 * SEEN * free)[None, :])[0]).all()
+        assert (sets.extents(length * (along + 10 * SEEN * free)[None, :])[0] == np.inf).all()
 
 
 def test_empty_sets_support_nothing():
     A, b, c, _ = random_sets(2, flat=1, s=2)
     sets = Sets.from_forms(A, b, c, np.array([True, False]))
-    np.testing.assert_array_equal(sets.supports(np.ones((1, 4))), [[-np.inf, np.inf]])
+    np.testing.assert_array_equal(sets.extents(np.ones((1, 4)))[0], [[-np.inf, np.inf]])
     np.testing.assert_array_equal(sets.bounded, [True, False])

@@ -159,7 +159,7 @@ def test_the_outer_ellipse_holds_the_boundary_and_is_the_ellipsoid(line):
     assert ellipsoid.contains(data.boundary[0.9]).all()
     away = data.ellipses[0.9] - ellipsoid.center
     size = np.einsum("kj,jl,kl->k", away, ellipsoid.matrix, away)
-    np.testing.assert_allclose(size, ellipsoid.radius, rtol=1e-9)
+    np.testing.assert_allclose(size, ellipsoid.squared_radius, rtol=1e-9)
 
 
 def test_a_slice_keeps_the_other_coefficients():

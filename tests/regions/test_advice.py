@@ -46,8 +46,8 @@ class OwnObjective(ua.objectives.Objective):
 @pytest.fixture(autouse=True)
 def short_searches(monkeypatch):
     """One round from one member: whether there is an answer, not how good it is."""
-    monkeypatch.setattr("unassuming.regions._piecewise._EXACT_SEARCH", (2, 1, 1))
-    monkeypatch.setattr("unassuming.regions._piecewise._BRACKETED_SEARCH", (1, 1, 1))
+    monkeypatch.setattr("unassuming.regions.search._line_search._EXACT_SEARCH", (2, 1, 1))
+    monkeypatch.setattr("unassuming.regions.search._line_search._GRID_SEARCH", (1, 1, 1))
     ua.register_objective(Own, lambda estimator, X, y, w: OwnObjective(X, y))
 
 
@@ -148,8 +148,8 @@ def test_what_is_said_to_help_helps(name, call):
         if call == "sample" or found.status is Status.CERTIFIED:
             return
         reason = found.reason
-    assert reason.count("What helps: ") == 1
-    told = reason.split("What helps: ")[1].rstrip(".").split("; ")
+    assert reason.count("Remedies: ") == 1
+    told = reason.split("Remedies: ")[1].rstrip(".").split("; ")
     assert told
     for way in told:
         assert carry_out(way, region, case, call, options), way

@@ -243,7 +243,9 @@ def test_ranks_of_the_rows_count_the_cylinders(model):
     found = verdicts(region)
     assert all(v.verdict == "bounded" for v in found[flat:])
     assert not any(v.verdict == "bounded" for v in found[:flat])
-    radii = [e.radius for e in region.ellipsoid([1 - q / 100 for q in range(1, 100)]).values()]
+    radii = [
+        e.squared_radius for e in region.ellipsoid([1 - q / 100 for q in range(1, 100)]).values()
+    ]
     assert np.isinf(radii).sum() == flat
 
 

@@ -6,8 +6,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, Ridge
 
 import unassuming as ua
+from unassuming.objectives import NormBall
 from unassuming.regions.search._hill_climbing import climb
-from unassuming.regions.search._proposals import Ball, Walk
+from unassuming.regions.search._proposals import Proposals
 
 M = 20
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
@@ -33,7 +34,7 @@ def test_the_top_of_an_ellipsoid_is_found(d):
     rng = np.random.default_rng(d)
     root = np.diag(np.geomspace(1, 30, d)) @ np.linalg.qr(rng.normal(size=(d, d)))[0]
     g = rng.normal(size=(5, d))
-    course = Walk((np.eye(d), np.linalg.inv(root + 0.3 * np.eye(d))), None, None)
+    course = Proposals((np.eye(d), np.linalg.inv(root + 0.3 * np.eye(d))), None, None)
     found, endless = climb(
         g,
         np.zeros((1, d)),
@@ -53,9 +54,9 @@ def test_the_top_of_an_ellipsoid_is_found(d):
 
 def test_the_top_of_a_ball():
     P = np.diag([0.0, 4.0, 1.0])
-    ball = Ball.of(P, 2.0)
+    ball = NormBall(P, 2.0)
     np.testing.assert_allclose(
-        ball.top(np.array([[5.0, 2.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0, 0]])),
+        ball.farthest(np.array([[5.0, 2.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0, 0]])),
         [[0.0, 1.0, 0.0], [0.0, 0.0, -2.0], [0.0, 0.0, 0.0]],
         atol=1e-12,
     )

@@ -349,7 +349,7 @@ def test_lines_with_and_without_resting_coefficients_are_followed_together():
     rng = np.random.default_rng(0)
     directions = np.concatenate([np.eye(3), rng.normal(size=(20, 3))])
     origins = np.broadcast_to(region.estimate, directions.shape)
-    together = region._lines.intervals(origins, directions, [10])[0]
+    together = region.shape.lines.intervals(origins, directions, [10])[0]
     for spans, direction in zip(together, directions, strict=True):
         np.testing.assert_allclose(spans, region.crossings(direction, 0.9), rtol=1e-12)
 

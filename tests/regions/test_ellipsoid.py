@@ -61,7 +61,7 @@ def transformations(region):
 
 def all_radii(region):
     levels = [1 - q / region.m for q in range(1, region.m)]
-    return np.array([e.radius for e in region.ellipsoid(levels).values()])
+    return np.array([e.squared_radius for e in region.ellipsoid(levels).values()])
 
 
 def ones(X):
@@ -201,24 +201,24 @@ def test_the_boundary_lies_inside(region):
         t = region.reach(u, level)
         inside = np.isfinite(t)
         assert ellipsoid.contains(region.estimate + t[inside, None] * u[inside]).all()
-        if np.isfinite(ellipsoid.radius):
+        if np.isfinite(ellipsoid.squared_radius):
             assert inside.all()
-        if np.isfinite(ellipsoid.radius) and region.objective.d <= 3:
+        if np.isfinite(ellipsoid.squared_radius) and region.objective.d <= 3:
             # Not idly: the farthest of so many rays comes near.
             points = t[:, None] * u
             value = np.einsum("nj,jk,nk->n", points, ellipsoid.matrix, points)
-            assert value.max() > 0.1 * ellipsoid.radius
+            assert value.max() > 0.1 * ellipsoid.squared_radius
 
 
 def test_ellipsoids_of_several_levels_are_nested(region):
     levels = [1 - q / 20 for q in range(1, 20)]
     found = region.ellipsoid(levels)
     assert list(found) == levels
-    radii = np.array([e.radius for e in found.values()])
+    radii = np.array([e.squared_radius for e in found.values()])
     assert (radii[:-1] >= radii[1:]).all()
     for level in (0.5, 0.9):
         alone = region.ellipsoid(level)
-        assert alone.radius == found[level].radius
+        assert alone.squared_radius == found[level].squared_radius
         assert alone.level == level
 
 
@@ -231,7 +231,7 @@ def test_a_norm_of_members_never_exceeds_the_radius_at_the_first_level():
     values, vectors = np.linalg.eigh(e.matrix)
     u = np.column_stack([np.cos(angle), np.sin(angle)]) / np.sqrt(values) @ vectors.T
     t = region.reach(u, 0.95)
-    assert t.max() ** 2 == pytest.approx(e.radius, rel=1e-5)
+    assert t.max() ** 2 == pytest.approx(e.squared_radius, rel=1e-5)
 
 
 # --- the ellipsoid itself -------------------------------------------------------------------------
@@ -254,13 +254,13 @@ def test_matrix_and_center_are_the_plain_formulas(weighted):
     ellipsoid, H, fit = weighted
     np.testing.assert_allclose(ellipsoid.matrix, H, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(ellipsoid.center, fit, rtol=1e-9)
-    assert 0 < ellipsoid.radius < np.inf
+    assert 0 < ellipsoid.squared_radius < np.inf
 
 
 def test_contains_is_the_quadratic_form(weighted):
     ellipsoid, H, fit = weighted
     u = np.random.default_rng(0).normal(size=(50, 3))
-    t = np.sqrt(ellipsoid.radius / np.einsum("nj,jk,nk->n", u, H, u))[:, None]
+    t = np.sqrt(ellipsoid.squared_radius / np.einsum("nj,jk,nk->n", u, H, u))[:, None]
     assert ellipsoid.contains(fit + (1 - 1e-9) * t * u).all()
     assert not ellipsoid.contains(fit + (1 + 1e-9) * t * u).any()
     assert ellipsoid.contains(ellipsoid.center) is True
@@ -269,7 +269,7 @@ def test_contains_is_the_quadratic_form(weighted):
 def test_axes_are_conjugate_half_axes_longest_first(weighted):
     ellipsoid, H, _ = weighted
     axes = ellipsoid.axes()
-    np.testing.assert_allclose(axes @ H @ axes.T, ellipsoid.radius * np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(axes @ H @ axes.T, ellipsoid.squared_radius * np.eye(3), atol=1e-9)
     lengths = np.linalg.norm(axes, axis=1)
     np.testing.assert_allclose(axes @ axes.T, np.diag(lengths**2), atol=1e-9)
     assert (np.diff(lengths) < 0).all()
@@ -279,7 +279,7 @@ def test_project_is_the_plain_formula(weighted):
     ellipsoid, H, fit = weighted
     rng = np.random.default_rng(1)
     for g in rng.normal(size=(5, 3)):
-        half = np.sqrt(ellipsoid.radius * (g @ np.linalg.solve(H, g)))
+        half = np.sqrt(ellipsoid.squared_radius * (g @ np.linalg.solve(H, g)))
         np.testing.assert_allclose(ellipsoid.project(g), [g @ fit - half, g @ fit + half])
     assert ellipsoid.project(np.zeros(3)) == (0.0, 0.0)
     with pytest.raises(ValueError, match="one for each coefficient"):
@@ -293,7 +293,7 @@ def test_projections_follow_the_units_of_the_columns(unit):
         ua.confidence_region(LinearRegression(), X * [1.0, c], y, m=20, random_state=0).ellipsoid()
         for c in (1.0, unit)
     )
-    assert two.radius == pytest.approx(one.radius, rel=1e-6)
+    assert two.squared_radius == pytest.approx(one.squared_radius, rel=1e-6)
     for g, size in zip(np.eye(3), (1.0, 1.0, unit), strict=True):
         np.testing.assert_allclose(np.multiply(two.project(g), size), one.project(g), rtol=1e-6)
 
@@ -302,7 +302,7 @@ def test_volume_by_formula_and_by_monte_carlo(weighted):
     ellipsoid, H, _ = weighted
     volume = ellipsoid.volume()
     assert volume == pytest.approx(
-        4 / 3 * np.pi * ellipsoid.radius**1.5 / np.sqrt(np.linalg.det(H)), rel=1e-10
+        4 / 3 * np.pi * ellipsoid.squared_radius**1.5 / np.sqrt(np.linalg.det(H)), rel=1e-10
     )
     box = np.array([ellipsoid.project(g) for g in np.eye(3)])
     points = np.random.default_rng(2).uniform(*box.T, size=(20_000, 3))
@@ -317,7 +317,7 @@ def test_volume_in_many_dimensions():
         np.random.default_rng(0).normal(size=48), m=20, random_state=0,
     ).ellipsoid(0.9)  # fmt: skip
     np.testing.assert_allclose(ball.matrix, np.eye(8) / 8, atol=1e-12)
-    assert ball.volume() == pytest.approx(np.pi**4 / 24 * (8 * ball.radius) ** 4, rel=1e-9)
+    assert ball.volume() == pytest.approx(np.pi**4 / 24 * (8 * ball.squared_radius) ** 4, rel=1e-9)
 
 
 def test_directions_that_no_fitted_value_sees_are_unbounded():
@@ -329,7 +329,7 @@ def test_directions_that_no_fitted_value_sees_are_unbounded():
     e = region.ellipsoid(0.9)
     hidden = np.array([1.0] + [-1.0] * (region.objective.d - 1))  # the basis sums to one
     assert np.abs(region.objective.design.matrix @ hidden).max() < 1e-12
-    assert np.isfinite(e.radius)
+    assert np.isfinite(e.squared_radius)
     assert e.contains(region.estimate + 1e3 * hidden)
     assert e.project(hidden) == (-np.inf, np.inf)
     low, high = e.project(region.objective.design.matrix[0])
@@ -344,7 +344,7 @@ def test_unbounded_ellipsoids_say_so():
     X, y, _ = ua.datasets.sine(n=12, random_state=0)
     region = ua.confidence_region(KernelRidge(kernel="rbf", alpha=1.0), X, y, m=20, random_state=0)
     e = region.ellipsoid(0.9)
-    assert e.radius == np.inf
+    assert e.squared_radius == np.inf
     assert e.volume() == np.inf
     assert e.contains(1e9 * np.ones(12))
     assert e.project(np.ones(12)) == (-np.inf, np.inf)
@@ -360,7 +360,7 @@ def test_bounded_regions_made_of_cylinders_are_not_certified():
     )  # fmt: skip
     assert region.bounded(0.05)
     e = region.ellipsoid(0.05)
-    assert e.radius == np.inf
+    assert e.squared_radius == np.inf
     assert "may be bounded" in str(e)
 
 
@@ -372,7 +372,7 @@ def test_nearly_singular_kernels_never_get_a_finite_radius(alpha):
         KernelRidge(kernel="rbf", gamma=0.5, alpha=alpha), X, y, noise="spherical", m=20,
         random_state=0,
     )  # fmt: skip
-    assert all(e.radius == np.inf for e in region.ellipsoid([0.05, 0.5, 0.95]).values())
+    assert all(e.squared_radius == np.inf for e in region.ellipsoid([0.05, 0.5, 0.95]).values())
 
 
 def test_an_exact_fit_is_a_point():
@@ -383,7 +383,7 @@ def test_an_exact_fit_is_a_point():
     assert wins != 19 - wins
     np.testing.assert_array_equal(all_radii(region), [0.0] * wins + [-np.inf] * (19 - wins))
     e = region.ellipsoid(0.95)
-    assert e.radius == 0.0
+    assert e.squared_radius == 0.0
     assert e.contains(region.estimate)
     assert not e.contains(region.estimate + 1e-9)
     assert e.volume() == 0.0
@@ -395,7 +395,7 @@ def test_empty_regions_have_an_empty_ellipsoid():
     region = ua.confidence_region(LinearRegression(), X, np.zeros(24), m=20, random_state=0)
     e = region.ellipsoid(0.05)
     assert not region.contains(region.estimate, 0.05)
-    assert e.radius == -np.inf
+    assert e.squared_radius == -np.inf
     assert not e.contains(region.estimate)
     assert "no member at all" in str(e)
     assert e.volume() == 0.0
@@ -422,7 +422,7 @@ def test_ls_svc_ellipsoids_contain_the_traced_boundary():
         assert ellipsoid.contains(boundary).all()
         np.testing.assert_array_equal(region.contains(boundary, level + 0.01), True)
         q = round((1 - level) * 100)
-        assert ellipsoid.radius == pytest.approx(radii[q - 1], rel=1e-6)
+        assert ellipsoid.squared_radius == pytest.approx(radii[q - 1], rel=1e-6)
 
 
 @pytest.mark.slow
@@ -436,7 +436,7 @@ def test_ellipsoid_covers_the_true_coefficients():
     for seed in range(runs):
         y = ones(X) @ truth + scale * rng.standard_cauchy(24)
         e = ua.confidence_region(model, X, y, m=20, random_state=seed).ellipsoid(0.9)
-        assert np.isfinite(e.radius)
+        assert np.isfinite(e.squared_radius)
         covered += e.contains(truth)
         far += e.contains(truth + 1e6)
     assert covered >= binom.ppf(5e-7, runs, 0.9)

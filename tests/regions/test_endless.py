@@ -11,7 +11,7 @@ import unassuming as ua
 from unassuming.regions._results import Status
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._hill_climbing import climb
-from unassuming.regions.search._proposals import Walk
+from unassuming.regions.search._proposals import Proposals
 
 
 def diabetes(**options):
@@ -89,7 +89,7 @@ def strip(origins, directions):
 
 def test_a_search_that_meets_a_line_without_end_says_so_and_stops():
     g = np.array([[1.0, 0.0], [0.0, 1.0]])
-    course = Walk((np.diag([1.0, 0.0]), np.eye(2)), None, None)
+    course = Proposals((np.diag([1.0, 0.0]), np.eye(2)), None, None)
     found, endless = climb(
         g,
         np.zeros((1, 2)),

@@ -81,7 +81,7 @@ def test_a_bias_beside_a_kernel_leaves_new_inputs_undetermined():
     assert np.isinf([band.lower[0], band.upper[0]]).all()
     assert "not determined by the fitted values" in str(band)
     assert region.bounded(0.9).verdict == "unbounded"
-    a = region._start + 1e3 * region.bounded(0.9).direction
+    a = region.shape.start() + 1e3 * region.bounded(0.9).direction
     assert region.contains(a, 0.9)
 
 
@@ -108,7 +108,7 @@ def test_levels_are_nested():
 
 def test_a_search_that_is_cut_short_is_still_honest():
     region = region_of(RidgeClassifier())
-    boxes, g = region._linear.boxes, region.objective.design.rows(INPUTS[1])
+    boxes, g = region.shape.linear.boxes, region.objective.design.rows(INPUTS[1])
     members = region.sample(200, level=0.9, random_state=0) @ g.T
 
     def none(a):
@@ -127,7 +127,7 @@ def test_a_search_that_is_cut_short_is_still_honest():
 
 def test_a_box_counts_every_set_that_holds_a_member_of_it():
     region = region_of(RidgeClassifier())
-    boxes, rng = region._linear.boxes, np.random.default_rng(0)
+    boxes, rng = region.shape.linear.boxes, np.random.default_rng(0)
     centre = rng.uniform(-0.3, 0.3, size=(200, 2)) * boxes.corner
     half = rng.uniform(0.001, 0.2, size=(200, 2)) * boxes.corner
     x = centre + rng.uniform(-1, 1, size=(50, 200, 2)) * half

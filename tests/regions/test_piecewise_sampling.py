@@ -7,7 +7,7 @@ from sklearn.linear_model import HuberRegressor, Lasso, Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
-from unassuming.regions._functionals import _within_ball
+from unassuming.objectives import NormBall
 from unassuming.regions.search._hit_and_run import hit_and_run
 
 M = 20
@@ -264,6 +264,6 @@ def test_intervals_are_cut_to_the_ball(bound, d):
     t = np.linspace(-10, 10, 20_001)
     inside = np.abs(a[1] + t * d[1]) <= bound
     inside &= ((spans[:, :1] <= t) & (t <= spans[:, 1:])).any(axis=0)
-    cut = _within_ball(spans, P, a, np.array(d), bound)
+    [cut] = NormBall(P, bound).confine([spans], [a], [np.array(d)])
     found = ((cut[:, :1] <= t) & (t <= cut[:, 1:])).any(axis=0)
     assert np.count_nonzero(found != inside) <= 4  # at the ends

@@ -121,7 +121,7 @@ def test_a_search_from_outside_the_ball_is_refused_before_any_work(model, monkey
     def worked(*args, **options):
         raise AssertionError("bounds were computed first")
 
-    monkeypatch.setattr(type(region), "_bounds", worked)
+    monkeypatch.setattr(type(region.shape), "bounds", worked)
     for ask in (lambda **k: region.band(X[:2], **k), lambda **k: region.interval(**k)):
         with pytest.raises(ua.NotAvailable, match=r"leave out inner=True") as caught:
             ask(norm_bound=low, inner=True)
@@ -201,7 +201,7 @@ def test_an_ellipsoid_projects_several_functionals_at_once():
     g = np.concatenate([np.eye(4), RNG.normal(size=(2, 4)), np.zeros((1, 4))])
     low, high = ellipsoid.project(g)
     inverse = np.linalg.inv(ellipsoid.matrix)
-    half = np.sqrt(ellipsoid.radius * np.einsum("nj,jk,nk->n", g, inverse, g))
+    half = np.sqrt(ellipsoid.squared_radius * np.einsum("nj,jk,nk->n", g, inverse, g))
     np.testing.assert_allclose(low, g @ region.estimate - half, atol=1e-12)
     np.testing.assert_allclose(high, g @ region.estimate + half, atol=1e-12)
     assert ellipsoid.project(g[4]) == (low[4], high[4])

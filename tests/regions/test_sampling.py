@@ -40,7 +40,7 @@ def test_samples_are_members_and_lie_in_the_ellipsoid(model, noise, level):
     a = region.sample(300, level, random_state=1)
     assert a.shape == (300, region.objective.d)
     assert region.contains(a, level).all()
-    assert np.isfinite(region.ellipsoid(level).radius)
+    assert np.isfinite(region.ellipsoid(level).squared_radius)
     assert region.ellipsoid(level).contains(a).all()
     values = a @ region.objective.design.matrix.T
     assert np.linalg.matrix_rank(values - values.mean(axis=0), tol=1e-6) == (
@@ -56,7 +56,7 @@ def uniform_members(region, level, size, rng):
     while sum(map(len, found)) < size:
         u = rng.normal(size=(size, len(e.center)))
         u *= rng.random((size, 1)) ** (1 / u.shape[1]) / np.linalg.norm(u, axis=1, keepdims=True)
-        points = e.center + np.sqrt(e.radius) * u @ root.T
+        points = e.center + np.sqrt(e.squared_radius) * u @ root.T
         found.append(points[region.contains(points, level)])
     return np.concatenate(found)[:size]
 

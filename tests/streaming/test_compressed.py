@@ -71,7 +71,9 @@ def assert_same_geometry(one, two, seed=0):
         assert (b.status, b.reason) == (a.status, a.reason)
         assert b.lower == pytest.approx(a.lower, rel=1e-6, abs=1e-9)
         assert b.upper == pytest.approx(a.upper, rel=1e-6, abs=1e-9)
-        assert two.ellipsoid(level).radius == pytest.approx(one.ellipsoid(level).radius, rel=1e-6)
+        assert two.ellipsoid(level).squared_radius == pytest.approx(
+            one.ellipsoid(level).squared_radius, rel=1e-6
+        )
         assert str(two.bounded(level)) == str(one.bounded(level))
         start = one.estimate + spread[0]
         for direction in spread[1:4]:
@@ -147,7 +149,7 @@ def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model, offset):
     X[:, 1] = 0.0
     X[200 : 200 + rows, 1] = 1.0
     one, two = both(model, X, y)
-    assert two._geometry.free.cylinders == one._geometry.free.cylinders > 0
+    assert two.shape.free.cylinders == one.shape.free.cylinders > 0
     assert str(two.bounded(0.9)) == str(one.bounded(0.9))
     assert_same_geometry(one, two)
 

@@ -87,7 +87,7 @@ def test_weights_blocks_and_ties_go_along():
         memory = ua.confidence_region(Ridge(2.0), X, Y, sample_weight=w, **options)
         assert region.rank(CANDIDATES).tolist() == memory.rank(CANDIDATES).tolist()
         assert region.tie_order.tolist() == list(range(20))
-        assert region._description.under("covers") == memory._description.under("covers")
+        assert region._description().under("covers") == memory._description().under("covers")
 
 
 def test_one_weight_goes_for_all_rows():

@@ -453,7 +453,7 @@ def test_the_description_is_that_in_memory():
     region, memory = stream().partial_fit(X, Y).region(), in_memory()
     assert region.n == N
     for heading in ("data", "assumes", "covers", "drawn"):
-        assert region._description.under(heading) == memory._description.under(heading)
+        assert region._description().under(heading) == memory._description().under(heading)
 
 
 def test_a_region_does_not_change_when_more_rows_come():

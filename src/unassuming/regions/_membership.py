@@ -132,7 +132,7 @@ class Membership(ABC):  # noqa: B024
         {0.5: True, 0.9: True}
         """
         ranks = self.rank(candidates)
-        return self.at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
+        return self._at_levels(level, lambda used: [ranks <= one.largest_rank for one in used])
 
     def test(self, candidate: Any) -> RankTest:
         """Test the hypothesis that one candidate is the noise-free model at the inputs.
@@ -181,7 +181,7 @@ class Membership(ABC):  # noqa: B024
         """
         return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
 
-    def at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
+    def _at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
         """Return the answer at one level, or a dictionary of answers at several.
 
         ``at`` takes all levels at once and returns one answer for each.

@@ -79,10 +79,10 @@ class Region(Membership):
     (50, 100, Symmetric(), ['intercept', 'x0', 'x1'])
     >>> print(region.shape)
     quadratic: the objective is quadratic and weighted by its Hessian
-    >>> region.rank(region.estimate)
-    1
-    >>> region.contains(coefficients, level=0.9)
-    True
+    >>> region.rank(region.estimate), region.contains(coefficients, level=0.9)
+    (1, True)
+    >>> region.perturbations.apply(y).shape, region.inputs.shape, region.exact_crossings
+    ((99, 50), (50, 2), True)
     """
 
     def __init__(self, problem: Problem, engine: RankEngine) -> None:
@@ -136,7 +136,7 @@ class Region(Membership):
             ends = self.shape.reach(rows, [one.q for one in used])
             return [float(t[0]) if single else t for t in ends]
 
-        return self.at_levels(level, at)
+        return self._at_levels(level, at)
 
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region.
@@ -176,7 +176,7 @@ class Region(Membership):
             found = self.shape.intervals(start, lines, [one.q for one in used])
             return [spans[0] if single else spans for spans in found]
 
-        return self.at_levels(level, at)
+        return self._at_levels(level, at)
 
     # Bounds
 
@@ -201,7 +201,7 @@ class Region(Membership):
         >>> region.ellipsoid(level=0.9).contains(region.estimate)
         True
         """
-        return self.at_levels(level, lambda used: [self.shape.ellipsoid(one) for one in used])
+        return self._at_levels(level, lambda used: [self.shape.ellipsoid(one) for one in used])
 
     def interval(
         self,
@@ -258,7 +258,7 @@ class Region(Membership):
         ball = ball_for(self.shape, norm_bound, inner=inner)
         question = Question(Call.INTERVAL, g, ball, inner=bool(inner))
         make = partial(Interval, names=names)
-        return self.at_levels(level, answer(self.shape, question, self.caveat, make))
+        return self._at_levels(level, answer(self.shape, question, self.caveat, make))
 
     def band(
         self,
@@ -322,7 +322,7 @@ class Region(Membership):
         question = band_question(self.shape, X, norm_bound, target, inner=inner)
         covers = "function" if question.function else "representation"
         make = partial(Band, X=X, target=covers)
-        return self.at_levels(level, answer(self.shape, question, self.caveat, make))
+        return self._at_levels(level, answer(self.shape, question, self.caveat, make))
 
     def suggest_norm_bound(self) -> float:
         """Return twice the norm of the estimate: a heuristic from the data, not an assumption.
@@ -359,7 +359,7 @@ class Region(Membership):
         >>> bool(region.bounded(level=0.9))
         True
         """
-        return self.at_levels(level, lambda used: [self.shape.bounded(one) for one in used])
+        return self._at_levels(level, lambda used: [self.shape.bounded(one) for one in used])
 
     @property
     def max_bounded_level(self) -> float:

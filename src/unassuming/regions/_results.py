@@ -232,6 +232,8 @@ class Boundedness:
         Coefficients may move along it for ever, if unbounded. For a nearly singular kernel its
         entries are huge, and far out rounding alone can take the coefficients out of the region:
         test such a move as a function, with its values at the inputs.
+    explanation : Explanation
+        The facts and remedies behind ``reason``, as values.
 
     Examples
     --------
