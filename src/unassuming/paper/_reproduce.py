@@ -192,7 +192,7 @@ def _mark_functions(region: Region, rasters: dict[str, Raster], a: Array, ranks:
 def _plane(region: Region, sample: Sample) -> dict[str, Raster]:
     far = 1.05 * float(np.abs(sample.X).max())
     outer = region.ellipsoid(level=max(LEVELS))
-    half = np.sqrt(outer.radius * np.diagonal(np.linalg.inv(outer.matrix)))
+    half = np.sqrt(outer.squared_radius * np.diagonal(np.linalg.inv(outer.matrix)))
     points = np.stack([outer.center - 1.2 * half, outer.center + 1.2 * half])
     first, second = (limits([column], []) for column in points.T)
     return {
