@@ -1,7 +1,7 @@
-"""Run every case in a process of its own, print tables, write benchmarks/results.json.
+"""Run every case in its own process, print tables and write benchmarks/results.json.
 
-This process imports nothing large: on some systems the memory that a child reports starts from
-that of its parent.
+This process does not import large packages, because on some systems the memory that a child process
+reports includes that of its parent.
 """
 
 from __future__ import annotations

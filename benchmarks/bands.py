@@ -1,4 +1,4 @@
-"""Bands, the region included, against a residual bootstrap and cross-conformal prediction."""
+"""Bands, compared with a bootstrap, cross-conformal prediction and a Gaussian process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""One case in a process of its own: ``python -m benchmarks.case SUBJECT NUMBER``.
+"""Run one case in its own process: ``python -m benchmarks.case SUBJECT NUMBER``.
 
-Prints one line of JSON; without a number, the title of the subject and how many cases it has.
+Prints the result as one line of JSON. Without a number, prints the title and the cases of the
+subject.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Times and memory of this process."""
+"""Measure the time and the memory of this process."""
 
 from __future__ import annotations
 

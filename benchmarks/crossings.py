@@ -1,4 +1,4 @@
-"""Crossings of many lines against bisection with the library's own membership."""
+"""Crossings of many lines, compared with bisection by the library's own membership test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows on a cluster: two worker processes against one, with one thread each."""
+"""Rows on a dask cluster: two worker processes compared with one, with one thread each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The radii of all sets, against the semidefinite programme of the SPS papers."""
+"""Radii of all sets, compared with the semidefinite programme of the SPS papers."""
 
 from __future__ import annotations
 

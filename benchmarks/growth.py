@@ -1,4 +1,4 @@
-"""How the cost grows with n, d and m: times on a grid, and the exponent that fits them."""
+"""Growth of the cost with n, d and m: times on a grid, and a fitted exponent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large kernels: a region and its rays, against one eigendecomposition of the same matrix."""
+"""Large kernels: a region and its rays, compared with one eigendecomposition of the matrix."""
 
 from __future__ import annotations
 

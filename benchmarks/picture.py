@@ -1,4 +1,4 @@
-"""``python -m benchmarks.picture``: draw what `growth` measured, on logarithmic axes."""
+"""``python -m benchmarks.picture``: plot the results of `growth` on logarithmic axes."""
 
 from __future__ import annotations
 

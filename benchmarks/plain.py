@@ -1,7 +1,8 @@
-"""The ranks by the published formulas, one candidate and one transformation at a time.
+"""Ranks by the published formulas, one candidate and one transformation at a time.
 
-Written as a competent person would write them: whatever does not depend on the candidate is
-computed beforehand, whatever does not depend on the transformation is computed outside its loop.
+The formulas are implemented with reasonable care: quantities that do not depend on the candidate
+are computed beforehand, and quantities that do not depend on the transformation are computed
+outside its loop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ranks of many candidates, against the formula as one would write it down."""
+"""Ranks of many candidates, compared with a direct implementation of the formula."""
 
 from __future__ import annotations
 

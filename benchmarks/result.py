@@ -1,4 +1,4 @@
-"""What a case reports: times, what they are compared with, and what was checked."""
+"""The result of a case: times, comparisons and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One pass over many rows, against the matrix product that it cannot do without."""
+"""One pass over many rows, compared with the matrix product that it has to compute."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 Kernel ridge regression with a norm bound
 =========================================
 
-A spline model has to contain the truth. The matrix of a Gaussian kernel has full rank, so kernel
-ridge regression can represent any values at the inputs, and nothing of the kind has to be
-assumed. The price is that the region of the usual levels has no end.
+A spline model has to contain the truth. Kernel ridge regression does not need this assumption: the
+matrix of a Gaussian kernel has full rank, so the model can represent any values at the inputs. The
+price is that the region is unbounded at the usual levels.
 """
 
 import matplotlib.pyplot as plt
@@ -17,9 +17,10 @@ region = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5, alpha=0.5), X
 print(region.bounded(0.9))
 
 # %%
-# With one more assumption it has: that the norm of the function, in the space of the kernel, is at
-# most :math:`B`. Then the band covers the function *itself*, between the inputs as well. The truth
-# was made here, so its norm is known; in earnest :math:`B` is something you know, or wish to try.
+# One more assumption makes the band finite: that the norm of the function, in the space of the
+# kernel, is at most :math:`B`. The band then covers the function *itself*, also between the inputs.
+# Here the truth was constructed, so its norm is known. In an application, :math:`B` is a value that
+# you know or want to try.
 
 print(f"the norm of the truth is {f.norm:.2f}")
 parts = plt.figure(figsize=(12, 4.8), layout="constrained").subfigures(1, 2)
@@ -29,8 +30,8 @@ for part, B in zip(parts, (13, 50), strict=True):
     ax.set_ylim(-16, 16)
 
 # %%
-# The band depends on :math:`B` where there are few points, and hardly where there are many: at the
-# inputs the data decide.
+# The width of the band depends on :math:`B` where there are few points, and hardly where there are
+# many: there the data determine it.
 
 for B in (13, 25, 50):
     band = region.band([[5.0], [10.0]], level=0.9, norm_bound=B)

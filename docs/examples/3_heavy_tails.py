@@ -1,10 +1,10 @@
 """
-Noise without a variance: beside a Gaussian process
-===================================================
+Noise without a variance: comparison with a Gaussian process
+============================================================
 
-Errors with heavy tails, and much larger on the right than on the left. They are symmetric about
-zero, and that is all the region asks. A Gaussian process takes them for Gaussian noise of one
-variance.
+The errors have heavy tails and are much larger on the right than on the left. They are symmetric
+about zero, which is all that the region assumes about the noise. A Gaussian process treats them as
+Gaussian noise with constant variance.
 """
 
 import matplotlib.pyplot as plt
@@ -35,9 +35,9 @@ kernel = ConstantKernel(10.0) * RBF(1.0) + WhiteKernel(0.5)
 process = GaussianProcessRegressor(kernel, random_state=0).fit(X, y)
 
 # %%
-# On the left the Gaussian process is too careful, on the right too bold, because it knows one size
-# of noise. (Its band is the usual one, mean and 1.64 standard deviations of the function, without
-# the noise.)
+# The band of the Gaussian process is too wide on the left and too narrow on the right, because the
+# process assumes constant noise. (Its band is the usual one: the mean plus and minus 1.64 standard
+# deviations of the function, without the noise.)
 
 grid = np.linspace(0, 10, 200)[:, None]
 parts = plt.figure(figsize=(11, 4.8), layout="constrained").subfigures(1, 2)
@@ -57,9 +57,10 @@ right.set(xlabel="x", ylabel="y", ylim=left.get_ylim())
 right.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
 
 # %%
-# One picture proves nothing. Over 40 data sets of this kind, how often is the truth covered? The
-# region covers at its level up to the error of 40 runs, because it is exact. "All inputs" is what
-# the band of the region promises; the others promise coverage at single inputs, "each input".
+# One picture proves nothing. How often is the truth covered over 40 data sets of this kind? The
+# region is exact, so its coverage equals its level up to the sampling error of 40 runs. The band of
+# the region guarantees coverage at "all inputs" simultaneously; the other methods claim it only at
+# "each input" separately.
 
 measured = ua.testing.coverage(make_data, model, repetitions=40, resamples=19, random_state=0)
 print(measured)

@@ -2,9 +2,9 @@
 A LASSO region with holes
 =========================
 
-The gradient of the LASSO jumps where a coefficient becomes zero. So does the rank, and the region
-need be neither convex nor connected. Membership is exact all the same, and so are the places
-where a line enters and leaves.
+The gradient of the LASSO jumps where a coefficient becomes zero. The rank jumps too, and the region
+need not be convex or connected. Membership is still exact, and so are the points where a line
+enters and leaves the region.
 """
 
 import matplotlib.pyplot as plt
@@ -21,17 +21,18 @@ region = ua.confidence_region(Lasso(alpha=0.7, fit_intercept=False), X, y, rando
 print("estimate", region.estimate.round(2))
 
 # %%
-# Ten rows, and a strong penalty: a case made for the picture. Along a line through the estimate
-# the region of level 90 % has several pieces. Each row is one of them, from where the line enters
-# to where it leaves; the outermost two have no end, and this region is unbounded.
+# The ten rows and the strong penalty were chosen for the picture. Along a line through the
+# estimate, the region of level 90 % consists of several pieces. ``crossings`` returns the intervals
+# of t for which estimate + t * direction is in the region, one interval per row. The first and the
+# last interval are infinite, so this region is unbounded.
 
 direction = np.array([1.0, -0.5])
 crossings = region.crossings(direction, level=0.9)
 print(crossings.round(3))
 
 # %%
-# Every point of the plane is a candidate, and each has a rank. The boundary jumps at the axes,
-# where a coefficient changes its sign.
+# Every point of the plane is a candidate and has a rank. The boundary jumps at the axes, where a
+# coefficient changes its sign.
 
 side = 100
 first, second = np.linspace(-3.2, 4.8, side), np.linspace(-4, 4, side)

@@ -2,9 +2,9 @@ r"""
 The undecided zone of a classifier
 ==================================
 
-Labels are not signal plus symmetric noise. What is exact for them: a candidate :math:`f` for
-:math:`E[y \mid x]` says how to draw labels, and if it is the truth then those observed are one
-draw among many alike.
+Labels are not a signal plus symmetric noise, but an exact method exists for them. A candidate
+:math:`f` for :math:`E[y \mid x]` determines how to draw labels. If the candidate is the truth, the
+observed labels are one of many draws from the same distribution.
 """
 
 import matplotlib.pyplot as plt
@@ -22,14 +22,14 @@ region = ua.confidence_region(model, X, y, random_state=0)
 print(region.test([0.6, 0.25]))
 
 # %%
-# Outside the grey zone every member of the region prefers the same label: there, and everywhere at
-# once, the sign of :math:`E[y \mid x]` is settled with the probability of the level.
+# Outside the grey zone all members of the region prefer the same label. With the probability of the
+# level, this label gives the sign of :math:`E[y \mid x]`, at all these points simultaneously.
 
 fig, ax = plt.subplots(figsize=(7, 6), layout="constrained")
 ax = ua.plots.classification(region, levels=(0.5, 0.9), resolution=28, ax=ax)
 
 # %%
-# The same as a scikit-learn classifier, which answers with sets of labels.
+# The scikit-learn classifier gives the same result as sets of labels.
 
 classifier = ua.ConfidenceClassifier(model, level=0.9, random_state=0)
 classifier.fit(X, y)

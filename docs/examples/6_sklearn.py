@@ -2,9 +2,9 @@
 In a scikit-learn pipeline, with tuning
 =======================================
 
-`ConfidenceRegressor` is an estimator like any other, with a band beside its predictions.
-Hyper-parameters chosen with the same outputs would void the guarantee; `tuned_region` chooses
-them on some of the rows and builds the region on the others.
+`ConfidenceRegressor` is a scikit-learn estimator that provides a band in addition to its
+predictions. Hyper-parameters chosen with the same outputs would void the guarantee. `tuned_region`
+chooses them on some of the rows and builds the region on the others.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ folds = KFold(shuffle=True, random_state=0)
 print("cross-validated R²", cross_val_score(regressor, X, y, cv=folds).mean().round(2))
 
 # %%
-# A search is refused, and the error says what to do instead:
+# A search is refused, and the error explains what to do instead:
 
 search = GridSearchCV(
     make_pipeline(SplineTransformer(), Ridge()),
@@ -37,8 +37,9 @@ except TypeError as error:
     print(error)
 
 # %%
-# Tuned on 40 % of the rows, the region of the other 60 % is as exact as one without tuning. Here
-# it is beside that of all rows with hyper-parameters that were fixed beforehand.
+# With the hyper-parameters tuned on 40 % of the rows, the region of the other 60 % is as exact as
+# one without tuning. The left picture shows the region of all rows, with hyper-parameters that were
+# fixed beforehand; the right picture shows the tuned region.
 
 tuned = ua.tuned_region(search, X, y, tune_size=0.4, random_state=0)
 print(tuned.tuning)

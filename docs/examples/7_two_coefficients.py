@@ -2,8 +2,8 @@
 Two coefficients under four assumptions
 =======================================
 
-What is assumed of the noise decides the shape and the size of a region, and what it can say at
-all. The boundary is exact along every ray from the estimate; the dashed ellipses are outer
+The assumption on the noise determines the shape and the size of a region, and which quantities it
+bounds. The boundary is exact along every ray from the estimate; the dashed ellipses are outer
 bounds.
 """
 
@@ -26,5 +26,5 @@ for part, noise in zip(parts.flat, names, strict=True):
     print(f"[{interval.lower[0]:.2f}, {interval.upper[0]:.2f}]")
 
 # %%
-# Exchangeable noise may have any mean, which cannot be told from an intercept: under that
-# assumption alone the slope is bounded and the intercept is not.
+# Exchangeable noise may have any mean, which cannot be distinguished from an intercept. Under this
+# assumption alone, the slope is bounded and the intercept is not.
