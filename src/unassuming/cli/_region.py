@@ -1,4 +1,4 @@
-"""``unassuming region``: what is assumed, what follows, and files with the numbers."""
+"""``unassuming region``: a report of assumptions and bounds, and files with the numbers."""
 
 from __future__ import annotations
 
@@ -11,120 +11,86 @@ import typer
 from unassuming.cli._built import Built
 from unassuming.cli._files import check_writable, draw, remove_others, write_band, write_region
 from unassuming.cli._findings import Answer, Findings, examine
-from unassuming.cli._models import RECIPES, Model, build
-from unassuming.cli._sources import Source, open_source
+from unassuming.cli._models import Model
+from unassuming.cli._problem import Problem
+from unassuming.cli._sources import Ranges, Source, open_source
 from unassuming.cli._streamed import Streaming, build_streamed
-from unassuming.cli._tables import Columns, choose, load, load_inputs
+from unassuming.cli._tables import Columns, load, load_inputs
 from unassuming.cli._terminal import print_table, stages
 from unassuming.noise import Labels
 from unassuming.objectives import KernelDesign
 from unassuming.regions import Status, check_norm_bound, confidence_region
 
 _LONGEST = 20
-"""Coefficients that the screen shows; the file has all."""
+"""Coefficients that the screen shows; the file contains all."""
 _WITHOUT_WIDTH = (Status.EMPTY, Status.TRIVIAL)
 
 
 def run(
-    data: Path,
-    target: str,
-    features: str | None,
-    model: Model,
-    options: dict[str, Any],
-    settings: dict[str, Any],
-    levels: list[float],
-    norm_bound: float | None,
-    at: Path | None,
-    out: Path,
-    streaming: Streaming,
-    *,
-    drop_missing: bool,
+    problem: Problem, norm_bound: float | None, at: Path | None, out: Path, streaming: Streaming
 ) -> None:
     """Build the region, print a report, write the files."""
-    source = open_source(data)
-    columns = choose(source, target, features, labels=RECIPES[model].classify)
+    source = open_source(problem.data)
+    columns = problem.columns(source)
     names = columns.features
     inputs = None if at is None else load_inputs(open_source(at), names)
     check_norm_bound(norm_bound)
     check_writable(out, "--out")
-    if streaming.decide(source, columns, model, settings):
-        built = build_streamed(
-            source, columns, model, options, settings, levels, streaming, drop_missing=drop_missing
-        )
+    if streaming.decide(problem, source, columns):
+        built = build_streamed(problem, source, columns, streaming)
     else:
-        built = _in_memory(source, columns, model, options, settings, drop_missing=drop_missing)
+        built = _in_memory(problem, source, columns)
     with stages(2) as begin:
         begin("bounds")
-        asked = built.inputs() if inputs is None else inputs
-        findings = examine(built.region, asked, levels, norm_bound)
+        wanted = built.inputs() if inputs is None else inputs
+        findings = examine(built.region, wanted, problem.levels, norm_bound)
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
         about = {
-            "data": data.name,
-            "target": target,
+            "data": problem.data.name,
+            "target": problem.target,
             "features": names,
             "rows_dropped": built.dropped,
-            "model": str(model),
-            "options": options,
+            "model": str(problem.model),
+            "options": problem.options,
         }
         write_region(findings, about, out / "region.json")
         written = [out / "region.json"]
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
-        pictures, why_none = _pictures(findings, built, out, splines=model is Model.SPLINE)
-        remove_others(out, [*written, *pictures])
+        missing = ""
+        try:
+            written += draw(findings, built, out, splines=problem.model is Model.SPLINE)
+        except ModuleNotFoundError as error:
+            if error.name != "matplotlib":
+                raise
+            missing = '\nNo pictures: they need matplotlib, pip install "unassuming[plot]".'
+        remove_others(out, written)
     dropped = f", {built.dropped} rows with missing values dropped" if built.dropped else ""
-    typer.echo(f"{data.name}: target {target}, features {', '.join(names)}{dropped}\n")
+    features = ", ".join(names)
+    typer.echo(f"{problem.data.name}: target {problem.target}, features {features}{dropped}\n")
     typer.echo(f"{built.region}\n")
     _print_findings(findings)
     for remark in built.remarks:
         typer.echo(f"{remark}\n")
-    typer.echo(f"Wrote {', '.join(str(path) for path in [*written, *pictures])}.")
-    if why_none:
-        typer.echo(why_none)
+    typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
 
 
-def _in_memory(
-    source: Source,
-    columns: Columns,
-    model: Model,
-    options: dict[str, Any],
-    settings: dict[str, Any],
-    *,
-    drop_missing: bool,
-) -> Built:
-    """Read the whole table."""
-    table = load(source, columns, drop_missing=drop_missing)
-    estimator = build(model, table.X.shape, options)
-    y = table.y.to_numpy()
+def _in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
+    """Build the region from the whole table."""
+    frame, dropped = load(source, columns)
+    X, y = frame[columns.features], frame[columns.target].to_numpy()
+    estimator = problem.estimator(*X.shape)
     with stages(1) as begin:
         begin("building the region")
-        region = confidence_region(estimator, table.X, y, **settings)
-    return Built(
-        region=region,
-        X=table.X,
-        y=region.objective.y,  # labels as ±1
-        low=table.X.min().to_numpy(),
-        high=table.X.max().to_numpy(),
-        dropped=table.dropped,
-    )
-
-
-def _pictures(
-    findings: Findings, built: Built, out: Path, *, splines: bool
-) -> tuple[list[Path], str]:
-    try:
-        return draw(findings, built, out, splines=splines), ""
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        return [], 'No pictures: they need matplotlib, pip install "unassuming[plot]".'
+        region = confidence_region(estimator, X, y, **problem.settings)
+    ranges = Ranges.empty(X.shape[1]).including(X.to_numpy())
+    return Built(region, X, region.objective.y, ranges, dropped)  # with labels as ±1
 
 
 def _print_findings(findings: Findings) -> None:
-    region, levels = findings.region, findings.levels
     rows = []
-    for level in levels:
+    for level in findings.levels:
         verdict = findings.bounded.by_level.get(level)
         band = findings.bands.by_level.get(level)
         rows.append(
@@ -138,7 +104,8 @@ def _print_findings(findings: Findings) -> None:
     print_table(("level", "region", "band", "half-width"), rows, right=3)
     typer.echo()
     if findings.intervals is None:
-        typer.echo(f"The estimate has {len(region.names)} dual coefficients: see region.json.\n")
+        count = len(findings.region.names)
+        typer.echo(f"The estimate has {count} dual coefficients: see region.json.\n")
     else:
         _print_coefficients(findings, findings.intervals)
     for sentence in _sentences(findings):
@@ -175,20 +142,28 @@ def _bounds(interval: Any, j: int) -> str:
 
 
 def _sentences(findings: Findings) -> list[str]:
-    """Say what the band covers, why things are infinite or missing, and what to do here."""
-    bands = findings.bands.by_level
-    said = _outside(findings)
-    bounds = [band for band in bands.values() if band.status is not Status.EMPTY]
-    if any(np.isfinite(band.upper - band.lower).any() for band in bounds):
-        said.append(_covers(findings, bounds[0]))
-    said += _reasons(findings)
-    if findings.norm_bound is None and any("norm bound" in sentence for sentence in said):
-        said.append(_advice(findings))
-    return [sentence for sentence in dict.fromkeys(said) if sentence]
+    """Explain what the band covers, why bounds are infinite or missing, and the remedies."""
+    bands = [b for b in findings.bands.by_level.values() if b.status is not Status.EMPTY]
+    sentences = _outside(findings)
+    if any(np.isfinite(band.upper - band.lower).any() for band in bands):
+        sentences.append(_covers(findings, bands[0]))
+    sentences += _reasons(findings)
+    if _suggests_norm_bound(findings, sentences):
+        sentences.append(_advice(findings))
+    return [sentence for sentence in dict.fromkeys(sentences) if sentence]
+
+
+def _suggests_norm_bound(findings: Findings, sentences: list[str]) -> bool:
+    """Return whether a norm bound is among the suggested remedies.
+
+    It searches the sentences, because results do not yet carry their remedies as data. Replace it
+    when they do.
+    """
+    return findings.norm_bound is None and any("norm bound" in sentence for sentence in sentences)
 
 
 def _outside(findings: Findings) -> list[str]:
-    """Say if the estimate of a classifier is the mean of no label, and so in no region."""
+    """Report that the estimate of a classifier leaves [-1, 1], and so lies in no region."""
     region = findings.region
     if not isinstance(region.noise, Labels):
         return []
@@ -213,17 +188,17 @@ def _covers(findings: Findings, band: Any) -> str:
     design = getattr(findings.region.objective, "design", None)
     if design is not None and not design.spans_everything:
         return (
-            "The band is simultaneous and covers the noise-free function, if that lies in the span "
+            "The band is simultaneous and covers the noise-free function, if this lies in the span "
             "of the model's features."
         )
     return (
         "The band is simultaneous and covers the ideal representation, which agrees with the "
-        "noise-free function at the rows of the data and need not elsewhere."
+        "noise-free function at the rows of the data and may differ from it elsewhere."
     )
 
 
 def _reasons(findings: Findings) -> list[str]:
-    """Return why bounds are infinite or missing, of each kind that of the highest level."""
+    """Return the reason for each kind of infinite or missing bound, at its highest level."""
     answers = [findings.bands, *([] if findings.intervals is None else [findings.intervals])]
     kinds: dict[Any, str] = {}
     for answer in answers:
@@ -235,12 +210,12 @@ def _reasons(findings: Findings) -> list[str]:
 
 
 def _advice(findings: Findings) -> str:
-    text = "On this command line a norm bound is --norm-bound B, an assumption of yours."
+    text = "On the command line, --norm-bound B sets a norm bound: an assumption that you make."
     region = findings.region
     if isinstance(getattr(region.objective, "design", None), KernelDesign):
         twice = region.suggest_norm_bound()  # type: ignore[attr-defined]
         text += (
-            f" Twice the norm of the estimate is {twice:.4g}: a heuristic from the same data, with "
-            "which the guarantee is lost."
+            f" Twice the norm of the estimate is {twice:.4g}: a heuristic from the same data, "
+            "which loses the guarantee."
         )
     return text

@@ -1,4 +1,4 @@
-"""A few rows of many, kept to be drawn: the same ones whatever the chunks."""
+"""A random sample of the rows of a stream for pictures, independent of the chunks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ SIZE = 2000
 
 
 class RowSample:
-    """Rows drawn at random without replacement, of as many as come.
+    """A random sample of rows without replacement.
 
-    Row j has a random number that depends on the seed and on j alone; the rows with the smallest
+    Row j has a random number that depends on the seed and on j only; the rows with the smallest
     numbers are kept.
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.arange(10_000.0)[:, None]
     >>> one = RowSample(seed=0).add(0, rows)
     >>> two = RowSample(seed=0).add(0, rows[:10]).add(10, rows[10:])
@@ -35,7 +34,7 @@ class RowSample:
         self._values: Array | None = None
 
     def add(self, first: int, values: Array) -> Self:
-        """Look at rows first, first + 1, ... (count, k)."""
+        """Consider rows first, first + 1, ... (count, k)."""
         fresh = keyed_uniforms(self._key, len(values), 1, first)[0]
         worst = self._numbers.max() if len(self._numbers) == SIZE else np.inf
         better = np.flatnonzero(fresh < worst)
@@ -49,15 +48,15 @@ class RowSample:
 
     @property
     def values(self) -> Array:
-        """The rows that were kept, in their order."""
+        """The rows of the sample, in their order."""
         return np.empty((0, 0)) if self._values is None else self._values
 
     def state(self) -> dict[str, Any]:
-        """Return arrays to go on with later."""
+        """Return the arrays from which `resume` continues."""
         return {"numbers": self._numbers, "rows": self._rows, "values": self.values}
 
     def resume(self, state: dict[str, Any]) -> Self:
-        """Go on from what `state` has returned."""
+        """Continue from the result of `state`."""
         self._numbers, self._rows = state["numbers"], state["rows"]
         self._values = state["values"] if len(self._rows) else None
         return self
