@@ -4,29 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
 X, Y, F = ua.datasets.sine(n=40, noise="laplace", random_state=0)
-
-
-@pytest.fixture(scope="module")
-def spline():
-    return ua.confidence_region(
-        make_pipeline(SplineTransformer(5), Ridge(0.1)), X, Y, random_state=0
-    )
-
-
-@pytest.fixture(scope="module")
-def kernel():
-    frame = pd.DataFrame({"time": X[:, 0]})
-    return ua.confidence_region(
-        KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8), frame, Y, random_state=0
-    )
 
 
 @pytest.fixture(scope="module")
