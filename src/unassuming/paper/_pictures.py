@@ -1,4 +1,4 @@
-"""Drawing a figure: rasters of members, coloured by level with one scale bar."""
+"""Pictures of the figures: rasters of members, coloured by level, with one colour bar."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from unassuming.plots import (
 )
 from unassuming.testing import process_bounds
 
-_COLOURS = "viridis_r"  # light for low levels, so that the estimate can be seen on them
+_COLOURS = "viridis_r"  # light for low levels, so that the estimate is visible on them
 _DPI = 110
 _WIDTH = 205
-"""Characters in a line of small print."""
+"""Characters in a line of notes."""
 
 
 def draw(found: Reproduction, path: Path) -> None:
@@ -56,45 +56,42 @@ def draw(found: Reproduction, path: Path) -> None:
         if found.process is not None:
             _process(axes[1], found, drawn[0])
     scale = canvas.colorbar(ScalarMappable(Normalize(0, 1), _COLOURS), ax=axes, pad=0.02)
-    scale.set_label("smallest level with a member at this pixel")
+    scale.set_label("smallest level of a member at this pixel")
     title = f"Figure {found.figure.number}: {found.figure.title}"
     canvas.suptitle(title, x=0.01, ha="left", fontweight="bold")
-    canvas.supxlabel(_small_print(found.figure, drawn), x=0.01, ha="left", fontsize=8)
+    canvas.supxlabel(_notes(found.figure, drawn), x=0.01, ha="left", fontsize=8)
     _legend(canvas.add_subplot(grid[0, :]), axes)
     canvas.savefig(path, dpi=_DPI, metadata=WITHOUT_DATE)
 
 
-def _small_print(figure: Figure, drawn: Sequence[Panel]) -> str:
+def _notes(figure: Figure, drawn: Sequence[Panel]) -> str:
     members = drawn[0].members
     assert members is not None
-    said = [
+    notes = [
         f"{members.total:,} random coefficient vectors around the estimate were ranked for each "
-        "region, m = 100; the lowest levels are on top, and white was reached by no member. "
-        "Pictures of members are no bounds.",
+        "region, m = 100; low levels are drawn on top, and no member reached white pixels. The "
+        "pictures show members, not bounds.",
         *(panel.setting.note for panel in drawn if panel.setting.note),
         *figure.notes,
         REVERSED,
     ]
-    return "\n".join(fill(line, _WIDTH) for line in dict.fromkeys(said))
+    return "\n".join(fill(note, _WIDTH) for note in dict.fromkeys(notes))
 
 
 def _title(ax: Any, panel: Panel, letter: str, what: str) -> None:
-    """Name the panel, and say what the table says of it."""
+    """Name the panel, its boundedness and its coverage."""
     highest = max(LEVELS)
-    count = panel.coverage(highest)
-    low, high = count.interval
     assert panel.ends is not None
     ax.set_title(
         f"({letter}) {what}\n{panel.ends.sentence(panel.region.m)}\nthe {percent(highest)} region "
-        f"held {panel.setting.truth} in {count.covered} of {count.runs} samples "
-        f"[{low:.3f}, {high:.3f}]",
+        f"contained {panel.setting.truth} in {panel.coverage(highest)}",
         loc="left",
         fontsize=10,
     )
 
 
 def _image(ax: Any, raster: Raster, levels: Array) -> None:
-    """Draw levels (rows, columns); NaN stays white."""
+    """Draw levels (rows, columns); NaN is white."""
     (left, right), (bottom, top) = raster.window
     ax.imshow(
         levels,
@@ -134,7 +131,7 @@ def _curves(ax: Any, panel: Panel, x: Array, estimate: Array, name: str) -> None
 
 
 def _process(ax: Any, found: Reproduction, panel: Panel) -> None:
-    """Draw the bands of all levels, in the colours of the regions."""
+    """Draw the bands of all levels with the colours of the regions."""
     raster, x = panel.rasters["models"], panel.rasters["models"].columns[:, None]
     lower, upper = process_bounds(found.process, x, 0.5)
     mean, deviation = (lower + upper) / 2, (upper - lower) / 2 / norm.ppf(0.75)
@@ -144,12 +141,10 @@ def _process(ax: Any, found: Reproduction, panel: Panel) -> None:
     _curves(ax, panel, x[:, 0], mean, "mean of the process")
     measured, highest = found.process_coverage, max(LEVELS)
     assert measured is not None
-    count = measured.everywhere(highest)
-    low, high = count.interval
     ax.set_title(
         f"(b) Gaussian process, fitted by likelihood\nits {percent(highest)} band covered x sin x "
-        f"at {measured.each(highest):.3f} of the inputs,\nand at all of them in {count.covered} of "
-        f"{count.runs} samples [{low:.3f}, {high:.3f}]",
+        f"at {measured.each(highest):.3f} of the inputs,\nand at all of them in "
+        f"{measured.everywhere(highest)}",
         loc="left",
         fontsize=10,
     )
@@ -204,7 +199,7 @@ def _coefficients(ax: Any, panel: Panel) -> None:
 def _outlined(
     ax: Any, x: Array, y: Array, colour: str, style: str, name: str | None, width: float = 1.6
 ) -> None:
-    """Draw a line that can be seen on any background."""
+    """Draw a line that is visible on any background."""
     from matplotlib.patheffects import Normal, Stroke
 
     effects = [Stroke(linewidth=2 * width, foreground="white"), Normal()]
@@ -217,7 +212,7 @@ def _dots(ax: Any, points: Array, colour: str, marker: str, name: str) -> None:
 
 
 def _legend(strip: Any, axes: Sequence[Any]) -> None:
-    """Put one legend for all parts above them, where it hides nothing."""
+    """Put one legend for all panels above them."""
     named: dict[str, Any] = {}
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -226,4 +221,4 @@ def _legend(strip: Any, axes: Sequence[Any]) -> None:
     legend = strip.legend(
         list(named.values()), list(named), loc="center left", ncols=len(named), frameon=False
     )
-    legend.set_in_layout(False)  # the strip has its height; its width is that of the picture
+    legend.set_in_layout(False)  # its strip has a fixed height and the width of the picture

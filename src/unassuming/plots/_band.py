@@ -24,6 +24,7 @@ from unassuming.plots._canvas import (
 )
 from unassuming.plots._inputs import (
     caveats,
+    classes,
     features,
     horizontal,
     like,
@@ -217,16 +218,19 @@ def band(
     ax.plot(data.x, data.estimate, color=BLACK, linewidth=1.4, label="estimate")
     ax.set(xlabel=data.name, ylabel=output_name(region), ylim=(low, high))
     ax.margins(x=0.01)
-    notes = caveats(region) or [_covers(data.target, output_name(region), norm_bound)]
+    notes = caveats(region)
+    if not notes and any(status is not Status.EMPTY for status in data.status.values()):
+        notes = [_covers(region, data.target, norm_bound)]
     legend_above(ax, [*notes, *sentences(data.status)])
     return ax
 
 
-def _covers(target: str, output: str, norm_bound: float | None) -> str:
+def _covers(region: Region, target: str, norm_bound: float | None) -> str:
     """State what the band covers."""
-    what = "the function itself"
-    if target != "function":
-        outputs = "the noise-free outputs" if output == "y" else output
-        what = f"the model function that equals {outputs} at the observed inputs"
+    what = "the model function that fits the noise-free data exactly"
+    if target == "function":
+        what = "the function itself"
+    elif classes(region) is not None:
+        what = "the model function that equals E[y|x] at the observed inputs"
     given = "" if norm_bound is None else f", if its norm is at most {norm_bound:g}"
     return f"Covers {what}{given}."

@@ -23,7 +23,7 @@ from unassuming.plots._canvas import (
     short,
     tints,
 )
-from unassuming.plots._inputs import caveats, like, names, observed, used
+from unassuming.plots._inputs import caveats, classes, like, names, observed, used
 from unassuming.regions import Band, Region, Status
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def classification_data(
     >>> data.undecided[0.5].shape
     (10, 10)
     """
-    if region._data.classes is None:
+    if classes(region) is None:
         raise ValueError(
             "the region is not that of a classifier: expected RidgeClassifier, LogisticRegression "
             f"or ua.LSSVC, given {type(region.estimator).__name__}. Draw a regression with band or "
@@ -108,7 +108,7 @@ def classification_data(
         undecided={p: _undecided(band).reshape(shape) for p, band in bands.items()},
         status={p: band.status for p, band in bands.items()},
         reason={p: band.reason for p, band in bands.items()},
-        classes=region._data.classes,
+        classes=classes(region),
         observed_x=X,
         observed_y=y,
     )

@@ -236,9 +236,9 @@ def coefficients(
 
 
 def _title(region: Region, data: CoefficientsData) -> str:
-    kind = "exact boundary" if _exact(region) else "boundary, from a grid search,"
+    kind = "Exact boundary" if _exact(region) else "Boundary, from a grid search,"
     if _exact(region) and not _star_shaped(region):
-        kind = "exact boundary of the part around the estimate"
+        kind = "Exact boundary of the part around the estimate"
     fixed = "; other coefficients fixed at the estimate" if data.slice else ""
     return f"{kind} along {len(data.directions)} rays{fixed}"
 

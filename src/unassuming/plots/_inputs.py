@@ -83,6 +83,11 @@ def caveats(region: Region) -> list[str]:
     return ["Published region of LS-SVC: it carries no coverage guarantee."]
 
 
+def classes(region: Region) -> Any:
+    """Return the two labels of a classifier, or None for a regression."""
+    return region._data.classes
+
+
 def output_name(region: Region) -> str:
     """Return the label of the vertical axis."""
-    return "y" if region._data.classes is None else "E[y|x]"
+    return "y" if classes(region) is None else "E[y|x]"
