@@ -7,6 +7,7 @@ from unassuming.paper import FIGURES, reproduce
 from unassuming.paper._bounded import Ends, ends
 from unassuming.paper._coverage import build
 from unassuming.paper._members import evaluate
+from unassuming.paper._reproduce import silently
 
 SETTINGS = {s.panel: s for figure in FIGURES.values() for s in figure.settings}
 
@@ -14,10 +15,6 @@ SETTINGS = {s.panel: s for figure in FIGURES.values() for s in figure.settings}
 def region_of(panel, seed=0):
     setting = SETTINGS[panel]
     return build(setting, setting.draw(np.random.default_rng(seed)), seed)
-
-
-def silently(work, what, total):
-    return iter(work)
 
 
 @pytest.mark.parametrize("panel", SETTINGS)

@@ -31,25 +31,20 @@ class RowSample:
         self._key = draw_key(np.random.default_rng([seed, SIZE]))
         self._numbers = np.empty(0)
         self._rows = np.empty(0, dtype=np.int64)
-        self._values: Array | None = None
+        self.values: Array = np.empty((0, 0))  # the rows of the sample, in their order
 
     def add(self, first: int, values: Array) -> Self:
         """Consider rows first, first + 1, ... (count, k)."""
         fresh = keyed_uniforms(self._key, len(values), 1, first)[0]
         worst = self._numbers.max() if len(self._numbers) == SIZE else np.inf
         better = np.flatnonzero(fresh < worst)
-        before = values[:0] if self._values is None else self._values
+        before = self.values if len(self._rows) else values[:0]
         numbers = np.concatenate([self._numbers, fresh[better]])
         rows = np.concatenate([self._rows, first + better])
         keep = np.sort(np.lexsort((rows, numbers))[:SIZE])
         self._numbers, self._rows = numbers[keep], rows[keep]
-        self._values = np.concatenate([before, values[better]])[keep]
+        self.values = np.concatenate([before, values[better]])[keep]
         return self
-
-    @property
-    def values(self) -> Array:
-        """The rows of the sample, in their order."""
-        return np.empty((0, 0)) if self._values is None else self._values
 
     def state(self) -> dict[str, Any]:
         """Return the arrays from which `resume` continues."""
@@ -57,6 +52,5 @@ class RowSample:
 
     def resume(self, state: dict[str, Any]) -> Self:
         """Continue from the result of `state`."""
-        self._numbers, self._rows = state["numbers"], state["rows"]
-        self._values = state["values"] if len(self._rows) else None
+        self._numbers, self._rows, self.values = state["numbers"], state["rows"], state["values"]
         return self

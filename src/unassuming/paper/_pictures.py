@@ -10,22 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from unassuming import plots
 from unassuming._typing import Array
 from unassuming.paper._errata import REVERSED
 from unassuming.paper._figures import LEVELS, Figure
 from unassuming.paper._raster import Raster
 from unassuming.paper._reproduce import Panel, Reproduction
-from unassuming.plots import (
-    BLACK,
-    BLUE,
-    ORANGE,
-    VERMILION,
-    WITHOUT_DATE,
-    coefficients_data,
-    percent,
-    require_matplotlib,
-    values,
-)
 from unassuming.testing import process_bounds
 
 _COLOURS = "viridis_r"  # light for low levels, so that the estimate is visible on them
@@ -36,7 +26,7 @@ _WIDTH = 205
 
 def draw(found: Reproduction, path: Path) -> None:
     """Draw a figure into a PNG file, the same bytes for the same seed."""
-    require_matplotlib()
+    plots.require_matplotlib()
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure as Canvas
@@ -61,7 +51,7 @@ def draw(found: Reproduction, path: Path) -> None:
     canvas.suptitle(title, x=0.01, ha="left", fontweight="bold")
     canvas.supxlabel(_notes(found.figure, drawn), x=0.01, ha="left", fontsize=8)
     _legend(canvas.add_subplot(grid[0, :]), axes)
-    canvas.savefig(path, dpi=_DPI, metadata=WITHOUT_DATE)
+    canvas.savefig(path, dpi=_DPI, metadata=plots.WITHOUT_DATE)
 
 
 def _notes(figure: Figure, drawn: Sequence[Panel]) -> str:
@@ -80,14 +70,11 @@ def _notes(figure: Figure, drawn: Sequence[Panel]) -> str:
 
 def _title(ax: Any, panel: Panel, letter: str, what: str) -> None:
     """Name the panel, its boundedness and its coverage."""
-    highest = max(LEVELS)
+    highest, truth = max(LEVELS), panel.setting.truth
     assert panel.ends is not None
-    ax.set_title(
-        f"({letter}) {what}\n{panel.ends.sentence(panel.region.m)}\nthe {percent(highest)} region "
-        f"contained {panel.setting.truth} in {panel.coverage(highest)}",
-        loc="left",
-        fontsize=10,
-    )
+    covered = f"the {plots.percent(highest)} region contained {truth} in {panel.coverage(highest)}"
+    title = f"({letter}) {what}\n{panel.ends.sentence(panel.region.m)}\n{covered}"
+    ax.set_title(title, loc="left", fontsize=10)
 
 
 def _image(ax: Any, raster: Raster, levels: Array) -> None:
@@ -114,7 +101,7 @@ def _functions(ax: Any, panel: Panel) -> None:
     raster, region = panel.rasters["models"], panel.region
     _image(ax, raster, _levels(panel, "models"))
     x = np.linspace(*raster.window[0], 600)[:, None]
-    estimate = values(region, region.estimate[None, :], x)[0]
+    estimate = plots.values(region, region.estimate[None, :], x)[0]
     _curves(ax, panel, x[:, 0], estimate, "estimate")
     _title(ax, panel, panel.setting.panel[-1], panel.setting.name)
 
@@ -124,8 +111,8 @@ def _curves(ax: Any, panel: Panel, x: Array, estimate: Array, name: str) -> None
     raster, sample = panel.rasters["models"], panel.sample
     among = (x >= sample.X.min()) & (x <= sample.X.max())
     x, estimate = x[among], estimate[among]
-    _outlined(ax, x, estimate, BLACK, "-", name)
-    _outlined(ax, x, sample.truth(x[:, None]), VERMILION, "--", "truth, x sin x")
+    _outlined(ax, x, estimate, plots.BLACK, "-", name)
+    _outlined(ax, x, sample.truth(x[:, None]), plots.VERMILION, "--", "truth, x sin x")
     _dots(ax, np.column_stack([sample.X, sample.y]), "white", "o", "data")
     ax.set(xlabel="x", ylabel="y", xlim=raster.window[0], ylim=raster.window[1])
 
@@ -141,13 +128,12 @@ def _process(ax: Any, found: Reproduction, panel: Panel) -> None:
     _curves(ax, panel, x[:, 0], mean, "mean of the process")
     measured, highest = found.process_coverage, max(LEVELS)
     assert measured is not None
-    ax.set_title(
-        f"(b) Gaussian process, fitted by likelihood\nits {percent(highest)} band covered x sin x "
-        f"at {measured.each(highest):.3f} of the inputs,\nand at all of them in "
-        f"{measured.everywhere(highest)}",
-        loc="left",
-        fontsize=10,
+    title = (
+        "(b) Gaussian process, fitted by likelihood\n"
+        f"its {plots.percent(highest)} band covered x sin x at {measured.each(highest):.3f} of the "
+        f"inputs,\nand at all of them in {measured.everywhere(highest)}"
     )
+    ax.set_title(title, loc="left", fontsize=10)
 
 
 def _lines(ax: Any, panel: Panel) -> None:
@@ -156,11 +142,11 @@ def _lines(ax: Any, panel: Panel) -> None:
     _image(ax, raster, _levels(panel, "models"))
     x = np.array(raster.window[0])
     for w, colour, style, name in (
-        (panel.region.estimate, BLACK, "-", "estimate"),
-        (sample.truth, VERMILION, "--", "symmetric slacks, w = (2, 2)"),
+        (panel.region.estimate, plots.BLACK, "-", "estimate"),
+        (sample.truth, plots.VERMILION, "--", "symmetric slacks, w = (2, 2)"),
     ):
         _outlined(ax, x, -w[0] / w[1] * x, colour, style, name)
-    for label, colour, marker in ((1, ORANGE, "o"), (-1, BLUE, "s")):
+    for label, colour, marker in ((1, plots.ORANGE, "o"), (-1, plots.BLUE, "s")):
         points = sample.X[sample.y == label]
         _dots(ax, points, colour, marker, f"class {label:+d}")
     ax.set(xlabel="x1", ylabel="x2", xlim=raster.window[0], ylim=raster.window[1])
@@ -171,18 +157,18 @@ def _coefficients(ax: Any, panel: Panel) -> None:
     """Draw the two coefficients, with exact boundaries and outer ellipses."""
     raster = panel.rasters["coefficients"]
     _image(ax, raster, _levels(panel, "coefficients"))
-    data = coefficients_data(panel.region, levels=LEVELS)
-    named = ", ".join(percent(level) for level in LEVELS)
+    data = plots.coefficients_data(panel.region, levels=LEVELS)
+    named = ", ".join(plots.percent(level) for level in LEVELS)
     for outlines, style, name in (
         (data.boundary, "-", f"exact boundary, {named}"),
         (data.ellipses, "--", "outer ellipses"),
     ):
-        colour = BLACK if style == "-" else VERMILION
+        colour = plots.BLACK if style == "-" else plots.VERMILION
         for number, outline in enumerate(outlines.values()):
             closed = np.vstack([outline, outline[:1]])
             label = None if number else name
             _outlined(ax, closed[:, 0], closed[:, 1], colour, style, label, width=1.0)
-    ax.plot(*data.estimate, "o", color=BLACK, markersize=5, label="estimate")
+    ax.plot(*data.estimate, "o", color=plots.BLACK, markersize=5, label="estimate")
     ax.annotate(
         "to w = (2, 2)",
         xy=(0.98, 0.98),
@@ -190,7 +176,7 @@ def _coefficients(ax: Any, panel: Panel) -> None:
         xycoords="axes fraction",
         ha="center",
         bbox={"facecolor": "white", "edgecolor": "none"},
-        arrowprops={"arrowstyle": "->", "color": VERMILION},
+        arrowprops={"arrowstyle": "->", "color": plots.VERMILION},
     )
     ax.set(xlabel="w1", ylabel="w2", xlim=raster.window[0], ylim=raster.window[1])
     _title(ax, panel, "b", "coefficient space, without a bias")
@@ -207,7 +193,7 @@ def _outlined(
 
 
 def _dots(ax: Any, points: Array, colour: str, marker: str, name: str) -> None:
-    edge = {"markeredgecolor": BLACK, "markeredgewidth": 0.8}
+    edge = {"markeredgecolor": plots.BLACK, "markeredgewidth": 0.8}
     ax.plot(*points.T, marker, color=colour, markersize=5, label=name, **edge)
 
 

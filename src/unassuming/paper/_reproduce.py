@@ -65,7 +65,8 @@ class Reproduction:
     process_coverage: ProcessCoverage | None = None
 
 
-def _silently(work: Iterable[Any], what: str, total: int) -> Iterator[Any]:
+def silently(work: Iterable[Any], what: str, total: int) -> Iterator[Any]:
+    """Yield the work without showing the progress."""
     del what, total
     return iter(work)
 
@@ -75,7 +76,7 @@ def reproduce(
     members: int = 1_000_000,
     repetitions: int = 1000,
     seed: int = 0,
-    follow: Follow = _silently,
+    follow: Follow = silently,
 ) -> Reproduction:
     """Evaluate one figure of the article.
 

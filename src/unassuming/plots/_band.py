@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.plots._canvas import (
-    BLACK,
-    BLUE,
-    GREY,
-    VERMILION,
-    legend_above,
-    limits,
-    new_axes,
-    percent,
-    sentences,
-    short,
-    tints,
-)
+from unassuming.plots import _canvas as canvas
 from unassuming.plots._inputs import (
     caveats,
     classes,
@@ -183,7 +171,7 @@ def band(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x', 'y')
     """
-    ax = new_axes(ax)
+    ax = canvas.new_axes(ax)
     data = band_data(
         region, X, levels, norm_bound=norm_bound, target=target, inner=inner, rows=rows
     )
@@ -192,36 +180,36 @@ def band(
         inputs, _, order = horizontal(region, X)
         true = np.asarray(truth(inputs))[order]
     core = [data.observed_y, data.estimate, *([] if true is None else [true])]
-    low, high = limits(core, [*data.lower.values(), *data.upper.values()])
+    low, high = canvas.limits(core, [*data.lower.values(), *data.upper.values()])
     ordered = sorted(data.lower, reverse=True)
     beyond = high - low  # infinite bounds end outside the picture
-    for level, tint in zip(ordered, tints(len(ordered)), strict=True):
+    for level, tint in zip(ordered, canvas.tints(len(ordered)), strict=True):
         shade = np.stack([data.x, data.lower[level], data.upper[level]])
         if data.status[level] is Status.EMPTY:
             shade = shade[:, :0]
         shade[1:] = shade[1:].clip(low - beyond, high + beyond)
-        name = short(level, data.status[level], " simultaneous band")
+        name = canvas.short(level, data.status[level], " simultaneous band")
         ax.fill_between(*shade, color=tint, linewidth=0, label=name)
-    dashes = tints(len(data.inner_lower), BLUE, 0.75, 1.0)[::-1]
+    dashes = canvas.tints(len(data.inner_lower), canvas.BLUE, 0.75, 1.0)[::-1]
     for (level, bound), dash in zip(sorted(data.inner_lower.items()), dashes, strict=True):
         x, attained = np.tile(data.inner_x, 2), np.concatenate([bound, data.inner_upper[level]])
-        label = f"{percent(level)} inner bound"
+        label = f"{canvas.percent(level)} inner bound"
         ax.plot(x, attained, "_", color=dash, markersize=7, markeredgewidth=1.6, label=label)
     if count := len(data.observed_x):
         label = "data" if count == region.n else f"{count} of the {region.n} rows"
         # Many points would hide the band, which is then narrow: they are lighter and below it.
         many = {"alpha": 0.35, "zorder": 0.5, "markersize": 2.0} if count > _MANY else {}
-        points: dict[str, Any] = {"color": GREY, "markersize": 3.5, "label": label, **many}
+        points: dict[str, Any] = {"color": canvas.GREY, "markersize": 3.5, "label": label, **many}
         ax.plot(data.observed_x, data.observed_y, "o", **points)
     if true is not None:
-        ax.plot(data.x, true, "--", color=VERMILION, linewidth=1.8, label="truth")
-    ax.plot(data.x, data.estimate, color=BLACK, linewidth=1.4, label="estimate")
+        ax.plot(data.x, true, "--", color=canvas.VERMILION, linewidth=1.8, label="truth")
+    ax.plot(data.x, data.estimate, color=canvas.BLACK, linewidth=1.4, label="estimate")
     ax.set(xlabel=data.name, ylabel=output_name(region), ylim=(low, high))
     ax.margins(x=0.01)
     notes = caveats(region)
     if not notes and any(status is not Status.EMPTY for status in data.status.values()):
         notes = [_covers(region, data.target, norm_bound)]
-    legend_above(ax, [*notes, *sentences(data.status)])
+    canvas.legend_above(ax, [*notes, *canvas.sentences(data.status)])
     return ax
 
 

@@ -60,6 +60,11 @@ def percent(level: float) -> str:
     return f"{100 * level:.6g} %"
 
 
+def note(levels: Iterable[float], sentence: str) -> str:
+    """Return a sentence about some levels."""
+    return f"{', '.join(map(percent, levels))}: {sentence}."
+
+
 def short(level: float, status: Status, regular: str = "") -> str:
     """Name a level in a legend: its status if bounds are not finite, else the regular words."""
     return percent(level) + (f": {_SHORT[status]}" if status in _SHORT else regular)
@@ -79,8 +84,7 @@ def sentences(statuses: Mapping[float, Status]) -> tuple[str, ...]:
     """Return one sentence for each status with infinite bounds, with its levels."""
     kinds = dict.fromkeys(status for status in statuses.values() if status in _SHORT)
     return tuple(
-        f"{', '.join(percent(p) for p, s in statuses.items() if s is kind)}: {kind.value}."
-        for kind in kinds
+        note([p for p, status in statuses.items() if status is kind], kind.value) for kind in kinds
     )
 
 

@@ -11,18 +11,7 @@ from scipy.interpolate import RegularGridInterpolator
 
 from unassuming._typing import Array, BoolArray
 from unassuming.noise import Labels
-from unassuming.plots._canvas import (
-    BLACK,
-    BLUE,
-    GREY,
-    VERMILION,
-    legend_above,
-    new_axes,
-    percent,
-    sentences,
-    short,
-    tints,
-)
+from unassuming.plots import _canvas as canvas
 from unassuming.plots._inputs import caveats, classes, like, names, observed, used
 from unassuming.regions import Band, Region, Status
 
@@ -160,23 +149,24 @@ def classification(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x1', 'x2')
     """
-    ax = new_axes(ax)
+    ax = canvas.new_axes(ax)
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     data = classification_data(region, levels, norm_bound=norm_bound, resolution=resolution)
     ordered = sorted(_inhabited(data), reverse=True)
     handles: list[Any] = []
-    for level, tint in zip(ordered, tints(len(ordered), GREY), strict=True):
-        handles.append(Patch(color=tint, label=f"undecided at {short(level, data.status[level])}"))
+    for level, tint in zip(ordered, canvas.tints(len(ordered), canvas.GREY), strict=True):
+        name = canvas.short(level, data.status[level])
+        handles.append(Patch(color=tint, label=f"undecided at {name}"))
         x1, x2, doubt = _doubt(data, level)
         if doubt.max() >= 0:
             ax.contourf(x1, x2, doubt, [0.0, 2.0 * _FAR], colors=[tint])
     if data.estimate.min() < 0 < data.estimate.max():
-        ax.contour(data.x1, data.x2, data.estimate, [0.0], colors=[BLACK], linewidths=1.6)
-        handles.append(Line2D([], [], color=BLACK, linewidth=1.6, label="decision boundary"))
+        ax.contour(data.x1, data.x2, data.estimate, [0.0], colors=[canvas.BLACK], linewidths=1.6)
+        handles.append(Line2D([], [], color=canvas.BLACK, linewidth=1.6, label="decision boundary"))
     for name, sign, style, colour in zip(
-        data.classes, (-1, 1), "os", (BLUE, VERMILION), strict=True
+        data.classes, (-1, 1), "os", (canvas.BLUE, canvas.VERMILION), strict=True
     ):
         points = data.observed_x[data.observed_y == sign]
         label = f"class {name:g}" if isinstance(name, float) else f"class {name}"
@@ -184,8 +174,8 @@ def classification(
         handles += ax.plot(*points.T, style, label=label, **look)
     first, second = names(region.inputs, 2)
     ax.set(xlabel=first, ylabel=second, xlim=data.x1[[0, -1]], ylim=data.x2[[0, -1]])
-    notes = [*caveats(region), *sentences(data.status), *_everywhere(data)]
-    legend_above(ax, notes, 2, handles)
+    notes = [*caveats(region), *canvas.sentences(data.status), *_everywhere(data)]
+    canvas.legend_above(ax, notes, 2, handles)
     return ax
 
 
@@ -214,6 +204,4 @@ def _everywhere(data: ClassificationData) -> list[str]:
     """Report the levels at which no input is decided although bounds are known."""
     known = [p for p in sorted(_inhabited(data)) if data.status[p] is not Status.TRIVIAL]
     full = [p for p in known if data.undecided[p].all()]
-    if not full:
-        return []
-    return [f"{', '.join(map(percent, full))}: the label is undecided at every input shown."]
+    return [canvas.note(full, "the label is undecided at every input shown")] if full else []

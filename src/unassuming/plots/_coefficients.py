@@ -11,16 +11,7 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.objectives import DesignedObjective
-from unassuming.plots._canvas import (
-    BLACK,
-    BLUE,
-    VERMILION,
-    legend_above,
-    limits,
-    new_axes,
-    percent,
-    tints,
-)
+from unassuming.plots import _canvas as canvas
 from unassuming.plots._inputs import caveats, used
 from unassuming.regions import PiecewiseRegion, Region
 
@@ -209,29 +200,30 @@ def coefficients(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x0', 'x1')
     """
-    ax = new_axes(ax)
+    ax = canvas.new_axes(ax)
     data = coefficients_data(region, which, levels, rays=rays)
     marked = [] if truth is None else [np.asarray(truth)[list(_pair(region, which))]]
     ordered = sorted(data.reach, reverse=True)
     window = _window(data, marked)
     width = sum(high - low for low, high in window)
     far = 2 * width / np.linalg.norm(data.directions, axis=1)  # out of the picture
-    for level, tint in zip(ordered, tints(len(ordered)), strict=True):
+    for level, tint in zip(ordered, canvas.tints(len(ordered)), strict=True):
         t = data.reach[level]
         if np.isneginf(t).any():
             continue
         outline = data.estimate + np.minimum(t, far)[:, None] * data.directions
-        label = f"{percent(level)} region"
-        ax.fill(*outline.T, facecolor=tint, edgecolor=BLUE, linewidth=0.9, label=label)
+        label = f"{canvas.percent(level)} region"
+        ax.fill(*outline.T, facecolor=tint, edgecolor=canvas.BLUE, linewidth=0.9, label=label)
     for number, outline in enumerate(data.ellipses.values()):
         closed = np.vstack([outline, outline[:1]])
         name = None if number else "outer ellipses"
-        ax.plot(*closed.T, "--", color=VERMILION, linewidth=1, label=name)
-    ax.plot(*data.estimate, "o", color=BLACK, markersize=5, label="estimate")
+        ax.plot(*closed.T, "--", color=canvas.VERMILION, linewidth=1, label=name)
+    ax.plot(*data.estimate, "o", color=canvas.BLACK, markersize=5, label="estimate")
     for point in marked:
-        ax.plot(*point, "*", color=VERMILION, markersize=11, markeredgecolor="white", label="truth")
+        look: dict[str, Any] = {"color": canvas.VERMILION, "markeredgecolor": "white"}
+        ax.plot(*point, "*", markersize=11, label="truth", **look)
     ax.set(xlabel=data.names[0], ylabel=data.names[1], xlim=window[0], ylim=window[1])
-    legend_above(ax, [_title(region, data), *caveats(region), *_notes(data)])
+    canvas.legend_above(ax, [_title(region, data), *caveats(region), *_notes(data)])
     return ax
 
 
@@ -253,7 +245,7 @@ def _window(data: CoefficientsData, marked: list[Array]) -> list[tuple[float, fl
             points.append(data.boundary[level][near])
         else:
             points += [data.boundary[level], data.ellipses.get(level, data.estimate[None, :])]
-    return [limits([column], []) for column in np.concatenate(points).T]
+    return [canvas.limits([column], []) for column in np.concatenate(points).T]
 
 
 def _notes(data: CoefficientsData) -> list[str]:
@@ -261,8 +253,8 @@ def _notes(data: CoefficientsData) -> list[str]:
     unbounded = [p for p, t in data.reach.items() if np.isposinf(t).any()]
     beyond = [p for p, again in data.beyond.items() if again.any()]
     notes = {
-        "the estimate is outside the region, so no ray starts there.": outside,
-        "the region is unbounded in some directions.": unbounded,
-        "some rays enter the region again beyond the boundary shown.": beyond,
+        "the estimate is outside the region, so no ray starts there": outside,
+        "the region is unbounded in some directions": unbounded,
+        "some rays enter the region again beyond the boundary shown": beyond,
     }
-    return [f"{', '.join(map(percent, at))}: {what}" for what, at in notes.items() if at]
+    return [canvas.note(levels, what) for what, levels in notes.items() if levels]
