@@ -4,11 +4,26 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
 X, Y, F = ua.datasets.sine(n=40, noise="laplace", random_state=0)
+
+
+@pytest.fixture(scope="module")
+def spline():
+    model = make_pipeline(SplineTransformer(5), Ridge(0.1))
+    return ua.confidence_region(model, X, Y, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
+    return ua.confidence_region(model, pd.DataFrame({"time": X[:, 0]}), Y, random_state=0)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,10 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
@@ -21,6 +24,18 @@ X, Y, F = ua.datasets.sine(n=40, noise="laplace", random_state=0)
 def _no_figures_left():
     yield
     plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def spline():
+    model = make_pipeline(SplineTransformer(5), Ridge(0.1))
+    return ua.confidence_region(model, X, Y, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
+    return ua.confidence_region(model, pd.DataFrame({"time": X[:, 0]}), Y, random_state=0)
 
 
 def legend(ax):

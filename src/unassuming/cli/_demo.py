@@ -17,7 +17,6 @@ from unassuming import datasets, plots
 from unassuming._typing import IntArray
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table, stages
-from unassuming.plots import WITHOUT_DATE, require_matplotlib
 from unassuming.regions import Region, confidence_region
 
 PICTURE = "unassuming-demo.png"
@@ -60,7 +59,7 @@ Candidates = dict[str, Callable[[Any], Any]]
 
 def run(picture: Path, seed: int) -> None:
     """Print the results and draw them."""
-    require_matplotlib()
+    plots.require_matplotlib()
     if picture.suffix != ".png":
         raise ValueError(
             f"--picture has an unknown format: expected a name that ends in .png, given {picture}. "
@@ -151,4 +150,4 @@ def _draw(
     left.set_ylim(middle.get_ylim())
     plots.ranks(ranks, 100, ax=right)
     picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, dpi=95, metadata=WITHOUT_DATE)
+    figure.savefig(picture, dpi=95, metadata=plots.WITHOUT_DATE)

@@ -18,7 +18,6 @@ from unassuming._frames import apart
 from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
-from unassuming.plots import WITHOUT_DATE
 
 _OURS = ("region.json", "band.csv", "band.png", "classification.png", "coefficients.png")
 
@@ -126,6 +125,6 @@ def draw(findings: Findings, built: Built, out: Path, *, splines: bool) -> list[
             picture(region, levels=findings.levels, ax=figure.subplots())
         except NotAvailable:  # the report gives the reason
             continue
-        figure.savefig(out / name, dpi=120, metadata=WITHOUT_DATE)
+        figure.savefig(out / name, dpi=120, metadata=plots.WITHOUT_DATE)
         written.append(out / name)
     return written

@@ -26,7 +26,7 @@ class OneLineErrors(TyperGroup):
         """Run the command, then exit with its code."""
         extra["standalone_mode"] = False
         try:
-            with warnings.catch_warnings(record=True) as said:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("default")
                 code = super().main(*args, **extra)
         except UsageError as error:
@@ -44,7 +44,7 @@ class OneLineErrors(TyperGroup):
             _stop(f"not enough memory: {what}. {remedy}")
         except Exception as error:  # a bug: still without a stack trace
             _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
-        for one in {str(warning.message): None for warning in said}:
+        for one in {str(warning.message): None for warning in caught}:
             say("note", one)
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -19,6 +19,7 @@ from unassuming.cli._tables import Columns, load, load_inputs
 from unassuming.cli._terminal import print_table, stages
 from unassuming.noise import Labels
 from unassuming.objectives import KernelDesign
+from unassuming.plots import percent
 from unassuming.regions import Status, check_norm_bound, confidence_region
 
 _LONGEST = 20
@@ -120,18 +121,14 @@ def _width(band: Any) -> str:
 
 def _print_coefficients(findings: Findings, intervals: Answer) -> None:
     region = findings.region
-    head = ["coefficient", "estimate", *(f"{100 * p:.6g} %" for p in intervals.by_level)]
+    head = ["coefficient", "estimate", *map(percent, intervals.by_level)]
     rows = [
-        [
-            name,
-            f"{region.estimate[j]:.4g}",
-            *(_bounds(i, j) for i in intervals.by_level.values()),
-        ]
-        for j, name in enumerate(region.names[:_LONGEST])
+        [name, f"{value:.4g}", *(_bounds(interval, j) for interval in intervals.by_level.values())]
+        for j, (name, value) in enumerate(zip(region.names, region.estimate, strict=True))
     ]
-    print_table(head, rows, right=1)
-    if len(region.names) > _LONGEST:
-        typer.echo(f"and {len(region.names) - _LONGEST} more in region.json")
+    print_table(head, rows[:_LONGEST], right=1)
+    if len(rows) > _LONGEST:
+        typer.echo(f"and {len(rows) - _LONGEST} more in region.json")
     typer.echo()
 
 

@@ -29,7 +29,7 @@ _SAMPLES, _SAMPLE_BYTES = 256, 16 * 1024
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Consecutive rows of a file: ``first`` rows come before, and ``share`` of it is read then."""
+    """Consecutive rows of a file, after ``first`` others; ``share`` of the file was read."""
 
     first: int
     frame: pd.DataFrame
@@ -230,7 +230,7 @@ class ParquetSource(Source):
 
 @contextmanager
 def _readable(path: Path) -> Iterator[list[int]]:
-    """Turn errors of a reader into one sentence; the yielded list holds the rows read so far."""
+    """Turn errors of a reader into one sentence; the yielded list has the number of rows read."""
     after = [0]
     try:
         yield after

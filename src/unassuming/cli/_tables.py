@@ -19,7 +19,7 @@ class Columns:
     Attributes
     ----------
     labels : bool
-        Whether the target holds two classes, in any form, rather than numbers.
+        Whether the target consists of two classes, in any form, rather than numbers.
     drop_missing : bool
         Whether rows with missing values are left out rather than refused.
     """

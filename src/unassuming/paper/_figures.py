@@ -67,7 +67,7 @@ class Figure:
     settings : tuple of Setting
         Regions that are drawn, with their coverage.
     counted : tuple of Setting
-        Regions of which only the coverage is measured; they are not in the article.
+        Regions that are not in the article: only their coverage is measured.
     process : bool
         Whether a Gaussian process is compared with them.
     """
