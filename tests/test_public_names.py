@@ -12,6 +12,7 @@ import pytest
 import unassuming as ua
 from unassuming.regions import _diagnose, _ellipsoid, _results, _tuning
 
+
 def ours(thing):
     return getattr(thing, "__module__", "").startswith("unassuming")
 

@@ -117,7 +117,7 @@ def test_an_empty_region_is_called_so_and_covers_nothing(run):
     assert "[inf" not in result.stdout
 
 
-def test_an_estimate_that_is_no_mean_of_labels_is_explained(run, write):
+def test_an_estimate_outside_the_range_of_means_is_explained(run, write):
     x = np.linspace(-2, 2, 40)
     table = pd.DataFrame({"x": x, "label": np.where(x > 0.1, "yes", "no")})
     path = write("steep.csv", table.to_csv(index=False))
@@ -185,7 +185,7 @@ def test_the_published_region_claims_no_coverage(run):
     assert "No guarantee:" in result.stdout
     assert "covers the noise-free" not in result.stdout
     result = run("test", "labels.csv", "--target", "label", "--candidate", "mean", *words)
-    assert "The p-value is no test:" in result.stdout
+    assert "The p-value is not a valid test:" in result.stdout
 
 
 def test_inputs_called_like_results_keep_a_name_of_their_own(run, write):

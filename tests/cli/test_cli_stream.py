@@ -20,8 +20,9 @@ from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 from unassuming.cli import _pass, _sources, _streamed, _terminal
+from unassuming.cli._problem import Problem
 from unassuming.cli._sample import RowSample
-from unassuming.streaming._checkpoint import read_note
+from unassuming.streaming import read_note
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path("unassuming-region")
@@ -99,18 +100,10 @@ def test_ranks_are_those_of_splines_fitted_to_all_rows(tmp_path, chunks, kind):
     table, path = made(1_500), tmp_path / f"table.{kind}"
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
     source = _sources.open_source(path)
-    columns = _streamed.Columns(["a", "b"], "y", None, False)
-    settings = {"noise": None, "m": 50, "random_state": 3}
-    streamed = _streamed.build_streamed(
-        source,
-        columns,
-        _streamed.Model.SPLINE,
-        {},
-        settings,
-        [0.9],
-        _streamed.Streaming(True, None, 0.0),
-        drop_missing=False,
-    ).region
+    problem = Problem(path, "y", m="50", seed=3)
+    streaming = _streamed.Streaming(True, None, 0.0)
+    columns = problem.columns(source)
+    streamed = _streamed.build_streamed(problem, source, columns, streaming).region
     model = make_pipeline(SplineTransformer(8, include_bias=False), Ridge(0.1))
     region = ua.confidence_region(model, table[["a", "b"]], table["y"], m=50, random_state=3)
     directions = np.random.default_rng(0).normal(size=(300, region.objective.d))
@@ -138,7 +131,7 @@ def test_the_grid_of_one_feature_spans_all_rows(run, chunks):
     text = reported(run, "table.csv", "--features", "a", "--stream").stdout
     found = pd.read_csv(OUT / "band.csv").query("level == 0.9")["a"]
     assert (len(found), found.min(), found.max()) == (200, table["a"].min(), table["a"].max())
-    assert "2000 of them, drawn at random with the seed" in text
+    assert "a random sample of 2000, drawn with the seed" in text
     assert (OUT / "band.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -152,7 +145,7 @@ def test_several_features_get_the_band_at_a_sample_of_the_rows(run, chunks):
     assert found["a"].nunique() == 2000
 
 
-def test_an_index_of_pandas_is_no_feature(run, chunks):
+def test_an_index_of_pandas_is_not_a_feature(run, chunks):
     made(500).set_index(pd.Index(range(500, 1000), name="id")).to_parquet("indexed.parquet")
     reported(run, "indexed.parquet", "--stream")
     assert list(intervals(OUT)[0]["estimate"]) == ["intercept", "a", "b"]
@@ -187,7 +180,7 @@ def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, mo
     made(60).to_csv("table.csv", index=False)
     monkeypatch.setattr(_streamed, "LARGE", 100)
     result = reported(run, "table.csv", "--m", 20, model="krr")
-    assert result.stderr.startswith("note: table.csv is large and read into memory as a whole")
+    assert result.stderr.startswith("note: table.csv is large and is read into memory as a whole")
     assert "--model krr needs all rows at once" in result.stderr
 
 
@@ -202,7 +195,7 @@ def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, mo
         ("--checkpoint nowhere/c", "a folder that exists"),
         ("--checkpoint c --level 0.905", "nearest admissible levels"),
         ("--checkpoint c --norm-bound 0", "norm_bound is out of range"),
-        ("--checkpoint c --model ols --alpha 1", "--alpha is no option of ols"),
+        ("--checkpoint c --model ols --alpha 1", "--alpha is not an option of ols"),
         ("--checkpoint c --features x,z", "the column 'z' is not in sine.csv"),
     ],
 )
@@ -403,7 +396,7 @@ def test_a_finished_checkpoint_answers_other_questions_without_the_data(run, mon
     with monkeypatch.context() as patch:
         patch.setattr(_sources.CsvSource, "chunks", None)
         text = reported(run, "table.csv", "--checkpoint", "c", "--level", 0.8, model="spline")
-    assert "The sums stay in c" in text.stdout
+    assert "The sums are kept in c" in text.stdout
     answered = numbers(OUT)
     reported(run, "table.csv", "--stream", "--level", 0.8, model="spline")
     assert numbers(OUT) == answered

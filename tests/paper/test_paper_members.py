@@ -7,6 +7,7 @@ from unassuming.paper import FIGURES, reproduce
 from unassuming.paper._bounded import Ends, ends
 from unassuming.paper._coverage import build
 from unassuming.paper._members import evaluate
+from unassuming.paper._reproduce import silently
 
 SETTINGS = {s.panel: s for figure in FIGURES.values() for s in figure.settings}
 
@@ -14,10 +15,6 @@ SETTINGS = {s.panel: s for figure in FIGURES.values() for s in figure.settings}
 def region_of(panel, seed=0):
     setting = SETTINGS[panel]
     return build(setting, setting.draw(np.random.default_rng(seed)), seed)
-
-
-def silently(work, what, total):
-    return iter(work)
 
 
 @pytest.mark.parametrize("panel", SETTINGS)
@@ -127,11 +124,11 @@ def test_ls_svc_is_bounded():
 @pytest.mark.parametrize(
     ("known", "said", "at"),
     [
-        (Ends(0, 1), "bounded at no level", ["no", "no"]),
+        (Ends(0, 1), "unbounded at every level", ["no", "no"]),
         (Ends(99, 100), "bounded at every level", ["yes", "yes"]),
         (Ends(36, 37), "bounded up to level 0.36", ["yes", "no"]),
-        (Ends(0, 24), "unbounded from level 0.24 on, below not known", ["not known", "no"]),
-        (Ends(0, 100), "no line without end was found", ["not known", "not known"]),
+        (Ends(0, 24), "unbounded from level 0.24 on, not known below", ["not known", "no"]),
+        (Ends(0, 100), "no unbounded direction was found", ["not known", "not known"]),
     ],
 )
 def test_what_is_said_of_the_ends(known, said, at):

@@ -16,17 +16,14 @@ X, Y, F = ua.datasets.sine(n=40, noise="laplace", random_state=0)
 
 @pytest.fixture(scope="module")
 def spline():
-    return ua.confidence_region(
-        make_pipeline(SplineTransformer(5), Ridge(0.1)), X, Y, random_state=0
-    )
+    model = make_pipeline(SplineTransformer(5), Ridge(0.1))
+    return ua.confidence_region(model, X, Y, random_state=0)
 
 
 @pytest.fixture(scope="module")
 def kernel():
-    frame = pd.DataFrame({"time": X[:, 0]})
-    return ua.confidence_region(
-        KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8), frame, Y, random_state=0
-    )
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
+    return ua.confidence_region(model, pd.DataFrame({"time": X[:, 0]}), Y, random_state=0)
 
 
 @pytest.fixture(scope="module")

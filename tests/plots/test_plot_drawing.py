@@ -28,16 +28,14 @@ def _no_figures_left():
 
 @pytest.fixture(scope="module")
 def spline():
-    return ua.confidence_region(
-        make_pipeline(SplineTransformer(5), Ridge(0.1)), X, Y, random_state=0
-    )
+    model = make_pipeline(SplineTransformer(5), Ridge(0.1))
+    return ua.confidence_region(model, X, Y, random_state=0)
 
 
 @pytest.fixture(scope="module")
 def kernel():
-    frame = pd.DataFrame({"time": X[:, 0]})
     model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
-    return ua.confidence_region(model, frame, Y, random_state=0)
+    return ua.confidence_region(model, pd.DataFrame({"time": X[:, 0]}), Y, random_state=0)
 
 
 def legend(ax):
@@ -92,8 +90,8 @@ def test_a_region_with_holes_is_not_said_to_end_where_its_first_part_does():
     k = int(np.flatnonzero(data.beyond[0.9])[0])
     assert len(region.crossings(data.directions[k], level=0.9)) > 1
     title = legend(ua.plots.coefficients(region, levels=[0.9], rays=60))[0]
-    assert "exact boundary" not in title
-    assert "90 %: there are members beyond the end of some rays." in title
+    assert "Exact boundary of the part around the estimate along 60 rays" in title
+    assert "90 %: some rays enter the region again beyond the boundary shown." in title
 
 
 def test_the_shade_is_the_certified_band(spline):
@@ -115,7 +113,7 @@ def test_the_truth_is_drawn_where_the_band_is(spline):
 
 def test_attained_values_are_dashes_without_lines_between_them(spline):
     ax = ua.plots.band(spline, levels=[0.5], inner=2)
-    drawn = line(ax, "50 %, attained")
+    drawn = line(ax, "50 % inner bound")
     assert (drawn.get_marker(), drawn.get_linestyle(), len(drawn.get_xdata())) == ("_", "None", 4)
 
 
@@ -132,15 +130,18 @@ def test_an_unbounded_band_fills_the_picture_and_says_so(kernel):
 
 
 def test_it_says_what_the_band_covers(kernel):
-    assert "the ideal representation" in legend(ua.plots.band(kernel, levels=[0.3]))[0]
+    title = legend(ua.plots.band(kernel, levels=[0.3]))[0]
+    assert "the model function that fits the noise-free data exactly" in title
     title, entries = legend(ua.plots.band(kernel, levels=[0.9], norm_bound=30))
     assert "the function itself, if its norm is at most 30" in title
-    assert "90 %" in entries
+    assert "90 % simultaneous band" in entries
 
 
 def test_a_region_without_members_has_no_shade(kernel):
     ax = ua.plots.band(kernel, X_frame(), levels=[0.9], norm_bound=0.01)
-    assert "90 %: no member" in legend(ax)[1]
+    title, entries = legend(ax)
+    assert "90 %: empty region" in entries
+    assert "Covers" not in title
     assert not any(len(path.vertices) for path in ax.collections[0].get_paths())
 
 
@@ -172,8 +173,15 @@ def test_every_outline_lies_inside_the_picture():
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     assert ((corners > [left, bottom]) & (corners < [right, top])).all()
     title, entries = legend(ax)
-    assert "exact boundary" in title
-    assert {"10 %", "50 %", "90 %", "outer ellipses", "estimate", "truth"} == set(entries)
+    assert "Exact boundary" in title
+    assert {
+        "10 % region",
+        "50 % region",
+        "90 % region",
+        "outer ellipses",
+        "estimate",
+        "truth",
+    } == set(entries)
 
 
 def test_an_open_region_leaves_the_picture_and_says_so():
@@ -186,15 +194,15 @@ def test_an_open_region_leaves_the_picture_and_says_so():
     assert corners.min() < left
     assert corners.max() > right
     title = legend(ax)[0]
-    assert "50 %, 90 %: the region has no end in some directions." in title
-    assert "the others fixed at the estimate" in title
+    assert "50 %, 90 %: the region is unbounded in some directions." in title
+    assert "other coefficients fixed at the estimate" in " ".join(title.split())
 
 
 def test_a_boundary_found_on_a_grid_is_not_called_exact():
     inputs, y, _ = ua.datasets.labels(n=30, random_state=0)
     region = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0)
     title = legend(ua.plots.coefficients(region, levels=[0.3], rays=8))[0]
-    assert title.startswith("boundary, found on a grid, along 8 rays")
+    assert title.startswith("Boundary, from a grid search, along 8 rays")
 
 
 def test_the_undecided_zone_is_shaded_and_the_classes_are_told_apart():
@@ -210,7 +218,13 @@ def test_the_undecided_zone_is_shaded_and_the_classes_are_told_apart():
         assert 0 < shaded.sum() < shaded.size
     assert len({drawn.get_marker() for drawn in ax.lines}) == 2
     assert "no coverage guarantee" in legend(ax)[0]
-    expected = ["undecided, 90 %", "undecided, 50 %", "decision boundary", "class -1", "class 1"]
+    expected = [
+        "undecided at 90 %",
+        "undecided at 50 %",
+        "decision boundary",
+        "class -1",
+        "class 1",
+    ]
     assert legend(ax)[1] == expected
 
 
@@ -252,7 +266,7 @@ def test_the_histogram_shows_the_counts_and_the_uniform_law():
     ranks = np.random.default_rng(0).integers(1, 101, size=300)
     ax = ua.plots.ranks(ranks, 100)
     assert sum(bar.get_height() for bar in ax.patches) == 300
-    assert line(ax, "uniform law").get_ydata()[0] == 15
+    assert line(ax, "expected for uniform ranks").get_ydata()[0] == 15
     assert "300 samples" in ax.get_ylabel()
 
 

@@ -1,4 +1,4 @@
-"""A region with what a report needs of its rows: all of them, or some."""
+"""A region with the rows that a report shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from unassuming._typing import Array
+from unassuming.cli._sources import Ranges
 from unassuming.regions import Region
 
 _GRID = 200
@@ -20,30 +20,28 @@ class Built:
 
     Attributes
     ----------
-    region : Region
     X, y : DataFrame and array
-        The rows to draw: all of them, or a sample if they were streamed.
-    low, high : arrays
-        The range of each feature over all rows.
+        The rows to draw: all rows, or a sample of them if they were streamed.
+    ranges : Ranges
+        Of all rows.
     dropped : int
         Rows with missing values that were left out.
     remarks : list of str
-        What to say about how the rows were read.
+        Sentences about how the rows were read.
     """
 
     region: Region
     X: pd.DataFrame
     y: Any
-    low: Array
-    high: Array
+    ranges: Ranges
     dropped: int
     remarks: list[str] = field(default_factory=list)
 
     def grid(self) -> pd.DataFrame:
-        """Return 200 equidistant values of the one feature."""
+        """Return 200 equidistant values of the only feature."""
         (name,) = self.X.columns
-        return pd.DataFrame({name: np.linspace(self.low[0], self.high[0], _GRID)})
+        return pd.DataFrame({name: np.linspace(self.ranges.low[0], self.ranges.high[0], _GRID)})
 
     def inputs(self) -> pd.DataFrame:
-        """Return where to ask for the band if nothing was said: a grid, or the rows."""
+        """Return the default inputs of the band: a grid for one feature, else the rows."""
         return self.grid() if self.X.shape[1] == 1 else self.X

@@ -1,4 +1,4 @@
-"""``unassuming demo``: from noisy data to two certified bands, verdicts and measured coverage."""
+"""``unassuming demo``: two certified bands, tests of candidates and measured coverage."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from unassuming import datasets, plots
 from unassuming._typing import IntArray
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table, stages
-from unassuming.plots import WITHOUT_DATE, require_matplotlib
 from unassuming.regions import Region, confidence_region
 
 PICTURE = "unassuming-demo.png"
-SEED = 1  # picked for a clear picture; the coverage is counted over data that were not
+SEED = 1  # chosen for a clear picture; the coverage is counted over other data
 LEVELS = (0.5, 0.9, 0.95)
 NORM_BOUND = 30.0
 REPETITIONS = 500
@@ -32,51 +31,54 @@ MODELS = {
 TRUE, LATE, SMALL, ESTIMATE = "the truth", "0.2 too late", "10 % too small", "the estimate"
 
 DATA = """
-Data: 80 values of x sin x at equidistant inputs, with Laplace noise. The regions are told neither
-the function nor the law of the noise, only that each error is as likely to be +e as -e.
+Data: 80 values of x sin x at equidistant inputs, with Laplace noise. The regions use neither the
+function nor the law of the noise. They assume only that each error is as likely to be +e as -e.
 """
 SPLINE = """
-1. Spline ridge. The band is finite and certified if the noise-free values lie in the span of the
-splines: that is taken for granted here. (x sin x is no spline, but one comes close to it.)
+1. Spline ridge. The band is finite, and it is certified if the noise-free values lie in the span of
+the splines. The demonstration assumes this. (x sin x is not a spline, but a spline is close to it.)
 """
 KERNEL = f"""
-2. Kernel ridge needs no such assumption: its kernel can represent any values. The price is a region
-without end at the usual levels, until a bound on the norm of the function is assumed, here
-{NORM_BOUND:g} (that of x sin x is 15). The band then covers the function itself, between the points
-too.
+2. Kernel ridge needs no such assumption: its kernel can represent any values. In return, the region
+is unbounded at the usual levels, until a bound on the norm of the function is assumed, here
+{NORM_BOUND:g} (the norm of x sin x is 15). The band then covers the function itself, also between
+the points.
 """
 VERDICTS = """
-3. Which functions do the data leave possible? The residuals of a candidate give a statistic Z_0,
-their 99 transformations Z_1 to Z_99, and the rank is the position of Z_0 among these 100 numbers.
-For the truth every rank is equally likely. The region of level p holds the ranks up to 100 p.
+3. Which functions are compatible with the data? The residuals of a candidate give a statistic Z_0,
+99 transformations of them give Z_1 to Z_99, and the rank is the position of Z_0 among these 100
+numbers. For the truth every rank is equally likely. The region of level p contains the functions of
+rank 100 p or less.
 """
 COVERAGE = f"""
-4. Is it exact? The share of {REPETITIONS} fresh data sets whose region holds the candidate:
+4. Is it exact? The share of {REPETITIONS} fresh data sets whose region contains the candidate:
 """
 
 Candidates = dict[str, Callable[[Any], Any]]
 
 
 def run(picture: Path, seed: int) -> None:
-    """Print what is found and draw it."""
-    require_matplotlib()
+    """Print the results and draw them."""
+    plots.require_matplotlib()
     if picture.suffix != ".png":
         raise ValueError(
-            f"--picture has another ending: expected .png, given {picture}. Name it so."
+            f"--picture has an unknown format: expected a name that ends in .png, given {picture}. "
+            "Rename it."
         )
     check_writable(picture.parent, "--picture")
     X, y, f = datasets.sine(n=80, noise="laplace", random_state=seed)
     candidates: Candidates = {TRUE: f, LATE: lambda X: f(X - 0.2), SMALL: lambda X: 0.9 * f(X)}
-    spline, kernel = (
-        confidence_region(model, X, y, random_state=seed) for model in MODELS.values()
-    )
+    regions = {
+        name: confidence_region(model, X, y, random_state=seed) for name, model in MODELS.items()
+    }
+    spline, kernel = regions.values()
     typer.echo(DATA.strip())
     typer.echo(f"{SPLINE}\n{spline}\n")
     _print_band(spline, None)
     typer.echo(f"{KERNEL}\n{kernel}\n")
     _print_band(kernel, NORM_BOUND)
     typer.echo(VERDICTS)
-    _print_verdicts({"spline ridge": spline, "kernel ridge": kernel}, candidates)
+    _print_verdicts(regions, candidates)
     typer.echo(COVERAGE)
     ranks = _repeat(candidates, seed)
     shares = [[(ranks[who] <= 100 * p).mean() for p in LEVELS] for who in candidates]
@@ -105,12 +107,12 @@ def _print_band(region: Region, norm_bound: float | None) -> None:
 
 
 def _print_verdicts(regions: dict[str, Region], candidates: Candidates) -> None:
-    """Test every candidate against every region, and print a line for each."""
+    """Test every candidate in every region."""
     rows = []
     for name, region in regions.items():
         for who, candidate in {**candidates, ESTIMATE: region.estimate}.items():
             result = region.test(candidate)
-            # The estimate was chosen by looking at y, so that its p-value would be no test.
+            # The estimate depends on y, so its p-value would not be a valid test.
             pvalue = "-" if result.caveat else f"{result.pvalue:.2f}"
             inside = region.contains(candidate, level=LEVELS).values()
             cells = ("yes" if each else "no" for each in inside)
@@ -120,7 +122,7 @@ def _print_verdicts(regions: dict[str, Region], candidates: Candidates) -> None:
 
 
 def _repeat(candidates: Candidates, seed: int) -> dict[str, IntArray]:
-    """Rank the candidates over fresh noise and fresh transformations."""
+    """Rank the candidates in fresh data sets, with fresh transformations."""
     ranks = np.empty((REPETITIONS, len(candidates)), dtype=np.intp)
     fresh = range(seed + 1, seed + 1 + REPETITIONS)
     for k, one in enumerate(followed(fresh, "fresh data sets", REPETITIONS)):
@@ -133,12 +135,12 @@ def _repeat(candidates: Candidates, seed: int) -> dict[str, IntArray]:
 def _draw(
     spline: Region, kernel: Region, candidates: Candidates, ranks: IntArray, picture: Path
 ) -> None:
-    """Draw both bands and the ranks of the truth, with the same scale for the bands."""
+    """Draw both bands on the same scale, and the ranks of the truth."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(15.5, 5), layout="constrained")
     parts: Any = figure.subfigures(1, 3)
-    titles = ("Spline ridge", "Kernel ridge with a norm bound", "Ranks of the truth in fresh data")
+    titles = ("Spline ridge", "Kernel ridge with a norm bound", "Ranks of the true function")
     for part, title in zip(parts, titles, strict=True):
         part.suptitle(title, fontweight="bold")
     left, middle, right = (part.subplots() for part in parts)
@@ -148,4 +150,4 @@ def _draw(
     left.set_ylim(middle.get_ylim())
     plots.ranks(ranks, 100, ax=right)
     picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, dpi=95, metadata=WITHOUT_DATE)
+    figure.savefig(picture, dpi=95, metadata=plots.WITHOUT_DATE)

@@ -1,4 +1,4 @@
-"""What a region says of a table, gathered once for the screen and for the files."""
+"""The results for a table, computed once for the screen and for the files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unassuming.regions import Region
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What was asked at every level, or why there is no answer."""
+    """A result for each level, or the reason why there is none."""
 
     by_level: dict[float, Any]
     refusal: str = ""
@@ -20,17 +20,14 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """A region and what was asked of it.
+    """A region with its boundedness, bands and intervals.
 
     Attributes
     ----------
-    region : Region
-    levels : list of float
-    norm_bound : float or None
     inputs : DataFrame
-        Where the band was asked for.
-    bounded, bands, intervals : Answer
-        Boundedness, Band and Interval at each level; intervals only of models with features.
+        The inputs of the bands.
+    intervals : Answer or None
+        Only for models with features.
     """
 
     region: Region
@@ -43,14 +40,14 @@ class Findings:
 
     @property
     def primal(self) -> bool:
-        """Whether the coefficients belong to features."""
+        """Whether each coefficient belongs to a feature."""
         return self.intervals is not None
 
 
 def examine(
     region: Region, inputs: Any, levels: Sequence[float], norm_bound: float | None
 ) -> Findings:
-    """Ask the region everything that a report tells."""
+    """Compute everything that a report contains."""
     asked = sorted({float(region.level(level)) for level in levels}, reverse=True)
     design = region.objective.design
     primal = design is not None and not design.dual

@@ -16,17 +16,17 @@ from unassuming.cli._terminal import say
 UsageError: Any = typer.BadParameter.__base__  # typer does not export it
 
 _EXPECTED = (ValueError, TypeError, NotAvailable, ModuleNotFoundError, OSError)
-"""What the library and the readers of files raise, each with a sentence for the user."""
+"""Errors of the library and of file readers: their message is written for the user."""
 
 
 class OneLineErrors(TyperGroup):
-    """Report what went wrong in one line, never with a stack trace."""
+    """Report every error in one line, without a stack trace."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run the command, then leave the process with its exit code."""
+        """Run the command, then exit with its code."""
         extra["standalone_mode"] = False
         try:
-            with warnings.catch_warnings(record=True) as said:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("default")
                 code = super().main(*args, **extra)
         except UsageError as error:
@@ -39,12 +39,12 @@ class OneLineErrors(TyperGroup):
         except _EXPECTED as error:
             _stop(str(error))
         except MemoryError as error:
-            what = str(error).rstrip(".") or "no more is to be had"
-            ways = "Take fewer rows, a smaller --m, or a model that can be streamed."
-            _stop(f"not enough memory: {what}. {ways}")
-        except Exception as error:  # a defect: still no stack trace
+            what = str(error).rstrip(".") or "no more can be allocated"
+            remedy = "Use fewer rows, a smaller --m, or a model that can be streamed."
+            _stop(f"not enough memory: {what}. {remedy}")
+        except Exception as error:  # a bug: still without a stack trace
             _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
-        for one in {str(warning.message): None for warning in said}:
+        for one in {str(warning.message): None for warning in caught}:
             say("note", one)
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that waits until what is at hand is done."""
+"""Ctrl-C that waits until the current chunk is finished."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from types import FrameType
 
 
 class Interrupted(Exception):
-    """Work was stopped on request; the message says how to go on."""
+    """Work was stopped on request; the message says how to continue."""
 
 
 class Request:
-    """Whether an interrupt was asked for."""
+    """Whether an interrupt was requested."""
 
     asked = False
 
     def take(self, number: int, frame: FrameType | None) -> None:
-        """Remember the first time; the second time stop at once."""
+        """Record the first interrupt; stop at once on the second."""
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
@@ -27,10 +27,10 @@ class Request:
 
 @contextmanager
 def interrupts() -> Iterator[Request]:
-    """Collect the first interrupt instead of being stopped by it."""
+    """Record the first interrupt instead of stopping."""
     request = Request()
     if threading.current_thread() is not threading.main_thread():
-        yield request  # signals come to the main thread only
+        yield request  # signals reach the main thread only
         return
     before = signal.signal(signal.SIGINT, request.take)
     try:

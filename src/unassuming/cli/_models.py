@@ -1,4 +1,4 @@
-"""The models by the names of the command line, with the options that each of them has."""
+"""The models of the command line by name, each with its options."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVR
 
-from unassuming._errors import complaint
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 
 
 class Model(StrEnum):
-    """What ``--model`` takes."""
+    """The values of ``--model``."""
 
     SPLINE = "spline"
     KRR = "krr"
@@ -33,17 +32,9 @@ class Model(StrEnum):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to build a model from options.
+    """How to build an estimator: ``make(**options)``, with all options in ``defaults``.
 
-    Attributes
-    ----------
-    make : callable
-        From options by name to an estimator.
-    defaults : dict
-        The options that the model has.
-    kernel : bool
-        Whether the inputs are standardised, and gamma is a number that follows from them.
-    classify : bool
+    With ``kernel``, inputs are standardised and the default of gamma depends on their number.
     """
 
     make: Callable[..., Any]
@@ -54,7 +45,7 @@ class Recipe:
 
 RECIPES: dict[Model, Recipe] = {
     Model.SPLINE: Recipe(
-        # All splines of a feature add up to one: beside an intercept one of them is left out.
+        # All splines of a feature add up to one: one is left out because of the intercept.
         lambda alpha, knots: make_pipeline(
             SplineTransformer(knots, include_bias=False), Ridge(alpha)
         ),
@@ -78,11 +69,11 @@ RECIPES: dict[Model, Recipe] = {
 
 
 def build(model: Model, shape: tuple[int, int], options: dict[str, Any]) -> Any:
-    """Return the estimator for inputs of that shape, rows and features.
+    """Return the estimator for inputs of that shape, (rows, features).
 
-    Kernels see standardised inputs, and gamma is 1 / (number of features) unless given. Splines
-    have up to 8 knots for each feature, fewer if there were less than 4 rows for each spline, where
-    bounds are seldom finite. All of this follows from the inputs alone, as the guarantee requires.
+    Kernels act on standardised inputs; gamma is 1 / (number of features) unless given. Splines have
+    up to 8 knots for each feature, and fewer where there would be fewer than 4 rows for each spline
+    (bounds are then seldom finite). All this depends on the inputs only, as the guarantee requires.
     """
     rows, features = shape
     recipe = RECIPES[model]
@@ -90,7 +81,8 @@ def build(model: Model, shape: tuple[int, int], options: dict[str, Any]) -> Any:
         if name not in recipe.defaults:
             known = ", ".join(f"--{known}" for known in recipe.defaults) or "none"
             raise ValueError(
-                f"--{name} is no option of {model}: expected {known}, given --{name}. Leave it out."
+                f"--{name} is not an option of {model}: expected {known}, given --{name}. Leave it "
+                "out."
             )
     chosen = recipe.defaults | options
     if model is Model.SPLINE:
@@ -98,17 +90,15 @@ def build(model: Model, shape: tuple[int, int], options: dict[str, Any]) -> Any:
     if not recipe.kernel:
         return recipe.make(**chosen)
     gamma = chosen.pop("gamma")
-    linear = chosen["kernel"] == "linear"
-    if gamma is not None and (linear or not 0 < gamma < float("inf")):
-        raise ValueError(
-            complaint(
-                "--gamma",
-                "has no meaning for the linear kernel" if linear else "is out of range",
-                "another --kernel, such as rbf" if linear else "one finite number > 0",
-                gamma,
-                "Leave it out.",
+    if chosen["kernel"] == "linear":
+        if gamma is not None:
+            raise ValueError(
+                "--gamma has no meaning for the linear kernel: expected another --kernel, such as "
+                f"rbf, given {gamma}. Leave it out."
             )
-        )
-    if linear:
         return recipe.make(**chosen)
+    if gamma is not None and not 0 < gamma < float("inf"):
+        raise ValueError(
+            f"--gamma is out of range: expected a finite number > 0, given {gamma}. Leave it out."
+        )
     return make_pipeline(StandardScaler(), recipe.make(gamma=gamma or 1 / features, **chosen))

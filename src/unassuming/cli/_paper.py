@@ -1,4 +1,4 @@
-"""``unassuming paper``: the figures of the article, and the tables beside them."""
+"""``unassuming paper``: the figures of the article, with a table for each."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import typer
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table
 from unassuming.paper import FIGURES, REVERSED, Reproduction, draw, reproduce, rows, write_table
-from unassuming.plots import require_matplotlib
+from unassuming.plots import percent, require_matplotlib
 
 INTRODUCTION = """
 The figures of Csáji and Kis, Distribution-Free Uncertainty Quantification for Kernel Methods by
 Gradient Perturbations, with the settings of their captions and m = 100 statistics. Coverage is
-counted over fresh samples; each interval holds the level of an exact region with probability 0.99
-or more. Rows share samples.
+counted over fresh samples; for an exact region, each interval contains the level with probability
+at least 0.99. Rows are not independent: they share samples.
 """
 
 
@@ -38,7 +38,6 @@ def run(figure: int | None, members: int, repetitions: int, out: Path, seed: int
 def _print(found: Reproduction) -> None:
     figure = found.figure
     typer.echo(f"\nFigure {figure.number}: {figure.title}\n")
-    every = rows(found)
     print_table(
         ("panel", "method", "level", "bounded", "coverage", "99 % interval", "guarantee"),
         [
@@ -51,7 +50,7 @@ def _print(found: Reproduction) -> None:
                 f"[{float(row['low']):.3f}, {float(row['high']):.3f}]" if "low" in row else "-",
                 row["promise"],
             )
-            for row in every
+            for row in rows(found)
         ],
         right=2,
     )
@@ -60,9 +59,9 @@ def _print(found: Reproduction) -> None:
             ranked = panel.members
             typer.echo(
                 f"{panel.setting.panel}: {panel.ends.sentence(panel.region.m)}; "
-                f"{ranked.up_to(panel.region.m - 1):,} of {ranked.total:,} coefficient vectors "
-                "drawn are in some region."
+                f"{ranked.up_to(panel.region.m - 1):,} of {ranked.total:,} random coefficient "
+                f"vectors are in the {percent(1 - 1 / panel.region.m)} region."
             )
-    said = [panel.setting.note for panel in found.panels] + list(figure.notes)
-    for note in dict.fromkeys(note for note in said if note):
+    notes = [panel.setting.note for panel in found.panels] + list(figure.notes)
+    for note in dict.fromkeys(note for note in notes if note):
         typer.echo(fill(note, 100))

@@ -1,17 +1,16 @@
-"""One pass over a file that need not fit into memory, which can be stopped and taken up again."""
+"""One pass over a file that need not fit into memory; it can be interrupted and resumed."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unassuming._typing import Array
 from unassuming.cli._interrupt import Interrupted, Request, interrupts
 from unassuming.cli._sample import RowSample
 from unassuming.cli._sources import Chunk, Ranges, Source
@@ -22,14 +21,22 @@ from unassuming.streaming import StreamingRegion, read_note, write_checkpoint
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a pass is kept, after how many seconds it is kept again, and what it is a pass of."""
+    """The file in which a pass is saved.
+
+    Attributes
+    ----------
+    every : float
+        Seconds between two checkpoints.
+    identity : dict
+        Everything that the saved sums depend on, with the words for an error.
+    """
 
     path: Path
     every: float
     identity: dict[str, str]
 
-    def note(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return what is there, unless it belongs to something else; None if nothing is."""
+    def read(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the saved note and arrays, or None without a file; refuse another identity."""
         if not self.path.exists():
             return None
         note, arrays = read_note(self.path)
@@ -38,32 +45,32 @@ class Checkpoint:
             if found.get(what) != now:
                 raise ValueError(
                     f"--checkpoint {self.path} was made with another {what}: expected {now}, given "
-                    f"{found.get(what, 'a checkpoint that this command has not made')}. It is left "
-                    "as it is: name another file for the checkpoint, or remove it."
+                    f"{found.get(what, 'a checkpoint that this command has not made')}. The file "
+                    "is unchanged: name another checkpoint, or remove it."
                 )
         return note, arrays
 
 
 @dataclass(eq=False)
 class Pass:
-    """What is known of the rows so far.
+    """The state of a pass.
 
     Attributes
     ----------
-    stream : StreamingRegion
     sample : RowSample
-        Features and target of some rows, to be drawn.
-    low, high : arrays
-        The range of each feature.
+        Features and target of some rows, for pictures.
+    ranges : Ranges
+        Of the rows read so far.
+    scanned : Ranges or None
+        Of all rows, if the model needs them before the pass.
     read : int
-        Rows of the file that were read.
-    finished : bool
+        Rows of the file that were read, with those that were left out.
     """
 
     stream: StreamingRegion
     sample: RowSample
-    low: Array
-    high: Array
+    ranges: Ranges
+    scanned: Ranges | None
     read: int = 0
     finished: bool = False
 
@@ -72,27 +79,27 @@ class Pass:
         """Rows with missing values that were left out."""
         return self.read - self.stream.n
 
-    def take(self, chunk: Chunk, columns: Columns, *, drop_missing: bool) -> None:
-        """Count the rows of a chunk."""
-        frame = columns.clean(chunk.frame, drop_missing=drop_missing, first=chunk.first)
+    def take(self, chunk: Chunk, columns: Columns) -> None:
+        """Add the rows of a chunk."""
+        frame = columns.clean(chunk.frame, chunk.first)
         X, y = frame[columns.features], frame[columns.target].to_numpy()
         if len(frame):
             first = self.stream.next_row
             self.stream.partial_fit(X, y)
             self.sample.add(first, np.column_stack([X, y]))
-            self.low = np.minimum(self.low, X.to_numpy().min(axis=0))
-            self.high = np.maximum(self.high, X.to_numpy().max(axis=0))
+            self.ranges = self.ranges.including(X.to_numpy())
         self.read = chunk.first + len(chunk.frame)
 
-    def save(self, checkpoint: Checkpoint, scanned: Ranges | None) -> None:
-        """Keep everything that is needed to go on, in one file."""
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Save the state in one file."""
+        scanned = self.scanned
         note = {
             "identity": checkpoint.identity,
             "read": self.read,
             "finished": self.finished,
             "rows": None if scanned is None else scanned.rows,
         }
-        arrays = {"low": self.low, "high": self.high, **self.sample.state()}
+        arrays = {"low": self.ranges.low, "high": self.ranges.high, **self.sample.state()}
         if scanned is not None:
             arrays |= {"scanned_low": scanned.low, "scanned_high": scanned.high}
         write_checkpoint(checkpoint.path, self.stream, note, **arrays)
@@ -105,123 +112,93 @@ def run_pass(
     settings: dict[str, Any],
     checkpoint: Checkpoint | None,
     *,
-    drop_missing: bool,
     scan: bool,
 ) -> Pass:
-    """Read the file once, or what is left of it; twice if the model has to know the ranges first.
+    """Read the file, or the rest of it after an interruption.
 
     Parameters
     ----------
     make : callable
-        From the ranges (None without ``scan``) to an estimator whose transformers are fitted.
+        Returns an estimator with fitted transformers, given the ranges of all rows if ``scan``. The
+        file is read twice unless it stores them.
     settings : dict
-        Of `StreamingRegion`.
+        Arguments of `StreamingRegion`.
     """
-    found = None if checkpoint is None else checkpoint.note()
-    with ExitStack() as stack:
-        # Without a checkpoint there is nothing to wait for.
-        request = Request() if checkpoint is None else stack.enter_context(interrupts())
-        scanned = None
-        if scan:
-            scanned = _kept_ranges(found) or _ranges(
-                source, columns, request, drop_missing=drop_missing
-            )
-        estimator = make(scanned)
-        if found is None or checkpoint is None:
-            p = len(columns.features)
+    saved = None if checkpoint is None else checkpoint.read()
+    # Without a checkpoint, Ctrl-C stops at once.
+    with nullcontext(Request()) if checkpoint is None else interrupts() as request:
+        if checkpoint is None or saved is None:
+            scanned = _scan(source, columns, request) if scan else None
             state = Pass(
-                StreamingRegion(estimator, **settings),
+                StreamingRegion(make(scanned), **settings),
                 RowSample(settings["random_state"]),
-                np.full(p, np.inf),
-                np.full(p, -np.inf),
+                Ranges.empty(len(columns.features)),
+                scanned,
             )
         else:
-            state = _resumed(checkpoint, found, estimator, settings)
+            note, arrays = saved
+            scanned = None
+            if scan:
+                scanned = Ranges(note["rows"], arrays["scanned_low"], arrays["scanned_high"])
+            stream = StreamingRegion.load(checkpoint.path, estimator=make(scanned))
+            state = Pass(
+                stream,
+                RowSample(settings["random_state"]).resume(arrays),
+                Ranges(stream.n, arrays["low"], arrays["high"]),
+                scanned,
+                note["read"],
+                note["finished"],
+            )
         if not state.finished:
-            _count(source, columns, state, checkpoint, scanned, request, drop_missing=drop_missing)
+            _read(source, columns, state, checkpoint, request)
     return state
 
 
-def _count(
-    source: Source,
-    columns: Columns,
-    state: Pass,
-    checkpoint: Checkpoint | None,
-    scanned: Ranges | None,
-    request: Request,
-    *,
-    drop_missing: bool,
+def _read(
+    source: Source, columns: Columns, state: Pass, checkpoint: Checkpoint | None, request: Request
 ) -> None:
-    """Take the rows that are left; keep what is there now and then, and whatever happens."""
+    """Add the remaining rows; save the state at intervals and at the end, also after an error."""
 
-    def keep() -> None:
+    def save() -> None:
         if checkpoint is not None:
-            state.save(checkpoint, scanned)
+            state.save(checkpoint)
 
-    keep()  # before the work: a file that cannot be written is told now
-    kept = time.monotonic()
+    save()  # a file that cannot be written is reported before the work
+    saved = time.monotonic()
     try:
-        with row_counter("counting", state.read) as told:
+        with row_counter("counting", state.read) as update:
             for chunk in source.chunks(columns.names, state.read):
-                state.take(chunk, columns, drop_missing=drop_missing)
-                told(len(chunk.frame), chunk.share)
+                state.take(chunk, columns)
+                update(len(chunk.frame), chunk.share)
                 if request.asked:
                     break
-                if checkpoint is not None and time.monotonic() - kept >= checkpoint.every:
-                    keep()
-                    kept = time.monotonic()
+                if checkpoint is not None and time.monotonic() - saved >= checkpoint.every:
+                    save()
+                    saved = time.monotonic()
             else:
                 state.finished = True
-    except (ValueError, TypeError, OSError):  # of a later row; those before are counted
-        keep()
+    except (ValueError, TypeError, OSError):  # in a later row; those before are valid
+        save()
         raise
-    keep()
+    save()
     if request.asked and checkpoint is not None:
         raise Interrupted(
             f"interrupted after {state.read} rows, which are kept in {checkpoint.path}: run the "
-            "same command again to go on from there."
+            "same command again to continue."
         )
 
 
-def _ranges(source: Source, columns: Columns, request: Request, *, drop_missing: bool) -> Ranges:
-    """Return the ranges of the features, from a first pass unless the file tells them."""
-    known = None if drop_missing else source.ranges(columns.features)
-    if known is not None:
-        return known
-    rows, p = 0, len(columns.features)
-    low, high = np.full(p, np.inf), np.full(p, -np.inf)
-    with row_counter("ranges of the features") as told:
+def _scan(source: Source, columns: Columns, request: Request) -> Ranges:
+    """Return the ranges of the features, from a first pass unless the file stores them."""
+    stored = None if columns.drop_missing else source.ranges(columns.features)
+    if stored is not None:
+        return stored
+    ranges = Ranges.empty(len(columns.features))
+    with row_counter("ranges of the features") as update:
         for chunk in source.chunks(columns.names, 0):
-            frame = columns.clean(chunk.frame, drop_missing=drop_missing, first=chunk.first)
-            if len(frame):
-                X = frame[columns.features].to_numpy()
-                rows += len(frame)
-                low, high = np.minimum(low, X.min(axis=0)), np.maximum(high, X.max(axis=0))
-            told(len(chunk.frame), chunk.share)
+            frame = columns.clean(chunk.frame, chunk.first)
+            ranges = ranges.including(frame[columns.features].to_numpy())
+            update(len(chunk.frame), chunk.share)
             if request.asked:
                 raise Interrupted("interrupted before the first row was counted: nothing is kept.")
-    return Ranges(rows, low, high)
-
-
-def _kept_ranges(found: tuple[dict[str, Any], dict[str, Any]] | None) -> Ranges | None:
-    if found is None:
-        return None
-    note, arrays = found
-    return Ranges(note["rows"], arrays["scanned_low"], arrays["scanned_high"])
-
-
-def _resumed(
-    checkpoint: Checkpoint,
-    found: tuple[dict[str, Any], dict[str, Any]],
-    estimator: Any,
-    settings: dict[str, Any],
-) -> Pass:
-    note, arrays = found
-    return Pass(
-        StreamingRegion.load(checkpoint.path, estimator=estimator),
-        RowSample(settings["random_state"]).resume(arrays),
-        arrays["low"],
-        arrays["high"],
-        note["read"],
-        note["finished"],
-    )
+    return ranges

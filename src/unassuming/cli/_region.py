@@ -1,4 +1,4 @@
-"""``unassuming region``: what is assumed, what follows, and files with the numbers."""
+"""``unassuming region``: a report of assumptions and bounds, and files with the numbers."""
 
 from __future__ import annotations
 
@@ -11,120 +11,87 @@ import typer
 from unassuming.cli._built import Built
 from unassuming.cli._files import check_writable, draw, remove_others, write_band, write_region
 from unassuming.cli._findings import Answer, Findings, examine
-from unassuming.cli._models import RECIPES, Model, build
-from unassuming.cli._sources import Source, open_source
+from unassuming.cli._models import Model
+from unassuming.cli._problem import Problem
+from unassuming.cli._sources import Ranges, Source, open_source
 from unassuming.cli._streamed import Streaming, build_streamed
-from unassuming.cli._tables import Columns, choose, load, load_inputs
+from unassuming.cli._tables import Columns, load, load_inputs
 from unassuming.cli._terminal import print_table, stages
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Labels
+from unassuming.plots import percent
 from unassuming.regions import Language, Status, confidence_region
 
 _LONGEST = 20
-"""Coefficients that the screen shows; the file has all."""
+"""Coefficients that the screen shows; the file contains all."""
 _WITHOUT_WIDTH = (Status.EMPTY, Status.TRIVIAL)
 
 
 def run(
-    data: Path,
-    target: str,
-    features: str | None,
-    model: Model,
-    options: dict[str, Any],
-    settings: dict[str, Any],
-    levels: list[float],
-    norm_bound: float | None,
-    at: Path | None,
-    out: Path,
-    streaming: Streaming,
-    *,
-    drop_missing: bool,
+    problem: Problem, norm_bound: float | None, at: Path | None, out: Path, streaming: Streaming
 ) -> None:
     """Build the region, print a report, write the files."""
-    source = open_source(data)
-    columns = choose(source, target, features, labels=RECIPES[model].classify)
+    source = open_source(problem.data)
+    columns = problem.columns(source)
     names = columns.features
     inputs = None if at is None else load_inputs(open_source(at), names)
     check_norm_bound(norm_bound)
     check_writable(out, "--out")
-    if streaming.decide(source, columns, model, settings):
-        built = build_streamed(
-            source, columns, model, options, settings, levels, streaming, drop_missing=drop_missing
-        )
+    if streaming.decide(problem, source, columns):
+        built = build_streamed(problem, source, columns, streaming)
     else:
-        built = _in_memory(source, columns, model, options, settings, drop_missing=drop_missing)
+        built = _in_memory(problem, source, columns)
     with stages(2) as begin:
         begin("bounds")
-        asked = built.inputs() if inputs is None else inputs
-        findings = examine(built.region, asked, levels, norm_bound)
+        wanted = built.inputs() if inputs is None else inputs
+        findings = examine(built.region, wanted, problem.levels, norm_bound)
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
         about = {
-            "data": data.name,
-            "target": target,
+            "data": problem.data.name,
+            "target": problem.target,
             "features": names,
             "rows_dropped": built.dropped,
-            "model": str(model),
-            "options": options,
+            "model": str(problem.model),
+            "options": problem.options,
         }
         write_region(findings, about, out / "region.json")
         written = [out / "region.json"]
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
-        pictures, why_none = _pictures(findings, built, out, splines=model is Model.SPLINE)
-        remove_others(out, [*written, *pictures])
+        missing = ""
+        try:
+            written += draw(findings, built, out, splines=problem.model is Model.SPLINE)
+        except ModuleNotFoundError as error:
+            if error.name != "matplotlib":
+                raise
+            missing = '\nNo pictures: they need matplotlib, pip install "unassuming[plot]".'
+        remove_others(out, written)
     dropped = f", {built.dropped} rows with missing values dropped" if built.dropped else ""
-    typer.echo(f"{data.name}: target {target}, features {', '.join(names)}{dropped}\n")
+    features = ", ".join(names)
+    typer.echo(f"{problem.data.name}: target {problem.target}, features {features}{dropped}\n")
     typer.echo(f"{built.region}\n")
     _print_findings(findings)
     for remark in built.remarks:
         typer.echo(f"{remark}\n")
-    typer.echo(f"Wrote {', '.join(str(path) for path in [*written, *pictures])}.")
-    if why_none:
-        typer.echo(why_none)
+    typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
 
 
-def _in_memory(
-    source: Source,
-    columns: Columns,
-    model: Model,
-    options: dict[str, Any],
-    settings: dict[str, Any],
-    *,
-    drop_missing: bool,
-) -> Built:
-    """Read the whole table."""
-    table = load(source, columns, drop_missing=drop_missing)
-    estimator = build(model, table.X.shape, options)
-    y = table.y.to_numpy()
+def _in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
+    """Build the region from the whole table."""
+    frame, dropped = load(source, columns)
+    X, y = frame[columns.features], frame[columns.target].to_numpy()
+    estimator = problem.estimator(*X.shape)
     with stages(1) as begin:
         begin("building the region")
-        region = confidence_region(estimator, table.X, y, **settings)
-    return Built(
-        region=region,
-        X=table.X,
-        y=region.objective.y,  # labels as ±1
-        low=table.X.min().to_numpy(),
-        high=table.X.max().to_numpy(),
-        dropped=table.dropped,
-    )
-
-
-def _pictures(
-    findings: Findings, built: Built, out: Path, *, splines: bool
-) -> tuple[list[Path], str]:
-    try:
-        return draw(findings, built, out, splines=splines), ""
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        return [], 'No pictures: they need matplotlib, pip install "unassuming[plot]".'
+        region = confidence_region(estimator, X, y, **problem.settings)
+    ranges = Ranges.empty(X.shape[1]).including(X.to_numpy())
+    return Built(region, X, region.objective.y, ranges, dropped)  # with labels as ±1
 
 
 def _print_findings(findings: Findings) -> None:
-    region, levels = findings.region, findings.levels
     rows = []
-    for level in levels:
+    for level in findings.levels:
         verdict = findings.bounded.by_level.get(level)
         band = findings.bands.by_level.get(level)
         rows.append(
@@ -138,7 +105,8 @@ def _print_findings(findings: Findings) -> None:
     print_table(("level", "region", "band", "half-width"), rows, right=3)
     typer.echo()
     if findings.intervals is None:
-        typer.echo(f"The estimate has {len(region.names)} dual coefficients: see region.json.\n")
+        count = len(findings.region.names)
+        typer.echo(f"The estimate has {count} dual coefficients: see region.json.\n")
     else:
         _print_coefficients(findings, findings.intervals)
     for sentence in _sentences(findings):
@@ -153,18 +121,14 @@ def _width(band: Any) -> str:
 
 def _print_coefficients(findings: Findings, intervals: Answer) -> None:
     region = findings.region
-    head = ["coefficient", "estimate", *(f"{100 * p:.6g} %" for p in intervals.by_level)]
+    head = ["coefficient", "estimate", *map(percent, intervals.by_level)]
     rows = [
-        [
-            name,
-            f"{region.estimate[j]:.4g}",
-            *(_bounds(i, j) for i in intervals.by_level.values()),
-        ]
-        for j, name in enumerate(region.names[:_LONGEST])
+        [name, f"{value:.4g}", *(_bounds(interval, j) for interval in intervals.by_level.values())]
+        for j, (name, value) in enumerate(zip(region.names, region.estimate, strict=True))
     ]
-    print_table(head, rows, right=1)
-    if len(region.names) > _LONGEST:
-        typer.echo(f"and {len(region.names) - _LONGEST} more in region.json")
+    print_table(head, rows[:_LONGEST], right=1)
+    if len(rows) > _LONGEST:
+        typer.echo(f"and {len(rows) - _LONGEST} more in region.json")
     typer.echo()
 
 
@@ -175,20 +139,17 @@ def _bounds(interval: Any, j: int) -> str:
 
 
 def _sentences(findings: Findings) -> list[str]:
-    """Say what the band covers, why things are infinite or missing, and what to do here."""
-    bands = findings.bands.by_level
-    said = _outside(findings)
-    bounds = [band for band in bands.values() if band.status is not Status.EMPTY]
-    if any(np.isfinite(band.upper - band.lower).any() for band in bounds):
-        said.append(_covers(findings, bounds[0]))
-    said += _reasons(findings)
-    if any(bounds.explanation.asks_for_norm_bound for bounds in _all_bounds(findings)):
-        said.append(_heuristic(findings))
-    return [sentence for sentence in dict.fromkeys(said) if sentence]
+    """Explain what the band covers, why bounds are infinite or missing, and the remedies."""
+    bands = [b for b in findings.bands.by_level.values() if b.status is not Status.EMPTY]
+    sentences = _outside(findings)
+    if any(np.isfinite(band.upper - band.lower).any() for band in bands):
+        sentences.append(_covers(findings, bands[0]))
+    sentences += [*_reasons(findings), _heuristic(findings)]
+    return [sentence for sentence in dict.fromkeys(sentences) if sentence]
 
 
 def _outside(findings: Findings) -> list[str]:
-    """Say if the estimate of a classifier is the mean of no label, and so in no region."""
+    """Report that the estimate of a classifier leaves [-1, 1], and so lies in no region."""
     region = findings.region
     if not isinstance(region.noise, Labels):
         return []
@@ -213,12 +174,12 @@ def _covers(findings: Findings, band: Any) -> str:
     design = findings.region.objective.design
     if design is not None and not design.spans_everything:
         return (
-            "The band is simultaneous and covers the noise-free function, if that lies in the span "
+            "The band is simultaneous and covers the noise-free function, if this lies in the span "
             "of the model's features."
         )
     return (
         "The band is simultaneous and covers the ideal representation, which agrees with the "
-        "noise-free function at the rows of the data and need not elsewhere."
+        "noise-free function at the rows of the data and may differ from it elsewhere."
     )
 
 
@@ -226,12 +187,8 @@ def _asked(findings: Findings) -> list[Answer]:
     return [findings.bands, *([] if findings.intervals is None else [findings.intervals])]
 
 
-def _all_bounds(findings: Findings) -> list[Any]:
-    return [bounds for answer in _asked(findings) for bounds in answer.by_level.values()]
-
-
 def _reasons(findings: Findings) -> list[str]:
-    """Return why bounds are infinite or missing, for each kind the reason at the highest level."""
+    """Return the reason for each kind of infinite or missing bound, at its highest level."""
     kinds: dict[Any, str] = {}
     for answer in _asked(findings):
         if answer.refusal:
@@ -242,11 +199,13 @@ def _reasons(findings: Findings) -> list[str]:
 
 
 def _heuristic(findings: Findings) -> str:
-    """Return a norm bound from the data, for kernels, with its caveat."""
-    region = findings.region
-    if region.objective.design is None or not region.objective.design.dual:
+    """Return a norm bound from the data where one is a remedy, for kernels, with its caveat."""
+    region, design = findings.region, findings.region.objective.design
+    every = [bounds for answer in _asked(findings) for bounds in answer.by_level.values()]
+    asked_for = any(bounds.explanation.asks_for_norm_bound for bounds in every)
+    if not asked_for or design is None or not design.dual:
         return ""
     return (
         f"Twice the norm of the estimate is {region.suggest_norm_bound():.4g}: a heuristic from "
-        "the same data, with which the guarantee is lost."
+        "the same data, which loses the guarantee."
     )

@@ -1,4 +1,4 @@
-"""A few rows of many, kept to be drawn: the same ones whatever the chunks."""
+"""A random sample of the rows of a stream for pictures, independent of the chunks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ SIZE = 2000
 
 
 class RowSample:
-    """Rows drawn at random without replacement, of as many as come.
+    """A random sample of rows without replacement.
 
-    Row j has a random number that depends on the seed and on j alone; the rows with the smallest
+    Row j has a random number that depends on the seed and on j only; the rows with the smallest
     numbers are kept.
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.arange(10_000.0)[:, None]
     >>> one = RowSample(seed=0).add(0, rows)
     >>> two = RowSample(seed=0).add(0, rows[:10]).add(10, rows[10:])
@@ -32,32 +31,26 @@ class RowSample:
         self._key = draw_key(np.random.default_rng([seed, SIZE]))
         self._numbers = np.empty(0)
         self._rows = np.empty(0, dtype=np.int64)
-        self._values: Array | None = None
+        self.values: Array = np.empty((0, 0))  # the rows of the sample, in their order
 
     def add(self, first: int, values: Array) -> Self:
-        """Look at rows first, first + 1, ... (count, k)."""
+        """Consider rows first, first + 1, ... (count, k)."""
         fresh = keyed_uniforms(self._key, len(values), 1, first)[0]
         worst = self._numbers.max() if len(self._numbers) == SIZE else np.inf
         better = np.flatnonzero(fresh < worst)
-        before = values[:0] if self._values is None else self._values
+        before = self.values if len(self._rows) else values[:0]
         numbers = np.concatenate([self._numbers, fresh[better]])
         rows = np.concatenate([self._rows, first + better])
         keep = np.sort(np.lexsort((rows, numbers))[:SIZE])
         self._numbers, self._rows = numbers[keep], rows[keep]
-        self._values = np.concatenate([before, values[better]])[keep]
+        self.values = np.concatenate([before, values[better]])[keep]
         return self
 
-    @property
-    def values(self) -> Array:
-        """The rows that were kept, in their order."""
-        return np.empty((0, 0)) if self._values is None else self._values
-
     def state(self) -> dict[str, Any]:
-        """Return arrays to go on with later."""
+        """Return the arrays from which `resume` continues."""
         return {"numbers": self._numbers, "rows": self._rows, "values": self.values}
 
     def resume(self, state: dict[str, Any]) -> Self:
-        """Go on from what `state` has returned."""
-        self._numbers, self._rows = state["numbers"], state["rows"]
-        self._values = state["values"] if len(self._rows) else None
+        """Continue from the result of `state`."""
+        self._numbers, self._rows, self.values = state["numbers"], state["rows"], state["values"]
         return self

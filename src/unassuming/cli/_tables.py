@@ -1,73 +1,50 @@
-"""Columns of tables: clean numbers out, or a sentence that says what is wrong in which row."""
+"""Columns of tables: clean numbers, or an error that names the column and the row."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from unassuming._errors import complaint
 from unassuming.cli._sources import Source
 
 
 @dataclass(frozen=True)
-class Table:
-    """What a command works on.
-
-    Attributes
-    ----------
-    X : DataFrame
-        The features as floats.
-    y : Series
-        The target: floats, or labels.
-    candidate : array or None
-    dropped : int
-        Rows with missing values that were left out.
-    """
-
-    X: pd.DataFrame
-    y: Any
-    candidate: Any
-    dropped: int
-
-
-@dataclass(frozen=True)
 class Columns:
-    """Which columns of a table are asked for.
+    """The columns that are used, and how they are cleaned.
 
     Attributes
     ----------
-    features : list of str
-    target : str
-    candidate : str or None
     labels : bool
-        Whether the target is anything that tells two classes apart, rather than a number.
+        Whether the target consists of two classes, in any form, rather than numbers.
+    drop_missing : bool
+        Whether rows with missing values are left out rather than refused.
     """
 
     features: list[str]
     target: str
-    candidate: str | None
-    labels: bool
+    candidate: str | None = None
+    labels: bool = False
+    drop_missing: bool = False
 
     @property
     def names(self) -> list[str]:
-        """All of them."""
+        """The names of all columns."""
         return [*self.features, self.target, *([] if self.candidate is None else [self.candidate])]
 
-    def clean(self, frame: pd.DataFrame, *, drop_missing: bool, first: int = 0) -> pd.DataFrame:
-        """Return finite numbers (and labels) without gaps.
+    def clean(self, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
+        """Return finite numbers (and labels) without missing values.
 
-        ``first`` rows of the file come before these, so that errors can tell the number of a row.
+        ``first`` is the number of rows of the file before these; errors count from there.
         """
         frame = frame[self.names].copy()
         for name in self.names:
             if not (self.labels and name == self.target):
                 frame[name] = _numbers(frame[name], name, first, target=name == self.target)
-        return _without_missing(frame, first, drop=drop_missing)
+        return _without_missing(frame, first, drop=self.drop_missing)
 
 
 def choose(
@@ -77,6 +54,7 @@ def choose(
     candidate: str | None = None,
     *,
     labels: bool = False,
+    drop_missing: bool = False,
 ) -> Columns:
     """Find the columns; a candidate is never a feature."""
     special = [target] if candidate is None else [target, candidate]
@@ -87,35 +65,34 @@ def choose(
             f"function, given {candidate!r}. Name another column."
         )
     chosen = _features(source.names, features, special, source.path)
-    return Columns(chosen, target, candidate, labels)
+    return Columns(chosen, target, candidate, labels, drop_missing)
 
 
-def load(source: Source, columns: Columns, *, drop_missing: bool) -> Table:
-    """Read the target, the features and the candidate."""
+def load(source: Source, columns: Columns) -> tuple[pd.DataFrame, int]:
+    """Read the clean columns; return also how many rows with missing values were left out."""
     raw = source.whole()
-    frame = columns.clean(raw, drop_missing=drop_missing)
-    require_rows(len(frame), 2, source.path, "Pass more observations.")
-    return Table(
-        X=frame[columns.features],
-        y=frame[columns.target],
-        candidate=None if columns.candidate is None else frame[columns.candidate].to_numpy(),
-        dropped=len(raw) - len(frame),
-    )
+    frame = columns.clean(raw)
+    require_observations(len(frame), source.path)
+    return frame, len(raw) - len(frame)
 
 
 def load_inputs(source: Source, features: Sequence[str]) -> pd.DataFrame:
-    """Read the features of other rows."""
+    """Read the inputs at which the band is wanted."""
     _require(source.names, features, source.path)
     frame = source.whole()[list(features)]
     for name in features:
         frame[name] = _numbers(frame[name], name, 0)
     frame = _without_missing(frame, 0, drop=False)
-    require_rows(len(frame), 1, source.path, "Pass the inputs to ask for.")
+    _require_rows(len(frame), 1, source.path, "Pass at least one input.")
     return frame
 
 
-def require_rows(found: int, least: int, path: Path, remedy: str) -> None:
-    """Refuse a table that is too short."""
+def require_observations(found: int, path: Path) -> None:
+    """Refuse a table with fewer than two rows."""
+    _require_rows(found, 2, path, "Pass more observations.")
+
+
+def _require_rows(found: int, least: int, path: Path, remedy: str) -> None:
     if found < least:
         raise ValueError(
             f"{path.name} has too few rows: expected at least {least}, given {found}. {remedy}"
@@ -146,7 +123,7 @@ def _spelling(columns: Sequence[str]) -> str:
 def _features(
     columns: Sequence[str], features: str | None, special: list[str], path: Path
 ) -> list[str]:
-    """Return the columns named, or all that are neither target nor candidate."""
+    """Return the named columns, or all except the target and the candidate."""
     if features is None:
         chosen = [name for name in columns if name not in special]
     else:
@@ -155,19 +132,15 @@ def _features(
     wrong = [name for name in chosen if name in special or chosen.count(name) > 1]
     if wrong or not chosen:
         raise ValueError(
-            complaint(
-                "--features",
-                "does not name the inputs",
-                "different columns, neither the target nor the candidate",
-                repr(wrong[0]) if wrong else "none",
-                "Name at least one other column.",
-            )
+            "--features does not name the inputs: expected different columns, neither the target "
+            f"nor the candidate, given {repr(wrong[0]) if wrong else 'none'}. Name at least one "
+            "other column."
         )
     return chosen
 
 
 def _numbers(column: pd.Series, name: str, first: int, *, target: bool = False) -> pd.Series:
-    """Return a column as floats, finite or missing, or name the first entry that is neither."""
+    """Return a column as floats, finite or missing; refuse other entries."""
     if column.dtype.kind in "cmM":
         raise _not_numeric(name, f"values of type {column.dtype}", target=target)
     numbers = pd.to_numeric(column, errors="coerce")
@@ -187,9 +160,9 @@ def _numbers(column: pd.Series, name: str, first: int, *, target: bool = False) 
 
 
 def _not_numeric(name: str, given: str, *, target: bool) -> ValueError:
-    remedy = "Encode it, or choose the columns with --features."
+    remedy = "Encode it, or choose other columns with --features."
     if target:
-        remedy = "For two labels take --model ls-svc or logistic; else encode it."
+        remedy = "For two labels use --model ls-svc or logistic; otherwise encode it."
     return ValueError(
         f"the column {name!r} is not numeric: expected numbers, given {given}. {remedy}"
     )
@@ -204,5 +177,5 @@ def _without_missing(frame: pd.DataFrame, first: int, *, drop: bool) -> pd.DataF
     row = int(np.argmax(missing[name].to_numpy()))
     raise ValueError(
         f"the column {name!r} has missing values: expected a value in every row, given none in row "
-        f"{first + row + 1}. Fill them in, or leave out all rows without one with --drop-missing."
+        f"{first + row + 1}. Fill them in, or leave out such rows with --drop-missing."
     )

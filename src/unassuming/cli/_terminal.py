@@ -1,28 +1,22 @@
-"""What people see: tables on stdout, progress on stderr if that is a terminal."""
+"""Tables on stdout; progress on stderr if that is a terminal."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 T = TypeVar("T")
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: int) -> None:
-    """Print a table; the columns from number ``right`` on are numbers, to the right."""
+    """Print a table; the columns from number ``right`` on are aligned to the right."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for j, name in enumerate(head):
         table.add_column(name, justify="right" if j >= right else "left", no_wrap=True)
@@ -34,42 +28,43 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: int) 
     console.print(table)
 
 
-def followed(work: Iterable[T], what: str, total: int) -> Iterator[T]:
-    """Yield the items with a progress bar, on a terminal only."""
+def _progress(*columns: Any) -> Progress:
+    """Return a progress bar that shows itself on a terminal only."""
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def followed(work: Iterable[T], what: str, total: int) -> Iterator[T]:
+    """Yield the items with a progress bar."""
+    with _progress() as progress:
         yield from progress.track(work, total=total, description=what)
 
 
 @contextmanager
 def row_counter(what: str, before: int = 0) -> Iterator[Callable[[int, float], None]]:
-    """Show rows, rows per second and the share of a file, on a terminal only.
+    """Show the rows, rows per second and share of a file that were read.
 
-    Call what is given with the number of further rows and the share from 0 to 1 that is done;
-    ``before`` rows were counted by an earlier run.
+    Yields a function of the number of further rows and the share from 0 to 1; an earlier run has
+    read ``before`` rows.
     """
-    console = Console(stderr=True)
-    columns = (
+    started, rows = time.monotonic(), 0
+    with _progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[rows]}"),
         TimeRemainingColumn(),
-    )
-    started, rows = time.monotonic(), 0
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
     ) as progress:
         task = progress.add_task(what, total=1.0, rows="")
 
-        def told(further: int, share: float) -> None:
+        def update(further: int, share: float) -> None:
             nonlocal rows
             rows += further
             speed = rows / max(time.monotonic() - started, 1e-9)
             text = f"{before + rows:,} rows, {speed:,.0f} rows/s"
             progress.update(task, completed=share, rows=text)
 
-        yield told
+        yield update
 
 
 def say(kind: str, message: str) -> None:
@@ -79,9 +74,8 @@ def say(kind: str, message: str) -> None:
 
 @contextmanager
 def stages(count: int) -> Iterator[Callable[[str], None]]:
-    """Show which of several stages is at work, on a terminal only; call what is given at each."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    """Show the stage of the work; yields a function that begins the next stage, by name."""
+    with _progress() as progress:
         task = progress.add_task("", total=count)
 
         def begin(what: str) -> None:

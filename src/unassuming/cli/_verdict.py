@@ -2,55 +2,40 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import typer
 
-from unassuming.cli._models import RECIPES, Model, build
+from unassuming.cli._problem import Problem
 from unassuming.cli._sources import open_source
-from unassuming.cli._tables import choose, load
+from unassuming.cli._tables import load
 from unassuming.cli._terminal import print_table
 from unassuming.regions import confidence_region
 
 
-def run(
-    data: Path,
-    target: str,
-    candidate: str,
-    features: str | None,
-    model: Model,
-    options: dict[str, Any],
-    settings: dict[str, Any],
-    levels: list[float],
-    *,
-    drop_missing: bool,
-) -> None:
-    """Test the hypothesis that the column holds the noise-free target."""
-    classify = RECIPES[model].classify
-    source = open_source(data)
-    columns = choose(source, target, features, candidate, labels=classify)
-    table = load(source, columns, drop_missing=drop_missing)
-    estimator = build(model, table.X.shape, options)
-    region = confidence_region(estimator, table.X, table.y.to_numpy(), **settings)
-    used = [region.level(level) for level in levels]
-    result = region.test(lambda _: table.candidate)
-    noise_free = f"the noise-free {target}"
+def run(problem: Problem, candidate: str) -> None:
+    """Test the hypothesis that the column contains the noise-free target."""
+    source = open_source(problem.data)
+    columns = problem.columns(source, candidate)
+    frame, dropped = load(source, columns)
+    X, y = frame[columns.features], frame[columns.target].to_numpy()
+    region = confidence_region(problem.estimator(*X.shape), X, y, **problem.settings)
+    levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
+    result = region.test(lambda _: frame[candidate].to_numpy())
+    noise_free = f"the noise-free {problem.target}"
     classes = region.problem.classes
     if classes is not None:
-        noise_free = f"E[y|x], with y = 1 where {target} is {classes[1]} and -1 elsewhere,"
-    dropped = f" ({table.dropped} with missing values dropped)" if table.dropped else ""
+        noise_free = f"E[y|x], with y = 1 where {problem.target} is {classes[1]} and -1 elsewhere,"
+    without = f" ({dropped} with missing values dropped)" if dropped else ""
     typer.echo(f"{region}\n")
     typer.echo(
-        f"Hypothesis: the column {candidate} is {noise_free} at the {region.n} rows{dropped}."
+        f"Hypothesis: the column {candidate} is {noise_free} at the {region.n} rows{without}."
     )
     typer.echo(f"{result}\n")
     rows = [
         (f"{float(level):.6g}", "inside" if result.rank <= level.largest_rank else "outside")
-        for level in sorted(used, key=float, reverse=True)
+        for level in levels
     ]
     print_table(("level", "candidate"), rows, right=1)
     closing = "The p-value is a test only if the column was not fitted to these rows of the target."
     if region.caveat:
-        closing = f"The p-value is not that of a test: {region.caveat}"
+        closing = f"The p-value is not a valid test: {region.caveat}"
     typer.echo(f"\n{closing}")

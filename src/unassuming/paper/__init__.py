@@ -1,8 +1,8 @@
-"""The six figures of the article behind this library, with what it says put to the test.
+"""The six figures of the article behind this library, with measured coverage.
 
 B. Cs. Csáji and K. B. Kis, *Distribution-Free Uncertainty Quantification for Kernel Methods by
-Gradient Perturbations*. ``FIGURES`` holds the settings of the captions, `reproduce` evaluates one
-figure, and `draw` and `write_table` put it into files. The command is ``unassuming paper``.
+Gradient Perturbations*. ``FIGURES`` contains the settings of the captions, `reproduce` evaluates
+one figure, and `draw` and `write_table` write it into files. The command is ``unassuming paper``.
 """
 
 # Shared within the library, not public.

@@ -1,4 +1,4 @@
-"""How often regions hold the truth, over repeated samples."""
+"""How often regions contain the truth, over repeated samples."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CONFIDENCE = 0.99
 
 @dataclass(frozen=True)
 class Count:
-    """So many of so many runs, with the exact (Clopper-Pearson) interval of the probability."""
+    """Covered runs, with the exact (Clopper-Pearson) interval of the probability."""
 
     covered: int
     runs: int
 
     @property
     def rate(self) -> float:
-        """The share of the runs."""
+        """The share of covered runs."""
         return self.covered / self.runs
 
     @property
@@ -37,9 +37,13 @@ class Count:
         found = binomtest(self.covered, self.runs).proportion_ci(CONFIDENCE, method="exact")
         return float(found.low), float(found.high)
 
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.covered} of {self.runs} samples [{low:.3f}, {high:.3f}]"
+
 
 def build(setting: Setting, sample: Sample, seed: int) -> Region:
-    """Build the region of a setting; the warning of the published classifier is in the table."""
+    """Build the region of a setting; the table has the warning about the published classifier."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="the published region", category=UserWarning)
         return confidence_region(
@@ -48,7 +52,7 @@ def build(setting: Setting, sample: Sample, seed: int) -> Region:
 
 
 def repeated(setting: Setting, seed: int, repetition: int) -> tuple[Sample, int]:
-    """Draw a sample; settings with the same law and size get the same one. And a seed for signs."""
+    """Draw a sample, the same for settings with the same law and size, and a seed for signs."""
     of_data, of_signs = np.random.SeedSequence([seed, 1, repetition]).spawn(2)
     return setting.draw(np.random.default_rng(of_data)), int(of_signs.generate_state(1)[0])
 
@@ -56,12 +60,12 @@ def repeated(setting: Setting, seed: int, repetition: int) -> tuple[Sample, int]
 def truth_ranks(setting: Setting, repetitions: int, seed: int, follow: Follow) -> IntArray:
     """Rank the truth in the regions of fresh samples, with fresh transformations.
 
-    A function is ranked by its own residuals and by the least-norm coefficients of its values,
-    which are the ideal ones if the kernel matrix has full rank.
+    A function is ranked by its residuals and by the least-norm coefficients of its values, which
+    are the ideal coefficients if the kernel matrix has full rank.
     """
     ranks = np.empty(repetitions, dtype=np.intp)
     what = f"{setting.panel} {setting.name}: samples"
-    with threadpool_limits(1):  # threads would wait for each other longer than they work
+    with threadpool_limits(1):  # for such small matrices, threads cost more than they save
         for k in follow(range(repetitions), what, repetitions):
             sample, signs = repeated(setting, seed, k)
             ranks[k] = build(setting, sample, signs).rank(sample.truth)
@@ -70,33 +74,24 @@ def truth_ranks(setting: Setting, repetitions: int, seed: int, follow: Follow) -
 
 @dataclass(frozen=True, eq=False)
 class ProcessCoverage:
-    """Whether bands of a Gaussian process covered the function.
-
-    Attributes
-    ----------
-    inside : dict from level to array of shape (repetitions,)
-        The share of the inputs at which the band covered it.
-    n : int
-        Number of inputs.
-    """
+    """For each level and sample, the share of inputs where a Gaussian process band covered."""
 
     inside: dict[float, Array]
-    n: int
 
     def everywhere(self, level: float) -> Count:
-        """Count the samples in which the function was covered at all inputs."""
+        """Count the samples in which the band covered the function at all inputs."""
         shares = self.inside[level]
         return Count(int((shares == 1).sum()), len(shares))
 
     def each(self, level: float) -> float:
-        """Return the share of the inputs at which it was covered, over all samples."""
+        """Return the share of the inputs at which the band covered it, over all samples."""
         return float(self.inside[level].mean())
 
 
 def process_coverage(
     setting: Setting, levels: tuple[float, ...], repetitions: int, seed: int, follow: Follow
 ) -> ProcessCoverage:
-    """Fit a Gaussian process to the same samples, and look where its bands cover the function."""
+    """Fit a Gaussian process to the same samples, and count where its bands cover the function."""
     inside = {level: np.empty(repetitions) for level in levels}
     with threadpool_limits(1):
         for k in follow(range(repetitions), "Gaussian process: samples", repetitions):
@@ -106,4 +101,4 @@ def process_coverage(
             for level in levels:
                 lower, upper = process_bounds(process, sample.X, level)
                 inside[level][k] = ((lower <= truth) & (truth <= upper)).mean()
-    return ProcessCoverage(inside, setting.n)
+    return ProcessCoverage(inside)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sklearn.kernel_ridge import KernelRidge
@@ -14,9 +14,9 @@ from unassuming.paper._models import BiasFreeSVR
 from unassuming.paper._samples import Draw, coin_classes, two_classes, unit_laplace, x_sin_x
 
 M = 100
-"""Statistics of every region of the article."""
+"""Number of statistics of every region of the article."""
 LEVELS = (0.1, 0.5, 0.9)
-"""Those of the ellipsoids of figure 1; the tables have them for all figures."""
+"""Levels of the ellipsoids of figure 1; the tables use them for all figures."""
 
 EXACT = "exact"
 LAPLACE = "Laplace, scale 1/2"
@@ -26,28 +26,24 @@ INPUT_RANGE = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A model, its data and what is promised of its region.
+    """A model, its data and the guarantee of its region.
 
     Attributes
     ----------
     panel : str
         "2a" is part (a) of figure 2.
     name : str
-        The model or what is varied, for titles.
-    model : estimator
-    draw : callable
-        ``draw(rng) -> Sample``.
-    n : int
+        The model, or the setting that varies, for titles.
     law : str
-        The noise in words.
+        The distribution of the noise, in words.
     options : dict
-        Of `confidence_region`.
+        Arguments of `confidence_region`.
     truth : str
-        What the region ought to hold, in words.
+        What the region should contain, in words.
     promise : str
-        Of the coverage: "exact", or "none".
+        The guaranteed coverage: "exact" or "none".
     note : str
-        What has to be said beside it.
+        A remark for the caption and the table.
     """
 
     panel: str
@@ -68,15 +64,12 @@ class Figure:
 
     Attributes
     ----------
-    number : int
-    title : str
     settings : tuple of Setting
-        Regions that are drawn and counted.
+        Regions that are drawn, with their coverage.
     counted : tuple of Setting
-        Regions that are only counted: what the article does not have.
+        Regions that are not in the article: only their coverage is measured.
     process : bool
-        Whether a Gaussian process stands beside them.
-    notes : tuple of str
+        Whether a Gaussian process is compared with them.
     """
 
     number: int
@@ -88,52 +81,49 @@ class Figure:
 
 
 def gaussian(sigma: float) -> dict[str, Any]:
-    """exp(-‖z - s‖² / (2σ²)) in scikit-learn's words."""
+    """exp(-‖z - s‖² / (2σ²)) as arguments of scikit-learn."""
     return {"kernel": "rbf", "gamma": 1 / (2 * sigma**2)}
 
 
 def kernel_ridge(n: int) -> KernelRidge:
-    """λ = 0.1 beside the mean of the squares: alpha = nλ."""
+    """λ = 0.1 for the mean of squares: alpha = nλ."""
     return KernelRidge(alpha=0.1 * n, **gaussian(0.5))
 
 
 def kernel_lasso(sigma: float) -> KernelLasso:
-    """λ = 1 beside half the sum of squares, Gaussian kernel."""
+    """λ = 1 for half the sum of squares, Gaussian kernel."""
     return KernelLasso(1.0, **gaussian(sigma))
 
 
 def _figure_1() -> Figure:
-    classifier = LSSVC(C=0.1, fit_intercept=False)  # the article leaves out the bias here
-    law = "Laplace of scale 1/2 in the inputs"
+    classifier = LSSVC(C=0.1, fit_intercept=False)  # the article omits the bias here
     as_published = Setting(
-        panel="1",
-        name="LS-SVC, symmetric slacks",
-        model=classifier,
-        draw=two_classes,
+        "1",
+        "LS-SVC, symmetric slacks",
+        classifier,
+        two_classes,
         n=100,
-        law=law,
+        law="Laplace of scale 1/2 in the inputs",
         truth="w = (2, 2)",
         promise="none",
         note=NO_GUARANTEE,
     )
-    labels = Setting(
-        panel="1",
+    labels = replace(
+        as_published,
         name="LS-SVC, labels drawn from E[y|x]",
-        model=classifier,
         draw=coin_classes,
-        n=100,
-        law=law,
         options={"noise": "labels", "m": M},
         truth="E[y|x]",
-        note="Not in the article: the exact region, of E[y|x]; the class of each point is a fair "
-        "coin here.",
+        promise=EXACT,
+        note="Not in the article: the exact region, which is that of E[y|x]; the class of each "
+        "point is a fair coin.",
     )
     return Figure(1, "LS-SVC in model and coefficient space", (as_published,), (labels,))
 
 
 def _figure_2() -> Figure:
     draw = x_sin_x(20, "laplace")
-    # The article's c is 250, and c / n the side of the box. Its statistics have Ψ = I and no bias.
+    # In the article c = 250, and c / n is the side of the box; statistics have Ψ = I and no bias.
     svr = BiasFreeSVR(C=250 / 20, epsilon=0.2, **gaussian(0.5))
     options = {"noise": "symmetric", "m": M, "weighting": "identity"}
     return Figure(
@@ -145,7 +135,7 @@ def _figure_2() -> Figure:
         ),
         notes=(
             UNBOUNDED,
-            "Readings of the caption of (b): no bias, a box of side c/n, statistics with Ψ = I.",
+            "We read the caption of (b) as: no bias, a box of side c/n, statistics with Ψ = I.",
         ),
     )
 
@@ -159,7 +149,7 @@ def _figure_3() -> Figure:
         "Kernel LASSO and a Gaussian process",
         (setting,),
         process=True,
-        notes=(UNBOUNDED, "Part (b) shows the pointwise bands of the process, level by level."),
+        notes=(UNBOUNDED, "Part (b) shows the pointwise bands of the process at all levels."),
     )
 
 
@@ -186,10 +176,10 @@ def _figure_4() -> Figure:
 
 
 def _figure_5() -> Figure:
-    # The article writes σ for the Laplacian kernel as well: exp(-‖z - s‖ / σ). Its c = 1/38 for the
-    # rectangular one is half the distance of 20 inputs on [0, 1]; we take it as a share of their
-    # range, so that the steps meet. Literally, the functions vanish between the inputs. The kernel
-    # matrix is the identity in either reading, so the region is the same.
+    # The article also writes σ for the Laplacian kernel: exp(-‖z - s‖ / σ). For the rectangular
+    # kernel c = 1/38 is half the distance of 20 inputs on [0, 1]; we scale it to the range of the
+    # inputs, so that the steps meet. Taken literally, functions vanish between the inputs. The
+    # kernel matrix is the identity in both readings, so the region is the same.
     kernels: list[tuple[str, dict[str, Any]]] = [
         ("Gaussian", gaussian(0.5)),
         ("Laplacian", {"kernel": "laplacian", "gamma": 1 / 0.5}),
@@ -202,9 +192,9 @@ def _figure_5() -> Figure:
         for part, (name, kernel) in zip("abcd", kernels, strict=True)
     )
     readings = (
-        "Readings of the caption: the Laplacian kernel is exp(-|z - s|/σ); c = 1/38 of the "
-        "rectangular kernel is a share of the range of the inputs, so that the steps meet (the "
-        "region is the same in either reading). The matrix of the parabolic kernel is indefinite."
+        "We read the caption as: the Laplacian kernel is exp(-|z - s|/σ); c = 1/38 of the "
+        "rectangular kernel is a fraction of the range of the inputs, so that the steps meet (the "
+        "region is the same without this). The matrix of the parabolic kernel is indefinite."
     )
     return Figure(5, "Kernel LASSO with four kernels", settings, notes=(UNBOUNDED, readings))
 
@@ -217,8 +207,5 @@ def _figure_6() -> Figure:
     return Figure(6, "Kernel LASSO with four sample sizes", settings, notes=(UNBOUNDED,))
 
 
-FIGURES = {
-    figure.number: figure
-    for figure in (_figure_1(), _figure_2(), _figure_3(), _figure_4(), _figure_5(), _figure_6())
-}
-"""The figures by their numbers."""
+_ALL = (_figure_1(), _figure_2(), _figure_3(), _figure_4(), _figure_5(), _figure_6())
+FIGURES = {figure.number: figure for figure in _ALL}

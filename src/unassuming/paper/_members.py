@@ -1,4 +1,4 @@
-"""Random coefficients around the estimate, each with its rank: how the article draws regions."""
+"""Random coefficients around the estimate, each with its rank, as the article draws regions."""
 
 from __future__ import annotations
 
@@ -14,26 +14,17 @@ from unassuming.regions import Region
 _BATCH = 2**12
 _PILOTS = 256
 _SHARE = 0.9
-"""Candidates of the largest size have at least this level, in the median."""
+"""Median level of the candidates with the largest scale, at least."""
 
 Follow: TypeAlias = Callable[[Iterable[Any], str, int], Iterator[Any]]
-"""``follow(work, what, total)`` yields the work and may say how far it is."""
+"""``follow(work, what, total)`` yields the work and may show the progress."""
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """How many candidates were evaluated, and what came out.
-
-    Attributes
-    ----------
-    counts : integer array of shape (m + 1,)
-        Candidates of each rank; those of rank m belong to no region.
-    scale : float
-        The largest standard deviation of a coefficient.
-    """
+    """The number of candidates of each rank, (m + 1,); those of rank m are in no region."""
 
     counts: IntArray
-    scale: float
 
     @property
     def total(self) -> int:
@@ -41,7 +32,7 @@ class Members:
         return int(self.counts.sum())
 
     def up_to(self, rank: int) -> int:
-        """Return how many candidates have that rank or a lower one."""
+        """Return the number of candidates with at most this rank."""
         return int(self.counts[: rank + 1].sum())
 
 
@@ -53,10 +44,10 @@ def evaluate(
     follow: Follow,
     what: str,
 ) -> Members:
-    """Rank ``size`` random candidates; hand those that belong to some region to ``mark``.
+    """Rank ``size`` random candidates; pass those in some region to ``mark``.
 
     A candidate is the estimate plus s times a standard normal vector, where s is uniform between 0
-    and a scale at which the median candidate has level 0.9: so that every level is reached.
+    and a scale at which the median candidate has level 0.9, so that every level is reached.
     """
     scale = reaching_scale(region, rng)
     counts = np.zeros(region.m + 1, dtype=np.intp)
@@ -68,7 +59,7 @@ def evaluate(
         counts += np.bincount(ranks, minlength=region.m + 1)
         inside = ranks < region.m
         mark(a[inside], ranks[inside])
-    return Members(counts, scale)
+    return Members(counts)
 
 
 def around(estimate: Array, scale: Any, rng: np.random.Generator) -> Array:
@@ -77,7 +68,7 @@ def around(estimate: Array, scale: Any, rng: np.random.Generator) -> Array:
 
 
 def reaching_scale(region: Region, rng: np.random.Generator) -> float:
-    """Return the least power of two at which the median candidate has level 0.9."""
+    """Return the smallest power of two at which the median candidate has level 0.9."""
     for power in range(-10, 11):
         a = around(region.estimate, np.full((_PILOTS, 1), 2.0**power), rng)
         if np.median(region.rank(a)) >= _SHARE * region.m:

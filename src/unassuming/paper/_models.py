@@ -1,4 +1,4 @@
-"""ε-SVR as in the article: its statistics have no bias (docs/theory.md 5)."""
+"""ε-SVR as in the article, without a bias (docs/theory.md 5)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from unassuming.objectives import KernelDesign, SVRObjective, from_svr, register
 
 
 class BiasFreeSVR(SVR):
-    """The hyper-parameters of ε-SVR, for a region whose functions have no bias.
+    """Hyper-parameters of ε-SVR for a region whose functions have no bias.
 
-    A region needs nothing else: it has a solver of its own. Fitting this estimator would fit
-    scikit-learn's model, which has a bias.
+    The region has its own solver. Calling ``fit`` would fit scikit-learn's model, with a bias.
     """
 
 
 def from_bias_free_svr(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> SVRObjective:
-    """Build the dual of ε-SVR without the constraint that belongs to the bias."""
+    """Build the dual of ε-SVR without the constraint due to the bias."""
     biased = from_svr(estimator, X, y, sample_weight)
     design = KernelDesign(biased.kernel.K, kernel=biased.kernel.kernel)
     return SVRObjective(design, y, biased.C, biased.epsilon)

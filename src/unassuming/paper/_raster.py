@@ -1,27 +1,26 @@
-"""A million curves in one picture: the lowest rank that passes through each pixel."""
+"""A million curves in one picture: the lowest rank among those through each pixel."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unassuming._typing import Array, IntArray
 
 
 class Raster:
-    """Pixels of a window, each with the lowest rank of a member that was marked there.
+    """Pixels of a window, each with the lowest rank of the members marked there.
 
-    Nothing is interpolated: a pixel has a rank if, and only if, a marked member has it. A curve
-    marks one pixel in each column, that of its value at the centre of the column.
+    There is no interpolation. A curve marks one pixel in each column: that of its value at the
+    centre of the column.
 
     Parameters
     ----------
     window : (low, high), (low, high)
         Horizontally and vertically.
     m : int
-        Ranks from 1 to m - 1 can be marked; those of rank m are in no region.
+        Ranks from 1 to m - 1 can be marked.
     size : int
-        Columns, and rows.
+        Number of columns and of rows.
     """
 
     def __init__(
@@ -29,8 +28,8 @@ class Raster:
     ) -> None:
         self.window = window
         self.size = size
-        # One bit for each rank and pixel: marking twice is marking once, in any order. What is
-        # outside the window goes to a frame around it.
+        # One flag for each rank and pixel: the order of marks does not matter. Values outside the
+        # window go to a frame around it.
         self._marked = np.zeros((m, size + 2, size + 2), dtype=np.bool_)
 
     @property
@@ -40,7 +39,7 @@ class Raster:
 
     @property
     def rows(self) -> Array:
-        """The centres of the rows, from below, shape (size,)."""
+        """The centres of the rows, from the bottom, shape (size,)."""
         return self._centres(1)
 
     def _centres(self, axis: int) -> Array:
@@ -59,11 +58,9 @@ class Raster:
         """Mark points (N, 2)."""
         self._mark(self._pixel(points[:, 0], 0), self._pixel(points[:, 1], 1), ranks)
 
-    def lowest(self) -> NDArray[np.intp]:
-        """Return the lowest rank of each pixel, (rows, columns) from below; 0 where none is."""
-        inside = self._marked[:, 1:-1, 1:-1]
-        lowest: NDArray[np.intp] = np.argmax(inside, axis=0)  # nothing has rank 0
-        return lowest
+    def lowest(self) -> IntArray:
+        """Return the lowest rank of each pixel, (rows, columns) from the bottom; 0 if unmarked."""
+        return np.asarray(np.argmax(self._marked[:, 1:-1, 1:-1], axis=0))  # no mark has rank 0
 
     def _pixel(self, values: Array, axis: int) -> IntArray:
         """Return the number of the pixel along an axis, from 1; the frame is 0 and size + 1."""
@@ -71,7 +68,7 @@ class Raster:
         place = (values - low) * (self.size / (high - low))
         place += 1
         np.clip(place, 0, self.size + 1, out=place)
-        return place.astype(np.intp)  # downwards, since nothing is negative
+        return place.astype(np.intp)  # rounds down, since no value is negative
 
     def _mark(self, column: IntArray, row: IntArray, ranks: IntArray) -> None:
         width = self.size + 2

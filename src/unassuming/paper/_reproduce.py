@@ -1,22 +1,17 @@
-"""One figure: its members, its boundedness and its coverage."""
+"""Evaluation of one figure: members, boundedness and coverage."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from unassuming._typing import Array, IntArray
 from unassuming.paper._bounded import Ends, ends
-from unassuming.paper._coverage import (
-    Count,
-    ProcessCoverage,
-    build,
-    process_coverage,
-    truth_ranks,
-)
+from unassuming.paper._coverage import Count, ProcessCoverage, build, process_coverage, truth_ranks
 from unassuming.paper._figures import FIGURES, LEVELS, Figure, Setting
 from unassuming.paper._members import Follow, Members, evaluate
 from unassuming.paper._raster import Raster
@@ -28,19 +23,15 @@ from unassuming.testing import gaussian_process
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """What is known of one setting.
+    """The results for one setting.
 
     Attributes
     ----------
-    setting : Setting
-    sample : Sample
-    region : Region
     rasters : dict of Raster
-        "models", and for two coefficients "coefficients"; none if the setting is only counted.
-    members : Members or None
-    ends : Ends or None
-        None for label regions, which are no question of boundedness.
+        "models", and "coefficients" if there are two; empty if only the coverage is measured, and
+        members and ends are then None.
     truth_ranks : array of shape (repetitions,)
+        Rank of the truth in each fresh sample.
     """
 
     setting: Setting
@@ -52,33 +43,30 @@ class Panel:
     truth_ranks: IntArray
 
     def coverage(self, level: float) -> Count:
-        """Count the samples whose region of that level held the truth."""
-        held = self.truth_ranks <= self.region.level(level).largest_rank
-        return Count(int(held.sum()), len(held))
+        """Count the samples whose region of this level contained the truth."""
+        inside = self.truth_ranks <= self.region.level(level).largest_rank
+        return Count(int(inside.sum()), len(inside))
 
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """A figure with everything that was evaluated for it.
+    """A figure with its results.
 
     Attributes
     ----------
-    figure : Figure
-    seed : int
     panels : tuple of Panel
         Those of ``figure.settings``, then those of ``figure.counted``.
     process : fitted Gaussian process or None
-    process_coverage : ProcessCoverage or None
     """
 
     figure: Figure
-    seed: int
     panels: tuple[Panel, ...]
     process: Any = None
     process_coverage: ProcessCoverage | None = None
 
 
-def _silently(work: Iterable[Any], what: str, total: int) -> Iterator[Any]:
+def silently(work: Iterable[Any], what: str, total: int) -> Iterator[Any]:
+    """Yield the work without showing the progress."""
     del what, total
     return iter(work)
 
@@ -88,7 +76,7 @@ def reproduce(
     members: int = 1_000_000,
     repetitions: int = 1000,
     seed: int = 0,
-    follow: Follow = _silently,
+    follow: Follow = silently,
 ) -> Reproduction:
     """Evaluate one figure of the article.
 
@@ -97,12 +85,12 @@ def reproduce(
     number : int
         1 to 6.
     members : int, default 1,000,000
-        Candidates that are evaluated for each region of the figure.
+        Number of candidates evaluated for each region of the figure.
     repetitions : int, default 1000
-        Samples over which the coverage is measured.
+        Number of samples over which the coverage is measured.
     seed : int, default 0
     follow : callable, optional
-        ``follow(work, what, total)`` yields the work; a progress bar, for instance.
+        ``follow(work, what, total)`` yields the work, for example with a progress bar.
 
     Returns
     -------
@@ -120,27 +108,25 @@ def reproduce(
     for name, value in (("members", members), ("repetitions", repetitions)):
         if not isinstance(value, (int, np.integer)) or value < 1:
             raise ValueError(
-                f"{name} is out of range: expected an integer >= 1, given {value!r}. Take more."
+                f"{name} is out of range: expected an integer >= 1, given {value!r}. Increase it."
             )
     if number not in FIGURES:
         known = ", ".join(map(str, FIGURES))
         raise ValueError(
-            f"figure is not in the article: expected one of {known}, given {number}. Name another."
+            f"figure is not in the article: expected one of {known}, given {number}. Choose one."
         )
     figure = FIGURES[number]
-    drawn = tuple(
-        _panel(setting, members, repetitions, seed, follow) for setting in figure.settings
-    )
-    counted = tuple(_panel(setting, 0, repetitions, seed, follow) for setting in figure.counted)
+    sizes = [(setting, members) for setting in figure.settings]
+    sizes += [(setting, 0) for setting in figure.counted]
+    panels = tuple(_panel(setting, size, repetitions, seed, follow) for setting, size in sizes)
     if not figure.process:
-        return Reproduction(figure, seed, drawn + counted)
-    setting, sample = figure.settings[0], drawn[0].sample
+        return Reproduction(figure, panels)
+    sample = panels[0].sample
     return Reproduction(
         figure,
-        seed,
-        drawn + counted,
-        process=gaussian_process(sample.X, sample.y, seed),
-        process_coverage=process_coverage(setting, LEVELS, repetitions, seed, follow),
+        panels,
+        gaussian_process(sample.X, sample.y, seed),
+        process_coverage(figure.settings[0], LEVELS, repetitions, seed, follow),
     )
 
 
@@ -153,31 +139,22 @@ def _panel(setting: Setting, size: int, repetitions: int, seed: int, follow: Fol
         rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
         two = sample.X.shape[1] == 2
         rasters = _plane(region, sample) if two else _functions(region, sample)
-        mark = _mark_lines if two else _mark_functions
+        mark = partial(_mark_lines if two else _mark_functions, region, rasters)
         what = f"{setting.panel} {setting.name}: members"
-        members = evaluate(
-            region, size, rng, lambda a, ranks: mark(region, rasters, a, ranks), follow, what
-        )
-    return Panel(
-        setting=setting,
-        sample=sample,
-        region=region,
-        rasters=rasters,
-        members=members,
-        ends=where,
-        truth_ranks=truth_ranks(setting, repetitions, seed, follow),
-    )
+        members = evaluate(region, size, rng, mark, follow, what)
+    ranks = truth_ranks(setting, repetitions, seed, follow)
+    return Panel(setting, sample, region, rasters, members, where, ranks)
 
 
 # --- functions of one input ---------------------------------------------------------------------
 
 
 def _functions(region: Region, sample: Sample) -> dict[str, Raster]:
-    """Show the truth with room around it: the same window whatever the sample is."""
+    """Return a window around the truth, which does not depend on the sample."""
     first, last = float(sample.X.min()), float(sample.X.max())
     truth = sample.truth(np.linspace(first, last, 200)[:, None])
     low, high = float(truth.min()), float(truth.max())
-    room, edge = 0.4 * (high - low), 0.02 * (last - first)  # the outer dots are drawn whole
+    room, edge = 0.4 * (high - low), 0.02 * (last - first)  # room for whole dots
     return {"models": Raster(((first - edge, last + edge), (low - room, high + room)), region.m)}
 
 

@@ -1,4 +1,4 @@
-"""The data of the figures, each with the truth that a region ought to hold."""
+"""The data of the figures, each with the truth that a region should contain."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from unassuming import datasets
 from unassuming._typing import Array
 
 CENTRES = ((0.0, 0.5), (-0.5, 0.0))
-"""Of the classes +1 and -1 of figure 1."""
+"""Centres of the classes +1 and -1 of figure 1."""
 SCALE = 0.5
-"""Of the Laplace noise, wherever nothing else is said: b = ½."""
+"""Scale b of the Laplace noise, unless stated otherwise."""
 SYMMETRIC_SLACKS = (2.0, 2.0)
-"""The linear classifier whose slacks are symmetric about zero, class by class (figure 1)."""
+"""The linear classifier with slacks symmetric about zero in each class (figure 1)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +51,9 @@ def two_classes(rng: np.random.Generator) -> Sample:
 
 
 def coin_classes(rng: np.random.Generator) -> Sample:
-    """The same clouds, the class of each point a fair coin; the truth is E[y|x].
+    """The same distributions, but the class of each point is a fair coin; the truth is E[y|x].
 
-    With 50 points of each class the labels are not independent given the inputs, with coins they
-    are.
+    Given the inputs, labels are independent with coins, but not with 50 points of each class.
     """
     y = np.where(rng.uniform(size=100) < 0.5, 1.0, -1.0)
     centres = np.where(y[:, None] > 0, *np.array(CENTRES)[:, None, :])
@@ -62,6 +61,6 @@ def coin_classes(rng: np.random.Generator) -> Sample:
 
 
 def mean_label(X: Any) -> Array:
-    """E[y|x] of `coin_classes`: the difference of the densities of the clouds over their sum."""
+    """E[y|x] of `coin_classes`: the difference of the two densities over their sum."""
     up, down = (np.abs(np.asarray(X) - centre).sum(axis=1) / SCALE for centre in CENTRES)
     return np.asarray(np.tanh((down - up) / 2))

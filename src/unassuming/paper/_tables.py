@@ -1,4 +1,4 @@
-"""The table beside a figure."""
+"""The table of a figure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+from unassuming.paper._coverage import Count
 from unassuming.paper._errata import REVERSED
 from unassuming.paper._figures import LEVELS, M
 from unassuming.paper._reproduce import Panel, Reproduction
@@ -31,11 +32,11 @@ COLUMNS = (
     "promise",
     "note",
 )
-"""Of the table, in their order; an empty cell is something that there is not.
+"""Columns of the table; a cell is empty where the entry does not exist.
 
-``bounded`` is about the region of that level for the sample of the picture; ``coverage`` is the
-share of ``repetitions`` fresh samples in which the truth was held, ``low`` to ``high`` its exact
-99 % interval.
+``bounded`` concerns the region of this level for the sample of the picture. ``coverage`` is the
+share of ``repetitions`` fresh samples whose region contained the truth, and ``low`` to ``high`` its
+exact 99 % interval.
 """
 
 
@@ -52,8 +53,6 @@ def rows(found: Reproduction) -> list[dict[str, Any]]:
 def _region_row(panel: Panel, level: float, notes: tuple[str, ...]) -> dict[str, Any]:
     setting, members, ends = panel.setting, panel.members, panel.ends
     rank = panel.region.level(level).largest_rank
-    count = panel.coverage(level)
-    low, high = count.interval
     row = {
         "panel": setting.panel,
         "method": setting.name,
@@ -62,11 +61,7 @@ def _region_row(panel: Panel, level: float, notes: tuple[str, ...]) -> dict[str,
         "m": M,
         "truth": setting.truth,
         "level": level,
-        "covered": count.covered,
-        "repetitions": count.runs,
-        "coverage": f"{count.rate:.6f}",
-        "low": f"{low:.6f}",
-        "high": f"{high:.6f}",
+        **_counted(panel.coverage(level)),
         "promise": setting.promise,
         "note": " ".join(note for note in (setting.note, *notes, REVERSED) if note),
     }
@@ -81,11 +76,21 @@ def _region_row(panel: Panel, level: float, notes: tuple[str, ...]) -> dict[str,
     return row
 
 
+def _counted(count: Count) -> dict[str, Any]:
+    low, high = count.interval
+    return {
+        "covered": count.covered,
+        "repetitions": count.runs,
+        "coverage": f"{count.rate:.6f}",
+        "low": f"{low:.6f}",
+        "high": f"{high:.6f}",
+    }
+
+
 def _process_rows(found: Reproduction, level: float) -> list[dict[str, Any]]:
     setting, measured = found.figure.settings[0], found.process_coverage
     assert measured is not None
     count = measured.everywhere(level)
-    low, high = count.interval
     shared = {
         "panel": "3b",
         "n": setting.n,
@@ -97,13 +102,10 @@ def _process_rows(found: Reproduction, level: float) -> list[dict[str, Any]]:
     }
     everywhere = {
         "method": "Gaussian process, all inputs at once",
-        "covered": count.covered,
-        "coverage": f"{count.rate:.6f}",
-        "low": f"{low:.6f}",
-        "high": f"{high:.6f}",
+        **_counted(count),
         "promise": "none",
-        "note": "Its band is pointwise: it does not claim to hold everywhere at once. The regions "
-        "do.",
+        "note": "Its band is pointwise: unlike the regions, it does not claim to cover all inputs "
+        "at once.",
     }
     each = {
         "method": "Gaussian process, each input",

@@ -1,7 +1,6 @@
-"""Pictures of regions, each beside a function that returns the data it draws.
+"""Pictures of regions, each with a function that returns the data it draws.
 
-Matplotlib is loaded when something is drawn: ``pip install "unassuming[plot]"``. The data
-functions do not need it.
+Only drawing needs Matplotlib: ``pip install "unassuming[plot]"``.
 """
 
 from unassuming.plots._band import band, band_data

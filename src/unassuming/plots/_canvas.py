@@ -1,4 +1,4 @@
-"""What the pictures share: axes, colours, words for levels, notes and legends."""
+"""Axes, colours, names of levels, notes and legends that the pictures share."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from unassuming.regions import Status
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Of the palette of Okabe and Ito, which colour-blind readers can tell apart.
+# From the palette of Okabe and Ito, which colour-blind readers can distinguish.
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 GREY, BLACK = "0.35", "0.1"
 
 WITHOUT_DATE = {"Software": None}
-"""Metadata of a PNG: nothing that tells one run from another."""
+"""Metadata of a PNG that do not depend on the run."""
 
 _WIDTH = 72
-"""Characters in a line of small print above axes of the usual width."""
+"""Characters in a line of notes above axes of the usual width."""
 
 _SHORT = {
     Status.UNBOUNDED: "unbounded",
@@ -29,12 +29,12 @@ _SHORT = {
     Status.UNDETERMINED: "not determined everywhere",
     Status.NO_OUTER_BOUND: "no outer bound known",
     Status.TRIVIAL: "no outer bound known",
-    Status.EMPTY: "no member",
+    Status.EMPTY: "empty region",
 }
 
 
 def require_matplotlib() -> None:
-    """Say what to install if there is no matplotlib."""
+    """Raise an error with the install command if Matplotlib is missing."""
     try:
         import matplotlib as mpl  # noqa: F401
     except ModuleNotFoundError as error:
@@ -46,7 +46,7 @@ def require_matplotlib() -> None:
 
 
 def new_axes(ax: Axes | None) -> Axes:
-    """Return the axes as given, or those of a new figure."""
+    """Return the given axes, or those of a new figure."""
     require_matplotlib()
     if ax is not None:
         return ax
@@ -56,13 +56,18 @@ def new_axes(ax: Axes | None) -> Axes:
 
 
 def percent(level: float) -> str:
-    """Return a level as people read it."""
+    """Return a level as a percentage."""
     return f"{100 * level:.6g} %"
 
 
-def short(level: float, status: Status) -> str:
-    """Name a level in a legend, with what is not finite about it."""
-    return percent(level) + (f": {_SHORT[status]}" if status in _SHORT else "")
+def note(levels: Iterable[float], sentence: str) -> str:
+    """Return a sentence about some levels."""
+    return f"{', '.join(map(percent, levels))}: {sentence}."
+
+
+def short(level: float, status: Status, regular: str = "") -> str:
+    """Name a level in a legend: its status if bounds are not finite, else the regular words."""
+    return percent(level) + (f": {_SHORT[status]}" if status in _SHORT else regular)
 
 
 def tints(
@@ -76,25 +81,20 @@ def tints(
 
 
 def sentences(statuses: Mapping[float, Status]) -> tuple[str, ...]:
-    """Say what is not finite, one sentence for each kind, with the levels it concerns."""
+    """Return one sentence for each status with infinite bounds, with its levels."""
     kinds = dict.fromkeys(status for status in statuses.values() if status in _SHORT)
     return tuple(
-        f"{', '.join(percent(p) for p, s in statuses.items() if s is kind)}: {kind.value}."
-        for kind in kinds
+        note([p for p, status in statuses.items() if status is kind], kind.value) for kind in kinds
     )
 
 
 def legend_above(
-    ax: Axes,
-    title: str,
-    notes: Sequence[str] = (),
-    columns: int = 3,
-    handles: Sequence[Any] | None = None,
+    ax: Axes, notes: Sequence[str], columns: int = 3, handles: Sequence[Any] | None = None
 ) -> None:
-    """Put the legend and the notes on top of the axes, where they hide nothing."""
+    """Put the legend and the notes above the axes."""
     ax.legend(
         handles=ax.get_legend_handles_labels()[0] if handles is None else handles,
-        title="\n".join(fill(line, _WIDTH) for line in (title, *notes) if line),
+        title="\n".join(fill(note, _WIDTH) for note in notes),
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
         ncols=columns,
@@ -106,7 +106,7 @@ def legend_above(
 
 
 def limits(core: Iterable[Any], more: Iterable[Any]) -> tuple[float, float]:
-    """Return axis limits that show all of ``core``, and of ``more`` what is not far from it."""
+    """Return axis limits that show all of ``core``, and the part of ``more`` close to it."""
     inner = np.concatenate([np.ravel(part) for part in core])
     outer = np.concatenate([np.ravel(part) for part in more] or [np.empty(0)])
     inner, outer = inner[np.isfinite(inner)], outer[np.isfinite(outer)]

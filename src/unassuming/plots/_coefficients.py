@@ -1,4 +1,4 @@
-"""Two coefficients: the exact boundary of a region from rays, and outer ellipses."""
+"""Two coefficients: the boundary of a region along rays, and outer ellipses."""
 
 from __future__ import annotations
 
@@ -10,16 +10,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
-from unassuming.plots._canvas import (
-    BLACK,
-    BLUE,
-    VERMILION,
-    legend_above,
-    limits,
-    new_axes,
-    percent,
-    tints,
-)
+from unassuming.plots import _canvas as canvas
 from unassuming.plots._inputs import caveats, used
 from unassuming.regions import Region
 
@@ -29,27 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CoefficientsData:
-    """What `coefficients` draws.
-
-    Attributes
-    ----------
-    names : pair of str
-    estimate : array of shape (2,)
-    directions : array of shape (K, 2)
-        Rays from the estimate, once around, the four half-axes among them; all other coefficients
-        stay as they are.
-    reach : dict from level to array of shape (K,)
-        Where each ray leaves the region, in multiples of the direction; infinite if it does not,
-        minus infinity if the estimate itself is outside.
-    beyond : dict from level to boolean array of shape (K,)
-        Whether the ray meets members again farther out. Not asked where crossings are approximate.
-    boundary : dict from level to array of shape (K, 2)
-        estimate + reach · direction; not a number where that is not finite.
-    ellipses : dict from level to array of shape (K, 2)
-        The outer ellipsoid in the same plane; only levels at which there is a finite one.
-    slice : bool
-        Whether there are more coefficients, fixed at the estimate.
-    """
+    """The numbers behind `coefficients`; `coefficients_data` describes them."""
 
     names: tuple[str, str]
     estimate: Array
@@ -68,7 +39,7 @@ def coefficients_data(
     *,
     rays: int | None = None,
 ) -> CoefficientsData:
-    """Return what `coefficients` draws.
+    """Return the data that `coefficients` draws.
 
     Parameters
     ----------
@@ -78,18 +49,18 @@ def coefficients_data(
     Returns
     -------
     CoefficientsData
-        ``names``, ``estimate``, ``directions``, and by level ``reach``, ``boundary`` and
-        ``ellipses``; ``slice`` if other coefficients are held fixed.
+        The ``names`` and the ``estimate`` of the two coefficients; the ``directions`` (K, 2) of the
+        rays; by level the ``reach`` (K,) at which each ray leaves the region, in multiples of its
+        direction (inf if it does not, -inf if the estimate is outside), whether it enters again
+        ``beyond`` (only if crossings are exact), the ``boundary`` estimate + reach · direction (NaN
+        where that is not finite), and the outer ``ellipses``, if finite; ``slice``: whether other
+        coefficients are fixed at the estimate.
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import LinearRegression
-    >>> X, y, coefficients = ua.datasets.linear(n=50, d=1, random_state=0)
-    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
     >>> data = ua.plots.coefficients_data(region, levels=[0.9], rays=12)
     >>> data.names, data.boundary[0.9].shape
-    (('intercept', 'x0'), (12, 2))
+    (('x0', 'x1'), (12, 2))
     """
     i, j = _pair(region, which)
     wanted = used(region, levels)
@@ -114,7 +85,7 @@ def coefficients_data(
 
 
 def _beyond(region: Region, directions: Array, reach: dict[float, Array]) -> dict[float, BoolArray]:
-    """Whether there are members behind the end of each ray: regions need not be star convex."""
+    """Return whether each ray enters the region again, which need not be star-shaped."""
     if region.shape.star_convex or not region.shape.exact:
         return {p: np.zeros(len(directions), dtype=np.bool_) for p in reach}
     spans = region.crossings(directions, level=list(reach))
@@ -125,7 +96,7 @@ def _beyond(region: Region, directions: Array, reach: dict[float, Array]) -> dic
 
 
 def _pair(region: Region, which: Sequence[int | str] | None) -> tuple[int, int]:
-    """Return two coefficients by name or position; by default the first that are no intercept."""
+    """Return two coefficients by name or position; by default the first two after the intercept."""
     known, d = region.names, region.objective.d
     if which is None:
         which = (1, 2) if d > 2 and known[0] == "intercept" else (0, 1)
@@ -134,23 +105,23 @@ def _pair(region: Region, which: Sequence[int | str] | None) -> tuple[int, int]:
     if len(found) != 2 or len(good) != 2 or good[0] % d == good[1] % d:
         raise ValueError(
             "which does not name two coefficients: expected two of "
-            f"{', '.join(known[:6])}{', ...' * (d > 6)}, or their positions, given {which!r}. A "
-            "model with one coefficient has nothing to draw here: use region.interval()."
+            f"{', '.join(known[:6])}{', ...' * (d > 6)}, or their positions, given {which!r}. For "
+            "a model with one coefficient use region.interval()."
         )
     return good[0] % d, good[1] % d
 
 
 def _around(region: Region, pair: list[int], rays: int) -> Array:
-    """Return directions once around, spread evenly over a long thin region, and the axes.
+    """Return directions in a full circle, evenly spread for the fitted values, and the half-axes.
 
-    The axes are among them exactly: a region can be open along a coefficient and nowhere else.
+    The half-axes are exact, because a region may be unbounded along one coefficient only.
     """
     into = np.eye(2)
     if region.objective.design is not None:
         phi = region.objective.design.matrix[:, pair]
         values, vectors = np.linalg.eigh(phi.T @ phi)
         values = np.maximum(values, 1e-12 * (values[-1] or 1.0))
-        into = np.asarray(np.sqrt(values)[:, None] * vectors.T)  # there the fitted values are round
+        into = np.asarray(np.sqrt(values)[:, None] * vectors.T)  # norms are those of fitted values
     axes = np.vstack([np.eye(2), -np.eye(2)])
     there = axes @ into.T
     axes /= np.linalg.norm(there, axis=1)[:, None]
@@ -163,7 +134,7 @@ def _around(region: Region, pair: list[int], rays: int) -> Array:
 def _ellipses(
     region: Region, pair: list[int], levels: list[float], plane: Array
 ) -> dict[float, Array]:
-    """Cut the outer ellipsoids with the plane through the estimate, where there are any."""
+    """Return the sections of the finite outer ellipsoids with the plane through the estimate."""
     try:
         found = region.ellipsoid(level=levels)
     except NotAvailable:
@@ -172,7 +143,11 @@ def _ellipses(
     for level, ellipsoid in found.items():
         matrix = ellipsoid.matrix[np.ix_(pair, pair)]
         size = np.einsum("kj,jl,kl->k", plane, matrix, plane)
-        if np.isfinite(ellipsoid.squared_radius) and ellipsoid.squared_radius >= 0 and (size > 0).all():
+        if (
+            np.isfinite(ellipsoid.squared_radius)
+            and ellipsoid.squared_radius >= 0
+            and (size > 0).all()
+        ):
             t = np.sqrt(ellipsoid.squared_radius / size)
             outlines[level] = ellipsoid.center[pair] + t[:, None] * plane
     return outlines
@@ -189,10 +164,10 @@ def coefficients(
 ) -> Axes:
     """Draw the region of two coefficients: its boundary along rays, outer ellipses, the estimate.
 
-    The boundary is exact on every ray for quadratic objectives. For other models the region need
-    not be star convex, and the picture shows the part that rays from the estimate see. With more
-    than two coefficients it is the slice in which the others keep the value of the estimate, which
-    is no interval for these two: ``region.interval()`` has those.
+    For quadratic objectives the boundary is exact along every ray. For other models the region need
+    not be star-shaped, and the picture shows the part up to the first exit of each ray. With more
+    than two coefficients the picture is the slice through the estimate, which does not give
+    intervals for the two coefficients: use ``region.interval()`` for those.
 
     Parameters
     ----------
@@ -201,12 +176,12 @@ def coefficients(
         By default the first two coefficients, without the intercept if there are others.
     levels : sequence of floats
     rays : int, optional
-        Number of rays from the estimate, both half-axes of each coefficient among them. By default
-        360, and 48 where each of them has to be searched on a grid.
+        Number of rays from the estimate, with both half-axes of each coefficient. By default 360,
+        and 48 where each of them has to be searched on a grid.
     truth : array of shape (d,), optional
         Coefficients to mark.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        By default those of a new figure.
 
     Returns
     -------
@@ -214,48 +189,47 @@ def coefficients(
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import LinearRegression
-    >>> X, y, coefficients = ua.datasets.linear(n=50, d=1, random_state=0)
-    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
     >>> ax = ua.plots.coefficients(region, truth=coefficients)
     >>> ax.get_xlabel(), ax.get_ylabel()
-    ('intercept', 'x0')
+    ('x0', 'x1')
     """
-    ax = new_axes(ax)
+    ax = canvas.new_axes(ax)
     data = coefficients_data(region, which, levels, rays=rays)
     marked = [] if truth is None else [np.asarray(truth)[list(_pair(region, which))]]
     ordered = sorted(data.reach, reverse=True)
     window = _window(data, marked)
     width = sum(high - low for low, high in window)
     far = 2 * width / np.linalg.norm(data.directions, axis=1)  # out of the picture
-    for level, tint in zip(ordered, tints(len(ordered)), strict=True):
+    for level, tint in zip(ordered, canvas.tints(len(ordered)), strict=True):
         t = data.reach[level]
         if np.isneginf(t).any():
             continue
         outline = data.estimate + np.minimum(t, far)[:, None] * data.directions
-        ax.fill(*outline.T, facecolor=tint, edgecolor=BLUE, linewidth=0.9, label=percent(level))
+        label = f"{canvas.percent(level)} region"
+        ax.fill(*outline.T, facecolor=tint, edgecolor=canvas.BLUE, linewidth=0.9, label=label)
     for number, outline in enumerate(data.ellipses.values()):
-        label = "outer ellipses" if number == 0 else None
         closed = np.vstack([outline, outline[:1]])
-        ax.plot(*closed.T, "--", color=VERMILION, linewidth=1, label=label)
-    ax.plot(*data.estimate, "o", color=BLACK, markersize=5, label="estimate")
+        name = None if number else "outer ellipses"
+        ax.plot(*closed.T, "--", color=canvas.VERMILION, linewidth=1, label=name)
+    ax.plot(*data.estimate, "o", color=canvas.BLACK, markersize=5, label="estimate")
     for point in marked:
-        ax.plot(*point, "*", color=VERMILION, markersize=11, markeredgecolor="white", label="truth")
+        look: dict[str, Any] = {"color": canvas.VERMILION, "markeredgecolor": "white"}
+        ax.plot(*point, "*", markersize=11, label="truth", **look)
     ax.set(xlabel=data.names[0], ylabel=data.names[1], xlim=window[0], ylim=window[1])
-    kind = "boundary, found on a grid,"
-    if region.shape.exact:
-        star = region.shape.star_convex
-        kind = "exact boundary" if star else "exact end of the part around the estimate"
-    more = ", the others fixed at the estimate" if data.slice else ""
-    legend_above(
-        ax, f"{kind} along {len(data.directions)} rays{more}", [*caveats(region), *_notes(data)]
-    )
+    canvas.legend_above(ax, [_title(region, data), *caveats(region), *_notes(data)])
     return ax
 
 
+def _title(region: Region, data: CoefficientsData) -> str:
+    kind = "Exact boundary" if region.shape.exact else "Boundary, from a grid search,"
+    if region.shape.exact and not region.shape.star_convex:
+        kind = "Exact boundary of the part around the estimate"
+    fixed = "; other coefficients fixed at the estimate" if data.slice else ""
+    return f"{kind} along {len(data.directions)} rays{fixed}"
+
+
 def _window(data: CoefficientsData, marked: list[Array]) -> list[tuple[float, float]]:
-    """Return limits that show the regions, without the far ends of those that have none."""
+    """Return limits that show the bounded regions, and the near part of unbounded ones."""
     points = [data.estimate[None, :], *(point[None, :] for point in marked)]
     for level, t in data.reach.items():
         if np.isinf(t).any():
@@ -264,17 +238,16 @@ def _window(data: CoefficientsData, marked: list[Array]) -> list[tuple[float, fl
             points.append(data.boundary[level][near])
         else:
             points += [data.boundary[level], data.ellipses.get(level, data.estimate[None, :])]
-    return [limits([column], []) for column in np.concatenate(points).T]
+    return [canvas.limits([column], []) for column in np.concatenate(points).T]
 
 
 def _notes(data: CoefficientsData) -> list[str]:
     outside = [p for p, t in data.reach.items() if np.isneginf(t).any()]
-    open_ = [p for p, t in data.reach.items() if np.isposinf(t).any()]
-    said = {
-        "the estimate is no member, so no ray starts there.": outside,
-        "the region has no end in some directions.": open_,
-        "there are members beyond the end of some rays.": [
-            p for p, more in data.beyond.items() if more.any()
-        ],
+    unbounded = [p for p, t in data.reach.items() if np.isposinf(t).any()]
+    beyond = [p for p, again in data.beyond.items() if again.any()]
+    notes = {
+        "the estimate is outside the region, so no ray starts there": outside,
+        "the region is unbounded in some directions": unbounded,
+        "some rays enter the region again beyond the boundary shown": beyond,
     }
-    return [f"{', '.join(map(percent, at))}: {what}" for what, at in said.items() if at]
+    return [canvas.note(levels, what) for what, levels in notes.items() if levels]

@@ -10,33 +10,19 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming.inputs import as_seed
 from unassuming.plots._canvas import BLACK, GREY, legend_above, limits, new_axes, percent
-from unassuming.plots._inputs import caveats, features, grid, names, observed, output_name, values
+from unassuming.plots._inputs import caveats, horizontal, names, observed, output_name, values
 from unassuming.regions import Region
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LEVELS = 10
-"""Nested regions that are sampled one after the other: nearly all of a region is near its edge."""
+"""Nested regions to sample from: nearly all of the volume of one region is near its boundary."""
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyData:
-    """What `family` draws.
-
-    Attributes
-    ----------
-    x : array of shape (N,)
-        The feature in increasing order.
-    members : array of shape (M, d)
-        Coefficients of members of the region, highest level first.
-    values : array of shape (M, N)
-        The functions with these coefficients.
-    levels : array of shape (M,)
-        rank / m: the smallest level of a region that holds the member.
-    estimate : array of shape (N,)
-    observed_x, observed_y : arrays of shape (n,)
-    """
+    """The numbers behind `family`; `family_data` describes them."""
 
     x: Array
     members: Array
@@ -56,7 +42,7 @@ def family_data(
     norm_bound: float | None = None,
     random_state: Any = 0,
 ) -> FamilyData:
-    """Return what `family` draws.
+    """Return the data that `family` draws.
 
     Parameters
     ----------
@@ -66,21 +52,18 @@ def family_data(
     Returns
     -------
     FamilyData
-        ``x``, ``members``, ``values``, ``levels``, ``estimate``, ``observed_x``, ``observed_y``.
+        The feature ``x`` in increasing order with the ``estimate``; the coefficients ``members``
+        (M, d), highest level first, their functions ``values`` (M, N) and their ``levels``, the
+        smallest whose region contains the member; the rows ``observed_x``, ``observed_y``.
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import LinearRegression
-    >>> X, y, coefficients = ua.datasets.linear(n=50, d=1, random_state=0)
-    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
-    >>> data = ua.plots.family_data(region, size=20)
+    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
+    >>> data = ua.plots.family_data(line, size=20)
     >>> data.values.shape, bool(data.levels.max() <= 0.9)
     ((20, 200), True)
     """
-    inputs = grid(region) if X is None else X
-    x = features(inputs, 1)[:, 0]
-    order = np.argsort(x, kind="stable")
+    inputs, x, order = horizontal(region, X)
     members = _nested(region, size, level, norm_bound, np.random.default_rng(as_seed(random_state)))
     levels = region.smallest_level(members)
     first = np.argsort(-levels, kind="stable")
@@ -99,7 +82,7 @@ def family_data(
 def _nested(
     region: Region, size: int, level: float, norm_bound: float | None, rng: np.random.Generator
 ) -> Array:
-    """Sample regions of several levels up to that one, in equal parts."""
+    """Sample regions of several levels up to the given one, in equal parts."""
     last = region.level(level).largest_rank
     lowest = min(max(int(region.rank(region.estimate)), -(-last // _LEVELS)), last)
     ranks = np.unique(np.linspace(lowest, last, min(_LEVELS, size)).round().astype(int))
@@ -122,25 +105,25 @@ def family(
     random_state: Any = 0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw members of the region as functions, coloured by their level, with a scale bar.
+    """Draw members of the region as functions, coloured by their level, with a colour bar.
 
-    The members are drawn from ten nested regions, the largest of them of that level. They are
-    members, not bounds: a band from them would be too narrow, and `band` draws honest ones. An
-    unbounded region cannot be sampled without a norm bound.
+    The members are sampled from ten nested regions, the largest with the given level. They are
+    members, not bounds: their envelope is narrower than the region, whose outer bounds `band`
+    draws. An unbounded region cannot be sampled without a norm bound.
 
     Parameters
     ----------
     region : Region
     X : array or DataFrame with one feature, optional
-        Where to draw; by default 200 inputs over the range of the data.
+        Inputs of the functions; by default 200 inputs over the range of the data.
     size : int, default 200
         Number of members.
     level : float, default 0.9
     norm_bound : float, optional
-        Take only members of that norm or less.
+        Largest norm of a member.
     random_state : int, Generator, RandomState or None, default 0
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        By default those of a new figure.
 
     Returns
     -------
@@ -148,11 +131,8 @@ def family(
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import LinearRegression
-    >>> X, y, coefficients = ua.datasets.linear(n=50, d=1, random_state=0)
-    >>> region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
-    >>> ax = ua.plots.family(region, size=20)
+    >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
+    >>> ax = ua.plots.family(line, size=20)
     >>> len(ax.collections[0].get_segments())
     20
     """
@@ -167,13 +147,10 @@ def family(
     ax.plot(data.observed_x, data.observed_y, "o", color=GREY, markersize=3.5, label="data")
     ax.plot(data.x, data.estimate, color=BLACK, linewidth=1.8, label="estimate")
     scale = ax.figure.colorbar(lines, ax=ax)
-    scale.set_label("smallest level of a region that holds the function")
+    scale.set_label("smallest level whose region contains the function")
     ax.set(xlabel=names(region.inputs, 1)[0], ylabel=output_name(region))
     ax.set_ylim(limits([data.observed_y, data.estimate], [data.values]))
     ax.margins(x=0.01)
-    legend_above(
-        ax,
-        f"{len(data.levels)} members of the regions up to level {percent(level)}",
-        caveats(region),
-    )
+    title = f"{len(data.levels)} members of the {percent(level)} confidence region"
+    legend_above(ax, [title, *caveats(region)])
     return ax

@@ -1,4 +1,4 @@
-"""The inputs of a region as numbers to draw: one or two features, and grids of them."""
+"""Inputs, outputs and levels of a region as numbers to draw."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.regions import Region
 
 _GRID = 200
 
 
 def features(X: Any, count: int) -> Array:
-    """Return the columns of X, (N, count), or say that there are more or fewer of them."""
+    """Return the columns of X, (N, count); refuse another number of columns."""
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != count:
         raise ValueError(
@@ -34,7 +34,7 @@ def names(X: Any, count: int) -> list[str]:
 
 
 def like(X: Any, values: Array) -> Any:
-    """Return new inputs in the form of X: a data frame with its columns, or an array."""
+    """Return new inputs in the form of X: a data frame with the same columns, or an array."""
     columns = getattr(X, "columns", None)
     if columns is None:
         return values
@@ -42,13 +42,20 @@ def like(X: Any, values: Array) -> Any:
 
 
 def grid(region: Region) -> Any:
-    """Return 200 equidistant inputs over the range of the one feature."""
+    """Return 200 equidistant inputs over the range of the only feature."""
     x = features(region.inputs, 1)
     return like(region.inputs, np.linspace(x.min(), x.max(), _GRID)[:, None])
 
 
+def horizontal(region: Region, X: Any) -> tuple[Any, Array, IntArray]:
+    """Return the inputs (a grid if X is None), their only feature (N,), and its order."""
+    inputs = grid(region) if X is None else X
+    x = features(inputs, 1)[:, 0]
+    return inputs, x, np.argsort(x, kind="stable")
+
+
 def observed(region: Region, count: int) -> tuple[Array, Array]:
-    """Return the features and outputs of the rows that count."""
+    """Return the features and outputs of the rows with positive weight."""
     data = region.problem.data("a picture of the data needs")
     return features(data.X, count)[data.rows], region.objective.y
 
@@ -65,17 +72,22 @@ def values(region: Region, coefficients: Array, X: Any) -> Array:
 
 
 def used(region: Region, levels: Sequence[float]) -> list[float]:
-    """Return the levels in increasing order, as the region rounds them."""
+    """Return the levels in increasing order, rounded to those of the region."""
     return sorted({float(region.level(level)) for level in levels})
 
 
 def caveats(region: Region) -> list[str]:
-    """Return what a picture of this region has to say in any case."""
+    """Return the warning that every picture of this region must show, if any."""
     if not region.caveat:
         return []
     return ["Published region of LS-SVC: it carries no coverage guarantee."]
 
 
+def classes(region: Region) -> Any:
+    """Return the two labels of a classifier, or None for a regression."""
+    return region.problem.classes
+
+
 def output_name(region: Region) -> str:
-    """Return what the vertical axis shows."""
-    return "y" if region.problem.classes is None else "E[y|x]"
+    """Return the label of the vertical axis."""
+    return "y" if classes(region) is None else "E[y|x]"

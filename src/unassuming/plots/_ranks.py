@@ -1,4 +1,4 @@
-"""Ranks of the truth over repeated samples, against the uniform law."""
+"""Ranks of the truth over repeated samples, compared with the uniform distribution."""
 
 from __future__ import annotations
 
@@ -9,30 +9,18 @@ import numpy as np
 from scipy.stats import binom
 
 from unassuming._typing import Array, IntArray
-from unassuming.plots._canvas import BLACK, VERMILION, legend_above, new_axes, tints
+from unassuming.plots._canvas import BLACK, VERMILION, legend_above, new_axes, percent, tints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BARS = 20
-_SURELY = 0.99
+_CONFIDENCE = 0.99
 
 
 @dataclass(frozen=True, eq=False)
 class RanksData:
-    """What `ranks` draws.
-
-    Attributes
-    ----------
-    edges : array of shape (b + 1,)
-        The bars reach from edge to edge, half a rank beyond the ranks they count.
-    counts : array of shape (b,)
-    expected : float
-        Height of every bar under the uniform law, on average.
-    low, high : int
-        Under the uniform law all bars end between them, or at one of them, with a probability of
-        at least 0.99.
-    """
+    """The numbers behind `ranks`; `ranks_data` describes them."""
 
     edges: Array
     counts: IntArray
@@ -42,7 +30,7 @@ class RanksData:
 
 
 def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
-    """Return what `ranks` draws.
+    """Return the data that `ranks` draws.
 
     Parameters
     ----------
@@ -52,11 +40,12 @@ def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
     Returns
     -------
     RanksData
-        ``edges``, ``counts``, ``expected``, ``low`` and ``high``.
+        The ``counts`` of the bars and their ``edges``, half a rank outside the ranks they count;
+        for uniform ranks, the ``expected`` count, and limits ``low`` and ``high`` that contain all
+        counts with probability at least 0.99.
 
     Examples
     --------
-    >>> import unassuming as ua
     >>> data = ua.plots.ranks_data([1, 2, 3, 4, 4, 4], m=4, bars=2)
     >>> data.counts, data.edges, data.expected
     (array([2, 4]), array([0.5, 2.5, 4.5]), 3.0)
@@ -64,8 +53,8 @@ def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
     found = np.asarray(ranks)
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
         raise ValueError(
-            f"ranks is no list of ranks: expected a vector of integers, given shape {found.shape} "
-            f"of type {found.dtype}. Collect region.rank(truth) over repeated samples."
+            "ranks is not a list of ranks: expected a vector of integers, given shape "
+            f"{found.shape} of type {found.dtype}. Collect region.rank(truth) over many samples."
         )
     if found.min() < 1 or found.max() > m:
         raise ValueError(
@@ -76,11 +65,11 @@ def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
         bars = max(b for b in range(1, min(m, _MOST_BARS) + 1) if m % b == 0)
     if bars < 1 or m % bars:
         raise ValueError(
-            f"bars does not divide m: expected a divisor of {m}, so that every bar counts as many "
-            f"ranks, given {bars}. Leave it out for a suitable one."
+            f"bars does not divide m: expected a divisor of {m}, so that every bar counts the same "
+            f"number of ranks, given {bars}. Leave it out for a suitable one."
         )
     edges = np.linspace(0, m, bars + 1) + 0.5
-    law, tail = binom(len(found), 1 / bars), (1 - _SURELY) / (2 * bars)
+    law, tail = binom(len(found), 1 / bars), (1 - _CONFIDENCE) / (2 * bars)
     return RanksData(
         edges=edges,
         counts=np.histogram(found, edges)[0],
@@ -91,18 +80,18 @@ def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
 
 
 def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw a histogram of ranks against the uniform law that exactness predicts.
+    """Draw a histogram of ranks; exact regions have uniformly distributed ranks of the truth.
 
     Parameters
     ----------
     ranks : sequence of int
-        Ranks of the true function over independent samples, each with a seed of its own.
+        Ranks of the true function over independent samples, each with its own seed.
     m : int
-        Number of statistics of each region: the largest rank possible.
+        Number of statistics of each region, which is the largest possible rank.
     bars : int, optional
         A divisor of m; by default the largest up to 20.
     ax : Axes, optional
-        Where to draw; by default a new figure.
+        By default those of a new figure.
 
     Returns
     -------
@@ -110,8 +99,6 @@ def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import LinearRegression
     >>> found = []
     >>> for seed in range(40):
     ...     X, y, truth = ua.datasets.linear(n=20, d=1, random_state=seed)
@@ -123,24 +110,17 @@ def ranks(ranks: Any, m: int, bars: int | None = None, ax: Axes | None = None) -
     """
     ax = new_axes(ax)
     data = ranks_data(ranks, m, bars)
-    width = np.diff(data.edges)
-    ax.bar(
-        data.edges[:-1],
-        data.counts,
-        width,
-        align="edge",
-        color=tints(1, lightest=0.5)[0],
-        edgecolor="white",
-    )
-    ax.axhline(data.expected, color=BLACK, linewidth=1.4, label="uniform law")
-    between = "all bars end between these with probability 99 %, if uniform"
+    style: dict[str, Any] = {"color": tints(1, lightest=0.5)[0], "edgecolor": "white"}
+    ax.bar(data.edges[:-1], data.counts, np.diff(data.edges), align="edge", **style)
+    ax.axhline(data.expected, color=BLACK, linewidth=1.4, label="expected for uniform ranks")
+    between = f"simultaneous {percent(_CONFIDENCE)} limits for uniform ranks"
     for height, label in ((data.low, between), (data.high, None)):
         ax.axhline(height, color=VERMILION, linewidth=1.2, linestyle="--", label=label)
     ax.set(
-        xlabel=f"rank of the candidate, 1 to {m}",
-        ylabel=f"how often, of {data.counts.sum()} samples",
+        xlabel=f"rank of the candidate (1 to {m})",
+        ylabel=f"count ({data.counts.sum()} samples)",
         xlim=(data.edges[0], data.edges[-1]),
         ylim=(0, 1.1 * max(data.counts.max(), data.high)),
     )
-    legend_above(ax, "", columns=1)
+    legend_above(ax, [], columns=1)
     return ax

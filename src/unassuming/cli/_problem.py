@@ -1,0 +1,144 @@
+"""The table, the model and the settings that ``region`` and ``test`` work on."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Option
+
+from unassuming.cli._models import RECIPES, Model, build
+from unassuming.cli._sources import Source
+from unassuming.cli._tables import Columns, choose
+from unassuming.noise import NAMED
+
+Seed = Annotated[int, Option(min=0, help="Seed of all random numbers.")]
+Levels = Annotated[list[float], Option("--level", help="Confidence level; repeatable.")]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The options that both commands share, as they were given."""
+
+    data: Annotated[
+        Path,
+        Argument(
+            exists=True,
+            dir_okay=False,
+            help="Table of observations, .csv (with a header) or .parquet.",
+        ),
+    ]
+    target: Annotated[str, Option(help="Column to explain.")]
+    features: Annotated[
+        str | None, Option(metavar="A,B,...", help="Input columns; default: all other columns.")
+    ] = None
+    model: Annotated[
+        Model,
+        Option(
+            help="spline: ridge on cubic splines of each feature (up to 8 knots). krr: kernel "
+            "ridge. ridge, ols: linear. svr, klasso, huber: kernel machines. ls-svc, logistic: "
+            "classifiers for two labels."
+        ),
+    ] = Model.SPLINE
+    kernel: Annotated[
+        str | None,
+        Option(
+            help="rbf, laplacian, poly, linear, ...: kernel of krr, svr, klasso, huber (default "
+            "rbf) and ls-svc (default linear)."
+        ),
+    ] = None
+    gamma: Annotated[
+        float | None,
+        Option(
+            help="Width parameter of the kernel on standardised inputs; default: 1 / number of "
+            "features, which does not depend on the target."
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        Option(help="Penalty of spline (default 0.1), ridge, krr, klasso and huber (default 1)."),
+    ] = None
+    C: Annotated[
+        float | None, Option("--C", help="Cost of errors in svr, ls-svc, logistic; default 1.")
+    ] = None
+    epsilon: Annotated[
+        float | None,
+        Option(
+            help="svr: errors up to this size cost nothing (default 0.1); huber: size of error at "
+            "which the loss becomes linear (default 1)."
+        ),
+    ] = None
+    noise: Annotated[
+        str | None,
+        Option(
+            help=f"Assumption on the noise: {', '.join(NAMED)}; default: symmetric, and labels for "
+            "classifiers."
+        ),
+    ] = None
+    m: Annotated[
+        str,
+        Option(
+            "--m", help="Number of statistics: levels are multiples of 1/m. group: the whole group."
+        ),
+    ] = "100"
+    seed: Seed = 0
+    levels: Levels = (0.9, 0.5)  # type: ignore[assignment]  # a dataclass refuses a list
+    drop_missing: Annotated[
+        bool, Option("--drop-missing", help="Leave out rows with missing values.")
+    ] = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Hyper-parameters of the model that were given."""
+        names = ("kernel", "gamma", "alpha", "C", "epsilon")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of `confidence_region`."""
+        return {"noise": self.noise, "m": self._statistics(), "random_state": self.seed}
+
+    def _statistics(self) -> int | str:
+        if self.m == "group":
+            return self.m
+        try:
+            return int(self.m)
+        except ValueError as error:
+            raise ValueError(
+                f"--m is not a number: expected an integer >= 2, or group, given {self.m!r}. Try "
+                "--m 100."
+            ) from error
+
+    def columns(self, source: Source, candidate: str | None = None) -> Columns:
+        """Find the columns in the table."""
+        return choose(
+            source,
+            self.target,
+            self.features,
+            candidate,
+            labels=RECIPES[self.model].classify,
+            drop_missing=self.drop_missing,
+        )
+
+    def estimator(self, rows: int, features: int) -> Any:
+        """Return the model for a table of that size."""
+        return build(self.model, (rows, features), self.options)
+
+
+def problem_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of `Problem`; it receives them as its first argument."""
+    shared = inspect.signature(Problem, eval_str=True).parameters
+    _, *own = inspect.signature(command, eval_str=True).parameters.values()
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        command(Problem(**{name: given.pop(name) for name in shared}), **given)
+
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own)]
+    parameters.sort(key=lambda p: p.default is not p.empty)  # required ones first
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
