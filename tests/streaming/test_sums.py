@@ -53,7 +53,7 @@ def test_sums_are_those_of_all_rows(rows, name, cuts, intercept):
     np.testing.assert_allclose((R.T @ E @ R) / scale, moved / scale, atol=1e-13)
 
 
-def test_a_tame_part_joins_one_that_is_not():
+def test_a_plain_part_joins_one_that_is_not():
     Z, noise = ROWS["tame"].copy(), NOISES["signs"]
     Z[30:, 3] = 7.0  # constant there, beside the intercept
     _, turned, plain = summed(Z, noise, [0, 30])

@@ -1,4 +1,4 @@
-"""Code in plain words: what can be told of an estimator without saving it, to be compared later."""
+"""Descriptions of code: estimators and functions are not saved, but can be compared later."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from unassuming._tables import as_plain
 
 _DEEPEST = 12
-# They change how something is computed, not what.
+# These parameters change how something is computed, but not the result.
 _WITHOUT_EFFECT = {"n_jobs", "verbose", "memory", "cache_size"}
 
 
 def described(value: Any, depth: int = 0) -> dict[str, Any]:
-    """Return classes, parameters and names of functions, all the way down, as JSON has them."""
+    """Return classes, parameters and names of functions, at every depth, in JSON's types."""
     plain, possible = as_plain(value)
     if possible:
         return {"value": plain}
@@ -59,13 +59,13 @@ def _all_of(inside: dict[str, Any], depth: int) -> dict[str, Any]:
 
 
 def difference(saved: Any, found: Any, path: str = "") -> tuple[str, str, str] | None:
-    """Return where two descriptions differ first and what each says there; None if nowhere.
+    """Return the first place where two descriptions differ, with both values; None if none does.
 
-    Parameters that only one of them has are those of another version, and are passed over.
+    Parameters that only one of them has belong to another version, and are ignored.
     """
     if _same(saved, found):
         return None
-    here = (path, _told(saved), _told(found))
+    here = (path, _shown(saved), _shown(found))
     for kind in ("parameters", "items"):
         if not (kind in saved and kind in found and saved.get("class") == found.get("class")):
             continue
@@ -83,17 +83,17 @@ def difference(saved: Any, found: Any, path: str = "") -> tuple[str, str, str] |
 
 
 def _below(path: str, name: str) -> str:
-    """Return the name of a parameter of a step; positions within a step are left out."""
+    """Return the path of a parameter of a step; positions within a step are omitted."""
     step = name.split(":")[-1]
     return path if path and step.isdigit() else f"{path}.{step}".lstrip(".")
 
 
 def _same(saved: Any, found: Any) -> bool:
-    """Whether two are equal, where not-a-number is equal to itself."""
+    """Whether two descriptions are equal; not-a-number is equal to itself."""
     return json.dumps(saved, sort_keys=True) == json.dumps(found, sort_keys=True)
 
 
-def _told(entry: dict[str, Any]) -> str:
+def _shown(entry: dict[str, Any]) -> str:
     if "value" in entry:
         text = repr(entry["value"])
         return text if len(text) <= 60 else f"{text[:57]}..."

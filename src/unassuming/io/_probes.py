@@ -1,8 +1,8 @@
-"""Where a saved region and the one built again are compared: what code does cannot be read.
+"""Points at which a saved region and the one built again are compared, since code is not saved.
 
-Candidates near and far, whose ranks must be found again; and inputs between and beyond those of the
-data, at which the transformers and the kernel must give the same values. Code that differs at
-other inputs alone goes unnoticed.
+Candidates near the estimate and far from it must have the same ranks. At inputs between and beyond
+those of the data, the transformers and the kernel must give the same values. Code that differs only
+at other inputs goes unnoticed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from unassuming._errors import NotAvailable
+from unassuming._tables import as_table
 from unassuming._typing import Array
-from unassuming.inputs import column_at, is_frame
+from unassuming.inputs import column_at, is_frame, row_count
 from unassuming.objectives import Design
 from unassuming.regions import Region
 
@@ -25,7 +26,7 @@ _ROWS = 6  # of each kind
 
 
 def probe_candidates(region: Region) -> Array:
-    """Return candidates near and far, whose ranks must be found again."""
+    """Return candidates near the estimate and far from it."""
     try:
         centre = np.array(region.estimate)
     except (NotAvailable, ValueError):  # no minimum is known
@@ -37,7 +38,7 @@ def probe_candidates(region: Region) -> Array:
 
 
 def fingerprint(region: Region) -> tuple[Array, Array]:
-    """Return numbers that tell one set of features from another, and their sizes."""
+    """Return numbers that identify the features, and the size relative to which they round."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         rows = [_at_inputs(region), *(_at_new_inputs(region, row) for row in extra_rows(region))]
@@ -50,7 +51,7 @@ def same_fingerprint(saved: Array, region: Region) -> bool:
     found, size = fingerprint(region)
     if found.shape != saved.shape or not np.array_equal(np.isnan(found), np.isnan(saved)):
         return False
-    with np.errstate(all="ignore"):  # far out there may be infinities
+    with np.errstate(all="ignore"):  # far from the data there may be infinities
         close = np.abs(found - saved) <= 1e-7 * size
     return bool((close | np.isnan(saved) | (found == saved)).all())
 
@@ -65,7 +66,7 @@ def _at_inputs(region: Region) -> tuple[Array, Array]:
 def _at_new_inputs(region: Region, row: Any) -> tuple[Array, Array]:
     """Return features, rows of the design and the kernel itself, each as one number.
 
-    Transformers may refuse an input, such as an unknown category: not-a-number stands for that.
+    It is not-a-number if a transformer refuses the input, such as an unknown category.
     """
     try:
         features = region._transform(row)
@@ -86,27 +87,20 @@ def _weights(d: int, size: int) -> Array:
     return np.random.default_rng(1).uniform(0.5, 1.5, size=(1, size, d))
 
 
-# --- inputs that are not in the data --------------------------------------------------------------
-
-
 def extra_rows(region: Region) -> Iterator[Any]:
-    """Yield inputs one by one, as tables of the user's kind.
+    """Yield inputs that are not in the data, one by one, as tables of the same type.
 
-    Some take each column from another row, some lie halfway between two rows, some outside all.
+    Some take each column from another row, some lie halfway between two rows, some beyond all rows.
     """
     X = region.inputs
-    length = X.shape[0] if hasattr(X, "shape") else len(X)
-    rows = np.unique(np.linspace(0, length - 1, 2 * _ROWS).round().astype(np.intp))
+    rows = np.unique(np.linspace(0, row_count(X) - 1, 2 * _ROWS).round().astype(np.intp))
     if is_frame(X):
         yield from _of_frame(X, rows)
     elif sparse.issparse(X):
         for row in _numbers(X.tocsr()[rows].toarray()):
             yield type(X)(row)
     else:
-        table = np.asarray(X)
-        if isinstance(X, list) and table.dtype.kind in "US":
-            table = np.asarray(X, dtype=object)
-        taken = table[rows]
+        taken = as_table(X)[rows]
         if taken.ndim != 2:  # texts, for instance
             yield from (taken[j : j + 1] for j in range(len(taken)))
         elif taken.dtype.kind in "biuf":
@@ -129,7 +123,7 @@ def _mixed(table: Any) -> Iterator[Any]:
 
 
 def _between_and_beyond(column: Array) -> Array:
-    """Return numbers halfway between neighbours, and some outside on either side."""
+    """Return numbers halfway between consecutive entries, and some beyond all on either side."""
     middle = (column + np.roll(column, 1))[:_ROWS] / 2
     known = column[np.isfinite(column)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
@@ -139,7 +133,7 @@ def _between_and_beyond(column: Array) -> Array:
 
 
 def _of_frame(X: Any, rows: Any) -> Iterator[Any]:
-    """The same for a DataFrame; columns that are no plain numbers keep values they have."""
+    """Yield such rows of a DataFrame; columns that do not hold numbers keep their own values."""
     taken = X.iloc[rows].reset_index(drop=True) if hasattr(X, "iloc") else X[rows]
     count, names = len(rows), list(X.columns)
     for j in range(min(_ROWS, count)):
