@@ -60,7 +60,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """Return the bands of the region."""
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the estimator and build its region.
+        """Fit the estimator, build its region, and return self.
 
         Parameters
         ----------
@@ -68,10 +68,6 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             The data. For a classifier y has two different labels of any kind.
         sample_weight : array of shape (n,), optional
             Weights that do not depend on y, for the estimator and the region.
-
-        Returns
-        -------
-        self
         """
         seed = as_seed(self.random_state)
         estimator = self._model()
@@ -101,16 +97,12 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict as the estimator does.
+        """Predict as the estimator does; an array of shape (N,).
 
         Parameters
         ----------
         X : array or DataFrame
             Inputs.
-
-        Returns
-        -------
-        array of shape (N,)
         """
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(deepcopy(X)))

@@ -23,7 +23,7 @@ from unassuming.noise import Noise
 from unassuming.objectives import factory_for
 from unassuming.regions import ATTAINED, Band, Region
 
-_ATTAINED = "predict_set(X, kind='inner') and region_.band(X, inner=True) show what members say."
+_ATTAINED = "predict_set(X, kind='inner') and region_.band(X, inner=True) use only known members."
 
 
 def _if_model_has(name: str) -> Callable[[Any], Any]:
@@ -128,16 +128,12 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
     @_if_model_has("predict_proba")
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the estimator, if it has any.
+        """Return the probabilities of the estimator, (N, 2), if it has any.
 
         Parameters
         ----------
         X : array or DataFrame
             Inputs.
-
-        Returns
-        -------
-        array of shape (N, 2)
 
         Examples
         --------
@@ -152,16 +148,12 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
     @_if_model_has("decision_function")
     def decision_function(self, X: Any) -> Array:
-        """Return the decision function of the estimator, positive for the second class.
+        """Return the decision function of the estimator, (N,), positive for the second class.
 
         Parameters
         ----------
         X : array or DataFrame
             Inputs.
-
-        Returns
-        -------
-        array of shape (N,)
         """
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(deepcopy(X)))

@@ -31,17 +31,19 @@ def described(value: Any, depth: int = 0) -> dict[str, Any]:
         return {"items": {_label(j, item): described(item, depth + 1) for j, item in items}}
     if isinstance(value, dict):
         return {"items": {str(key): described(item, depth + 1) for key, item in value.items()}}
+    name = type(value).__name__
     if isinstance(value, partial):
+        name = "partial"
         inside = {"args": list(value.args), "keywords": value.keywords, "func": value.func}
-        return {"class": "partial", "parameters": _all_of(inside, depth)}
-    if hasattr(value, "get_params"):
+    elif hasattr(value, "get_params"):
         inside = value.get_params(deep=False)
     elif hasattr(value, "__name__"):
         return {"function": value.__name__}
     else:
         state = getattr(value, "__dict__", {})
-        inside = {name: entry for name, entry in state.items() if not name.startswith("_")}
-    return {"class": type(value).__name__, "parameters": _all_of(inside, depth)}
+        inside = {key: entry for key, entry in state.items() if not key.startswith("_")}
+    used = {key: inside[key] for key in sorted(inside) if key not in _WITHOUT_EFFECT}
+    return {"class": name, "parameters": {k: described(v, depth + 1) for k, v in used.items()}}
 
 
 def _label(j: int, item: Any) -> str:
@@ -50,35 +52,22 @@ def _label(j: int, item: Any) -> str:
     return f"{j}:{item[0]}" if named else str(j)
 
 
-def _all_of(inside: dict[str, Any], depth: int) -> dict[str, Any]:
-    return {
-        name: described(entry, depth + 1)
-        for name, entry in sorted(inside.items())
-        if name not in _WITHOUT_EFFECT
-    }
-
-
 def difference(saved: Any, found: Any, path: str = "") -> tuple[str, str, str] | None:
     """Return the first place where two descriptions differ, with both values; None if none does.
 
     Parameters that only one of them has belong to another version, and are ignored.
     """
-    if _same(saved, found):
+    if json.dumps(saved, sort_keys=True) == json.dumps(found, sort_keys=True):  # NaN equals NaN
         return None
     here = (path, _shown(saved), _shown(found))
     for kind in ("parameters", "items"):
-        if not (kind in saved and kind in found and saved.get("class") == found.get("class")):
-            continue
-        ours, theirs = saved[kind], found[kind]
-        if kind == "items" and set(ours) != set(theirs):
-            return here
-        for name in ours:
-            if name not in theirs:
-                continue
-            inner = difference(ours[name], theirs[name], _below(path, name))
-            if inner is not None:
-                return inner
-        return None
+        if kind in saved and kind in found and saved.get("class") == found.get("class"):
+            ours, theirs = saved[kind], found[kind]
+            if kind == "items" and set(ours) != set(theirs):
+                return here
+            both = (name for name in ours if name in theirs)
+            inner = (difference(ours[name], theirs[name], _below(path, name)) for name in both)
+            return next((place for place in inner if place is not None), None)
     return here
 
 
@@ -86,11 +75,6 @@ def _below(path: str, name: str) -> str:
     """Return the path of a parameter of a step; positions within a step are omitted."""
     step = name.split(":")[-1]
     return path if path and step.isdigit() else f"{path}.{step}".lstrip(".")
-
-
-def _same(saved: Any, found: Any) -> bool:
-    """Whether two descriptions are equal; not-a-number is equal to itself."""
-    return json.dumps(saved, sort_keys=True) == json.dumps(found, sort_keys=True)
 
 
 def _shown(entry: dict[str, Any]) -> str:

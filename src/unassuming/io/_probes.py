@@ -17,7 +17,7 @@ from scipy import sparse
 from unassuming._errors import NotAvailable
 from unassuming._tables import as_table
 from unassuming._typing import Array
-from unassuming.inputs import column_at, is_frame, row_count
+from unassuming.inputs import column_at, is_frame, row_count, rows_between
 from unassuming.objectives import Design
 from unassuming.regions import Region
 
@@ -123,7 +123,7 @@ def _mixed(table: Any) -> Iterator[Any]:
 
 
 def _between_and_beyond(column: Array) -> Array:
-    """Return numbers halfway between consecutive entries, and some beyond all on either side."""
+    """Return numbers halfway between consecutive entries, and six beyond all of them."""
     middle = (column + np.roll(column, 1))[:_ROWS] / 2
     known = column[np.isfinite(column)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
@@ -134,26 +134,26 @@ def _between_and_beyond(column: Array) -> Array:
 
 def _of_frame(X: Any, rows: Any) -> Iterator[Any]:
     """Yield such rows of a DataFrame; columns that do not hold numbers keep their own values."""
-    taken = X.iloc[rows].reset_index(drop=True) if hasattr(X, "iloc") else X[rows]
-    count, names = len(rows), list(X.columns)
-    for j in range(min(_ROWS, count)):
-        yield _frame(X, {n: column_at(taken, c)[[(j + c) % count]] for c, n in enumerate(names)})
-    numbers = {}
-    for c, name in enumerate(names):
-        values = column_at(taken, c).to_numpy()
+    sample = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    count, numeric = len(rows), False
+    few = np.arange(min(_ROWS, count))
+    many = np.arange(len(few) + 6)
+    mixed, beyond = {}, {}
+    for c, name in enumerate(X.columns):
+        column = column_at(sample, c)
+        values = column.to_numpy()
+        mixed[name] = _entries(column, (few + c) % count)
         if values.dtype.kind in "iuf":
-            numbers[name] = _between_and_beyond(values.astype(np.float64))
-    for j in range(len(next(iter(numbers.values()), []))):
-        yield _frame(
-            X,
-            {
-                name: numbers[name][[j]] if name in numbers else column_at(taken, c)[[j % count]]
-                for c, name in enumerate(names)
-            },
-        )
+            numeric, beyond[name] = True, _between_and_beyond(values.astype(np.float64))
+        else:
+            beyond[name] = _entries(column, many % count)
+    for columns in (mixed, beyond) if numeric else (mixed,):
+        table = type(X)(columns)
+        yield from (rows_between(table, j, j + 1) for j in range(len(table)))
 
 
-def _frame(X: Any, columns: dict[Any, Any]) -> Any:
-    """Return a frame of one row."""
-    plain = {n: c.reset_index(drop=True) if hasattr(c, "iloc") else c for n, c in columns.items()}
-    return type(X)(plain)
+def _entries(column: Any, positions: Any) -> Any:
+    """Return entries of a column of a DataFrame, by their positions."""
+    if hasattr(column, "iloc"):
+        return column.iloc[positions].reset_index(drop=True)
+    return column[positions.tolist()]

@@ -56,6 +56,7 @@ def write_checkpoint(
     if stream._sample is not None:
         inputs, store.arrays["features"] = stream._sample
         sample = store.put_table("sample", inputs)
+    names, possible = as_plain(features.inputs)
     header = {
         "kind": _KIND,
         "format": FORMAT,
@@ -69,7 +70,7 @@ def write_checkpoint(
         "nodes": [[*place, ledger.nodes[place].plain] for place in nodes],
         "pending": leaves,
         "width": features.width,
-        "inputs": _plain_names(features.inputs),
+        "inputs": names if possible else None,  # without names only the order is checked
         "columns": features.columns,
         "sample": sample,
         "note": dict(note or {}),
@@ -102,7 +103,11 @@ def read_checkpoint(
         rows[there] = some
         ledger.pending[leaf] = Pending(rows, there)
     if header["sample"] is not None:
-        _check_features(stream, store.get_table(header["sample"]), arrays["features"])
+        inputs, expected = store.get_table(header["sample"]), arrays["features"]
+        if not features.alike(features(inputs), expected):
+            given = "a pipeline with other features"
+            raise other_estimator("the same features of the same row", given, _FILE)
+        stream._sample = (inputs, expected)
     features.width = header["width"]
     names = header["inputs"]
     features.inputs = names and [tuple(c) if isinstance(c, list) else c for c in names]
@@ -131,12 +136,6 @@ def _read(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
     return header, arrays
 
 
-def _plain_names(names: list[Any] | None) -> Any:
-    """Return the names of columns if JSON can represent them; else only their order is checked."""
-    plain, possible = as_plain(names)
-    return plain if possible else None
-
-
 def _noise(saved: dict[str, Any], store: Store, given: Noise | None) -> Noise:
     """Return the assumption of the checkpoint, or the one given again if it is the same."""
     known = known_noise(saved, store)
@@ -161,15 +160,6 @@ def _estimator(saved: dict[str, Any], given: Any) -> Any:
         return known
     check_estimator(saved, given, _FILE, _LOAD)
     return given
-
-
-def _check_features(stream: StreamingRegion, inputs: Any, expected: Any) -> None:
-    """Refuse transformers that give other features of the same row than before."""
-    if not stream._features.alike(stream._features(inputs), expected):
-        raise other_estimator(
-            "the same features of the same row", "a pipeline with other features", _FILE
-        )
-    stream._sample = (inputs, expected)
 
 
 def _refused(path: AnyPath, why: str) -> ValueError:

@@ -33,7 +33,6 @@ class CompressedNoise(Noise):
 
     def apply(self, drawn: Array, residuals: Array, fitted: Array | None) -> Array:
         """Transform vectors (..., 2h) whose second half is zero; returns (..., size, 2h)."""
-        del fitted
         size, n, half = drawn.shape
         vectors = residuals[..., :half].reshape(-1, half)
         moved = vectors @ drawn.reshape(-1, half).T

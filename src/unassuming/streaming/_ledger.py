@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
+from unassuming.streaming._sums import Part, Sums
 
 Node = tuple[int, int]
 """A complete node of the tree: its height, and its number among the nodes of that height."""
-
-
-class Summation(Protocol):
-    """How rows are summed, and sums joined."""
-
-    def __call__(self, Z: Array, first: int, /) -> Any:
-        """Return the sums of consecutive rows (count, k), the first of which has that number."""
-
-    def join(self, one: Any, two: Any, /) -> Any:
-        """Return the sums of the rows of both, which stay as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +40,7 @@ class Ledger:
 
     def __init__(self, leaf_rows: int) -> None:
         self.leaf_rows = leaf_rows
-        self.nodes: dict[Node, Any] = {}  # sums of complete nodes
+        self.nodes: dict[Node, Part] = {}  # sums of complete nodes
         self.pending: dict[int, Pending] = {}  # incomplete leaves, by number
         self.spans: list[tuple[int, int]] = []  # ranges [first, stop) of rows, sorted and disjoint
 
@@ -64,30 +54,30 @@ class Ledger:
         """The number after that of the last row."""
         return self.spans[-1][1] if self.spans else 0
 
-    def plus(self, first: int, rows: Array, summed: Summation) -> Ledger:
+    def plus(self, first: int, rows: Array, sums: Sums) -> Ledger:
         """Return a ledger with rows first, first + 1, ... as well; none may be present already."""
         draft = self._draft([(first, first + len(rows))] if len(rows) else [])
         start, size = 0, self.leaf_rows
         while start < len(rows):
             leaf, offset = divmod(first + start, size)
             stop = min(len(rows), start + size - offset)
-            part = rows[start:stop]
-            if len(part) == size:
-                draft._complete((0, leaf), summed(part, leaf * size), summed)
+            some = rows[start:stop]
+            if len(some) == size:
+                draft._complete((0, leaf), sums(some, leaf * size), sums)
             else:
                 where = np.zeros(size, dtype=np.bool_)
-                where[offset : offset + len(part)] = True
-                draft._wait(leaf, where, part, summed)
+                where[offset : offset + len(some)] = True
+                draft._wait(leaf, where, some, sums)
             start = stop
         return draft
 
-    def merged(self, other: Ledger, summed: Summation) -> Ledger:
+    def merged(self, other: Ledger, sums: Sums) -> Ledger:
         """Return a ledger with all rows of another one as well; none may be present already."""
         draft = self._draft(other.spans)
-        for place, sums in sorted(other.nodes.items()):
-            draft._complete(place, sums, summed)
+        for place in sorted(other.nodes):
+            draft._complete(place, other.nodes[place], sums)
         for leaf, pending in other.pending.items():
-            draft._wait(leaf, pending.there, pending.rows[pending.there], summed)
+            draft._wait(leaf, pending.there, pending.rows[pending.there], sums)
         return draft
 
     def _draft(self, spans: list[tuple[int, int]]) -> Ledger:
@@ -97,15 +87,15 @@ class Ledger:
         draft.spans = self._joined(spans)
         return draft
 
-    def total(self, summed: Summation) -> Any:
+    def total(self, sums: Sums) -> Part:
         """Return the sums over rows 0, ..., n - 1, which must all be present."""
         parts = dict(self.nodes)
         for leaf, pending in self.pending.items():
-            parts[0, leaf] = summed(pending.rows[pending.there], leaf * self.leaf_rows)
+            parts[0, leaf] = sums(pending.rows[pending.there], leaf * self.leaf_rows)
         ordered = sorted(parts, key=lambda place: place[1] << place[0])
         total = parts[ordered[-1]]
         for place in reversed(ordered[:-1]):  # from the small nodes at the end to the large ones
-            total = summed.join(parts[place], total)
+            total = sums.join(parts[place], total)
         return total
 
     def waiting(self) -> Array | None:
@@ -139,7 +129,7 @@ class Ledger:
                 joined.append((first, stop))
         return joined
 
-    def _wait(self, leaf: int, where: BoolArray, rows: Array, summed: Summation) -> None:
+    def _wait(self, leaf: int, where: BoolArray, rows: Array, sums: Sums) -> None:
         """Keep rows of an incomplete leaf; sum the leaf if these complete it."""
         pending = self.pending.get(leaf)
         if pending is None:
@@ -149,16 +139,15 @@ class Ledger:
         there = pending.there | where
         if there.all():
             self.pending.pop(leaf, None)
-            sums = summed(pending.rows, leaf * self.leaf_rows)
-            self._complete((0, leaf), sums, summed)
+            self._complete((0, leaf), sums(pending.rows, leaf * self.leaf_rows), sums)
         else:
             self.pending[leaf] = Pending(pending.rows, there)
 
-    def _complete(self, place: Node, sums: Any, summed: Summation) -> None:
+    def _complete(self, place: Node, part: Part, sums: Sums) -> None:
         """Store the sums of a node, joined with its sibling as long as that is complete."""
         height, number = place
         while (height, number ^ 1) in self.nodes:
             other = self.nodes.pop((height, number ^ 1))
-            sums = summed.join(other, sums) if number & 1 else summed.join(sums, other)
+            part = sums.join(other, part) if number & 1 else sums.join(part, other)
             height, number = height + 1, number >> 1
-        self.nodes[height, number] = sums
+        self.nodes[height, number] = part

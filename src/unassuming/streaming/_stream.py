@@ -136,7 +136,7 @@ class StreamingRegion:
     def partial_fit(
         self, X: Any, y: Any, *, first_row: int | None = None, sample_weight: Any = None
     ) -> Self:
-        """Add rows, any number of them.
+        """Add rows, any number of them, and return the stream itself.
 
         Parameters
         ----------
@@ -147,11 +147,6 @@ class StreamingRegion:
             `next_row`. A shard that will be merged has to say where it starts.
         sample_weight : array, optional
             Positive weights that do not depend on y; not for permutations.
-
-        Returns
-        -------
-        StreamingRegion
-            The stream itself.
         """
         rows = row_count(X)
         first = self.next_row if first_row is None else as_row_number(first_row)
@@ -174,18 +169,12 @@ class StreamingRegion:
         return self
 
     def merge(self, other: StreamingRegion) -> Self:
-        """Add all rows of another stream, which stays as it is.
-
-        Both streams need the same model, assumption, m and seed, and no row may be in both.
+        """Add all rows of another stream, which stays as it is, and return the stream itself.
 
         Parameters
         ----------
         other : StreamingRegion
-
-        Returns
-        -------
-        StreamingRegion
-            The stream itself.
+            With the same model, assumption, m and seed, and without any row of this stream.
         """
         if not isinstance(other, StreamingRegion):
             raise TypeError(
@@ -208,15 +197,10 @@ class StreamingRegion:
         return self
 
     def region(self) -> Region:
-        """Return the region of all rows so far.
+        """Return the region of all rows so far, with the whole geometry of a quadratic region.
 
         Rows 0 to n - 1 must all be present. More rows can be added afterwards, for another region.
-
-        Returns
-        -------
-        Region
-            With the ranks of coefficient vectors and the whole geometry of a quadratic region.
-            Methods that need the rows themselves raise `unassuming.NotAvailable`.
+        Methods of the region that need the rows themselves raise `unassuming.NotAvailable`.
         """
         return region_of(self, "random")
 
@@ -263,7 +247,7 @@ class StreamingRegion:
         return stream
 
     def _sums(self) -> Sums:
-        """Return the summation of rows [Φ, y]; the number of columns is known by now."""
+        """Return the summation of rows [Φ, y]; the first chunk has fixed their width."""
         assert self._features.width is not None
         width = self._features.width + self._intercept + 1
         return sums_for(self.noise, self._key, self.m, width, intercept=self._intercept)

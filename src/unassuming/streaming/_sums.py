@@ -135,12 +135,9 @@ class SignSums(Sums):
     def _space(self, count: int) -> tuple[Array, Array, Array]:
         """Return working space, reused from leaf to leaf: allocating it takes time."""
         if self._kept is None or len(self._kept[0]) != count:
-            k, empty = self.width, np.empty
-            self._kept = (
-                empty((count, self.m - 1)),
-                empty((k, count)),
-                empty((_PRODUCTS + k, count)),
-            )
+            k = self.width
+            flips, columns = np.empty((count, self.m - 1)), np.empty((k, count))
+            self._kept = flips, columns, np.empty((_PRODUCTS + k, count))
         return self._kept
 
     def unpack(self, moved: Array) -> Array:
