@@ -17,7 +17,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
 from unassuming import _archive
-from unassuming.noise._signs import SignFlips
+from unassuming.noise import SignFlips
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 2600

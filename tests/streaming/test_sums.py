@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unassuming as ua
-from unassuming.noise._counter_draws import draw_key
+from unassuming.noise import draw_key
 from unassuming.streaming._sums import orthonormal, sums_for
 
 N, K, M = 60, 4, 9

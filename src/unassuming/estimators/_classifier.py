@@ -23,7 +23,9 @@ from unassuming.noise import Noise
 from unassuming.objectives import factory_for
 from unassuming.regions import ATTAINED, Band, Region
 
-_ATTAINED = "predict_set(X, kind='inner') and region_.band(X, inner=True) use only known members."
+_ATTAINED = (
+    "predict_set(X, kind='inner') and region_.band(X, inner=True) give results that members attain."
+)
 
 
 def _if_model_has(name: str) -> Callable[[Any], Any]:
