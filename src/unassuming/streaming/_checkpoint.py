@@ -165,6 +165,6 @@ def _estimator(saved: dict[str, Any], given: Any) -> Any:
 def _refused(path: AnyPath, why: str) -> ValueError:
     return ValueError(
         "the file is not a checkpoint: expected a file that StreamingRegion.save has written, "
-        f"whole and unchanged, given {os.fspath(path)}: {why}. It is left as it is: use another "
-        "checkpoint, or start again without one."
+        f"whole and unchanged, given {os.fspath(path)}: {' '.join(why.split())}. It is left as it "
+        "is: use another checkpoint, or start again without one."
     )
