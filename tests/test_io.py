@@ -313,7 +313,7 @@ def test_columns_that_are_no_numbers_or_text_are_refused(tmp_path):
 def test_code_is_given_again(model, tmp_path):
     region = build(model)
     ua.save(region, tmp_path / "region")
-    with pytest.raises(ValueError, match="estimator is needed to load this region"):
+    with pytest.raises(ValueError, match="estimator is needed to load the saved region"):
         ua.load(tmp_path / "region")
     assert_same(ua.load(tmp_path / "region", estimator=model), region)
 
@@ -540,7 +540,7 @@ def test_only_regions_are_saved(tmp_path):
 
 # --- damaged and foreign files --------------------------------------------------------------------
 
-SENTENCE = r"^the file is no saved region: expected a file that ua\.save has written.*Save the"
+SENTENCE = r"^the file is not a saved region: expected a file that ua\.save has written.*Save the"
 
 
 def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path):
@@ -648,7 +648,7 @@ def test_any_change_of_the_content_is_found_out_by_the_hash(tmp_path):
 
 def test_changed_outputs_are_found_out_by_the_ranks(tmp_path):
     path = rewritten(build(Ridge(0.5)), tmp_path / "region", array("y", lambda y: y[::-1].copy()))
-    with pytest.raises(ValueError, match="the ranks of the candidates in it are not found again"):
+    with pytest.raises(ValueError, match="its candidates no longer have the ranks that it lists"):
         ua.load(path)
 
 
@@ -738,7 +738,7 @@ def peak_of_loading(path):
 
 def test_an_array_larger_than_the_file_is_not_allocated(tmp_path):
     peak, sentence = peak_of_loading(with_member(tmp_path / "region", "a.npy", huge((10**11,))))
-    assert "its part a is no array of numbers or text" in sentence
+    assert "its part a is not an array of numbers or text" in sentence
     assert peak < 10**6
 
 

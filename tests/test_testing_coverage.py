@@ -415,7 +415,7 @@ def never(rng):
         ({"norm_bound": "x"}, "norm_bound is out of range"),
         ({"resamples": 0}, "resamples is out of range"),
         ({"confidence": 95}, "confidence is out of range"),
-        ({"random_state": "x"}, "no source of randomness"),
+        ({"random_state": "x"}, "random_state is"),
         ({"data": 3}, "make_data is out of range: expected a function"),
     ],
     ids=str,
@@ -435,7 +435,7 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr("time.monotonic", iter(range(0, 1000, 5)).__next__)
-    list(_coverage._told(iter("abc"), 3))
+    list(_coverage._with_progress(iter("abc"), 3))
     assert "2 of 3 repetitions" in capsys.readouterr().err
 
 

@@ -149,7 +149,7 @@ class SmallGroup(ua.noise.Symmetric):
         (Rounding(), "exact_arithmetic and changes the size"),
         (Biased(), "rank of the noise is not uniform"),
         (OneRow(), "rank of the noise is not uniform"),
-        (NoGroup(), "is no group"),
+        (NoGroup(), "is not a group"),
         (Twice(), "lists elements twice"),
         (SmallGroup(), "draws something that .* does not list"),
     ],
@@ -280,7 +280,7 @@ def test_a_plain_objective_keeps_the_laws():
         (NotTheMinimum, "is not zero at the estimate"),
         (ScaledByOutputs, "the gradient of ScaledByOutputs depends on y"),
         (WeightedByOutputs, "the statistic of WeightedByOutputs depends on y"),
-        (FittedToOutputs, "the fitted values of FittedToOutputs depends on y"),
+        (FittedToOutputs, "the fitted values of FittedToOutputs depend on y"),
         (CoefficientsOfOutputs, "coefficients depends on y"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Tables and values as plain arrays and JSON, and back: what a file without code can hold."""
+"""Tables and values as plain arrays and JSON, and back, for files that hold no code."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-_PLAIN_KINDS = "biufcmMUS"  # what NumPy stores without pickling
+_PLAIN_KINDS = "biufcmMUS"  # kinds of arrays that NumPy stores without pickling
+_POLARS_NUMBERS = (
+    *("Boolean", "Float32", "Float64", "Int8", "Int16", "Int32", "Int64"),
+    *("UInt8", "UInt16", "UInt32", "UInt64"),
+)
+_POLARS_TEXT = ("String", "Categorical", "Enum")
+_POLARS = (*_POLARS_NUMBERS, *_POLARS_TEXT, "Date", "Datetime", "Duration", "Time")
 
 
 def as_plain(value: Any) -> tuple[Any, bool]:
-    """Return a value as JSON has it, and whether that is possible."""
+    """Return a value in terms of JSON's types, and whether that is possible."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -28,14 +34,21 @@ def as_plain(value: Any) -> tuple[Any, bool]:
     return None, False
 
 
+def as_table(X: Any) -> Any:
+    """Return inputs as an array; in a list with text, numbers stay numbers."""
+    values = np.asarray(X)
+    text = isinstance(X, list) and values.dtype.kind in "US"
+    return np.asarray(X, dtype=object) if text else values
+
+
 class Store:
-    """Named arrays, and how to find one's way back from them to what was put in."""
+    """Named arrays; each ``put`` method returns an entry from which ``get`` restores the value."""
 
     def __init__(self, arrays: dict[str, Any] | None = None) -> None:
         self.arrays: dict[str, Any] = {} if arrays is None else arrays
 
     def put(self, name: str, values: Any, what: str = "") -> dict[str, Any]:
-        """Keep an array of numbers, or a list of text and other plain values."""
+        """Store an array of numbers, or a list of text and other plain values."""
         array = np.asarray(values)
         if array.dtype.kind in _PLAIN_KINDS:
             self.arrays[name] = array
@@ -47,7 +60,7 @@ class Store:
         return {"values": plain, "shape": list(array.shape)}
 
     def get(self, entry: dict[str, Any]) -> Any:
-        """Return what `put` kept."""
+        """Return the values that `put` stored."""
         if "array" in entry:
             return self.arrays[entry["array"]]
         array = np.empty(len(entry["values"]), dtype=object)
@@ -55,7 +68,7 @@ class Store:
         return array.reshape(entry["shape"])
 
     def put_transformations(self, name: str, drawn: Any) -> dict[str, Any]:
-        """Keep an array of transformations; signs as bits, positions in as few bytes as can be."""
+        """Store an array of transformations; signs as bits, positions in the smallest type."""
         array = np.asarray(drawn)
         if array.dtype.kind not in "biuf":
             raise _not_plain("the drawn transformations", drawn)
@@ -68,7 +81,7 @@ class Store:
         return self.put(name, array)
 
     def get_transformations(self, entry: dict[str, Any]) -> Any:
-        """Return what `put_transformations` kept."""
+        """Return the array that `put_transformations` stored."""
         if "positions" in entry:
             return self.arrays[entry["positions"]].astype(np.intp)
         if "signs" not in entry:
@@ -80,7 +93,7 @@ class Store:
         return (1 - 2 * np.unpackbits(packed, count=count).astype(np.int8)).reshape(shape)
 
     def put_table(self, name: str, X: Any) -> dict[str, Any]:
-        """Keep inputs: an array, a sparse matrix, a pandas or polars DataFrame."""
+        """Store inputs: an array, a sparse matrix, a pandas or polars DataFrame."""
         if sparse.issparse(X):
             table = X.tocoo()
             self.arrays[f"{name}_data"] = table.data
@@ -92,13 +105,10 @@ class Store:
             put = self._put_pandas if library == "pandas" else self._put_polars
             columns = [put(f"{name}_{j}", X, j, label) for j, label in enumerate(X.columns)]
             return {"kind": library, "columns": columns}
-        values = np.asarray(X)
-        if isinstance(X, list) and values.dtype.kind in "US":  # numbers beside text stay numbers
-            values = np.asarray(X, dtype=object)
-        return {"kind": "array", "values": self.put(name, values, name)}
+        return {"kind": "array", "values": self.put(name, as_table(X), name)}
 
     def get_table(self, entry: dict[str, Any]) -> Any:
-        """Return what `put_table` kept."""
+        """Return the inputs that `put_table` stored."""
         kind = entry["kind"]
         if kind == "array":
             return self.get(entry["values"])
@@ -140,31 +150,28 @@ class Store:
     def _put_polars(self, name: str, X: Any, j: int, label: str) -> dict[str, Any]:
         series = X.to_series(j)
         kind, missing = type(series.dtype).__name__, series.is_null().to_numpy()
-        if kind not in _POLARS_NUMBERS + _POLARS_TIMES + _POLARS_TEXT:
+        if kind not in _POLARS:
             raise _not_plain(f"column {label!r} of X", series.dtype)
         if missing.any():
             self.arrays[f"{name}_missing"] = missing
         if kind in _POLARS_TEXT:
-            values = series.to_list()  # the text itself, of categories too
+            values = np.array(series.to_list(), dtype=object)  # also the text of categories
         else:
             whole = series.to_physical()
             values = whole.fill_null(False if kind == "Boolean" else 0).to_numpy()
-        categories = series.dtype.categories.to_list() if kind == "Enum" else None
         return {
             "label": label,
             "dtype": kind,
             "unit": getattr(series.dtype, "time_unit", None),
             "zone": getattr(series.dtype, "time_zone", None),
-            "categories": categories,
+            "categories": series.dtype.categories.to_list() if kind == "Enum" else None,
             "missing": f"{name}_missing" if missing.any() else None,
-            "values": self.put(name, np.array(values, dtype=object))
-            if kind in _POLARS_TEXT
-            else self.put(name, values),
+            "values": self.put(name, values),
         }
 
     def _get_polars(self, column: dict[str, Any], pl: Any) -> Any:
         kind = column["dtype"]
-        if kind not in _POLARS_NUMBERS + _POLARS_TIMES + _POLARS_TEXT:
+        if kind not in _POLARS:
             raise ValueError(f"a column of type {kind}")
         values = self.get(column["values"])
         series = pl.Series(column["label"], values.tolist() if kind in _POLARS_TEXT else values)
@@ -175,16 +182,8 @@ class Store:
         return series
 
 
-_POLARS_NUMBERS = (
-    *("Boolean", "Float32", "Float64", "Int8", "Int16", "Int32", "Int64"),
-    *("UInt8", "UInt16", "UInt32", "UInt64"),
-)
-_POLARS_TIMES = ("Date", "Datetime", "Duration", "Time")
-_POLARS_TEXT = ("String", "Categorical", "Enum")
-
-
 def _missing(entry: Any) -> bool:
-    """Whether this is None, or what pandas has for it. Not-a-number is a number, and stays one."""
+    """Whether this is None, or a missing value of pandas. Not-a-number counts as a number."""
     return entry is None or type(entry).__name__ in ("NAType", "NaTType")
 
 

@@ -148,7 +148,7 @@ def test_it_may_end_a_pipeline_and_be_cross_validated():
 @pytest.mark.parametrize(
     ("options", "y", "error", "message"),
     [
-        ({"estimator": Ridge()}, Y, TypeError, r"is no classifier.*ua\.ConfidenceRegressor"),
+        ({"estimator": Ridge()}, Y, TypeError, r"is not a classifier.*ua\.ConfidenceRegressor"),
         ({"level": 0.123}, Y, ValueError, "not admissible"),
         ({}, np.arange(N) % 3, ValueError, "Only binary .* given 3 classes"),
         ({}, np.zeros(N), ValueError, "has one class only"),

@@ -422,7 +422,7 @@ def test_what_a_pipeline_around_it_does_is_told(cls):
     outer = make_pipeline(UsesY(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0)).fit(X, Y)
     assert outer[0].scale_ != 1.0
     text = " ".join(cls.__doc__.split())
-    assert "a pipeline around this estimator hands them y" in text
+    assert "a pipeline around this estimator passes y to them" in text
     assert "SelectKBest" in text
 
 

@@ -194,7 +194,7 @@ def test_fit_params_are_cut_to_the_tuning_rows():
 
 @pytest.mark.parametrize("search", [Ridge(), RidgeCV(), GridSearchCV, None], ids=repr)
 def test_only_searches_are_taken(search):
-    with pytest.raises(TypeError, match="search is no search over hyper-parameters"):
+    with pytest.raises(TypeError, match="search is not a search over hyper-parameters"):
         ua.tuned_region(search, X, Y)
 
 
@@ -240,8 +240,12 @@ class NeverSearchCV(BaseEstimator):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"level": 0.9}, TypeError, "'level' is no option of a region.*chosen later"),
-        ({"noize": "symmetric"}, TypeError, "'noize' is no option of a region: expected one of"),
+        ({"level": 0.9}, TypeError, "'level' is not an option of a region.*chosen later"),
+        (
+            {"noize": "symmetric"},
+            TypeError,
+            "'noize' is not an option of a region: expected one of",
+        ),
         ({"noise": "gaussian"}, ValueError, "noise is not a known assumption"),
         ({"m": 1}, ValueError, "m must be an integer"),
         ({"m": "group"}, ValueError, "too large to enumerate"),

@@ -17,7 +17,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
 from unassuming import _archive
-from unassuming.noise._signs import SignFlips
+from unassuming.noise import SignFlips
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 2600
@@ -105,7 +105,7 @@ def pipeline(rows=100):
 
 def test_a_pipeline_is_given_again_and_checked(tmp_path):
     stream(pipeline()).partial_fit(X[:700], Y[:700]).save(tmp_path / "c")
-    with pytest.raises(ValueError, match="estimator is needed to go on"):
+    with pytest.raises(ValueError, match="estimator is needed to load the checkpoint"):
         ua.StreamingRegion.load(tmp_path / "c")
     with pytest.raises(ValueError, match="estimator is not the one of the checkpoint"):
         ua.StreamingRegion.load(tmp_path / "c", pipeline(90))
@@ -156,7 +156,7 @@ def test_a_damaged_file_is_one_clear_error_and_stays_as_it_is(kind, tmp_path):
     stream().partial_fit(X, Y).save(path)
     bad = damages(path.read_bytes())[kind]
     path.write_bytes(bad)
-    with pytest.raises(ValueError, match=r"the file is no checkpoint: .* It is left as it is"):
+    with pytest.raises(ValueError, match=r"the file is not a checkpoint: .* It is left as it is"):
         ua.StreamingRegion.load(path)
     assert path.read_bytes() == bad
 

@@ -270,7 +270,7 @@ def test_features_that_vary_less_than_their_means_are_known_are_refused():
     x = 1e9 + np.random.default_rng(0).uniform(-100, 100, size=(N, 1))
     model = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearRegression())
     stream = ua.StreamingRegion(model, random_state=0).partial_fit(x, data()[1])
-    with pytest.raises(ValueError, match="the features differ too little beside their means"):
+    with pytest.raises(ValueError, match="the features vary too little, compared with their means"):
         stream.region()
 
 

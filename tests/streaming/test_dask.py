@@ -135,7 +135,7 @@ REFUSED = {
     "permutations": (Ridge(), {"noise": "exchangeable"}, ValueError, "row by row"),
     "weighting": (Ridge(), {"weighting": "identity"}, ValueError, "weighting needs all rows"),
     "group": (Ridge(), {"m": "group"}, ValueError, "m must be known"),
-    "ties": (Ridge(), {"ties": "never"}, ValueError, "ties is unknown"),
+    "ties": (Ridge(), {"ties": "never"}, ValueError, "ties must be 'random'"),
 }
 
 

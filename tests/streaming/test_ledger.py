@@ -98,7 +98,7 @@ def test_rows_in_order_keep_few_sums():
 @pytest.mark.parametrize("again", [(0, 1), (6, 9), (9, 12), (3, 30), (25, 27)])
 def test_rows_that_are_there_already_are_refused_and_nothing_changes(again):
     ledger = filled([(0, 11), (25, 30)])
-    with pytest.raises(ValueError, match="overlap those that are there already"):
+    with pytest.raises(ValueError, match="overlap those that are present already"):
         ledger.plus(again[0], ROWS[slice(*again)], summed)
     with pytest.raises(ValueError, match="overlap"):
         ledger.merged(filled([again]), summed)

@@ -386,7 +386,7 @@ def test_a_stream_that_was_merged_stays_as_it_is():
 
 @pytest.mark.parametrize("first_row", [-1, 1.5, True, "3"])
 def test_first_row_is_a_row_number(first_row):
-    with pytest.raises(ValueError, match="first_row is no row number"):
+    with pytest.raises(ValueError, match="first_row is not a row number"):
         stream().partial_fit(X[:2], Y[:2], first_row=first_row)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unassuming as ua
-from unassuming.noise._counter_draws import draw_key
+from unassuming.noise import draw_key
 from unassuming.streaming._sums import orthonormal, sums_for
 
 N, K, M = 60, 4, 9
@@ -53,7 +53,7 @@ def test_sums_are_those_of_all_rows(rows, name, cuts, intercept):
     np.testing.assert_allclose((R.T @ E @ R) / scale, moved / scale, atol=1e-13)
 
 
-def test_a_tame_part_joins_one_that_is_not():
+def test_a_plain_part_joins_one_that_is_not():
     Z, noise = ROWS["tame"].copy(), NOISES["signs"]
     Z[30:, 3] = 7.0  # constant there, beside the intercept
     _, turned, plain = summed(Z, noise, [0, 30])

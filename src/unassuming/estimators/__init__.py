@@ -1,4 +1,4 @@
-"""The scikit-learn face: regions as estimators, and tuning that keeps the guarantee."""
+"""Regions as scikit-learn estimators, and tuning that keeps the guarantee."""
 
 from unassuming.estimators._classifier import ConfidenceClassifier
 from unassuming.estimators._regressor import ConfidenceRegressor

@@ -35,51 +35,44 @@ def tuned_region(
 ) -> Region:
     """Choose hyper-parameters on one part of the rows and build the region on the other.
 
-    The region never sees the noise that chose its hyper-parameters, so its guarantee holds as it
-    stands. The split is drawn at random, without looking at y, and reported: see ``region.tuning``.
+    The noise that chose the hyper-parameters does not enter the region, so its guarantee holds. The
+    split is drawn at random without looking at y; ``region.tuning`` reports it.
 
     Parameters
     ----------
-    search : GridSearchCV, RandomizedSearchCV or another search of that kind
-        Of an estimator that `unassuming.confidence_region` supports. It is copied, not changed.
+    search : GridSearchCV, RandomizedSearchCV or a similar search
+        Over an estimator that `unassuming.confidence_region` supports. It is copied, not changed.
     X, y : arrays or DataFrames
         The data.
     tune_size : float or int, default 0.5
-        The part of the rows that the search gets: a share between 0 and 1, or a number of rows.
-        Blocks of an assumption such as ``ua.noise.BlockSymmetric(blocks)`` stay together, since
-        their rows depend on each other; the share is then one of blocks. An assumption of your own
-        has to say that rows may be set aside: `noise.Noise.units`.
+        The part of the rows for the search: a share between 0 and 1, or a number of rows. Blocks
+        of an assumption such as ``ua.noise.BlockSymmetric(blocks)`` stay together, since their rows
+        depend on each other, and the share is one of blocks. A user-defined assumption has to
+        declare that rows may be set aside: `noise.Noise.units`.
     fit_params : dict, optional
-        What else ``search.fit`` takes, such as ``{"groups": groups}`` or
-        ``{"ridge__sample_weight": weights}``; entries with one item for each row are cut to the
-        rows of the search.
+        Further arguments of ``search.fit``, such as ``{"groups": groups}`` or
+        ``{"ridge__sample_weight": weights}``. Entries with one item for each row are restricted to
+        the rows of the search.
     random_state : int, Generator, RandomState or None
-        Source of the split, of what is random in the search and has no seed, and of the region's
+        Source of the split, of the unseeded random parts of the search, and of the region's
         transformations, all independent of each other.
     **region_options
         Passed to `unassuming.confidence_region`: noise, m, sample_weight, weighting, ties. Weights
-        are cut to the rows of the region. The search is not weighted by them, except that it
-        does not see rows of weight zero; `fit_params` can.
+        are restricted to the rows of the region. They do not weight the search (use `fit_params`
+        for that), but it does not get rows of weight zero.
 
     Returns
     -------
     Region
-        Of the rows that were not used for tuning, with ``region.tuning`` a `Tuning`.
+        The region of the rows that were not used for tuning; ``region.tuning`` is a `Tuning`.
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import Ridge
     >>> from sklearn.model_selection import GridSearchCV
-    >>> X, y, coefficients = ua.datasets.linear(n=80, random_state=0)
     >>> search = GridSearchCV(Ridge(), {"alpha": [0.01, 1.0, 100.0]})
     >>> region = ua.tuned_region(search, X, y, random_state=0)
-    >>> region.n
-    40
-    >>> print(region.tuning)
-    alpha=1.0, chosen on 40 other rows
-    >>> region.estimator
-    Ridge()
+    >>> print(region.estimator, region.n, region.tuning)
+    Ridge() 25 alpha=1.0, chosen on 25 other rows
     """
     check_search(search)
     seed = as_seed(random_state)
@@ -104,21 +97,18 @@ def tuned_region(
     if not hasattr(tuner, "best_params_"):
         raise ValueError(
             "search does not say which hyper-parameters are best: expected a search with one "
-            f"metric, or with refit= the name of one, given {search!r}. Set refit to the metric "
+            f"metric, or with the name of one as refit, given {search!r}. Set refit to the metric "
             "that decides."
         )
     best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
-    given = region_options.pop("sample_weight", None) is not None
-    region = confidence_region(
-        best,
-        *_safe_split(tuner, X, y, region_rows),
-        **region_options
-        | {
-            "noise": noise,
-            "sample_weight": weight[region_rows] if given else None,
-            "random_state": int(own.generate_state(1)[0]),
-        },
-    )
+    weighted = region_options.get("sample_weight") is not None
+    options = {
+        **region_options,
+        "noise": noise,
+        "sample_weight": weight[region_rows] if weighted else None,
+        "random_state": int(own.generate_state(1)[0]),
+    }
+    region = confidence_region(best, *_safe_split(tuner, X, y, region_rows), **options)
     region.tuning = Tuning(
         tuning_rows=used,
         region_rows=region_rows,
@@ -130,12 +120,18 @@ def tuned_region(
     return region
 
 
-def _split(
-    units: IntArray, tune_size: float, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
+def _split(units: IntArray, tune_size: Any, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Return the rows of the two parts, each sorted; rows of one unit go to the same part."""
     total = int(units.max()) + 1
-    count = _how_many(tune_size, total)
+    if isinstance(tune_size, Integral) and not isinstance(tune_size, bool):
+        count = int(tune_size)
+    elif isinstance(tune_size, Real) and 0 < float(tune_size) < 1:
+        count = round(float(tune_size) * total)
+    else:
+        raise ValueError(
+            "tune_size is out of range: expected a share strictly between 0 and 1, or a number of "
+            f"rows, given {tune_size!r}. Pass e.g. tune_size=0.5."
+        )
     if not 0 < count < total:
         raise ValueError(
             f"tune_size leaves one part empty: expected at least one of {total} "
@@ -145,14 +141,3 @@ def _split(
     chosen = np.zeros(total, dtype=np.bool_)
     chosen[rng.permutation(total)[:count]] = True
     return np.flatnonzero(chosen[units]), np.flatnonzero(~chosen[units])
-
-
-def _how_many(tune_size: Any, units: int) -> int:
-    if isinstance(tune_size, Integral) and not isinstance(tune_size, bool):
-        return int(tune_size)
-    if isinstance(tune_size, Real) and 0 < float(tune_size) < 1:
-        return round(float(tune_size) * units)
-    raise ValueError(
-        "tune_size is out of range: expected a share strictly between 0 and 1, or a number of "
-        f"rows, given {tune_size!r}. Pass e.g. tune_size=0.5."
-    )

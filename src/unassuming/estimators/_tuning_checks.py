@@ -1,4 +1,4 @@
-"""What can be known to be wrong before a search begins, which may take hours."""
+"""Checks before a search begins, which may take hours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.inputs import (
     SupervisedTransformer,
@@ -28,39 +27,29 @@ from unassuming.regions import confidence_region
 
 
 def check_search(search: Any) -> None:
-    name = type(search).__name__
-    if isinstance(search, BaseEstimator) and name.endswith("SearchCV"):
-        return
-    raise TypeError(
-        complaint(
-            "search",
-            "is no search over hyper-parameters",
-            "an instance of GridSearchCV, RandomizedSearchCV or a class like these",
-            search.__name__ if isinstance(search, type) else name,
-            "Wrap the model in GridSearchCV, or use ua.confidence_region if nothing is tuned.",
+    name = search.__name__ if isinstance(search, type) else type(search).__name__
+    if not isinstance(search, BaseEstimator) or not name.endswith("SearchCV"):
+        raise TypeError(
+            "search is not a search over hyper-parameters: expected an instance of GridSearchCV, "
+            f"RandomizedSearchCV or a class like these, given {name}. Wrap the model in "
+            "GridSearchCV, or use ua.confidence_region if nothing is tuned."
         )
-    )
 
 
 def check_before(search: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[Any, Noise, Array]:
-    """Check all that can be known before the search; return model, noise and all weights.
+    """Check the options and the data; return model, noise and the weights of all rows.
 
-    The model is None where the search itself chooses it.
+    The model is None if the search itself chooses it.
     """
     known = inspect.signature(confidence_region).parameters
     allowed = [name for name in known if name not in ("estimator", "X", "y", "random_state")]
     unknown = [name for name in options if name not in allowed]
     if unknown:
+        name = unknown[0]
+        later = "A level is chosen later: region.band(X, level=...)."
         raise TypeError(
-            complaint(
-                repr(unknown[0]),
-                "is no option of a region",
-                f"one of {', '.join(allowed)}",
-                f"{unknown[0]}={options[unknown[0]]!r}",
-                "A level is chosen later: region.band(X, level=...)."
-                if unknown[0] == "level"
-                else "Correct the name.",
-            )
+            f"{name!r} is not an option of a region: expected one of {', '.join(allowed)}, given "
+            f"{name}={options[name]!r}. {later if name == 'level' else 'Correct the name.'}"
         )
     model: Any = None
     if not _chooses_steps(search):
@@ -78,7 +67,7 @@ def check_before(search: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[
 
 
 def _chooses_steps(search: Any) -> bool:
-    """Whether the search replaces steps of a pipeline by others, the model perhaps."""
+    """Whether the search replaces steps of a pipeline, perhaps the model."""
     estimator = search.estimator
     if not isinstance(estimator, Pipeline):
         return False
@@ -91,7 +80,7 @@ def _chooses_steps(search: Any) -> bool:
 
 
 def _step_names(pipeline: Pipeline, before: str = "") -> set[str]:
-    """Return the names by which parameters call the steps, those of inner pipelines too."""
+    """Return the names of the steps in parameters, including those of inner pipelines."""
     found = {before + name for name, _ in pipeline.steps}
     for name, step in pipeline.steps:
         if isinstance(step, Pipeline):
@@ -100,21 +89,21 @@ def _step_names(pipeline: Pipeline, before: str = "") -> set[str]:
 
 
 def check_parts(noise: Noise, weight: Array, tuning: int, m: Any) -> None:
-    """Refuse parts that are too small to tune on, or to build a region of."""
+    """Refuse parts that are too small for the search or for the region."""
     count = int((weight > 0).sum())
-    for part, least, given in (("search", 2, tuning), ("region", 2, count)):
-        if given < least:
+    for part, given in (("search", tuning), ("region", count)):
+        if given < 2:
             raise ValueError(
-                f"tune_size leaves the {part} too few rows: expected at least {least} of positive "
+                f"tune_size leaves the {part} too few rows: expected at least 2 of positive "
                 f"weight, given {given}. Pass another share, or more data."
             )
     if isinstance(m, str):
         noise = noise if (weight > 0).all() else restricted(noise, weight > 0)
-        noise.group(count, modulo_sign=False)  # too large a group is refused
+        noise.group(count, modulo_sign=False)  # raises if the group is too large
 
 
 def check_transformers(search: Any, X: Any, y: Any) -> None:
-    """Refuse transformers that ask for y; any other trouble is left to the search."""
+    """Refuse transformers that need y; the search itself reports any other error."""
     transformers, _ = split_pipeline(search.estimator)
     if transformers is None:
         return
@@ -122,8 +111,7 @@ def check_transformers(search: Any, X: Any, y: Any) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fit_transform_without_y(transformers, deepcopy(X), y)
-    except TypeError as error:
-        if isinstance(error, SupervisedTransformer):
-            raise
-    except Exception:  # hyper-parameters to be chosen, perhaps
+    except SupervisedTransformer:
+        raise
+    except Exception:  # perhaps because of hyper-parameters that are still to be chosen
         return

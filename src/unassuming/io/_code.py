@@ -1,4 +1,4 @@
-"""Code in plain words: what can be told of an estimator without saving it, to be compared later."""
+"""Descriptions of code: estimators and functions are not saved, but can be compared later."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from unassuming._tables import as_plain
 
 _DEEPEST = 12
-# They change how something is computed, not what.
+# These parameters change how something is computed, but not the result.
 _WITHOUT_EFFECT = {"n_jobs", "verbose", "memory", "cache_size"}
 
 
 def described(value: Any, depth: int = 0) -> dict[str, Any]:
-    """Return classes, parameters and names of functions, all the way down, as JSON has them."""
+    """Return classes, parameters and names of functions, at every depth, in JSON's types."""
     plain, possible = as_plain(value)
     if possible:
         return {"value": plain}
@@ -31,17 +31,19 @@ def described(value: Any, depth: int = 0) -> dict[str, Any]:
         return {"items": {_label(j, item): described(item, depth + 1) for j, item in items}}
     if isinstance(value, dict):
         return {"items": {str(key): described(item, depth + 1) for key, item in value.items()}}
+    name = type(value).__name__
     if isinstance(value, partial):
+        name = "partial"
         inside = {"args": list(value.args), "keywords": value.keywords, "func": value.func}
-        return {"class": "partial", "parameters": _all_of(inside, depth)}
-    if hasattr(value, "get_params"):
+    elif hasattr(value, "get_params"):
         inside = value.get_params(deep=False)
     elif hasattr(value, "__name__"):
         return {"function": value.__name__}
     else:
         state = getattr(value, "__dict__", {})
-        inside = {name: entry for name, entry in state.items() if not name.startswith("_")}
-    return {"class": type(value).__name__, "parameters": _all_of(inside, depth)}
+        inside = {key: entry for key, entry in state.items() if not key.startswith("_")}
+    used = {key: inside[key] for key in sorted(inside) if key not in _WITHOUT_EFFECT}
+    return {"class": name, "parameters": {k: described(v, depth + 1) for k, v in used.items()}}
 
 
 def _label(j: int, item: Any) -> str:
@@ -50,50 +52,32 @@ def _label(j: int, item: Any) -> str:
     return f"{j}:{item[0]}" if named else str(j)
 
 
-def _all_of(inside: dict[str, Any], depth: int) -> dict[str, Any]:
-    return {
-        name: described(entry, depth + 1)
-        for name, entry in sorted(inside.items())
-        if name not in _WITHOUT_EFFECT
-    }
-
-
 def difference(saved: Any, found: Any, path: str = "") -> tuple[str, str, str] | None:
-    """Return where two descriptions differ first and what each says there; None if nowhere.
+    """Return the first place where two descriptions differ, with both values; None if none does.
 
-    Parameters that only one of them has are those of another version, and are passed over.
+    Parameters that only one of them has belong to another version, and are ignored.
     """
-    if _same(saved, found):
+    if json.dumps(saved, sort_keys=True) == json.dumps(found, sort_keys=True):  # NaN equals NaN
         return None
-    here = (path, _told(saved), _told(found))
+    here = (path, _shown(saved), _shown(found))
     for kind in ("parameters", "items"):
-        if not (kind in saved and kind in found and saved.get("class") == found.get("class")):
-            continue
-        ours, theirs = saved[kind], found[kind]
-        if kind == "items" and set(ours) != set(theirs):
-            return here
-        for name in ours:
-            if name not in theirs:
-                continue
-            inner = difference(ours[name], theirs[name], _below(path, name))
-            if inner is not None:
-                return inner
-        return None
+        if kind in saved and kind in found and saved.get("class") == found.get("class"):
+            ours, theirs = saved[kind], found[kind]
+            if kind == "items" and set(ours) != set(theirs):
+                return here
+            both = (name for name in ours if name in theirs)
+            inner = (difference(ours[name], theirs[name], _below(path, name)) for name in both)
+            return next((place for place in inner if place is not None), None)
     return here
 
 
 def _below(path: str, name: str) -> str:
-    """Return the name of a parameter of a step; positions within a step are left out."""
+    """Return the path of a parameter of a step; positions within a step are omitted."""
     step = name.split(":")[-1]
     return path if path and step.isdigit() else f"{path}.{step}".lstrip(".")
 
 
-def _same(saved: Any, found: Any) -> bool:
-    """Whether two are equal, where not-a-number is equal to itself."""
-    return json.dumps(saved, sort_keys=True) == json.dumps(found, sort_keys=True)
-
-
-def _told(entry: dict[str, Any]) -> str:
+def _shown(entry: dict[str, Any]) -> str:
     if "value" in entry:
         text = repr(entry["value"])
         return text if len(text) <= 60 else f"{text[:57]}..."

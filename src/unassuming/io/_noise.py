@@ -12,7 +12,7 @@ _PLAIN: dict[str, type[Noise]] = {cls.__name__: cls for cls in NAMED.values()}
 
 
 def describe_noise(noise: Noise, store: Store) -> dict[str, Any]:
-    """Return what there is to compare, and the parameters if the class is one of the library's."""
+    """Return a description to compare later, and the parameters of a class of the library."""
     name = type(noise).__name__
     entry = {"class": name, "known": True, "described": described(noise)}
     if type(noise) is BlockSymmetric:
@@ -23,7 +23,7 @@ def describe_noise(noise: Noise, store: Store) -> dict[str, Any]:
 
 
 def known_noise(saved: dict[str, Any], store: Store) -> Noise | None:
-    """Return the assumption, None if it is of a class of the user's own."""
+    """Return the assumption of a file; None if its class is defined by the user."""
     if not saved["known"]:
         return None
     if saved["class"] == BlockSymmetric.__name__:
@@ -31,3 +31,12 @@ def known_noise(saved: dict[str, Any], store: Store) -> Noise | None:
     if saved["class"] == ExchangeableWithin.__name__:
         return ExchangeableWithin(saved["block_rows"])
     return _PLAIN[saved["class"]]()
+
+
+def check_noise_class(saved: dict[str, Any], given: Any, file: str, load: str) -> None:
+    """Refuse an assumption that is missing, or of another class than that of the file."""
+    if not isinstance(given, Noise) or type(given).__name__ != saved["class"]:
+        raise ValueError(
+            f"noise is needed to load {file}, since code is not saved: expected an instance of "
+            f"{saved['class']}, given {given!r}. Pass {load}(path, noise=...)."
+        )

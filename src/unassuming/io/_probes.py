@@ -1,8 +1,8 @@
-"""Where a saved region and the one built again are compared: what code does cannot be read.
+"""Points at which a saved region and the one built again are compared, since code is not saved.
 
-Candidates near and far, whose ranks must be found again; and inputs between and beyond those of the
-data, at which the transformers and the kernel must give the same values. Code that differs at
-other inputs alone goes unnoticed.
+Candidates near the estimate and far from it must have the same ranks. At inputs between and beyond
+those of the data, the transformers and the kernel must give the same values. Code that differs only
+at other inputs goes unnoticed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from unassuming._errors import NotAvailable
+from unassuming._tables import as_table
 from unassuming._typing import Array
-from unassuming.inputs import column_at, is_frame
+from unassuming.inputs import column_at, is_frame, row_count, rows_between
 from unassuming.regions import Region
 
 _CANDIDATES = 16
@@ -24,7 +25,7 @@ _ROWS = 6  # of each kind
 
 
 def probe_candidates(region: Region) -> Array:
-    """Return candidates near and far, whose ranks must be found again."""
+    """Return candidates near the estimate and far from it."""
     try:
         centre = np.array(region.estimate)
     except (NotAvailable, ValueError):  # no minimum is known
@@ -36,7 +37,7 @@ def probe_candidates(region: Region) -> Array:
 
 
 def fingerprint(region: Region) -> tuple[Array, Array]:
-    """Return numbers that tell one set of features from another, and their sizes."""
+    """Return numbers that identify the features, and the size relative to which they round."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         rows = [_at_inputs(region), *(_at_new_inputs(region, row) for row in extra_rows(region))]
@@ -49,7 +50,7 @@ def same_fingerprint(saved: Array, region: Region) -> bool:
     found, size = fingerprint(region)
     if found.shape != saved.shape or not np.array_equal(np.isnan(found), np.isnan(saved)):
         return False
-    with np.errstate(all="ignore"):  # far out there may be infinities
+    with np.errstate(all="ignore"):  # far from the data there may be infinities
         close = np.abs(found - saved) <= 1e-7 * size
     return bool((close | np.isnan(saved) | (found == saved)).all())
 
@@ -64,7 +65,7 @@ def _at_inputs(region: Region) -> tuple[Array, Array]:
 def _at_new_inputs(region: Region, row: Any) -> tuple[Array, Array]:
     """Return features, rows of the design and the kernel itself, each as one number.
 
-    Transformers may refuse an input, such as an unknown category: not-a-number stands for that.
+    It is not-a-number if a transformer refuses the input, such as an unknown category.
     """
     try:
         features = region.problem.transform(row)
@@ -84,27 +85,20 @@ def _weights(d: int, size: int) -> Array:
     return np.random.default_rng(1).uniform(0.5, 1.5, size=(1, size, d))
 
 
-# --- inputs that are not in the data --------------------------------------------------------------
-
-
 def extra_rows(region: Region) -> Iterator[Any]:
-    """Yield inputs one by one, as tables of the user's kind.
+    """Yield inputs that are not in the data, one by one, as tables of the same type.
 
-    Some take each column from another row, some lie halfway between two rows, some outside all.
+    Some take each column from another row, some lie halfway between two rows, some beyond all rows.
     """
     X = region.inputs
-    length = X.shape[0] if hasattr(X, "shape") else len(X)
-    rows = np.unique(np.linspace(0, length - 1, 2 * _ROWS).round().astype(np.intp))
+    rows = np.unique(np.linspace(0, row_count(X) - 1, 2 * _ROWS).round().astype(np.intp))
     if is_frame(X):
         yield from _of_frame(X, rows)
     elif sparse.issparse(X):
         for row in _numbers(X.tocsr()[rows].toarray()):
             yield type(X)(row)
     else:
-        table = np.asarray(X)
-        if isinstance(X, list) and table.dtype.kind in "US":
-            table = np.asarray(X, dtype=object)
-        taken = table[rows]
+        taken = as_table(X)[rows]
         if taken.ndim != 2:  # texts, for instance
             yield from (taken[j : j + 1] for j in range(len(taken)))
         elif taken.dtype.kind in "biuf":
@@ -127,7 +121,7 @@ def _mixed(table: Any) -> Iterator[Any]:
 
 
 def _between_and_beyond(column: Array) -> Array:
-    """Return numbers halfway between neighbours, and some outside on either side."""
+    """Return numbers halfway between consecutive entries, and six beyond all of them."""
     middle = (column + np.roll(column, 1))[:_ROWS] / 2
     known = column[np.isfinite(column)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
@@ -137,27 +131,27 @@ def _between_and_beyond(column: Array) -> Array:
 
 
 def _of_frame(X: Any, rows: Any) -> Iterator[Any]:
-    """The same for a DataFrame; columns that are no plain numbers keep values they have."""
-    taken = X.iloc[rows].reset_index(drop=True) if hasattr(X, "iloc") else X[rows]
-    count, names = len(rows), list(X.columns)
-    for j in range(min(_ROWS, count)):
-        yield _frame(X, {n: column_at(taken, c)[[(j + c) % count]] for c, n in enumerate(names)})
-    numbers = {}
-    for c, name in enumerate(names):
-        values = column_at(taken, c).to_numpy()
+    """Yield such rows of a DataFrame; columns that do not hold numbers keep their own values."""
+    sample = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    count, numeric = len(rows), False
+    few = np.arange(min(_ROWS, count))
+    many = np.arange(len(few) + 6)
+    mixed, beyond = {}, {}
+    for c, name in enumerate(X.columns):
+        column = column_at(sample, c)
+        values = column.to_numpy()
+        mixed[name] = _entries(column, (few + c) % count)
         if values.dtype.kind in "iuf":
-            numbers[name] = _between_and_beyond(values.astype(np.float64))
-    for j in range(len(next(iter(numbers.values()), []))):
-        yield _frame(
-            X,
-            {
-                name: numbers[name][[j]] if name in numbers else column_at(taken, c)[[j % count]]
-                for c, name in enumerate(names)
-            },
-        )
+            numeric, beyond[name] = True, _between_and_beyond(values.astype(np.float64))
+        else:
+            beyond[name] = _entries(column, many % count)
+    for columns in (mixed, beyond) if numeric else (mixed,):
+        table = type(X)(columns)
+        yield from (rows_between(table, j, j + 1) for j in range(len(table)))
 
 
-def _frame(X: Any, columns: dict[Any, Any]) -> Any:
-    """Return a frame of one row."""
-    plain = {n: c.reset_index(drop=True) if hasattr(c, "iloc") else c for n, c in columns.items()}
-    return type(X)(plain)
+def _entries(column: Any, positions: Any) -> Any:
+    """Return entries of a column of a DataFrame, by their positions."""
+    if hasattr(column, "iloc"):
+        return column.iloc[positions].reset_index(drop=True)
+    return column[positions.tolist()]

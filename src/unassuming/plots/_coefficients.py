@@ -143,11 +143,7 @@ def _ellipses(
     for level, ellipsoid in found.items():
         matrix = ellipsoid.matrix[np.ix_(pair, pair)]
         size = np.einsum("kj,jl,kl->k", plane, matrix, plane)
-        if (
-            np.isfinite(ellipsoid.squared_radius)
-            and ellipsoid.squared_radius >= 0
-            and (size > 0).all()
-        ):
+        if 0 <= ellipsoid.squared_radius < np.inf and (size > 0).all():
             t = np.sqrt(ellipsoid.squared_radius / size)
             outlines[level] = ellipsoid.center[pair] + t[:, None] * plane
     return outlines

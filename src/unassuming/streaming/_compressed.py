@@ -1,9 +1,9 @@
 """A few rows in place of many: the same inner products, and so the same region.
 
-A quadratic region sees the rows only through T_i = ΦᵀG_iΦ and u_i = ΦᵀG_i y (docs/theory.md 4.5).
-So the rows can be replaced by any others that have the same inner products, under transformations
-that have the same ones. Here they are the coordinates in an orthonormal basis of the range of Φ,
-one more for the residual, and as many again for what the transformations turn out of that space.
+A quadratic region depends on the rows only through T_i = ΦᵀG_iΦ and u_i = ΦᵀG_i y (docs/theory.md
+4.5). So other rows and transformations with the same inner products give the same region. The new
+rows are coordinates in an orthonormal basis of the range of Φ, one more for the residual, and as
+many again for the part that the transformations move out of that space.
 """
 
 from __future__ import annotations
@@ -18,22 +18,21 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic
-from unassuming.streaming._sums import TAME, between
+from unassuming.streaming._sums import SMALLEST_PIVOT, between
 
-_LOST = 1e-3
-"""The largest relative error that means may make in a direction."""
+_LARGEST_ERROR = 1e-3
+"""The largest relative error in a direction that rounded means may cause."""
 
 
 class CompressedNoise(Noise):
     """Transformations of compressed rows: (size, 2h, h), from the first half to both halves."""
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
-        """Not drawn: they come from sums over the rows."""
+        """Raise: the sums of a stream determine these transformations."""
         raise NotAvailable("Transformations of compressed rows come from the sums of a stream.")
 
     def apply(self, drawn: Array, residuals: Array, fitted: Array | None) -> Array:
-        """Move vectors (..., 2h) whose second half is zero; returns (..., size, 2h)."""
-        del fitted
+        """Transform vectors (..., 2h) whose second half is zero; returns (..., size, 2h)."""
         size, n, half = drawn.shape
         vectors = residuals[..., :half].reshape(-1, half)
         moved = vectors @ drawn.reshape(-1, half).T
@@ -41,14 +40,14 @@ class CompressedNoise(Noise):
 
     @property
     def orthogonal(self) -> bool:
-        """True, on the vectors that occur."""
+        """True, for vectors whose second half is zero."""
         return True
 
 
 def uncompressed(Z: Array, alpha: float, *, intercept: bool, names: list[str]) -> Quadratic:
-    """Return the objective for few rows Z = [Φ, y], taken as they are.
+    """Return the objective for few rows Z = [Φ, y], which are not compressed.
 
-    With few rows statistics often tie, and the rows tell that better than sums over them.
+    With few rows statistics often tie, and sums would blur the ties by rounding.
     """
     n = len(Z)
     design = FeatureDesign.of_columns(Z[:, :-1], intercept=intercept, names=names, rounding=0.0)
@@ -60,16 +59,8 @@ def compress(
 ) -> tuple[Quadratic, Perturbations]:
     """Return the objective and the transformations in compressed rows.
 
-    Parameters
-    ----------
-    R : array of shape (d + 1, d + 1)
-        The upper triangle of [Φ, y] = QR.
-    moved : array of shape (m - 1, d + 1, d + 1)
-        Qᵀ(G_i - I)Q.
-    n : int
-        Number of rows.
-    alpha : float
-        nλ.
+    R is the triangle of [Φ, y] = QR, (d + 1, d + 1); ``moved`` is Qᵀ(G_i - I)Q for each i,
+    (m - 1, d + 1, d + 1); n is the number of rows, and alpha is nλ.
     """
     d = len(R) - 1
     unit = 16 * EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
@@ -83,20 +74,20 @@ def compress(
     E = between(moved, np.column_stack([basis, residual]))
     matrix, y = np.zeros((2 * half, d)), np.zeros(2 * half)
     matrix[: half - 1] = phi
-    # A residual that is no more than rounding is none.
+    # A residual that consists of rounding errors is set to zero.
     y[:half] = *y_q, rho if rho > unit * float(np.linalg.norm(R[:, d])) else 0.0
     design = FeatureDesign.of_columns(matrix, intercept=intercept, names=names, rounding=unit)
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
-    drawn = _isometries(E, unit / TAME)
+    drawn = _isometries(E, unit / SMALLEST_PIVOT)
     return objective, Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
 
 
 def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:
     """Return an orthonormal basis (k, r) of the range of Φ, and Φ in it, (r, d).
 
-    Without its first row the triangle is that of the columns less their means: next to an intercept
-    these tell what is dependent.
+    Without its first row, the triangle is that of the columns minus their means. With an intercept,
+    these columns decide about linear dependence.
     """
     first, (k, d) = int(intercept), phi.shape
     centred = phi[first:, first:].copy()
@@ -108,14 +99,14 @@ def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:
     r = int(np.count_nonzero(s > cut * s.max(initial=0.0)))
     if first + r == 0:
         raise _refused("are zero throughout", "at least one that is not", f"{d} of them")
-    # Means are known to a rounding error of their size, and differ from leaf to leaf.
+    # The rounding error of a mean is relative to its size, and differs from leaf to leaf.
     seen = length > 0
     errors = np.linalg.norm(vt[:r][:, seen] * (size[seen] / length[seen]), axis=1)
     spread = float((s[:r] / errors).min(initial=1.0))
-    if first and _LOST * spread < EPS:
+    if first and _LARGEST_ERROR * spread < EPS:
         raise _refused(
-            "differ too little beside their means for sums over the rows",
-            f"combinations that vary by {EPS / _LOST:.1g} of these or more",
+            "vary too little, compared with their means, for sums over the rows",
+            f"combinations that vary by {EPS / _LARGEST_ERROR:.1g} of their means or more",
             f"one that varies by {spread:.1g}",
         )
     basis, inside = np.zeros((k, first + r)), np.zeros((first + r, d))
@@ -127,10 +118,11 @@ def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:
 
 
 def _isometries(E: Array, rounding: float) -> Array:
-    """Return G_i on the basis, as columns of length one with their parts outside: (m - 1, 2h, h).
+    """Return G_i on the basis, as unit columns that include the part outside: (m - 1, 2h, h).
 
-    With M = I + E the part outside is a root N of I - MᵀM. Directions of the range along which this
-    is zero to rounding are free: there N, and what M takes to the residual, is zero.
+    With M = I + E, the part outside the basis is a root N of I - MᵀM. Directions of the range along
+    which this matrix is zero up to rounding are free: there N, and the component of M along the
+    residual, are set to zero.
     """
     h = E.shape[1]
     outside = -E - np.swapaxes(E, 1, 2) - np.swapaxes(E, 1, 2) @ E  # I - MᵀM

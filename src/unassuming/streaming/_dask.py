@@ -1,4 +1,4 @@
-"""Regions of dask arrays and dataframes: the same sums, by the dask scheduler in use."""
+"""Regions of dask arrays and dataframes: the current dask scheduler computes the same sums."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming.inputs import rows_between
 from unassuming.noise import Noise
-from unassuming.ranking import TIES
+from unassuming.ranking import check_ties
 from unassuming.regions import Region
+from unassuming.streaming._build import region_of
 from unassuming.streaming._stream import StreamingRegion
 
 _FAN_IN = 4
@@ -20,7 +20,7 @@ _FAN_IN = 4
 
 
 def is_dask(values: Any) -> bool:
-    """Whether this is a collection of dask, without importing it."""
+    """Whether this is a dask collection; dask is not imported."""
     return hasattr(values, "__dask_graph__")
 
 
@@ -36,10 +36,10 @@ def build_from_dask(
     ties: str,
     seed: int,
 ) -> Region:
-    """Sum each partition where it is, merge the sums, and build the region here.
+    """Sum each partition on its worker, merge the sums, and build the region here.
 
     Partitions of dataframes, and those of unknown length, are counted first, which reads X and y
-    once more each.
+    one more time each.
     """
     _check(X, weighting, ties)
     dask: Any = import_module("dask")
@@ -51,14 +51,14 @@ def build_from_dask(
         _parts(X, lengths, lengths),
         *(_parts(values, lengths) for values in (y, sample_weight)),
     ]
-    start = dask.delayed(empty, pure=False, traverse=False)  # sent once, not with every task
+    start = dask.delayed(empty, pure=False, traverse=False)  # sent once for all tasks
     shard, merged = dask.delayed(_shard, pure=False), dask.delayed(_merged, pure=False)
     shards = [shard(start, first, *parts) for first, *parts in zip(starts, *columns, strict=True)]
     while len(shards) > 1:
         groups = [shards[j : j + _FAN_IN] for j in range(0, len(shards), _FAN_IN)]
         shards = [merged(group) for group in groups]
     (stream,) = dask.compute(shards[0])
-    return stream._build(ties)  # type: ignore[no-any-return]
+    return region_of(stream, ties)
 
 
 def _shard(empty: StreamingRegion, first: int, X: Any, y: Any, weight: Any) -> StreamingRegion:
@@ -67,7 +67,7 @@ def _shard(empty: StreamingRegion, first: int, X: Any, y: Any, weight: Any) -> S
 
 
 def _merged(shards: Sequence[StreamingRegion]) -> StreamingRegion:
-    """Add sums; the arguments of a task stay as they are, since it may be run again."""
+    """Add sums, leaving the arguments unchanged: dask may run the task again."""
     whole = shards[0]._fresh()
     for shard in shards:
         whole.merge(shard)
@@ -75,7 +75,7 @@ def _merged(shards: Sequence[StreamingRegion]) -> StreamingRegion:
 
 
 def _of_known_length(values: Any) -> Any:
-    """Return an array with the lengths of its chunks, which are computed if need be."""
+    """Return an array with known lengths of its chunks, which are computed if necessary."""
     if hasattr(values, "compute_chunk_sizes") and np.isnan(values.shape[0]):
         values = values.copy()
         values.compute_chunk_sizes()
@@ -90,10 +90,10 @@ def _lengths(values: Any) -> list[int]:
 
 
 def _parts(values: Any, lengths: list[int], known: list[int] | None = None) -> list[Any]:
-    """Split values into partitions of these lengths; what is not lazy is cut here.
+    """Split values, lazy or not, into partitions of these lengths.
 
-    ``known`` are the lengths of its own partitions, where they have been counted before. Graphs are
-    left as they are, so that X and y that come from the same table share it.
+    ``known`` are the lengths of its own partitions, if they have been counted. Graphs are not
+    optimised, so that X and y from the same table share its tasks.
     """
     lazy = is_dask(values)
     if not lazy and np.ndim(values) == 0:
@@ -101,7 +101,10 @@ def _parts(values: Any, lengths: list[int], known: list[int] | None = None) -> l
     if known is None:
         known = _lengths(values) if lazy else [len(values)]
     if sum(known) != sum(lengths):
-        raise _apart(known, lengths)
+        raise ValueError(
+            f"X and y (or sample_weight) differ in length: expected {sum(lengths)} rows, as X has, "
+            f"given {sum(known)}. Pass one output for each row of X."
+        )
     if not lazy:
         stops = np.cumsum(lengths).tolist()
         return [
@@ -117,31 +120,17 @@ def _parts(values: Any, lengths: list[int], known: list[int] | None = None) -> l
     return list(values.to_delayed(optimize_graph=False).ravel())
 
 
-def _apart(found: list[int], lengths: list[int]) -> ValueError:
-    return ValueError(
-        f"X and y (or sample_weight) differ in length: expected {sum(lengths)} rows, as X has, "
-        f"given {sum(found)}. Pass one output for each row of X."
-    )
-
-
 def _check(X: Any, weighting: Any, ties: str) -> None:
     if not is_dask(X):
         raise TypeError(
             "X is in memory while y or sample_weight is not: expected a dask array or dataframe, "
             f"or all of them in memory, given {type(X).__name__}. Use dask.compute(y), or make X a "
-            "dask collection as well."
+            "dask collection."
         )
     if not (weighting is None or (isinstance(weighting, str) and weighting == "hessian")):
+        given = repr(weighting) if isinstance(weighting, str) else "a matrix"
         raise ValueError(
-            complaint(
-                "weighting",
-                "needs all rows at once",
-                "'hessian', the default",
-                "a matrix" if not isinstance(weighting, str) else repr(weighting),
-                "Leave it out.",
-            )
+            f"weighting needs all rows at once: expected 'hessian', the default, given {given}. "
+            "Leave it out."
         )
-    if ties not in TIES:
-        raise ValueError(
-            f"ties is unknown: expected 'random' or 'favour', given {ties!r}. Choose one."
-        )
+    check_ties(ties)

@@ -1,4 +1,4 @@
-"""Rows in, features out, without having seen the other rows."""
+"""From rows to features, chunk by chunk, without the other rows."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from unassuming.inputs import as_inputs, check_columns, column_names, rows_betwe
 
 
 def fixed_transformers(estimator: Any, rng: np.random.Generator) -> Pipeline | None:
-    """Return the transformers of a pipeline as they are, fitted or stateless; refuse others."""
+    """Return the fitted or stateless transformers of a pipeline, or None; refuse any other."""
     steps = _steps(estimator)
     if all(_passes(step) for _, step in steps):
         return None
     transformers = Pipeline(deepcopy(steps))
     for name, step in transformers.steps:
-        if not (_passes(step) or _fitted(step) or _blind(step)):
+        if not (_fitted(step) or _blind(step)):
             raise TypeError(
                 f"the transformer {name!r} would have to see all rows before it can transform one: "
                 f"expected one that is stateless or already fitted, given {type(step).__name__}, "
-                "not fitted. Fit it on other inputs, or on some of these, before."
+                "not fitted. Fit it first, on other inputs or on some of these."
             )
-    if any(not _passes(step) and not _fitted(step) for _, step in steps):
+    if not all(_fitted(step) for _, step in steps):
         seed_unset(transformers, rng)
     return transformers
 
 
 class Features:
-    """The features of rows, chunk by chunk, always the same columns."""
+    """The features of rows, always with the same columns."""
 
     def __init__(self, transformers: Pipeline | None) -> None:
         self.transformers = transformers
-        self.inputs: list[Any] | None = None  # the names of the columns of X
-        self.columns: list[Any] | None = None  # the names of the features
-        self.width: int | None = None
-        self._row_by_row = transformers is None  # whether that is known
-        self._single = False
+        self.inputs: list[Any] | None = None  # names of the columns of X
+        self.columns: list[str] | None = None  # names of the features
+        self.width: int | None = None  # None before the first chunk
+        self._row_by_row = transformers is None  # whether this has been checked
+        self._single = False  # whether some features have single precision
 
     def __call__(self, X: Any) -> Array:
         """Return the features as a finite matrix (count, p)."""
@@ -59,7 +59,7 @@ class Features:
             self._check_rows(X, matrix)
             self._row_by_row = True
         if self.width is None:
-            self.inputs, self.columns = column_names(X), self._names(features)
+            self.inputs, self.columns = column_names(X), self._columns_of(features)
             self.width = matrix.shape[1]
         elif matrix.shape[1] != self.width:
             raise ValueError(
@@ -67,6 +67,10 @@ class Features:
                 f"{matrix.shape[1]}. Pass the same columns."
             )
         return matrix
+
+    def names(self) -> list[str]:
+        """Return a name for each feature."""
+        return [f"x{j}" for j in range(self.width or 0)] if self.columns is None else self.columns
 
     def alike(self, found: Array, expected: Array) -> bool:
         """Whether features are the same up to rounding, relative to their size."""
@@ -77,7 +81,7 @@ class Features:
         return bool(np.allclose(found, expected, rtol=relative, atol=absolute * size))
 
     def _check_rows(self, X: Any, matrix: Array) -> None:
-        """Refuse features that depend on the other rows of the chunk: its first and last tell."""
+        """Refuse features of the first or last row that depend on the rest of the chunk."""
         for which, row in (("first", slice(0, 1)), ("last", slice(-1, None))):
             alone = deepcopy(rows_between(X, row.start, row.stop))
             if not self.alike(as_inputs(_transformed(self.transformers, alone)), matrix[row]):
@@ -85,11 +89,11 @@ class Features:
                     "the transformers do not act row by row, so that the region would depend on "
                     "the chunks: expected the same features for a row alone and among others, "
                     f"given other features for the {which} row of this chunk alone. Use functions "
-                    "of one row, and transformers fitted on other inputs before."
+                    "of one row, and transformers that were fitted on other inputs."
                 )
 
-    def _names(self, features: Any) -> list[str] | None:
-        """Return the names of the features, where they have any."""
+    def _columns_of(self, features: Any) -> list[str] | None:
+        """Return the names of the columns of a table of features, if they have names."""
         names = column_names(features)
         if names is None and self.transformers is not None:
             try:
@@ -100,7 +104,7 @@ class Features:
 
 
 def _steps(estimator: Any) -> list[tuple[str, Any]]:
-    """Return the transformers, those of a pipeline at the end of a pipeline included."""
+    """Return the transformers, including those of a pipeline at the end of a pipeline."""
     if not isinstance(estimator, Pipeline):
         return []
     inner = _steps(estimator[-1])
@@ -116,7 +120,7 @@ def _transformed(step: Any, X: Any) -> Any:
             X = _transformed(inner, X)
         return X
     if not _fitted(step):
-        # It looks at the number of columns only, but may ask for more than one row.
+        # Fitting uses only the number of columns, but may ask for more than one row.
         step.fit(resample(X, n_samples=2, random_state=0))
     return step.transform(X)
 
@@ -127,8 +131,10 @@ def _passes(step: Any) -> bool:
 
 def _fitted(step: Any) -> bool:
     """Whether the transformer is fitted, or needs no fitting."""
+    if _passes(step):
+        return True
     if isinstance(step, Pipeline):
-        return all(_passes(inner) or _fitted(inner) for _, inner in step.steps)
+        return all(_fitted(inner) for _, inner in step.steps)
     try:
         check_is_fitted(step.estimator if isinstance(step, FrozenEstimator) else step)
     except (NotFittedError, TypeError):
@@ -137,9 +143,9 @@ def _fitted(step: Any) -> bool:
 
 
 def _blind(step: Any) -> bool:
-    """Whether fitting looks at the number of columns only."""
+    """Whether fitting uses only the number of columns."""
     if isinstance(step, Pipeline):
-        return all(_passes(inner) or _fitted(inner) or _blind(inner) for _, inner in step.steps)
+        return all(_fitted(inner) or _blind(inner) for _, inner in step.steps)
     if type(step) is SplineTransformer:
         return not isinstance(step.knots, str)
     if type(step) is RBFSampler:
@@ -148,6 +154,6 @@ def _blind(step: Any) -> bool:
 
 
 def _single(features: Any) -> bool:
-    """Whether features were computed in single precision."""
+    """Whether some features were computed in single precision."""
     kinds = features.dtypes if hasattr(features, "dtypes") else [getattr(features, "dtype", "")]
     return any("float32" in str(kind).lower() for kind in kinds)

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
+from unassuming.streaming._sums import Part, Sums
 
 Node = tuple[int, int]
 """A complete node of the tree: its height, and its number among the nodes of that height."""
 
 
-class Summation(Protocol):
-    """How rows are summed, and sums joined."""
-
-    def __call__(self, Z: Array, first: int, /) -> Any:
-        """Return the sums of consecutive rows (count, k), the first of which has that number."""
-
-    def join(self, one: Any, two: Any, /) -> Any:
-        """Return the sums of the rows of both, which stay as they are."""
-
-
 @dataclass(frozen=True, eq=False)
 class Pending:
-    """A leaf that waits for some of its rows."""
+    """An incomplete leaf: its rows, and which of them are present."""
 
     rows: Array
     there: BoolArray
@@ -35,97 +25,88 @@ class Pending:
 class Ledger:
     """Sums over rows that arrive in any pieces and any order.
 
-    Floating-point addition is not associative. So rows are cut by row number into leaves of a fixed
-    size, each summed at once when all of its rows are there, and sums of leaves are joined along
-    one binary tree by leaf number. What is joined to what does not depend on how the rows arrive:
-    the total is the same to the last bit, as long as the same library multiplies.
+    Floating-point addition is not associative. So the row numbers divide the rows into leaves of a
+    fixed size. A leaf is summed when all of its rows are present, and the sums of leaves are joined
+    along one binary tree by leaf number. The order of additions does not depend on the order in
+    which the rows arrive, so the total is the same to the last bit on the same linear algebra
+    library.
 
-    Memory: the rows of incomplete leaves, and one array of sums for each complete node of the tree
-    whose sibling is not complete, at most log2 of the number of leaves where rows arrive in order.
+    Memory: the rows of incomplete leaves, and the sums of each complete node whose sibling is
+    incomplete. If rows arrive in order, there are at most log2(number of leaves) such nodes.
 
-    Rows are added to a draft, which its owner takes in place of the ledger when it is done: an
-    interruption adds nothing, and can count nothing twice.
-
-    Attributes
-    ----------
-    leaf_rows : int
-    nodes : dict
-        Sums of complete nodes.
-    pending : dict
-        Incomplete leaves, by number.
-    spans : list of [first, stop)
-        Which rows are there, sorted and apart.
+    Rows are added to a draft, which replaces the ledger when it is complete: an interrupted
+    addition adds nothing and counts no row twice.
     """
 
     def __init__(self, leaf_rows: int) -> None:
         self.leaf_rows = leaf_rows
-        self.nodes: dict[Node, Any] = {}
-        self.pending: dict[int, Pending] = {}
-        self.spans: list[tuple[int, int]] = []
+        self.nodes: dict[Node, Part] = {}  # sums of complete nodes
+        self.pending: dict[int, Pending] = {}  # incomplete leaves, by number
+        self.spans: list[tuple[int, int]] = []  # ranges [first, stop) of rows, sorted and disjoint
 
     @property
     def count(self) -> int:
-        """Number of rows that are there."""
+        """Number of rows."""
         return sum(stop - first for first, stop in self.spans)
 
     @property
     def next_row(self) -> int:
-        """The row after the last one that is there."""
+        """The number after that of the last row."""
         return self.spans[-1][1] if self.spans else 0
 
-    def plus(self, first: int, rows: Array, summed: Summation) -> Ledger:
-        """Return this with rows first, first + 1, ...; none of them may be there already."""
+    def plus(self, first: int, rows: Array, sums: Sums) -> Ledger:
+        """Return a ledger with rows first, first + 1, ... as well; none may be present already."""
         draft = self._draft([(first, first + len(rows))] if len(rows) else [])
         start, size = 0, self.leaf_rows
         while start < len(rows):
             leaf, offset = divmod(first + start, size)
             stop = min(len(rows), start + size - offset)
-            part = rows[start:stop]
-            if len(part) == size:
-                draft._complete((0, leaf), summed(part, leaf * size), summed)
+            some = rows[start:stop]
+            if len(some) == size:
+                draft._complete((0, leaf), sums(some, leaf * size), sums)
             else:
                 where = np.zeros(size, dtype=np.bool_)
-                where[offset : offset + len(part)] = True
-                draft._wait(leaf, where, part, summed)
+                where[offset : offset + len(some)] = True
+                draft._wait(leaf, where, some, sums)
             start = stop
         return draft
 
-    def merged(self, other: Ledger, summed: Summation) -> Ledger:
-        """Return this with all rows of another ledger, none of which may be there already."""
+    def merged(self, other: Ledger, sums: Sums) -> Ledger:
+        """Return a ledger with all rows of another one as well; none may be present already."""
         draft = self._draft(other.spans)
-        for place, sums in sorted(other.nodes.items()):
-            draft._complete(place, sums, summed)
+        for place in sorted(other.nodes):
+            draft._complete(place, other.nodes[place], sums)
         for leaf, pending in other.pending.items():
-            draft._wait(leaf, pending.there, pending.rows[pending.there], summed)
+            draft._wait(leaf, pending.there, pending.rows[pending.there], sums)
         return draft
 
     def _draft(self, spans: list[tuple[int, int]]) -> Ledger:
-        """Return a copy that counts these rows as well, whose sums are still to be added."""
+        """Return a copy whose spans include these rows; their sums are still to be added."""
         draft = Ledger(self.leaf_rows)
         draft.nodes, draft.pending = dict(self.nodes), dict(self.pending)
         draft.spans = self._joined(spans)
         return draft
 
-    def total(self, summed: Summation) -> Any:
-        """Return the sums over rows 0, ..., n - 1, all of which have to be there."""
+    def total(self, sums: Sums) -> Part:
+        """Return the sums over rows 0, ..., n - 1, which must all be present."""
         parts = dict(self.nodes)
         for leaf, pending in self.pending.items():
-            parts[0, leaf] = summed(pending.rows[pending.there], leaf * self.leaf_rows)
+            parts[0, leaf] = sums(pending.rows[pending.there], leaf * self.leaf_rows)
         ordered = sorted(parts, key=lambda place: place[1] << place[0])
         total = parts[ordered[-1]]
         for place in reversed(ordered[:-1]):  # from the small nodes at the end to the large ones
-            total = summed.join(parts[place], total)
+            total = sums.join(parts[place], total)
         return total
 
     def waiting(self) -> Array | None:
-        """Return all rows if none of them is summed yet, else nothing."""
+        """Return all rows if none of them is summed yet, else None."""
         if self.nodes or list(self.pending) != [0]:
             return None
         pending = self.pending[0]
         return pending.rows[pending.there]
 
     def gaps(self) -> Iterator[tuple[int, int]]:
-        """Yield the ranges [first, stop) that are missing below the last row."""
+        """Yield the ranges [first, stop) of rows that are missing before the last row."""
         stop = 0
         for first, end in self.spans:
             if first > stop:
@@ -133,14 +114,14 @@ class Ledger:
             stop = end
 
     def _joined(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the ranges of rows with new ones; refuse them if a row is there already."""
+        """Return the ranges of rows with new ones; refuse a row that is present already."""
         joined: list[tuple[int, int]] = []
         for first, stop in sorted([*self.spans, *spans]):
             if joined and first < joined[-1][1]:
-                again = f"rows {first} to {min(stop, joined[-1][1]) - 1} (counted from 0) twice"
                 raise ValueError(
-                    "the rows overlap those that are there already: expected every row once, "
-                    f"given {again}. Number the rows of each shard with first_row."
+                    "the rows overlap those that are present already: expected every row once, "
+                    f"given rows {first} to {min(stop, joined[-1][1]) - 1} (counted from 0) twice. "
+                    "Number the rows of each shard with first_row."
                 )
             if joined and first == joined[-1][1]:
                 joined[-1] = (joined[-1][0], stop)
@@ -148,26 +129,25 @@ class Ledger:
                 joined.append((first, stop))
         return joined
 
-    def _wait(self, leaf: int, where: BoolArray, rows: Array, summed: Summation) -> None:
-        """Keep rows of an incomplete leaf; sum it up if these were the last."""
+    def _wait(self, leaf: int, where: BoolArray, rows: Array, sums: Sums) -> None:
+        """Keep rows of an incomplete leaf; sum the leaf if these complete it."""
         pending = self.pending.get(leaf)
         if pending is None:
             empty = np.zeros((self.leaf_rows, rows.shape[1]))
             pending = Pending(empty, np.zeros(self.leaf_rows, dtype=np.bool_))
-        pending.rows[where] = rows  # shared with the ledger before, which does not look there
+        pending.rows[where] = rows  # shared with the previous ledger, which does not read them
         there = pending.there | where
         if there.all():
             self.pending.pop(leaf, None)
-            sums = summed(pending.rows, leaf * self.leaf_rows)
-            self._complete((0, leaf), sums, summed)
+            self._complete((0, leaf), sums(pending.rows, leaf * self.leaf_rows), sums)
         else:
             self.pending[leaf] = Pending(pending.rows, there)
 
-    def _complete(self, place: Node, sums: Any, summed: Summation) -> None:
-        """Enter the sums of a node, and of every node above that is complete by that."""
+    def _complete(self, place: Node, part: Part, sums: Sums) -> None:
+        """Store the sums of a node, joined with its sibling as long as that is complete."""
         height, number = place
         while (height, number ^ 1) in self.nodes:
             other = self.nodes.pop((height, number ^ 1))
-            sums = summed.join(other, sums) if number & 1 else summed.join(sums, other)
+            part = sums.join(other, part) if number & 1 else sums.join(part, other)
             height, number = height + 1, number >> 1
-        self.nodes[height, number] = sums
+        self.nodes[height, number] = part

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import os
-import re
 from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
 
-from unassuming._typing import Array
+from unassuming._words import shown
 from unassuming.inputs import (
     as_finite,
     as_outputs,
     as_seed,
-    as_weights,
     row_count,
     rows_between,
     split_pipeline,
     streams,
 )
-from unassuming.membership import RankEngine
-from unassuming.noise import Noise, Perturbations, RowNoise, SignFlips, as_noise, draw_key
-from unassuming.objectives import (
-    Quadratic,
-    factory_for,
-    from_linear_regression,
-    from_ridge,
+from unassuming.noise import Noise, draw_key
+from unassuming.ranking import draw_tie_order
+from unassuming.regions import Region
+from unassuming.streaming._arguments import (
+    as_count,
+    as_positive_weights,
+    as_row_noise,
+    as_row_number,
+    penalty_of,
 )
-from unassuming.ranking import check_m, draw_tie_order
-from unassuming.regions import Problem, Region
+from unassuming.streaming._build import region_of
 from unassuming.streaming._checkpoint import read_checkpoint, write_checkpoint
-from unassuming.streaming._compressed import compress, uncompressed
 from unassuming.streaming._features import Features, fixed_transformers
 from unassuming.streaming._ledger import Ledger
 from unassuming.streaming._sums import Sums, leaf_rows, sums_for
@@ -43,21 +41,20 @@ class StreamingRegion:
     Rows come in chunks of any size, on one machine or on several whose sums are merged. The region
     has the same ranks as the one that `unassuming.confidence_region` builds in memory with the same
     seed, for every chunking and every order of merging: rows are numbered, everything random
-    depends on the row number, and the sums are added in an order that the row numbers decide.
+    depends on the row number, and the row numbers decide the order in which sums are added.
 
-    Memory is m (d + 1)²/2 numbers, times the logarithm of the number of rows divided by 1,024, and
-    the rows of up to 1,024 (or one block of the noise) that wait for their neighbours; twice as
-    much for permutations and for columns that are nearly dependent, which are made orthonormal
-    first, so that they lose about as many digits as in memory and not twice as many. Shards, or
-    chunks out of order, add as much each, `region` takes some 25 times m (d + 1)²/2 for a moment,
-    and `BlockSymmetric` keeps its labels.
+    The sums take m (d + 1)²/2 numbers times log2(n/1,024). Up to 1,024 rows (or one block of the
+    noise) wait until their neighbours arrive. Permutations and nearly dependent columns take twice
+    as much: such columns are made orthonormal first, so that they lose about as many digits as in
+    memory and not twice as many. Each shard, and each chunk out of order, takes as much again.
+    `region` takes about 25 times m (d + 1)²/2 for a moment, and `BlockSymmetric` keeps its labels.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
-        LinearRegression, Ridge, or a Pipeline ending in one of them whose transformers are
-        stateless or already fitted, and used as they are: PolynomialFeatures, SplineTransformer
-        with given knots, RBFSampler with a number as gamma, anything fitted before (Nystroem on
+        LinearRegression, Ridge, or a Pipeline that ends in one of them. Its transformers must be
+        stateless or already fitted, and are used as they are: PolynomialFeatures, SplineTransformer
+        with given knots, RBFSampler with a number as gamma, or anything fitted before (Nystroem on
         landmarks, StandardScaler on a sample of the inputs).
     noise : str or Noise, optional
         ``"symmetric"`` (the default), ``ua.noise.BlockSymmetric(blocks)`` with the labels of all
@@ -75,30 +72,34 @@ class StreamingRegion:
     seed : int
         ``random_state=seed`` makes a stream that can be merged with this one.
     next_row : int
-        The row number that the next chunk starts with, if it does not say otherwise.
+        The row number of the next chunk, unless ``first_row`` is given.
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import Ridge
-    >>> X, y, coefficients = ua.datasets.linear(n=300, random_state=0)
-    >>> stream = ua.StreamingRegion(Ridge(alpha=0.1), random_state=0)
-    >>> for start in range(0, 300, 70):
-    ...     stream = stream.partial_fit(X[start : start + 70], y[start : start + 70])
+    >>> stream = ua.StreamingRegion(Ridge(), random_state=0)
+    >>> stream = stream.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
     >>> stream.n, stream.next_row
-    (300, 300)
-    >>> in_memory = ua.confidence_region(Ridge(alpha=0.1), X, y, random_state=0)
+    (50, 50)
+    >>> in_memory = ua.confidence_region(Ridge(), X, y, random_state=0)
     >>> stream.region().rank(coefficients) == in_memory.rank(coefficients)
     True
 
     Two shards, merged in any order:
 
-    >>> one = ua.StreamingRegion(Ridge(alpha=0.1), random_state=0)
-    >>> two = ua.StreamingRegion(Ridge(alpha=0.1), random_state=0)
-    >>> one = one.partial_fit(X[:100], y[:100], first_row=0)
-    >>> two = two.partial_fit(X[100:], y[100:], first_row=100)
+    >>> one, two = (ua.StreamingRegion(Ridge(), random_state=0) for _ in range(2))
+    >>> one = one.partial_fit(X[:20], y[:20], first_row=0)
+    >>> two = two.partial_fit(X[20:], y[20:], first_row=20)
     >>> two.merge(one).region().rank(coefficients) == in_memory.rank(coefficients)
     True
+
+    Stop, and continue later:
+
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/ridge.checkpoint"
+    >>> one.save(path)
+    >>> stream = ua.StreamingRegion.load(path)
+    >>> stream.partial_fit(X[stream.next_row :], y[stream.next_row :]).n
+    50
     """
 
     def __init__(
@@ -111,16 +112,16 @@ class StreamingRegion:
     ) -> None:
         _, model = split_pipeline(estimator)
         self.estimator = estimator = deepcopy(estimator)
-        self.noise = _row_noise("symmetric" if noise is None else noise)
-        self.m = _count(m)
+        self.noise = as_row_noise(noise)
+        self.m = as_count(m)
         self.seed = as_seed(random_state)
-        self._objective = _probe(model)
+        self._alpha, self._intercept = penalty_of(model)
         transformations, ties, features = streams(self.seed)
         self._key = draw_key(transformations)
         self._tie_order = draw_tie_order(self.m, "random", ties)
         self._features = Features(fixed_transformers(estimator, features))
         self._ledger = Ledger(leaf_rows(self.noise))
-        self._sample: Any = None
+        self._sample: Any = None  # one row and its features, if there are transformers
 
     @property
     def n(self) -> int:
@@ -135,111 +136,84 @@ class StreamingRegion:
     def partial_fit(
         self, X: Any, y: Any, *, first_row: int | None = None, sample_weight: Any = None
     ) -> Self:
-        """Take more rows: any number of them, from one.
+        """Add rows, any number of them, and return the stream itself.
 
         Parameters
         ----------
         X, y : arrays or DataFrames
             Inputs and outputs of consecutive rows.
         first_row : int, optional
-            The number of the first of them, counted from 0 over the whole data set. By default
-            counting goes on after the last row so far. A shard that will be merged has to say
-            where it starts.
+            The number of the first of them, counted from 0 over the whole data set; by default
+            `next_row`. A shard that will be merged has to say where it starts.
         sample_weight : array, optional
             Positive weights that do not depend on y; not for permutations.
-
-        Returns
-        -------
-        StreamingRegion
-            Itself.
         """
         rows = row_count(X)
-        first = self._first(first_row)
+        first = self.next_row if first_row is None else as_row_number(first_row)
         target = as_finite(as_outputs(y, rows), "y")
         if rows == 0:
             return self
-        weight = self._weight(sample_weight, rows)
+        weight = None
+        if sample_weight is not None:
+            weight = as_positive_weights(sample_weight, rows, self.noise)
         self.noise.check_rows(first + rows)
         matrix = self._features(X)
-        ones = [np.ones(rows)] * self._objective.design.intercept
-        # In one layout, however the inputs lie in memory: products may round otherwise in another.
+        ones = [np.ones(rows)] * self._intercept
+        # Products may round differently in another memory layout, so there is only one.
         Z = np.ascontiguousarray(np.column_stack([*ones, matrix, target]))
         if weight is not None:
             Z *= np.sqrt(weight)[:, None]
         if self._sample is None and self._features.transformers is not None:
             self._sample = (deepcopy(rows_between(X, 0, 1)), matrix[:1].copy())
-        self._ledger = self._ledger.plus(first, Z, self._sums(Z.shape[1]))
+        self._ledger = self._ledger.plus(first, Z, self._sums())
         return self
 
     def merge(self, other: StreamingRegion) -> Self:
-        """Take all rows of another stream, which stays as it is.
-
-        Both have to be streams of the same model, assumption, m and seed, and no row may be in
-        both.
+        """Add all rows of another stream, which stays as it is, and return the stream itself.
 
         Parameters
         ----------
         other : StreamingRegion
-
-        Returns
-        -------
-        StreamingRegion
-            Itself.
+            With the same model, assumption, m and seed, and without any row of this stream.
         """
         if not isinstance(other, StreamingRegion):
             raise TypeError(
-                f"other is no stream: expected a StreamingRegion, given {type(other).__name__}. "
-                "Merge before asking for the region."
+                "other is not a stream: expected a StreamingRegion, given "
+                f"{type(other).__name__}. Merge the streams before you ask for the region."
             )
-        theirs = other._identity()
-        for name, value in self._identity().items():
-            if theirs[name] != value:
-                raise _other_stream(name, value, theirs[name])
+        for name, mine, theirs in (
+            ("model", shown(self.estimator), shown(other.estimator)),
+            ("m", self.m, other.m),
+            ("seed", self.seed, other.seed),
+        ):
+            if mine != theirs:
+                raise _other_stream(name, mine, theirs)
         if not self.noise.same_as(other.noise):
-            raise _other_stream("noise", repr(self.noise), repr(other.noise))
+            raise _other_stream("noise", self.noise, other.noise)
         if other._features.width is None:
             return self
         self._share_features(other)
-        self._ledger = self._ledger.merged(other._ledger, self._sums(self._columns))
+        self._ledger = self._ledger.merged(other._ledger, self._sums())
         return self
 
     def region(self) -> Region:
-        """Return the region of all rows so far.
+        """Return the region of all rows so far, with the whole geometry of a quadratic region.
 
-        Rows 0 to n - 1 have to be there. More can be added afterwards, for another region.
-
-        Returns
-        -------
-        Region
-            With ranks of coefficient vectors and all of the geometry of a quadratic region. What
-            needs the rows themselves raises `unassuming.NotAvailable`.
+        Rows 0 to n - 1 must all be present. More rows can be added afterwards, for another region.
+        Methods of the region that need the rows themselves raise `unassuming.NotAvailable`.
         """
-        return self._build("random")
+        return region_of(self, "random")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that is needed to go on later: sums and rows that wait, no code.
+        """Write a checkpoint: the sums and the waiting rows, but no code.
 
-        The file appears whole or not at all, and a file that is there already is replaced at the
-        end: a process that is killed while it writes leaves the checkpoint before.
+        The file is replaced as a whole at the end. If the process is killed while it writes, the
+        previous checkpoint remains.
 
         Parameters
         ----------
         path : str or path
             Where to write. No suffix is added.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> import unassuming as ua
-        >>> from sklearn.linear_model import Ridge
-        >>> X, y, coefficients = ua.datasets.linear(n=300, random_state=0)
-        >>> path = os.path.join(tempfile.mkdtemp(), "ridge.checkpoint")
-        >>> stream = ua.StreamingRegion(Ridge(), random_state=0).partial_fit(X[:200], y[:200])
-        >>> stream.save(path)
-        >>> stream = ua.StreamingRegion.load(path)
-        >>> done = stream.next_row
-        >>> stream.partial_fit(X[done:], y[done:]).n
-        300
         """
         write_checkpoint(path, self)
 
@@ -247,31 +221,23 @@ class StreamingRegion:
     def load(
         cls, path: str | os.PathLike[str], estimator: Any = None, noise: Noise | None = None
     ) -> StreamingRegion:
-        """Read what `save` has written; ``next_row`` says where to go on.
+        """Read a checkpoint that `save` has written; continue with row ``next_row``.
 
         Parameters
         ----------
         path : str or path
-            The file. One that is damaged raises ValueError and stays as it is.
+            The file. A damaged file raises ValueError and is not changed.
         estimator : scikit-learn estimator, optional
-            Needed for a pipeline or a class of your own, which are code and not saved. It must be
-            the same as before, fitted alike: its features of one row are checked.
+            Needed for a pipeline or a user-defined class, because code is not saved. It must be
+            the same estimator, fitted to the same data: its features of one row are compared.
         noise : Noise, optional
-            Needed for an assumption of a class of your own.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> import unassuming as ua
-        >>> from sklearn.linear_model import Ridge
-        >>> path = os.path.join(tempfile.mkdtemp(), "empty.checkpoint")
-        >>> ua.StreamingRegion(Ridge(), random_state=0).save(path)
-        >>> ua.StreamingRegion.load(path).next_row
-        0
+            Needed for a user-defined class of noise.
         """
         return read_checkpoint(path, cls, estimator, noise)
 
-    # Inside
+    def __repr__(self) -> str:
+        model = shown(self.estimator)
+        return f"<StreamingRegion of {model}: n={self.n}, m={self.m}, {self.noise!r}>"
 
     def _fresh(self) -> StreamingRegion:
         """Return a stream without rows that can be merged with this one."""
@@ -280,52 +246,16 @@ class StreamingRegion:
         stream._ledger = Ledger(self._ledger.leaf_rows)
         return stream
 
-    @property
-    def _columns(self) -> int:
-        """Number of columns of [Φ, y]."""
+    def _sums(self) -> Sums:
+        """Return the summation of rows [Φ, y]; the first chunk has fixed their width."""
         assert self._features.width is not None
-        return self._features.width + int(self._objective.design.intercept) + 1
-
-    def _sums(self, width: int) -> Sums:
-        intercept = self._objective.design.intercept
-        return sums_for(self.noise, self._key, self.m, width, intercept=intercept)
-
-    def _first(self, first_row: Any) -> int:
-        if first_row is None:
-            return self.next_row
-        integer = isinstance(first_row, (int, np.integer)) and not isinstance(first_row, bool)
-        if not integer or first_row < 0:
-            raise ValueError(
-                f"first_row is no row number: expected an integer >= 0, given {first_row!r}. Count "
-                "the rows of the whole data set from 0."
-            )
-        return int(first_row)
-
-    def _weight(self, sample_weight: Any, rows: int) -> Array | None:
-        if sample_weight is None:
-            return None
-        if not isinstance(self.noise, SignFlips):
-            raise ValueError(
-                f"sample_weight does not go with {self.noise!r}, which mixes rows: expected no "
-                "weights, or noise='symmetric', given weights. Leave one of them out."
-            )
-        weight = as_weights(sample_weight, rows)
-        if not (weight > 0).all():
-            raise ValueError(
-                f"sample_weight is not positive: expected weights > 0, given {weight.min()}. Drop "
-                "rows of weight zero before they are numbered."
-            )
-        return weight
-
-    def _identity(self) -> dict[str, str]:
-        """Return what streams have to have in common to be merged, the noise apart."""
-        model = re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(self.estimator).split()))
-        return {"model": model, "m": str(self.m), "seed": str(self.seed)}
+        width = self._features.width + self._intercept + 1
+        return sums_for(self.noise, self._key, self.m, width, intercept=self._intercept)
 
     def _share_features(self, other: StreamingRegion) -> None:
-        """Make sure that the other stream has the same features, fitted alike."""
+        """Make sure that the other stream has the same features, fitted to the same data."""
         mine, theirs = self._features, other._features
-        if other._sample is not None:  # a row, with the features that the other one has for it
+        if other._sample is not None:
             inputs, expected = other._sample
             alike = mine.alike(mine(inputs), expected)
         elif mine.width is None:
@@ -336,113 +266,9 @@ class StreamingRegion:
             raise _other_stream("table of features", "the same columns, fitted alike", "others")
         self._sample = other._sample if self._sample is None else self._sample
 
-    def _build(self, ties: str) -> Region:
-        n, ledger = self.n, self._ledger
-        if n < 2:
-            raise ValueError(
-                f"the data are too few: expected at least 2 rows, given {n}. Pass more rows to "
-                "partial_fit."
-            )
-        for first, stop in ledger.gaps():
-            raise ValueError(
-                f"the data have a gap: expected all rows from 0 to {self.next_row - 1}, given no "
-                f"rows {first} to {stop - 1}. Pass these rows, or merge the shard that has them."
-            )
-        self.noise.check_length(n)
-        objective, perturbations = self._problem(n)
-        tie_order = self._tie_order if ties == "random" else np.sort(self._tie_order)
-        problem = Problem(
-            estimator=deepcopy(self.estimator),
-            n=n,
-            objective=objective,
-            noise=self.noise,
-            weighting="hessian",
-            ties=ties,
-            enumerated=False,
-            seed=self.seed,
-            transform=deepcopy(self._features),
-            rows=None,
-        )
-        score = objective.score("hessian")
-        engine = RankEngine(objective, score, perturbations, tie_order, whitened=True)
-        return Region(problem, engine)
 
-    def _problem(self, n: int) -> tuple[Quadratic, Perturbations]:
-        """Return the objective and the transformations, in few rows."""
-        names, intercept = self._names(), self._objective.design.intercept
-        alpha = 2 * self._objective.lam  # as the probe has 2 rows
-        few = self._ledger.waiting()
-        if few is not None:
-            drawn = self.noise.draw_rows(self._key, 0, n, self.m - 1)
-            objective = uncompressed(few, alpha, intercept=intercept, names=names)
-            return objective, Perturbations(self.noise, drawn, n, self.m)
-        sums = self._sums(self._columns)
-        whole = self._ledger.total(sums)
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = whole.basis if whole.plain else whole.basis.T @ whole.basis
-            finite = np.isfinite(4 * squares).all() and np.isfinite(4 * whole.moved).all()
-        if not finite:
-            raise ValueError(
-                "the data are too large for double precision: expected squares that add up to "
-                "less than 1e300, given an overflow. Rescale the features or y."
-            )
-        whole = sums.turned(whole)
-        return compress(whole.basis, whole.moved, n, alpha, intercept=intercept, names=names)
-
-    def _names(self) -> list[str]:
-        """Return the names of the coefficients."""
-        p, columns = self._features.width or 0, self._features.columns
-        names = [f"x{j}" for j in range(p)] if columns is None else [str(c) for c in columns]
-        return ["intercept"] * self._objective.design.intercept + names
-
-    def __repr__(self) -> str:
-        model = " ".join(repr(self.estimator).split())
-        return f"<StreamingRegion of {model}: n={self.n}, m={self.m}, {self.noise!r}>"
-
-
-def _other_stream(what: str, expected: str, given: str) -> ValueError:
+def _other_stream(what: str, expected: object, given: object) -> ValueError:
     return ValueError(
         f"other is a stream of another {what}: expected {expected}, given {given}. Give all shards "
         "the same fitted model, noise, m and random_state."
     )
-
-
-def _row_noise(noise: str | Noise) -> RowNoise:
-    chosen = as_noise(noise)
-    if not isinstance(chosen, RowNoise) or _draws_otherwise(chosen):
-        raise ValueError(
-            "noise cannot be drawn row by row: expected 'symmetric', "
-            "ua.noise.BlockSymmetric(blocks) or ua.noise.ExchangeableWithin(block_rows), given "
-            f"{chosen!r}. Choose one of these, or build the region in memory."
-        )
-    return chosen
-
-
-def _draws_otherwise(noise: RowNoise) -> bool:
-    """Whether a class of the user's own changes what is summed here without being asked."""
-    ours = next(cls for cls in type(noise).__mro__ if cls.__module__.startswith("unassuming."))
-    names = ["draw", "admits"] if ours is RowNoise else ["draw", "admits", "apply"]
-    return any(getattr(type(noise), name) is not getattr(ours, name) for name in names)
-
-
-def _count(m: Any) -> int:
-    if isinstance(m, str):
-        raise ValueError(
-            "m must be known before the first row: expected an integer of at least 2, given "
-            f"{m!r}. Pass e.g. m=100."
-        )
-    return check_m(m)
-
-
-def _probe(model: Any) -> Quadratic:
-    """Return what the model minimises on two rows, which tells its penalty and intercept."""
-    factory = factory_for(model)
-    if factory not in (from_linear_regression, from_ridge):
-        raise TypeError(
-            "estimator needs all rows at once: expected LinearRegression, Ridge, or a Pipeline "
-            f"ending in one of them, given {type(model).__name__}. Use features such as Nystroem "
-            "with Ridge in the place of a kernel."
-        )
-    objective = factory(model, np.ones((2, 1)), np.zeros(2), None)
-    assert isinstance(objective, Quadratic)
-    return objective

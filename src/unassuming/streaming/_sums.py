@@ -14,29 +14,28 @@ from unassuming._typing import Array
 from unassuming.noise import Key, RowNoise, SignFlips
 
 LEAF_ROWS = 1024
-"""Rows that are summed at once: products of their columns stay near the cache."""
+"""Rows that are summed at once, few enough for the products of their columns to stay in cache."""
 
-TAME = 1e-3
-"""Columns are tame if none is nearer than this to a combination of those before it.
+SMALLEST_PIVOT = 1e-3
+"""Smallest share of the square of a column that may be left by regression on the columns before it.
 
-That is the smallest share of its square that the others leave of it. Sums of products of such
-columns lose three digits, and sums over more rows are no less tame."""
+Sums of products of such columns lose three digits, and adding rows does not lower the share."""
 
-_SMALLEST = 1e-280
-"""Squares below this have lost digits, as those of zero have."""
+_SMALLEST_SQUARE = 1e-280
+"""Smaller squares have lost digits."""
 
-_PRODUCTS = 128  # products of columns in one matrix product, about
+_PRODUCTS = 128  # approximate number of products of columns in one matrix product
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What is kept of some rows Z = QR, in one of two ways.
+    """The sums over some rows Z = QR, in one of two forms.
 
-    Plain: ``basis`` is ZᵀZ and ``moved`` holds Zᵀ(G_i - I)Z. Of parts that are not tame the columns
-    are made orthonormal first: ``basis`` is R and ``moved`` is Qᵀ(G_i - I)Q. Then what is lost to
-    rounding grows with the condition of Z, as in memory, and not with its square. Next to an
-    intercept, the first column, the other columns are taken less a mean: then it is their condition
-    without the means, which are in the first row of R.
+    Plain: ``basis`` is ZᵀZ and ``moved`` is Zᵀ(G_i - I)Z. Ill-conditioned columns are made
+    orthonormal first: ``basis`` is R and ``moved`` is Qᵀ(G_i - I)Q. The rounding error then grows
+    with the condition number of Z, as in memory, and not with its square. If the first column is
+    an intercept, the others are shifted first; it is then the condition number of the columns minus
+    their means, which are in the first row of R.
     """
 
     basis: Array
@@ -44,27 +43,27 @@ class Part:
     plain: bool
 
 
+@dataclass(eq=False)
 class Sums(ABC):
-    """How the rows of a leaf are summed, and how sums are joined."""
+    """Sums the rows of a leaf, and joins sums."""
 
-    def __init__(self, noise: RowNoise, key: Key, m: int, width: int, *, intercept: bool) -> None:
-        self.noise = noise
-        self.key = key
-        self.m = m
-        self.width = width
-        self.intercept = intercept
+    noise: RowNoise
+    key: Key
+    m: int
+    width: int
+    intercept: bool
 
     def __call__(self, Z: Array, first: int) -> Part:
-        """Return what is kept of rows Z (count, k), the first of which has that number."""
+        """Return the sums over rows first, first + 1, ... that form Z (count, k)."""
         with np.errstate(over="ignore", invalid="ignore"):
             gram = Z.T @ Z
-        if _tame(gram):
+        if _well_conditioned(gram):
             return Part(gram, self.moved(Z, first), plain=True)
         Q, R = self._orthonormal(Z)
         return Part(R, self.unpack(self.moved(Q, first)), plain=False)
 
     def join(self, one: Part, two: Part) -> Part:
-        """Return what is kept of the rows of both."""
+        """Return the sums over the rows of both."""
         if one.plain and two.plain:
             with np.errstate(over="ignore"):
                 return Part(one.basis + two.basis, one.moved + two.moved, plain=True)
@@ -75,43 +74,43 @@ class Sums(ABC):
         return Part(R, moved, plain=False)
 
     def _orthonormal(self, Z: Array) -> tuple[Array, Array]:
-        """Return Z = QR, computed from columns less those of one row, next to an intercept."""
+        """Return Z = QR; with an intercept, from columns shifted by the values of one row."""
         if not self.intercept:
             return orthonormal(Z)
-        heaviest = Z[np.abs(Z[:, 0]).argmax()]  # its own numbers: nothing is rounded, or added up
+        heaviest = Z[np.abs(Z[:, 0]).argmax()]  # numbers of one row: no rounding, no sums
         mean = heaviest / heaviest[0]
         mean[0] = 0.0
         Q, R = orthonormal(Z - np.outer(Z[:, 0], mean))
-        R[0] += R[0, 0] * mean  # below the first row the first column is zero
+        R[0] += R[0, 0] * mean  # R is triangular: no other row changes
         return Q, R
 
     def turned(self, part: Part) -> Part:
-        """Return the same rows with orthonormal columns."""
+        """Return the sums in the form with orthonormal columns."""
         if not part.plain:
             return part
         scaled, length = _scaled(part.basis)
         k, R = self.width, cholesky(scaled) * length
         moved = self.unpack(part.moved)
-        for _ in range(2):  # (Sᵢ R⁻¹)ᵀ, and once more
+        for _ in range(2):  # from Sᵢ to (Sᵢ R⁻¹)ᵀ, and again
             moved = solve_triangular(R, moved.reshape(-1, k).T, trans="T").T.reshape(-1, k, k)
             moved = np.swapaxes(moved, 1, 2)
         return Part(R, np.ascontiguousarray(moved), plain=False)
 
     @abstractmethod
     def moved(self, Z: Array, first: int) -> Array:
-        """Return Zᵀ(G_i - I)Z in some form that can be added."""
+        """Return Zᵀ(G_i - I)Z in a form that can be added."""
 
     @abstractmethod
     def unpack(self, moved: Array) -> Array:
-        """Return them as they are, (m - 1, k, k)."""
+        """Return Zᵀ(G_i - I)Z itself, (m - 1, k, k)."""
 
 
 @final
 class SignSums(Sums):
     """Signs: Zᵀ(G - I)Z is -2 zzᵀ, summed over the rows that change sign.
 
-    The sums over these rows, for all transformations, are one matrix product: the products z_a z_b,
-    a <= b, times which rows change sign. Where no row does, the sum is exactly zero.
+    One matrix product gives these sums for all transformations: the products z_a z_b, a <= b, times
+    the indicators of the rows that change sign. If no row does, the sum is exactly zero.
     """
 
     _kept: tuple[Array, Array, Array] | None = None
@@ -134,11 +133,11 @@ class SignSums(Sums):
         return sums
 
     def _space(self, count: int) -> tuple[Array, Array, Array]:
-        """Return working space, the same for leaf after leaf: fresh memory costs time."""
+        """Return working space, reused from leaf to leaf: allocating it takes time."""
         if self._kept is None or len(self._kept[0]) != count:
             k = self.width
-            shapes = (count, self.m - 1), (k, count), (_PRODUCTS + k, count)
-            self._kept = np.empty(shapes[0]), np.empty(shapes[1]), np.empty(shapes[2])
+            flips, columns = np.empty((count, self.m - 1)), np.empty((k, count))
+            self._kept = flips, columns, np.empty((_PRODUCTS + k, count))
         return self._kept
 
     def unpack(self, moved: Array) -> Array:
@@ -152,7 +151,7 @@ class SignSums(Sums):
 
 @final
 class MoveSums(Sums):
-    """Any transformation that acts within blocks: move the rows and multiply."""
+    """Any transformations that act within blocks: transform the rows, then multiply."""
 
     def moved(self, Z: Array, first: int) -> Array:
         """Return Zᵀ(G_i - I)Z, (m - 1, k, k)."""
@@ -168,18 +167,18 @@ class MoveSums(Sums):
         return sums
 
     def unpack(self, moved: Array) -> Array:
-        """Take them as they are."""
+        """Return the argument."""
         return moved
 
 
 def sums_for(noise: RowNoise, key: Key, m: int, width: int, *, intercept: bool) -> Sums:
-    """Return the fastest way for that assumption."""
+    """Return the fastest summation for that assumption."""
     kind = SignSums if isinstance(noise, SignFlips) else MoveSums
-    return kind(noise, key, m, width, intercept=intercept)
+    return kind(noise, key, m, width, intercept)
 
 
 def leaf_rows(noise: RowNoise) -> int:
-    """Return the number of rows in a leaf: whole blocks, 1,024 rows or a little more."""
+    """Return the number of rows in a leaf: the fewest whole blocks with 1,024 rows."""
     return -(-LEAF_ROWS // noise.block_rows) * noise.block_rows
 
 
@@ -204,18 +203,18 @@ def between(moved: Array, Q: Array) -> Array:
 
 
 def _scaled(gram: Array) -> tuple[Array, Array]:
-    """Return the products of columns of length about one, and what they were divided by."""
+    """Return the products of columns scaled to length about one, and the scales."""
     length = powers_of_two(np.sqrt(np.diagonal(gram)))
     return gram / length / length[:, None], length
 
 
-def _tame(gram: Array) -> bool:
-    """Whether the columns are far from dependent, so that their products tell all about them."""
-    if not np.isfinite(gram).all() or (np.diagonal(gram) < _SMALLEST).any():
+def _well_conditioned(gram: Array) -> bool:
+    """Whether the columns are far from dependent, so that their products suffice."""
+    if not np.isfinite(gram).all() or (np.diagonal(gram) < _SMALLEST_SQUARE).any():
         return False
     scaled, _ = _scaled(gram)
     try:
         pivots = np.diagonal(np.linalg.cholesky(scaled)) ** 2
     except np.linalg.LinAlgError:
         return False
-    return bool((pivots >= TAME * np.diagonal(scaled)).all())
+    return bool((pivots >= SMALLEST_PIVOT * np.diagonal(scaled)).all())

@@ -1,4 +1,4 @@
-"""Measure coverage on data of your own making, and check the laws of your own extensions."""
+"""Measure coverage on simulated data, and check the laws of user-defined classes."""
 
 from unassuming.testing._coverage import coverage
 

@@ -1,4 +1,4 @@
-"""Measure coverage on data of your own making, beside other methods."""
+"""Measure coverage on simulated data, beside other methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from sklearn.utils.parallel import Parallel, delayed
 from unassuming._errors import NotAvailable
 from unassuming._progress import progress
 from unassuming._typing import Array
-from unassuming.inputs import as_seed, check_options, is_label_model, split_pipeline
+from unassuming.inputs import (
+    as_seed,
+    check_norm_bound,
+    check_options,
+    is_label_model,
+    split_pipeline,
+)
 from unassuming.noise import LARGEST_GROUP, Noise
 from unassuming.objectives import Factory, factory_for, register_objective
 from unassuming.ranking import Level
@@ -36,6 +42,12 @@ _SPAN_SLACK = 1e-6  # of the largest value
 
 MakeData = Callable[[np.random.Generator], tuple[Any, Any, Callable[[Any], Any]]]
 
+Outcome = tuple[bool, float, float] | None
+"""Whether all inputs were covered, share of inputs covered, median width; None if not available."""
+
+Repetition = tuple[float, bool | None, dict[str, Outcome]]
+"""The level used, whether the truth is outside the span, and the outcome of each method."""
+
 
 def coverage(
     make_data: MakeData,
@@ -54,32 +66,31 @@ def coverage(
 ) -> Coverage:
     """Measure how often regions cover the truth, on data that you generate.
 
-    Every repetition draws data, builds a region and asks whether it contains the truth. The region
-    is exact, so the coverage is the level itself, up to the binomial error that the interval
-    shows, if the noise is as assumed. The truth is tested as a function, with its own residuals:
-    that is exact even if the model cannot represent it, so the first row does not tell whether it
-    can. The row of the band does, and it is counted in how many runs the truth was outside the
-    span of the model.
+    Every repetition draws data, builds a region and tests whether it contains the truth. If the
+    noise is as assumed, the region is exact: the coverage is the level itself, up to the binomial
+    error that the interval shows. The truth is tested as a function, with its own residuals. This
+    is exact even if the model cannot represent the truth, so the first row does not show whether it
+    can. The row of the band does, and ``outside`` counts the runs in which it cannot.
 
-    For regressors other methods are shown beside it, each with the level claimed at single inputs,
-    as is their custom, and with what it assumes in words. They are to be compared by the column of
-    what they claim: scikit-learn's Gaussian process (a constant times an RBF kernel plus white
-    noise, fitted by maximum likelihood; the bounds are for the function, without the noise), least
-    squares with Student's t (on the features of the model, or on the inputs for a kernel), and a
-    residual bootstrap of the estimator. All are judged at the inputs of the data.
+    For regressors, other methods are shown beside the region, each with its assumptions in words
+    and with its usual claim, the level at single inputs; compare them by that claim. They are
+    scikit-learn's Gaussian process (a constant times an RBF kernel plus white noise, fitted by
+    maximum likelihood; the bounds are for the function, without the noise), least squares with
+    Student's t (on the features of the model, or on the inputs for a kernel), and a residual
+    bootstrap of the estimator. All are evaluated at the inputs of the data.
 
     Parameters
     ----------
     make_data : callable
-        ``make_data(rng) -> X, y, f``; f is the truth, a function of X. Everything random comes
-        from the Generator ``rng``.
+        ``make_data(rng) -> X, y, f``; f is the truth, a function of X. All randomness comes from
+        the Generator ``rng``.
     estimator : scikit-learn estimator
         As for `unassuming.confidence_region`.
     noise : str or Noise, optional
     level : float, default 0.9
     repetitions : int, default 200
     n_jobs : int, optional
-        Processes, as in scikit-learn. What is drawn does not depend on it; counts can differ where
+        Number of processes, as in scikit-learn. It does not change the draws. Counts can differ if
         a statistic is within rounding of another, since workers may sum with fewer threads.
     m : int or "group", default 100
     norm_bound : float, optional
@@ -87,9 +98,9 @@ def coverage(
     compare : bool, default True
         Whether to show bands at all; without them it is faster.
     resamples : int, default 99
-        Of the bootstrap.
+        Number of refits of the bootstrap.
     confidence : float, default 0.95
-        Of the intervals of the coverage.
+        Level of the intervals of the coverage.
     random_state : int, Generator, RandomState or None
 
     Returns
@@ -98,13 +109,10 @@ def coverage(
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import LinearRegression
     >>> def make_data(rng):
-    ...     X = rng.normal(size=(20, 1))
-    ...     return X, 1 + X[:, 0] + rng.standard_cauchy(20), lambda X: 1 + X[:, 0]
+    ...     return ua.datasets.sine(n=20, noise="cauchy", random_state=rng)
     >>> measured = ua.testing.coverage(
-    ...     make_data, LinearRegression(), repetitions=100, compare=False, random_state=0
+    ...     make_data, Ridge(), repetitions=100, compare=False, random_state=0
     ... )
     >>> measured.region.low <= 0.9 <= measured.region.high
     True
@@ -112,23 +120,24 @@ def coverage(
     _, model = split_pipeline(estimator)
     registered = type(model), factory_for(model)
     assumption = check_options(model, noise=noise, m=m)
-    _check_numbers(make_data, repetitions, level, m, norm_bound, resamples, confidence)
+    if isinstance(m, str):
+        Level.at_least(level, LARGEST_GROUP)
+    else:
+        Level.exactly(level, m)
+    check_norm_bound(norm_bound)
+    _check_numbers(make_data, repetitions, resamples, confidence)
     seed = as_seed(random_state)
-    children = np.random.SeedSequence(seed).spawn(int(repetitions))
-    options = {"noise": noise, "m": m}
     compare = compare and not is_label_model(model)
-    run = delayed(_repetition)
-    tasks = (
-        run(registered, make_data, estimator, options, level, norm_bound, compare, resamples, child)
-        for child in children
+    common = registered, make_data, estimator, {"noise": noise, "m": m}, level, norm_bound
+    work = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_repetition)(*common, compare, resamples, child)
+        for child in np.random.SeedSequence(seed).spawn(int(repetitions))
     )
-    work = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-    levels, outside, outcomes = zip(*_told(work, int(repetitions)), strict=True)
+    levels, outside, outcomes = zip(*_with_progress(work, int(repetitions)), strict=True)
+    norm = "" if norm_bound is None else f", with a norm of {norm_bound:g} at most"
     assumed = {
         "noise": assumption.assumption,
-        "span": "the truth lies in the span of the model"
-        if norm_bound is None
-        else f"the truth lies in the span of the model, with a norm of {norm_bound:g} at most",
+        "span": f"the truth lies in the span of the model{norm}",
     }
     return Coverage(
         level=float(np.mean(levels)),
@@ -144,50 +153,26 @@ def coverage(
     )
 
 
-def _check_numbers(
-    make_data: Any,
-    repetitions: Any,
-    level: Any,
-    m: Any,
-    norm_bound: Any,
-    resamples: Any,
-    confidence: Any,
-) -> None:
-    """Refuse at once what would fail after the first repetitions, or the last."""
-    whole = (int, np.integer)
-    if not isinstance(m, str):
-        Level.exactly(level, m)
-    else:
-        Level.at_least(level, LARGEST_GROUP)
-    bound = norm_bound is None or (isinstance(norm_bound, (int, float)) and 0 < norm_bound < np.inf)
-    share = isinstance(confidence, (int, float)) and 0 < confidence < 1
-    checks = [
-        ("make_data", callable(make_data), "a function of a Generator", make_data, "Pass one."),
-        *(
-            (name, isinstance(count, whole) and count >= 1, "an integer >= 1", count, remedy)
-            for name, count, remedy in (
-                ("repetitions", repetitions, "Take a few hundred."),
-                ("resamples", resamples, "Take 99 or more, or compare=False."),
-            )
-        ),
-        ("norm_bound", bound, "a positive number, or None", norm_bound, "Leave it out for none."),
-        ("confidence", share, "a number strictly between 0 and 1", confidence, "Take 0.95."),
-    ]
-    for name, good, expected, given, remedy in checks:
-        if not good:
-            raise ValueError(
-                f"{name} is out of range: expected {expected}, given {given!r}. {remedy}"
-            )
+def _check_numbers(make_data: Any, repetitions: Any, resamples: Any, confidence: Any) -> None:
+    """Refuse now what would fail only after some repetitions."""
+    if not callable(make_data):
+        raise _out_of_range("make_data", "a function of a Generator", make_data, "Pass one.")
+    for name, count, remedy in (
+        ("repetitions", repetitions, "Pass a few hundred."),
+        ("resamples", resamples, "Pass 99 or more, or compare=False."),
+    ):
+        if not isinstance(count, (int, np.integer)) or count < 1:
+            raise _out_of_range(name, "an integer >= 1", count, remedy)
+    if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
+        expected = "a number strictly between 0 and 1"
+        raise _out_of_range("confidence", expected, confidence, "Pass 0.95.")
 
 
-Outcome = tuple[bool, float, float] | None
-"""Covered everywhere, share of inputs covered, median width; None if not available."""
-
-Repetition = tuple[float, bool | None, dict[str, Outcome]]
-"""The level used, whether the truth is outside the span, and the outcome of each method."""
+def _out_of_range(name: str, expected: str, given: Any, remedy: str) -> ValueError:
+    return ValueError(f"{name} is out of range: expected {expected}, given {given!r}. {remedy}")
 
 
-def _told(work: Iterator[Any], total: int) -> Iterator[Any]:
+def _with_progress(work: Iterator[Any], total: int) -> Iterator[Any]:
     slices = (slice(j, j + 1) for j in range(total))
     for _, item in progress(zip(slices, work, strict=True), total, "repetitions"):
         yield item
@@ -198,35 +183,35 @@ def _repetition(
     make_data: MakeData,
     estimator: Any,
     options: dict[str, Any],
-    level: float,
+    asked: float,
     norm_bound: float | None,
     compare: bool,
     resamples: int,
     child: np.random.SeedSequence,
 ) -> Repetition:
-    """Draw data once and ask every method, in a process that may know no models of the user's."""
-    register_objective(*registered)
+    """Draw data once and evaluate every method."""
+    register_objective(*registered)  # another process lacks the user's registrations
     for_data, for_region, for_bootstrap = child.spawn(3)
     X, y, f = _drawn(make_data, np.random.default_rng(for_data))
     truth = np.asarray(f(X), dtype=np.float64).ravel()  # before a model can overwrite X
     seed = int(for_region.generate_state(1)[0])
     region = confidence_region(clone(estimator), X, y, random_state=seed, **options)
-    used = region.level(level)
-    found: dict[str, Outcome] = {REGION: (bool(region.contains(f, level)), np.nan, np.nan)}
+    level = region.level(asked)
+    found: dict[str, Outcome] = {REGION: (bool(region.contains(f, asked)), np.nan, np.nan)}
     if compare:
-        outputs = np.asarray(y, dtype=np.float64).ravel()
+        p, outputs = float(level), np.asarray(y, dtype=np.float64).ravel()
         rng = np.random.default_rng(for_bootstrap)
-        found[BAND] = _outcome(region_band(region, X, used, norm_bound), truth)
-        found[PROCESS] = _outcome(process(region, outputs, float(used), seed), truth)
-        found[LEAST_SQUARES] = _outcome(t_bounds(region, outputs, float(used)), truth)
-        found[BOOTSTRAP] = _outcome(
-            bootstrap(clone(estimator), X, outputs, float(used), resamples, rng), truth
-        )
-    return float(used), _outside(region, truth), found
+        found |= {
+            BAND: _outcome(region_band(region, X, p, norm_bound), truth),
+            PROCESS: _outcome(process(region, outputs, p, seed), truth),
+            LEAST_SQUARES: _outcome(t_bounds(region, outputs, p), truth),
+            BOOTSTRAP: _outcome(bootstrap(clone(estimator), X, outputs, p, resamples, rng), truth),
+        }
+    return float(level), _outside(region, truth), found
 
 
 def _outside(region: Region, values: Array) -> bool | None:
-    """Whether no coefficients give the truth at the inputs; None if that cannot be told."""
+    """Whether no coefficients give the truth at the inputs; None if that cannot be decided."""
     objective = region.objective
     if objective.design is not None and objective.design.spans_everything:
         return False
@@ -240,15 +225,18 @@ def _outside(region: Region, values: Array) -> bool | None:
 
 def _drawn(make_data: MakeData, rng: np.random.Generator) -> tuple[Any, Any, Callable[[Any], Any]]:
     made = make_data(rng)
-    if not isinstance(made, tuple) or len(made) != 3 or not callable(made[2]):
-        given = f"{len(made)} values" if isinstance(made, tuple) else type(made).__name__
-        if isinstance(made, tuple) and len(made) == 3:
-            given = f"a third value of type {type(made[2]).__name__}"
-        raise TypeError(
-            "make_data returned something else: expected X, y and the truth f, a function of X, "
-            f"given {given}. Return X, y, f."
-        )
-    return made
+    if not isinstance(made, tuple):
+        given = type(made).__name__
+    elif len(made) != 3:
+        given = f"{len(made)} values"
+    elif not callable(made[2]):
+        given = f"a third value of type {type(made[2]).__name__}"
+    else:
+        return made
+    raise TypeError(
+        "make_data returned something else: expected X, y and the truth f, a function of X, given "
+        f"{given}. Return X, y, f."
+    )
 
 
 def _outcome(bounds: tuple[Array, Array] | None, truth: Array) -> Outcome:

@@ -1,4 +1,4 @@
-"""Bands of other methods at the inputs of the data, as they are customarily used."""
+"""Bands of other methods at the inputs of the data, in their usual form."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from unassuming._errors import NotAvailable
+from unassuming._rounding import rank_cut
 from unassuming._typing import Array
 from unassuming.inputs import as_inputs, seed_unset
-from unassuming.ranking import Level
 from unassuming.regions import Region
 
 REGION = "region, membership of the truth"
@@ -32,8 +32,8 @@ CLAIMS = {
     BAND: (ALL_INPUTS, "the same, and that {span}"),
     PROCESS: (
         EACH_INPUT,
-        "independent Gaussian noise of one variance, and a truth drawn from the process whose "
-        "kernel maximum likelihood has chosen",
+        "independent Gaussian noise of one variance, and a truth drawn from the process with the "
+        "kernel that maximum likelihood has chosen",
     ),
     LEAST_SQUARES: (
         EACH_INPUT,
@@ -42,29 +42,29 @@ CLAIMS = {
     ),
     BOOTSTRAP: (
         EACH_INPUT,
-        "noise terms of one law, an estimate without bias, and rows enough for an approximation",
+        "noise terms of one law, an unbiased estimate, and enough rows for an approximation",
     ),
 }
-"""What the level is claimed for, and on what assumptions."""
+"""Where each method claims the level, and its assumptions."""
 
 
 def region_band(
-    region: Region, X: Any, level: Level, norm_bound: float | None
+    region: Region, X: Any, level: float, norm_bound: float | None
 ) -> tuple[Array, Array] | None:
     try:
-        band = region.band(X, level=float(level), norm_bound=norm_bound)
+        band = region.band(X, level=level, norm_bound=norm_bound)
     except NotAvailable:
         return None
     return band.lower, band.upper
 
 
 def _inputs(region: Region) -> Array:
-    """Return what the model itself sees: the inputs, or the output of the transformers."""
+    """Return the inputs of the model itself, behind the transformers."""
     return region.problem.transform(region.inputs)
 
 
 def process(region: Region, y: Array, level: float, seed: int) -> tuple[Array, Array]:
-    """Bounds of the function from a Gaussian process on the inputs, pointwise."""
+    """Return pointwise bounds of the function from a Gaussian process on the inputs."""
     try:
         Z = as_inputs(region.inputs)
     except ValueError:  # text among the columns
@@ -73,7 +73,7 @@ def process(region: Region, y: Array, level: float, seed: int) -> tuple[Array, A
 
 
 def gaussian_process(X: Array, y: Array, seed: int) -> Any:
-    """Fit scikit-learn's Gaussian process: a constant times RBF plus white noise, by likelihood."""
+    """Fit a Gaussian process, a constant times RBF plus white noise, by maximum likelihood."""
     kernel = ConstantKernel() * RBF() + WhiteKernel()
     fitted = GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed)
     with warnings.catch_warnings():
@@ -82,16 +82,16 @@ def gaussian_process(X: Array, y: Array, seed: int) -> Any:
 
 
 def process_bounds(fitted: Any, X: Array, level: float) -> tuple[Array, Array]:
-    """Bounds of the function, without the noise, from such a process, pointwise."""
+    """Return pointwise bounds of the function, without the noise."""
     mean, deviation = fitted.predict(X, return_std=True)
-    # The kernel's diagonal counts the noise of a new observation; the function has none.
+    # The kernel's diagonal includes the noise of a new observation; the function has none.
     white = fitted.kernel_.k2.noise_level * fitted._y_train_std**2
     half = norm.ppf((1 + level) / 2) * np.sqrt(np.clip(deviation**2 - white, 0.0, None))
     return mean - half, mean + half
 
 
 def t_bounds(region: Region, y: Array, level: float) -> tuple[Array, Array] | None:
-    """Student's bounds of least squares, pointwise; None if nothing is left for the variance."""
+    """Return pointwise t bounds of least squares; None without degrees of freedom."""
     design = region.objective.design
     if design is not None and not design.dual:
         Phi = design.rows(_inputs(region))
@@ -99,7 +99,7 @@ def t_bounds(region: Region, y: Array, level: float) -> tuple[Array, Array] | No
         Z = _inputs(region)
         Phi = np.column_stack([np.ones(len(Z)), Z])
     u, s, _ = np.linalg.svd(Phi, full_matrices=False)
-    u = u[:, s > s[0] * max(Phi.shape) * np.finfo(np.float64).eps]
+    u = u[:, s > s[0] * rank_cut(Phi.shape)]
     freedom = len(y) - u.shape[1]
     if freedom < 1:
         return None
@@ -112,11 +112,11 @@ def t_bounds(region: Region, y: Array, level: float) -> tuple[Array, Array] | No
 def bootstrap(
     estimator: Any, X: Any, y: Array, level: float, resamples: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Percentile bounds of refits to resampled, centred residuals, pointwise."""
+    """Return pointwise percentile bounds of refits to resampled, centred residuals."""
     seed_unset(estimator, rng)  # the same random features in every refit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        # Models may overwrite their inputs (copy=False): every one gets copies.
+        # Models may overwrite their inputs (copy=False): give them copies.
         fitted = np.asarray(estimator.fit(deepcopy(X), y).predict(deepcopy(X)))
         residuals = y - fitted
         residuals = residuals - residuals.mean()

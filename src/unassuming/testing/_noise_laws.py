@@ -1,4 +1,4 @@
-"""Law checks for a noise class of one's own: what the uniform rank rests on."""
+"""Checks of a user-defined noise class: the laws behind the uniform rank."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from scipy.stats import binom
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import as_seed
 from unassuming.noise import Noise
+from unassuming.testing._laws import require
 
 _SEE = "See the how-to 'Add a noise class'."
-_SIZE = 5  # transformations drawn to look at
-_PAIRS = 4096  # of a group that are multiplied
+_AXES = "Rows are the last axis, transformations the one before."
+_SIZE = 5  # transformations drawn for the checks
+_PAIRS = 4096  # pairs of elements of a group that are multiplied
 _M = 8  # statistics of a simulated rank
 _TOLERANCE = 1e-9
 
@@ -21,33 +23,33 @@ _TOLERANCE = 1e-9
 def check_noise(noise: Noise, n: int, *, repetitions: int = 1000, random_state: Any = 0) -> None:
     """Check that a noise class keeps the laws that make the ranks uniform.
 
-    Shapes for one and several residual vectors, draws that a seed repeats, `take`, orthogonality
-    and exact arithmetic where they are declared, the whole group where ``noise.group(n)`` lists
-    it (it must hold the inverse and the product of any elements, and whatever is drawn), and a
-    simulation: noise that a drawn transformation has made must have a uniform rank among its own
-    transformations. That fails if what is drawn from is no group, or not uniformly.
+    It checks the shapes for one and several residual vectors, that a seed repeats the draws, the
+    method `take`, and orthogonality and exact arithmetic if they are declared. If
+    ``noise.group(n)`` lists the group, the list must contain all inverses, products and draws.
+    Finally a simulation: noise made by a drawn transformation must have a uniform rank among its
+    own transformations. This fails if the draws are not from a group, or not uniform. It can only
+    find a violation that shows; it proves nothing.
 
-    The simulation can only find a violation that shows; it proves nothing. A small n, such as 5,
-    lets the group be listed.
+    A small n, such as 5, allows the group to be listed.
 
     Parameters
     ----------
     noise : Noise
-        An instance, of your own class.
+        An instance of your class.
     n : int
-        Number of rows; that of the blocks for a class that names rows.
+        Number of rows; for a class that names rows, the number that it names.
     repetitions : int, default 1000
-        Of the simulation. Counts of ranks have to lie in their two-sided 1e-6 binomial bands.
+        Repetitions of the simulation. The counts of ranks must lie in their two-sided 1e-6
+        binomial bands.
     random_state : int, Generator, RandomState or None, default 0
 
     Raises
     ------
     AssertionError
-        With the law that is broken, in words.
+        The message names the broken law.
 
     Examples
     --------
-    >>> import unassuming as ua
     >>> ua.testing.check_noise(ua.noise.Exchangeable(), 5)
     >>> class OneRowFlipped(ua.noise.Symmetric):
     ...     def draw(self, n, size, rng):
@@ -66,44 +68,55 @@ def check_noise(noise: Noise, n: int, *, repetitions: int = 1000, random_state: 
     again = noise.draw(n, _SIZE, np.random.default_rng([seed, 1]))
 
     moved = _applied(noise, drawn, residuals, fitted)
-    if not np.array_equal(moved, _applied(noise, again, residuals, fitted)):
-        raise _broken(f"{name}.draw", "is not repeated by the seed", "the same for the same rng",
-                      "other transformations", "Draw from rng alone.")  # fmt: skip
-    single = _applied(noise, drawn, residuals[1, 2], fitted[1, 2])
-    if not np.allclose(single, moved[1, 2], rtol=_TOLERANCE, atol=_TOLERANCE):
-        raise _broken(f"{name}.apply", "treats several residual vectors unlike one",
-                      "the same transformations of each", "others",
-                      "Rows are the last axis, transformations the one before.")  # fmt: skip
+    require(
+        np.array_equal(moved, _applied(noise, again, residuals, fitted)),
+        f"{name}.draw is not repeated by the seed: expected the same transformations for the same "
+        "rng, given others. Draw from rng alone.",
+    )
+    require(
+        _close(_applied(noise, drawn, residuals[1, 2], fitted[1, 2]), moved[1, 2]),
+        f"{name}.apply treats several residual vectors unlike one: expected the same "
+        f"transformations of each, given others. {_AXES}",
+    )
     part = _applied(noise, noise.take(drawn, slice(1, 3)), residuals, fitted, 2)
-    if not np.allclose(part, moved[..., 1:3, :], rtol=_TOLERANCE, atol=_TOLERANCE):
-        raise _broken(f"{name}.take", "returns other transformations", "those of the slice",
-                      "others", "Define take for what draw returns.")  # fmt: skip
+    require(
+        _close(part, moved[..., 1:3, :]),
+        f"{name}.take returns other transformations: expected those of the slice, given others. "
+        "Define take for the values that draw returns.",
+    )
     if noise.orthogonal:
         _check_orthogonal(noise, drawn, n)
+        _check_group(noise, drawn, n)
     if noise.exact_arithmetic:
         size = np.sort(np.abs(residuals), axis=-1)[..., None, :]
-        if not (np.sort(np.abs(moved), axis=-1) == size).all():
-            raise _broken(name, "says exact_arithmetic and changes the size of entries",
-                          "entries that are moved or flipped", "others",
-                          "Leave exact_arithmetic out.")  # fmt: skip
-    if noise.orthogonal:
-        _check_group(noise, drawn, n)
+        require(
+            bool((np.sort(np.abs(moved), axis=-1) == size).all()),
+            f"{name} declares exact_arithmetic and changes the size of entries: expected entries "
+            "that are moved or flipped, given others. Leave exact_arithmetic out.",
+        )
     _check_ranks(noise, n, repetitions, np.random.default_rng([seed, 2]))
 
 
+def _close(ours: Array, theirs: Array) -> bool:
+    return np.allclose(ours, theirs, rtol=_TOLERANCE, atol=_TOLERANCE)
+
+
 def _applied(noise: Noise, drawn: Any, r: Array, fitted: Array, size: int = _SIZE) -> Array:
-    """Return what a class makes of residuals, in the right shape."""
+    """Return the transformed residuals; check their shape, and that r stays as it is."""
     before = r.copy()
     moved = np.asarray(noise.apply(drawn, r, fitted), dtype=np.float64)
     expected = (*r.shape[:-1], size, r.shape[-1])
     name = type(noise).__name__
-    if moved.shape != expected:
-        raise _broken(f"{name}.apply", f"has the wrong shape for residuals of shape {r.shape}",
-                      f"shape {expected}", f"shape {moved.shape}",
-                      "Rows are the last axis, transformations the one before.")  # fmt: skip
-    if not np.array_equal(r, before):
-        raise _broken(f"{name}.apply", "overwrites the residuals", "residuals as they were",
-                      "other numbers", "Work on a copy.")  # fmt: skip
+    require(
+        moved.shape == expected,
+        f"{name}.apply has the wrong shape for residuals of shape {r.shape}: expected shape "
+        f"{expected}, given shape {moved.shape}. {_AXES}",
+    )
+    require(
+        np.array_equal(r, before),
+        f"{name}.apply overwrites the residuals: expected residuals as they were, given other "
+        "numbers. Work on a copy.",
+    )
     return moved
 
 
@@ -117,36 +130,42 @@ def _check_orthogonal(noise: Noise, drawn: Any, n: int) -> None:
     G = _matrices(noise, drawn, n)
     r = np.random.default_rng(0).normal(size=n)
     linear = np.allclose(noise.apply(drawn, r, np.zeros(n)), G @ r, rtol=_TOLERANCE, atol=1e-8)
-    if not linear or not np.allclose(G @ G.transpose(0, 2, 1), np.eye(n), atol=1e-8):
-        raise _broken(type(noise).__name__, "says orthogonal and is not",
-                      "linear maps that keep all lengths",
-                      "linear maps that change some" if linear else "maps that are not linear",
-                      "Set orthogonal = False.")  # fmt: skip
+    given = "linear maps that change some" if linear else "maps that are not linear"
+    require(
+        linear and np.allclose(G @ G.transpose(0, 2, 1), np.eye(n), atol=1e-8),
+        f"{type(noise).__name__} declares orthogonal and is not: expected linear maps that keep "
+        f"all lengths, given {given}. Set orthogonal = False.",
+    )
 
 
 def _check_group(noise: Noise, drawn: Any, n: int) -> None:
-    """Compare the listed group with its own products, and with what is drawn."""
+    """Compare the listed group with its own products, and with the draws."""
     try:
         listed, m = noise.group(n, modulo_sign=False)
     except ValueError:
-        return  # no finite group, or too large a one
+        return  # the group is infinite or too large
     elements = [np.eye(n), *_matrices(noise, listed, n)]
     keys = {_key(G) for G in elements}
-    what = f"{type(noise).__name__}.group({n})"
-    if len(elements) != m or len(keys) != m:
-        raise _broken(what, "lists elements twice or miscounts them",
-                      f"m = {m} different ones, the identity not listed",
-                      f"{len(elements) - 1} listed, {len(keys)} different with the identity",
-                      _SEE)  # fmt: skip
+    name = type(noise).__name__
+    require(
+        len(elements) == len(keys) == m,
+        f"{name}.group({n}) lists elements twice or miscounts them: expected m = {m} different "
+        f"ones, the identity not listed, given {len(elements) - 1} listed, {len(keys)} different "
+        f"with the identity. {_SEE}",
+    )
     pairs = np.arange(m * m)
     if len(pairs) > _PAIRS:
         pairs = np.random.default_rng(0).integers(m * m, size=_PAIRS)
-    if any(_key(elements[k // m] @ elements[k % m].T) not in keys for k in pairs):
-        raise _broken(what, "is no group", "products and inverses of its elements in it",
-                      "one that is missing", _SEE)  # fmt: skip
-    if any(_key(G) not in keys for G in _matrices(noise, drawn, n)):
-        raise _broken(type(noise).__name__, f"draws something that noise.group({n}) does not list",
-                      "elements of the group", "another one", _SEE)  # fmt: skip
+    require(
+        all(_key(elements[k // m] @ elements[k % m].T) in keys for k in pairs),
+        f"{name}.group({n}) is not a group: expected all products and inverses of its elements, "
+        f"given a list that lacks one. {_SEE}",
+    )
+    require(
+        all(_key(G) in keys for G in _matrices(noise, drawn, n)),
+        f"{name} draws something that noise.group({n}) does not list: expected elements of the "
+        f"group, given another one. {_SEE}",
+    )
 
 
 def _key(G: Array) -> bytes:
@@ -159,13 +178,12 @@ def _check_ranks(noise: Noise, n: int, repetitions: int, rng: np.random.Generato
     low, high = binom.ppf([[0.5e-6], [1 - 0.5e-6]], repetitions, np.arange(1, _M) / _M)
     for column in ranks.T:
         at_most = (column[:, None] <= np.arange(1, _M)).sum(axis=0)
-        wrong = (at_most < low) | (at_most > high)
-        if wrong.any():
-            q = int(np.flatnonzero(wrong)[0])
-            raise _broken(f"{type(noise).__name__}: the rank of the noise", "is not uniform",
-                          f"{low[q]:.0f} to {high[q]:.0f} of {repetitions} ranks at {q + 1} or "
-                          f"less of {_M}", f"{at_most[q]}",
-                          f"Draw uniformly from a group. {_SEE}")  # fmt: skip
+        for q in np.flatnonzero((at_most < low) | (at_most > high)):
+            raise AssertionError(
+                f"{type(noise).__name__}: the rank of the noise is not uniform: expected "
+                f"{low[q]:.0f} to {high[q]:.0f} of {repetitions} ranks at {q + 1} or less of {_M}, "
+                f"given {at_most[q]}. Draw uniformly from a group. {_SEE}"
+            )
 
 
 def _simulated(noise: Noise, n: int, rng: np.random.Generator) -> IntArray:
@@ -180,7 +198,3 @@ def _simulated(noise: Noise, n: int, rng: np.random.Generator) -> IntArray:
         ties = int((np.abs(z - z0) <= slack).sum())
         found.append(1 + int((z < z0 - slack).sum()) + int(rng.integers(ties + 1)))
     return np.array(found, dtype=np.intp)
-
-
-def _broken(name: str, wrong: str, expected: str, given: str, remedy: str) -> AssertionError:
-    return AssertionError(f"{name} {wrong}: expected {expected}, given {given}. {remedy}")

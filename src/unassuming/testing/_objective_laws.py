@@ -1,4 +1,4 @@
-"""Law checks for an objective of one's own: what the uniform rank rests on."""
+"""Checks of a user-defined objective: the laws behind the uniform rank."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from unassuming._typing import Array
 from unassuming.inputs import as_seed, is_label_model, split_pipeline
 from unassuming.objectives import Objective
 from unassuming.regions import confidence_region
+from unassuming.testing._laws import require
 
 _SEE = "See the how-to 'Add an objective'."
 _TOLERANCE = 1e-8
@@ -20,39 +21,35 @@ _TOLERANCE = 1e-8
 def check_objective(estimator: Any, X: Any, y: Any, *, random_state: Any = 0) -> None:
     """Check that the objective of an estimator keeps the laws that make the ranks uniform.
 
-    Shapes of residuals and gradients for one and three candidates and for several residual vectors
-    each, the same numbers for many at once as for one at a time, a gradient of zero at the
-    estimate where there is one, and no way for y to enter but through the residuals: an objective
-    of the same inputs and other outputs must have the same fitted values, gradients and statistics
-    at the same residuals.
+    It checks the shapes of residuals and gradients, for one and three candidates and for several
+    residual vectors each; that many candidates at once give the same numbers as one at a time; that
+    the gradient is zero at the estimate, if there is one; and that y enters only through the
+    residuals: an objective of the same inputs and other outputs must have the same fitted values,
+    gradients and statistics at the same residuals.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
-        Of a class with a factory, see `unassuming.register_objective`; or a Pipeline that ends in
+        Of a class with a factory (see `unassuming.register_objective`), or a Pipeline that ends in
         one.
     X, y : arrays or DataFrames
-        Data to try it on; a few rows are enough.
+        Data for the checks; a few rows are enough.
     random_state : int, Generator, RandomState or None, default 0
         Source of the candidates, the residuals and the other outputs.
 
     Raises
     ------
     AssertionError
-        With the law that is broken, in words.
+        The message names the broken law.
 
     Examples
     --------
-    >>> import unassuming as ua
     >>> from sklearn.base import BaseEstimator, RegressorMixin
-    >>> from sklearn.linear_model import Lasso, Ridge
-    >>> X, y, coefficients = ua.datasets.linear(n=20, random_state=0)
     >>> ua.testing.check_objective(Lasso(0.1), X, y)
     >>> class ScaledRidge(RegressorMixin, BaseEstimator):
     ...     pass
     >>> def from_scaled_ridge(estimator, X, y, sample_weight):
-    ...     scale = y.std()  # what must not be done
-    ...     return ua.objectives.from_ridge(Ridge(scale), X, y, sample_weight)
+    ...     return ua.objectives.from_ridge(Ridge(y.std()), X, y, sample_weight)  # uses y
     >>> ua.register_objective(ScaledRidge, from_scaled_ridge)
     >>> ua.testing.check_objective(ScaledRidge(), X, y)
     Traceback (most recent call last):
@@ -69,19 +66,20 @@ def check_objective(estimator: Any, X: Any, y: Any, *, random_state: Any = 0) ->
     _check_estimate(objective)
     name = type(objective).__name__
     for what, ours, theirs in (
-        ("fitted values", objective.fitted(a), other.fitted(a)),
-        ("gradient", objective.gradient(a, r), other.gradient(a, r)),
-        ("statistic", _statistics(objective, a, r), _statistics(other, a, r)),
+        (f"fitted values of {name} depend", objective.fitted(a), other.fitted(a)),
+        (f"gradient of {name} depends", objective.gradient(a, r), other.gradient(a, r)),
+        (f"statistic of {name} depends", _statistics(objective, a, r), _statistics(other, a, r)),
     ):
-        if not _same(ours, theirs):
-            raise _broken(f"the {what} of {name}", "depends on y other than through the residuals",
-                          "the same at the same residuals, whatever y is", "other numbers",
-                          f"Take nothing but the residuals from y. {_SEE}")  # fmt: skip
+        require(
+            _same(ours, theirs),
+            f"the {what} on y other than through the residuals: expected the same at the same "
+            f"residuals for every y, given other numbers. Use y only in the residuals. {_SEE}",
+        )
     _check_coefficients(objective, other, a)
 
 
 def _objective(estimator: Any, X: Any, y: Any) -> Objective:
-    """Return the objective as a region has it, behind transformers and checks of the data."""
+    """Return the objective of a region, which has checked and transformed the data."""
     return confidence_region(estimator, deepcopy(X), y, m=2, random_state=0).objective
 
 
@@ -95,10 +93,10 @@ def _other_outputs(estimator: Any, y: Any, rng: np.random.Generator) -> Any:
 
 
 def _check_shapes(objective: Objective, a: Array, r: Array) -> None:
-    """Ask for one candidate and for three, with one residual vector and with four."""
+    """Compare one candidate with three, and one residual vector with four."""
     name = type(objective).__name__
     n = objective.n
-    fitted = _shaped(f"{name}.residuals", objective.residuals(a), (3, n))
+    residuals = _shaped(f"{name}.residuals", objective.residuals(a), (3, n))
     k = np.asarray(objective.gradient(a, r[:, 0])).shape[-1]
     many = _shaped(f"{name}.gradient", objective.gradient(a, r), (3, 4, k))
     for j in range(3):
@@ -107,28 +105,33 @@ def _check_shapes(objective: Objective, a: Array, r: Array) -> None:
         alone = _shaped(f"{name}.gradient", objective.gradient(aj, rj[:, 1]), (1, k))
         several = _shaped(f"{name}.gradient", objective.gradient(aj, rj), (1, 4, k))
         for what, ours, theirs in (
-            ("residuals", one[0], fitted[j]),
+            ("residuals", one[0], residuals[j]),
             ("gradient", alone[0], many[j, 1]),
             ("gradient", several[0], many[j]),
         ):
-            if not _same(ours, theirs):
-                raise _broken(f"{name}.{what}", "gives other numbers for several at once",
-                              "the same as for one at a time", "others",
-                              f"Candidates come first, rows last. {_SEE}")  # fmt: skip
+            require(
+                _same(ours, theirs),
+                f"{name}.{what} gives other numbers for several at once: expected the same as for "
+                f"one at a time, given others. Candidates come first, rows last. {_SEE}",
+            )
 
 
 def _shaped(what: str, found: Any, expected: tuple[int, ...]) -> Array:
     values = np.asarray(found, dtype=np.float64)
-    if values.shape != expected:
-        raise _broken(what, "has the wrong shape", f"shape {expected}", f"shape {values.shape}",
-                      f"Candidates come first, rows or coefficients last. {_SEE}")  # fmt: skip
-    if np.isnan(values).any():
-        raise _broken(what, "is not a number somewhere", "numbers", "NaN", _SEE)
+    require(
+        values.shape == expected,
+        f"{what} has the wrong shape: expected shape {expected}, given shape {values.shape}. "
+        f"Candidates come first, rows or coefficients last. {_SEE}",
+    )
+    require(
+        not np.isnan(values).any(),
+        f"{what} is not a number somewhere: expected numbers, given NaN. {_SEE}",
+    )
     return values
 
 
 def _check_estimate(objective: Objective) -> None:
-    """The gradient vanishes at the minimum, compared with what residuals of that size can do."""
+    """Compare the gradient at the estimate with gradients for residuals of the same size."""
     try:
         estimate = np.asarray(objective.estimate(), dtype=np.float64)[None, :]
     except NotAvailable:
@@ -139,10 +142,11 @@ def _check_estimate(objective: Objective) -> None:
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(1, 20, objective.n))
     size = np.abs(objective.gradient(estimate, r[:, None, :] * signs)).max()
     left = np.abs(objective.gradient(estimate, r)).max()
-    if left > 1e-6 * size + 1e-12:
-        raise _broken(f"the gradient of {name}", "is not zero at the estimate",
-                      "zero to rounding", f"{left:.3g}",
-                      f"Return the minimiser, polished, or define no estimate. {_SEE}")  # fmt: skip
+    require(
+        not left > 1e-6 * size + 1e-12,
+        f"the gradient of {name} is not zero at the estimate: expected zero up to rounding, given "
+        f"{left:.3g}. Return the minimiser, polished, or define no estimate. {_SEE}",
+    )
 
 
 def _statistics(objective: Objective, a: Array, r: Array) -> Array:
@@ -157,15 +161,13 @@ def _check_coefficients(objective: Objective, other: Objective, a: Array) -> Non
         ours, theirs = objective.coefficients(values), other.coefficients(values)
     except NotAvailable:
         return
-    if not _same(objective.fitted(ours), objective.fitted(theirs)):
-        raise _broken(f"{type(objective).__name__}.coefficients", "depends on y",
-                      "the same for the same fitted values", "others", _SEE)  # fmt: skip
+    require(
+        _same(objective.fitted(ours), objective.fitted(theirs)),
+        f"{type(objective).__name__}.coefficients depends on y: expected the same for the same "
+        f"fitted values, given others. {_SEE}",
+    )
 
 
 def _same(ours: Array, theirs: Array) -> bool:
     size = float(np.abs(theirs).max(initial=0.0))
     return ours.shape == theirs.shape and np.allclose(ours, theirs, rtol=0, atol=_TOLERANCE * size)
-
-
-def _broken(name: str, wrong: str, expected: str, given: str, remedy: str) -> AssertionError:
-    return AssertionError(f"{name} {wrong}: expected {expected}, given {given}. {remedy}")

@@ -1,4 +1,4 @@
-"""Measured coverage, as a table that can be read on its own."""
+"""Measured coverage, as a self-contained table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,19 @@ import numpy as np
 
 from unassuming._frames import as_frame
 
+_TITLES = {
+    "method": "method",
+    "simultaneous": "rate",
+    "low": "low",
+    "high": "high",
+    "pointwise": "pointwise",
+    "median width": "width",
+    "runs": "runs",
+    "claims": "claims",
+    "assumes": "assumes",
+}
+"""Columns of the table, and the attributes that they show."""
+
 
 @dataclass(frozen=True)
 class MethodCoverage:
@@ -19,18 +32,18 @@ class MethodCoverage:
     ----------
     method : str
     covered, runs : int
-        Runs in which the truth was covered at all inputs at once, and runs in which the method
-        could be used at all.
+        Number of runs in which the method covered the truth at all inputs at once, and of runs in
+        which it was available.
     low, high : float
         Exact (Clopper-Pearson) confidence interval of the coverage.
     pointwise : float
-        Share of the inputs at which the truth was covered, over all runs; NaN for membership.
+        Share of the inputs at which it covered the truth, over all runs; NaN for membership.
     width : float
         Median over runs of the median width; NaN for membership.
     claims : str
         Where the method claims the level: at all inputs at once, or at each single one.
     assumes : str
-        What it assumes for that, in words.
+        Its assumptions, in words.
 
     Examples
     --------
@@ -62,30 +75,27 @@ class Coverage:
     Attributes
     ----------
     level : float
-        What each method claims; the mean of the levels used if they differ.
+        The level that each method claims; the mean of the levels used if they differ.
     levels : tuple of two floats
         The lowest and the highest level used. They differ for ``m="group"`` if the number of rows
-        does, since a level is rounded up to the next that the group has.
+        varies, since a level is rounded up to the next level of the group.
     repetitions : int
     confidence : float
-        Of the intervals of the coverage.
+        Level of the intervals of the coverage.
     seed : int
         ``random_state=seed`` gives the same numbers again.
     outside : int or None
-        Runs in which the truth was outside the span of the model: no coefficients give it at the
-        inputs. The band claims nothing of it there. None if that cannot be told.
+        Number of runs in which no coefficients give the truth at the inputs. The band claims
+        nothing about such a truth. None if the objective cannot decide it.
     methods : tuple of MethodCoverage
-        First the region itself.
+        The region itself comes first.
 
     Examples
     --------
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import LinearRegression
     >>> def make_data(rng):
-    ...     X = rng.normal(size=(20, 1))
-    ...     return X, X[:, 0] + rng.laplace(size=20), lambda X: X[:, 0]
+    ...     return ua.datasets.sine(n=20, random_state=rng)
     >>> measured = ua.testing.coverage(
-    ...     make_data, LinearRegression(), repetitions=5, resamples=9, random_state=0
+    ...     make_data, Ridge(), repetitions=5, resamples=9, random_state=0
     ... )
     >>> print(measured)
     Coverage of the truth at level 0.9, 5 repetitions, with exact 0.95 intervals:
@@ -104,26 +114,13 @@ class Coverage:
 
     @property
     def region(self) -> MethodCoverage:
-        """The coverage of the region: whether it contains the truth."""
+        """The coverage of the region itself, by membership of the truth."""
         return self.methods[0]
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each method."""
         return as_frame(
-            [
-                {
-                    "method": row.method,
-                    "simultaneous": row.rate,
-                    "low": row.low,
-                    "high": row.high,
-                    "pointwise": row.pointwise,
-                    "median width": row.width,
-                    "runs": row.runs,
-                    "claims": row.claims,
-                    "assumes": row.assumes,
-                }
-                for row in self.methods
-            ]
+            [{title: getattr(row, name) for title, name in _TITLES.items()} for row in self.methods]
         )
 
     def __str__(self) -> str:
