@@ -71,5 +71,5 @@ class KernelLasso(KernelRegressor):
         root = np.sqrt(weights[kept])
         design = root[:, None] * self._gram(X)[np.ix_(kept, kept)]
         a = np.zeros(len(y))
-        a[kept], _ = l1_least_squares(design, root * y[kept], np.full(len(kept), float(self.alpha)))
+        a[kept] = l1_least_squares(design, root * y[kept], np.full(len(kept), float(self.alpha)))
         return a

@@ -82,7 +82,7 @@ class LassoObjective(DesignedObjective):
 
     def estimate(self) -> Array:
         """Return the minimiser."""
-        return l1_least_squares(self.design.matrix, self.y, self.penalty / self.c)[0]
+        return l1_least_squares(self.design.matrix, self.y, self.penalty / self.c)
 
     def __str__(self) -> str:
         return "the LASSO objective"

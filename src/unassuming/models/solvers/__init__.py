@@ -1,4 +1,4 @@
-"""Solvers for plain arrays, exact up to rounding."""
+"""Solvers for plain arrays, whose results satisfy the optimality conditions up to rounding."""
 
 from unassuming.models.solvers._huber import concomitant_huber
 from unassuming.models.solvers._huber_scale import huber_scale
