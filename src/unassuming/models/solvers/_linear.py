@@ -37,8 +37,8 @@ class SumZero:
     Examples
     --------
     >>> space = SumZero(4)
-    >>> space.vector(space.coordinates(np.array([1.0, 2.0, 3.0, 6.0]))).round(6)
-    array([-2., -1.,  0.,  3.])
+    >>> space.vector(space.coordinates(np.array([1.0, 2.0, 3.0, 10.0]))).round(6)
+    array([-3., -2., -1.,  6.])
     """
 
     def __init__(self, n: int) -> None:
