@@ -14,8 +14,8 @@ from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
 
 _SEEN = 1e-6
-"""Singular values of Φ below this share of the largest count as zero in the Hessian: weighing them
-up by more would drown what the other components say in rounding."""
+"""Singular values of Φ below this share of the largest count as zero in the Hessian: dividing by
+them would drown the other components of the gradient in rounding errors."""
 
 
 class LassoObjective(DesignedObjective):
@@ -33,8 +33,7 @@ class LassoObjective(DesignedObjective):
 
     Examples
     --------
-    >>> from unassuming.objectives import FeatureDesign
-    >>> design = FeatureDesign(np.array([[1.0], [-1.0]]), intercept=False)
+    >>> design = ua.objectives.FeatureDesign(np.array([[1.0], [-1.0]]), intercept=False)
     >>> objective = LassoObjective(design, np.array([3.0, -1.0]), 0.5, np.array([0.5]))
     >>> objective.estimate().round(6)
     array([1.5])
@@ -68,7 +67,7 @@ class LassoObjective(DesignedObjective):
         return not self.penalty.any()
 
     def named_weighting(self, weighting: str) -> Array | None:
-        """Return the identity, the root of the Gram matrix, or (c ΦᵀΦ)^{-1/2} where it is seen."""
+        """Return the identity, the root of the Gram matrix, or (c ΦᵀΦ)^{-1/2} on its range."""
         if weighting == "identity":
             return None
         if weighting == "gram":

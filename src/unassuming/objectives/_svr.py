@@ -16,10 +16,10 @@ from unassuming.objectives._kinks import Kinks
 class SVRObjective(DesignedObjective):
     """Minus the dual, ½ aᵀKa - yᵀa + ε̄‖a‖₁ with ``|a_j| <= C``; residuals r = y - Ka - b.
 
-    The gradient in the dual coefficients is -r plus the subgradient of ε̄‖a‖₁. At a_j = ±C, as
-    scikit-learn's box allows, the normal cone of the box belongs to it; beyond the box the formula
-    without the cone is used, since ideal coefficients know nothing of C. The paper's c is n C; its
-    own formula has neither box nor zero coordinates nor bias.
+    The gradient in the dual coefficients is -r plus the subgradient of ε̄‖a‖₁, and at a_j = ±C plus
+    the normal cone of the box. Beyond the box the formula without the cone is used, since ideal
+    coefficients do not depend on C. The paper's c is n C; its formula covers neither the box nor
+    zero coordinates nor a bias.
 
     Parameters
     ----------
@@ -31,7 +31,6 @@ class SVRObjective(DesignedObjective):
 
     Examples
     --------
-    >>> from unassuming.objectives import KernelDesign
     >>> objective = SVRObjective(KernelDesign(np.eye(2)), np.array([3.0, -1.0]), C=2.0, epsilon=0.1)
     >>> low, high = objective.subdifferential(np.array([[2.0, 0.0]]))
     >>> low, high
