@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from unassuming._typing import Array
-from unassuming.models.solvers import l1_least_squares
+from unassuming.models.solvers import l1_least_squares, l1_subdifferential
 from unassuming.objectives._design import Design, KernelDesign
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
@@ -52,9 +52,7 @@ class LassoObjective(DesignedObjective):
 
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
         """Return penalty · sign(a), and [-penalty, penalty] where a_j = 0."""
-        point = self.penalty * np.sign(a)
-        slack = np.where(a == 0, self.penalty, 0.0)
-        return point - slack, point + slack
+        return l1_subdifferential(a, self.penalty)
 
     def kinks(self) -> Kinks:
         """Return the zeros of the penalised coefficients."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.models.solvers import logistic
+from unassuming.models.solvers import l1_subdifferential, logistic
 from unassuming.objectives._base import Weighting, rounding_of_difference
 from unassuming.objectives._design import FeatureDesign
 from unassuming.objectives._designed import DesignedObjective
@@ -85,9 +85,9 @@ class LogisticObjective(SmoothObjective):
 
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
         """Return λPa + penalty · sign(a), and a box where a penalised a_j = 0."""
-        point = super().subdifferential(a)[0] + self.penalty * np.sign(a)
-        slack = np.where(a == 0, self.penalty, 0.0)
-        return point - slack, point + slack
+        ridge = super().subdifferential(a)[0]
+        lo, hi = l1_subdifferential(a, self.penalty)
+        return ridge + lo, ridge + hi
 
     @property
     def sign_blind(self) -> bool:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.models.solvers import epsilon_svr
+from unassuming.models.solvers import epsilon_svr, l1_subdifferential
 from unassuming.objectives._design import KernelDesign
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
@@ -51,11 +51,8 @@ class SVRObjective(DesignedObjective):
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
         """Return ε̄ sign(a), a box at a_j = 0 and a half-line at a_j = ±C."""
         dual = a[:, int(self.design.intercept) :]
-        point = self.epsilon * np.sign(dual)
-        slack = np.where(dual == 0, self.epsilon, 0.0)
-        lo = np.where(dual == -self.C, -np.inf, point - slack)
-        hi = np.where(dual == self.C, np.inf, point + slack)
-        return lo, hi
+        lo, hi = l1_subdifferential(dual, self.epsilon)
+        return np.where(dual == -self.C, -np.inf, lo), np.where(dual == self.C, np.inf, hi)
 
     def kinks(self) -> Kinks:
         """Return the zeros of the dual coefficients and the sides of the box."""

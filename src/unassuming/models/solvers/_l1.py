@@ -59,6 +59,13 @@ def l1_least_squares(design: Array, y: Array, penalty: Array) -> Array:
     return face.a
 
 
+def l1_subdifferential(a: Array, penalty: Array | float) -> tuple[Array, Array]:
+    """Return the box [lo, hi] of the subgradients of Σ_j p_j |a_j|: a point unless a_j = 0."""
+    point = penalty * np.sign(a)
+    slack = np.where(a == 0.0, penalty, 0.0)
+    return point - slack, point + slack
+
+
 class _Face:
     """The active columns, the signs of their coefficients, and their QR factorisation."""
 

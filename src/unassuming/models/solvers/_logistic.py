@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from unassuming._rounding import EPS, powers_of_two, rank_cut
 from unassuming._typing import Array
-from unassuming.models.solvers._l1 import l1_least_squares
+from unassuming.models.solvers._l1 import l1_least_squares, l1_subdifferential
 from unassuming.models.solvers._newton import Point, backtrack, descend, largest_error
 
 _MODERATE = 15.0  # log-odds at which every row still contributes to the gradient
@@ -103,14 +103,10 @@ class _Logistic:
         blur = 8.0 * EPS * (value + float(slope @ spread))
         noise = slope * (1.0 + expit(margin) * spread)
         rounding = self.size_of_design.T @ noise + self.q * np.abs(a) + self.p
-        error = largest_error(self._subgradient(a, descent), 4.0 * EPS * rounding)
+        # Minus the subgradient nearest to zero.
+        lack = descent - np.clip(descent, *l1_subdifferential(a, self.p))
+        error = largest_error(lack, 4.0 * EPS * rounding)
         return _Point(a, value, blur, error, g, descent)
-
-    def _subgradient(self, a: Array, descent: Array) -> Array:
-        """Return minus the subgradient nearest to zero."""
-        point = self.p * np.sign(a)
-        slack = np.where(a == 0.0, self.p, 0.0)
-        return np.asarray(descent - np.clip(descent, point - slack, point + slack))
 
     def step(self, point: _Point) -> _Point | None:
         """Take one Newton step with backtracking."""

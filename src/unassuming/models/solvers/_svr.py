@@ -35,7 +35,7 @@ def epsilon_svr(
         is returned depends on the start.
     y : ndarray of shape (n,)
     C : float or ndarray of shape (n,)
-        The box, C ≥ 0 and not zero everywhere; where it is zero the row is left out.
+        The box, positive.
     epsilon : float
         Half the width of the tube, ≥ 0.
     fit_intercept : bool
@@ -59,19 +59,6 @@ def epsilon_svr(
     (1.5, array([-1.,  0.,  1.]))
     """
     box = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape))
-    used = box > 0.0
-    if not used.all():
-        rows = np.flatnonzero(used)
-        a = np.zeros_like(y)
-        b, a[rows] = epsilon_svr(
-            K[np.ix_(rows, rows)],
-            y[rows],
-            box[rows],
-            epsilon,
-            fit_intercept=fit_intercept,
-            start=None if start is None else start[rows],
-        )
-        return b, a
     if start is None:
         start = _libsvm(K, y, box, epsilon) if fit_intercept else np.zeros_like(y)
     face = _Face(K, y, box, epsilon, fit_intercept, np.clip(start, -box, box))
