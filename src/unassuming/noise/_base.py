@@ -140,19 +140,16 @@ class Noise(ABC):
     def _not_separable(self, method: str, when: str) -> NotAvailable:
         return NotAvailable(
             f"noise does not say what it assumes when {when}: expected a class with separable = "
-            f"True or with its own method {method}, given {self!r}. Define one of them if it is "
-            "true, or pass the data and the noise of the remaining rows."
+            f"True or with its own method {method}, given {self!r}. Define it if the assumption "
+            "allows it, or pass the data and the noise of the remaining rows."
         )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
 
-def check_group(noise: Noise, signs: int, moved: Sequence[int], kept: int, what: str) -> None:
-    """Raise if a group is too large to enumerate, or if fewer than two elements are ``kept``.
-
-    Its order is 2^signs times c! for every block of c rows that are permuted (``moved``).
-    """
+def check_order(noise: Noise, signs: int, moved: Sequence[int], what: str) -> None:
+    """Raise if a group of order 2^signs times c!, for each c of ``moved``, is too large to list."""
     blocks = Counter(rows for rows in moved if rows > 1)
     small = signs <= 30 and max(blocks, default=0) <= 20 and blocks.total() <= 30
     order = 2**signs * prod(factorial(rows) for rows in blocks.elements()) if small else 0
@@ -164,8 +161,14 @@ def check_group(noise: Noise, signs: int, moved: Sequence[int], kept: int, what:
             f"{LARGEST_GROUP} elements, given {order or ' · '.join(parts)} for {noise!r}. Pass an "
             "integer m instead."
         )
-    if kept < 2:
+
+
+def without_identity(noise: Noise, elements: Any, what: str) -> tuple[Any, int]:
+    """Return the elements of a group without the first, which is the identity, and the order."""
+    order = len(elements[0] if isinstance(elements, tuple) else elements)
+    if order < 2:
         raise ValueError(
             f"the group of {what} is too small: m='group' needs at least 2 different elements, "
-            f"given {kept} for {noise!r}. Pass an integer m instead."
+            f"given {order} for {noise!r}. Pass an integer m instead."
         )
+    return noise.take(elements, slice(1, None)), order

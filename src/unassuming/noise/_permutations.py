@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.noise._base import Noise, check_group
+from unassuming.noise._base import Noise, check_order, without_identity
 from unassuming.noise._counter_draws import Key, draw_key, keyed_signs, keyed_words
 from unassuming.noise._row_blocks import RowNoise
 from unassuming.noise._signs import Signs, all_signs
@@ -62,9 +62,9 @@ class Exchangeable(Permutations):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
         """Enumerate all n! permutations; -I is not among them, so there are no pairs."""
         del modulo_sign
-        check_group(self, 0, [n], n, f"permutations of {n} rows")
-        every = all_permutations(n)
-        return every[1:], len(every)
+        what = f"permutations of {n} rows"
+        check_order(self, 0, [n], what)
+        return without_identity(self, all_permutations(n), what)
 
 
 class ExchangeableWithin(Permutations, RowNoise):
@@ -132,10 +132,10 @@ class ExchangeableWithin(Permutations, RowNoise):
         starts = range(0, n, self.block_rows)
         sizes = [min(self.block_rows, n - start) for start in starts]
         what = f"permutations of {n} rows within blocks of {self.block_rows}"
-        check_group(self, 0, sizes, max(sizes), what)
+        check_order(self, 0, sizes, what)
         blocks = [start + all_permutations(c) for start, c in zip(starts, sizes, strict=True)]
         every = np.array([np.concatenate(choice) for choice in product(*blocks)], dtype=np.intp)
-        return every[1:], len(every)
+        return without_identity(self, every, what)
 
     def restrict(self, rows: BoolArray) -> Self:
         """Refuse to leave out rows: the others would move to other blocks."""
@@ -182,7 +182,8 @@ class SymmetricExchangeable(Noise):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[tuple[Signs, IntArray], int]:
         """Enumerate all 2^n n! signed permutations, or one of each pair."""
-        check_group(self, n, [n], n + 1 - modulo_sign, f"signed permutations of {n} rows")
+        what = f"signed permutations of {n} rows"
+        check_order(self, n, [n], what)
         signs, orders = all_signs(n, modulo_sign=modulo_sign), all_permutations(n)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
-        return (pairs[0][1:], pairs[1][1:]), len(pairs[0])
+        return without_identity(self, pairs, what)

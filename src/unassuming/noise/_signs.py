@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.noise._base import Noise, check_group
+from unassuming.noise._base import Noise, check_order, without_identity
 from unassuming.noise._counter_draws import Key, keyed_signs
 from unassuming.noise._row_blocks import RowNoise
 
@@ -64,9 +64,9 @@ class Symmetric(SignFlips):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all 2^n sign vectors, or one of each pair."""
-        check_group(self, n, [], 2 ** (n - modulo_sign), f"signs of {n} rows")
-        signs = all_signs(n, modulo_sign=modulo_sign)
-        return signs[1:], len(signs)
+        what = f"signs of {n} rows"
+        check_order(self, n, [], what)
+        return without_identity(self, all_signs(n, modulo_sign=modulo_sign), what)
 
 
 class BlockSymmetric(SignFlips):
@@ -143,10 +143,10 @@ class BlockSymmetric(SignFlips):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all sign vectors of the blocks, or one of each pair."""
         self.check_length(n)
-        blocks = self._count
-        check_group(self, blocks, [], 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
-        signs = all_signs(blocks, modulo_sign=modulo_sign)[:, self._block_of_row]
-        return signs[1:], len(signs)
+        what = f"signs of {self._count} blocks"
+        check_order(self, self._count, [], what)
+        signs = all_signs(self._count, modulo_sign=modulo_sign)
+        return without_identity(self, signs[:, self._block_of_row], what)
 
     def restrict(self, rows: BoolArray) -> Self:
         """Keep the labels of the given rows: a part of a symmetric block is symmetric."""
