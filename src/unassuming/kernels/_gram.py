@@ -41,8 +41,8 @@ def gram(
         Samples for the columns, `X` itself by default. For ``"precomputed"`` only its number of
         rows matters: `X` must have as many columns.
     gamma, degree, coef0 : float
-        Parameters of the named kernels, each of which ignores those that it does not have;
-        ``gamma=None`` is the kernel's own default. Objects and callables ignore all of them.
+        Parameters of the named kernels; a kernel ignores those that it does not have, and
+        ``gamma=None`` is its own default. Objects and callables ignore all of them.
     params : mapping, optional
         Keyword arguments for a callable kernel.
 

@@ -95,7 +95,7 @@ class KernelModel(BaseEstimator, ABC):
 
 
 class KernelRegressor(RegressorMixin, KernelModel):
-    """A kernel model without intercept, whose subclasses say how its coefficients are found."""
+    """A kernel model without intercept; a subclass supplies `_coefficients`."""
 
     _positive: ClassVar[tuple[str, ...]]
     """The parameters that must be positive."""

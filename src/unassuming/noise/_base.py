@@ -83,8 +83,8 @@ class Noise(ABC):
     ) -> Array:
         """Apply fresh transformations to one residual vector (n,); returns (size, n).
 
-        The arguments are those of `draw` and `apply`, which the default calls. Override it if there
-        is a faster way.
+        ``residuals`` and ``fitted`` are those of `apply`, ``size`` and ``rng`` those of `draw`. The
+        default calls both; override it if there is a faster way.
         """
         return self.apply(self.draw(len(residuals), size, rng), residuals, fitted)
 

@@ -11,7 +11,7 @@ from unassuming.noise._base import Noise
 
 
 class Spherical(Noise):
-    """Noise whose joint law is unchanged by rotations: iid Gaussian with unknown variance.
+    """Noise whose joint law is unchanged by rotations, such as iid Gaussian noise of any variance.
 
     The transformations are uniform (Haar) random orthogonal matrices; for even n, those of
     determinant one. Both sets are groups, so the regions are exact in either case. For even n those

@@ -27,7 +27,7 @@ def units_of(noise: Noise, n: int) -> IntArray:
 
 
 def _refuse_inherited(noise: Noise, method: str, when: str) -> None:
-    """Refuse a method inherited from a class whose ``draw`` or ``apply`` has been overridden."""
+    """Raise if the declarations were inherited but ``draw`` or ``apply`` overridden since."""
     order = type(noise).__mro__
     depth = {
         name: next(i for i, cls in enumerate(order) if name in vars(cls))
