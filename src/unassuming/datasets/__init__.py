@@ -16,8 +16,8 @@ name                law of e_j                                            class
 ``binomial``        20 trials with 20p(1 - p) = 1, minus 20p (variance 1) iid only
 =================== ===================================================== ==============
 
-Random signs need symmetric noise, random permutations iid noise; spherical noise is both. Regions
-from sign changes are not exact for the last two laws: use ``noise="exchangeable"`` for these.
+Random signs need symmetric noise; iid noise is enough for random permutations; spherical noise is
+both. Sign changes are not exact for the last two laws: use ``noise="exchangeable"`` for these.
 """
 
 from unassuming.datasets._generators import labels, linear, rkhs, sine, two_classes
