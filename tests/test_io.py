@@ -78,7 +78,7 @@ CASES = {
     ),
     "group": (
         Ridge(0.5),
-        {"noise": ua.noise.BlockSymmetric(BLOCKS), "m": "group", "ties": "favour"},
+        {"noise": ua.noise.BlockSymmetric(BLOCKS), "m": "group", "ties": "conservative"},
     ),
     "support vectors": (SVR(C=2.0), {"weighting": "identity"}),
     "lasso": (Lasso(0.1), {}),

@@ -1,4 +1,4 @@
-"""Results as tables: the one place where pandas is asked for."""
+"""Results as pandas tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def as_frame(table: Any, index: Any = None) -> Any:
-    """Return a pandas DataFrame of columns by name, or of rows; say so if there is no pandas."""
+    """Return a pandas DataFrame of named columns or of rows; raise if pandas is not installed."""
     try:
         import pandas as pd
     except ModuleNotFoundError as error:
@@ -18,7 +18,7 @@ def as_frame(table: Any, index: Any = None) -> Any:
 
 
 def apart(inputs: Mapping[Any, Any], taken: Iterable[Any]) -> dict[Any, Any]:
-    """Return columns of inputs by names that no result has: "input row" for "row"."""
+    """Return input columns renamed where a result has the same name: "input row" for "row"."""
     results, columns = set(taken), {}
     for name, column in inputs.items():
         free = name

@@ -1,4 +1,4 @@
-"""A line of progress for work that takes more than a second, on a terminal only."""
+"""A line of progress on a terminal, for work that takes more than a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @contextmanager
 def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function that is told how many of ``total`` are done, and says so."""
+    """Yield a function that takes the number of items done and shows it beside the total."""
     started, shown = time.monotonic(), False
 
     def done(count: int) -> None:
@@ -30,7 +30,7 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
 
 
 def progress(work: Iterable[tuple[slice, T]], total: int, what: str) -> Iterator[tuple[slice, T]]:
-    """Yield the batches of ``work``, each with the slice it covers, and say how far they are."""
+    """Yield the batches of ``work``, each with the slice it covers, and show how many are done."""
     with counting(total, what) as done:
         for which, item in work:
             yield which, item

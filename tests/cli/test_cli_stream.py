@@ -285,7 +285,9 @@ def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(run):
     content[len(content) // 2] ^= 1
     for damaged in (bytes(content), bytes(content[:-40]), b"junk"):
         Path("c").write_bytes(damaged)
-        refused(run("region", "table.csv", "--target", "y", "--checkpoint", "c"), "not a checkpoint")
+        refused(
+            run("region", "table.csv", "--target", "y", "--checkpoint", "c"), "not a checkpoint"
+        )
         assert Path("c").read_bytes() == damaged
 
 

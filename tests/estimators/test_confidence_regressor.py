@@ -432,7 +432,7 @@ def test_what_a_pipeline_around_it_does_is_told(cls):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"estimator": RandomForestRegressor()}, TypeError, "no supported class"),
+        ({"estimator": RandomForestRegressor()}, TypeError, "estimator is not supported"),
         ({"estimator": RidgeClassifier()}, TypeError, "is a classifier"),
         ({"estimator": Ridge}, TypeError, "is a class"),
         ({"estimator": GridSearchCV(Ridge(), {})}, TypeError, r"ua\.tuned_region"),

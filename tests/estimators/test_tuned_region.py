@@ -145,9 +145,9 @@ def test_a_pipeline_is_tuned_as_a_whole():
 
 def test_frames_and_options_go_through():
     frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(N) + 1000)
-    region = tuned(inputs=frame, noise="exchangeable", m=20, ties="favour")
+    region = tuned(inputs=frame, noise="exchangeable", m=20, ties="conservative")
     assert region.names == ["intercept", "a", "b"]
-    assert (region.m, region.ties) == (20, "favour")
+    assert (region.m, region.ties) == (20, "conservative")
     assert isinstance(region.noise, ua.noise.Exchangeable)
     assert list(region.inputs.index) == list(1000 + region.tuning.region_rows)
 
@@ -257,7 +257,11 @@ class NeverSearchCV(BaseEstimator):
         ({"sample_weight": np.ones(30)}, ValueError, "sample_weight has the wrong length"),
         ({"tune_size": 59}, ValueError, "leaves the region too few rows"),
         ({"noise": ua.noise.BlockSymmetric(np.arange(59))}, ValueError, "each of the 60 rows"),
-        ({"search": NeverSearchCV(RandomForestRegressor())}, TypeError, "no supported class"),
+        (
+            {"search": NeverSearchCV(RandomForestRegressor())},
+            TypeError,
+            "estimator is not supported",
+        ),
         (
             {"search": NeverSearchCV(make_pipeline(SelectKBest(k=1), Ridge()))},
             TypeError,

@@ -15,7 +15,7 @@ PROBLEMS = {
     "no penalty": {"d": 1, "alpha": 0.0, "repeated": True},
 }
 problems = pytest.mark.parametrize("name", PROBLEMS)
-ties = pytest.mark.parametrize("ties", ["random", "favour"])
+ties = pytest.mark.parametrize("ties", ["random", "conservative"])
 
 
 def region_of(name, ties, n=9, m=12, seed=0):

@@ -94,5 +94,5 @@ def test_precomputed_needs_one_column_per_training_sample():
 def test_unknown_kernels():
     with pytest.raises(ValueError, match=r"kernel is unknown: expected 'precomputed' or one of"):
         gram("gaussian", X)
-    with pytest.raises(TypeError, match=r"kernel is no kernel: .* given 7"):
+    with pytest.raises(TypeError, match=r"kernel is not a kernel: .* given 7"):
         gram(7, X)

@@ -22,7 +22,7 @@ def test_gamma_of_equal_inputs():
 
 
 def test_unknown_gamma():
-    with pytest.raises(ValueError, match=r"gamma is no setting of SVR.*given 'wide'"):
+    with pytest.raises(ValueError, match=r"gamma is not valid for SVR.*given 'wide'"):
         resolve_svr_gamma("wide", X)
 
 

@@ -206,7 +206,7 @@ def test_huber_is_refused_where_its_scale_shrinks_to_zero(outliers):
 def test_huber_estimates_with_few_rows_are_refused_or_have_rank_one():
     for seed in range(12):
         X, y = problem(n=8, d=4, seed=seed)
-        region = region_of(HuberRegressor(), X, y, ties="favour")
+        region = region_of(HuberRegressor(), X, y, ties="conservative")
         try:
             estimate = region.estimate
         except ValueError:
@@ -390,7 +390,7 @@ def test_estimates_have_gradient_zero_and_rank_one_but_for_ties(name, problem):
     tied = slopes <= 1e-10 * size
     ahead = region.tie_order[1:] < region.tie_order[0]
     assert region.rank(a) == 1 + (tied & ahead).sum()
-    assert region_of(model, X, y, sample_weight=w, m=60, ties="favour").rank(a) == 1
+    assert region_of(model, X, y, sample_weight=w, m=60, ties="conservative").rank(a) == 1
 
 
 def test_svr_ties_are_the_flips_of_rows_inside_the_tube():
@@ -422,7 +422,7 @@ def test_lasso_at_zero_ties_with_every_transformation_that_keeps_it_there():
     assert 0 < kept.sum() < region.m - 1
     ahead = region.tie_order[1:] < region.tie_order[0]
     assert region.rank(region.estimate) == 1 + (kept & ahead).sum()
-    assert region_of(model, X, y, ties="favour").rank(region.estimate) == 1
+    assert region_of(model, X, y, ties="conservative").rank(region.estimate) == 1
 
 
 # --- real data ------------------------------------------------------------------------------------
@@ -456,7 +456,7 @@ REAL = {
 def test_estimates_on_real_data_are_scikit_learns_with_gradient_zero_and_rank_one(name, data):
     X, y = data()
     model = REAL[name]
-    region = region_of(model, X, y, ties="favour")
+    region = region_of(model, X, y, ties="conservative")
     a = region.estimate
     statistics = region.statistics(a)
     assert statistics[0] <= 1e-20 * np.median(statistics[1:])

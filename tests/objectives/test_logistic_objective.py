@@ -202,8 +202,8 @@ def test_the_estimate_comes_first(ratio, C, weighting):
     region = region_of(model(ratio, C=C, solver="saga"), X, y, weighting=weighting)
     Z = region.statistics(region.estimate)
     assert Z[0] <= 1e-24 * Z.max()
-    favoured = region_of(model(ratio, C=C), X, y, weighting=weighting, ties="favour")
-    assert favoured.rank(region.estimate) == 1
+    conservative = region_of(model(ratio, C=C), X, y, weighting=weighting, ties="conservative")
+    assert conservative.rank(region.estimate) == 1
 
 
 def test_liblinear_without_intercept_minimises_the_same():

@@ -64,7 +64,8 @@ def test_the_right_shapes_pass():
 
 @pytest.mark.parametrize(("made", "given"), [(None, "None"), (3.0, "float"), (Right, "ABCMeta")])
 def test_a_factory_has_to_return_an_objective(made, given):
-    with pytest.raises(TypeError, match=rf"is no objective: expected .*, given {given}\. Return"):
+    refusal = rf"did not return an objective: expected .*, given {given}\. Return"
+    with pytest.raises(TypeError, match=refusal):
         build(made)
 
 
@@ -72,13 +73,13 @@ def test_a_factory_has_to_return_an_objective(made, given):
     ("objective", "words"),
     [
         (OneVector(), r"OneVector\.residuals\(coefficients\) fails .*two candidates at once"),
-        (NoAxesBetween(), r"NoAxesBetween\.gradient.*three transformations.*axes between"),
+        (NoAxesBetween(), r"NoAxesBetween\.gradient.*three transformations.*middle axes"),
         (
             OneNumber(),
             r"OneNumber\.gradient.*has the wrong shape.*shape \(2, k\), given shape \(2,\)",
         ),
         (NotANumber(), r"NotANumber\.gradient.*is not a number.*6 NaN among 6"),
-        (MixesVectors(), r"MixesVectors\.gradient.*gives other numbers for several"),
+        (MixesVectors(), r"MixesVectors\.gradient.*gives different numbers for several"),
     ],
     ids=lambda value: type(value).__name__,
 )

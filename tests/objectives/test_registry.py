@@ -199,7 +199,7 @@ SUPPORTED = [
 
 @pytest.mark.parametrize("model", [RandomForestRegressor(), "ridge", None, 3.5], ids=repr)
 def test_an_unsupported_estimator_is_told_what_is_supported(model):
-    with pytest.raises(TypeError, match=r"is of no supported class") as caught:
+    with pytest.raises(TypeError, match=r"estimator is not supported: expected one of") as caught:
         region_of(model, *problem())
     message = str(caught.value)
     assert all(f" {name}," in message for name in SUPPORTED)

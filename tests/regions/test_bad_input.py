@@ -368,7 +368,7 @@ def test_an_indefinite_kernel_is_refused_with_its_smallest_eigenvalue(model):
 )
 def test_models_that_need_only_symmetry_take_an_indefinite_kernel(model):
     y = np.sin(GRID[:, 0])
-    region = region_of(model, GRID, y, ties="favour")
+    region = region_of(model, GRID, y, ties="conservative")
     assert region.rank(region.estimate) == 1
 
 
@@ -415,7 +415,7 @@ KERNELS = [
     (
         "gamma",
         lambda: region_of(SVR(gamma="wide")),
-        "^gamma is no setting of SVR: expected a number, 'scale' or 'auto', given 'wide'",
+        "^gamma is not valid for SVR: expected a number, 'scale' or 'auto', given 'wide'",
     ),
 ]
 
@@ -544,7 +544,7 @@ OPTIONS = [
     (
         "ties",
         lambda: region_of(ties="first"),
-        r"^ties must be 'random' \(exact\) or 'favour' \(conservative\), given 'first'",
+        r"^ties must be 'random' \(exact coverage\) or 'conservative' \(at least the level\), given 'first'",
     ),
     (
         "random_state",

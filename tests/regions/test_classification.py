@@ -164,7 +164,7 @@ def test_the_bounds_of_the_unit_interval_belong_to_it():
     assert region.noise.admits(r, region.objective.y - r)
     statistics = region.statistics(certain)
     np.testing.assert_allclose(statistics, statistics[0], rtol=1e-12)  # every label is certain
-    favoured = region_of(RidgeClassifier(alpha=0.1), X, y, ties="favour")
+    favoured = region_of(RidgeClassifier(alpha=0.1), X, y, ties="conservative")
     assert favoured.rank(certain) == 1
     assert favoured.rank(certain * (1 + 1e-9)) == 100
 

@@ -69,12 +69,15 @@ def test_an_assumption_of_ones_own_is_told_in_its_own_words():
 
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
 def test_ties_in_favour_give_at_least_the_level(noise):
-    exact, favoured = words(region_of(noise=noise)), words(region_of(noise=noise, ties="favour"))
+    exact, favoured = (
+        words(region_of(noise=noise)),
+        words(region_of(noise=noise, ties="conservative")),
+    )
     assert "with probability exactly 1 - q/100" in exact
     assert "at least" not in exact
     assert "with probability at least 1 - q/100" in favoured
     assert "exactly" not in favoured
-    assert "ties favour" in favoured
+    assert "ties conservative" in favoured
 
 
 def test_the_seed_that_was_drawn_is_told_and_builds_the_same_region():

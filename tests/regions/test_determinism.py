@@ -157,7 +157,7 @@ def test_what_is_drawn_does_not_depend_on_the_outputs_or_the_model(noise):
 
 
 def test_ties_in_favour_leave_the_transformations_alone():
-    one, other = build("Ridge"), build("Ridge", ties="favour")
+    one, other = build("Ridge"), build("Ridge", ties="conservative")
     r = np.arange(1.0, N + 1)
     np.testing.assert_array_equal(one.perturbations.apply(r), other.perturbations.apply(r))
 

@@ -159,7 +159,7 @@ def test_the_fast_way_for_many_candidates_covers_exactly_too(name):
 
 @pytest.mark.parametrize("name", LINEAR | KERNEL | SIGNS_ONLY)
 def test_favour_covers_exactly_where_nothing_ties(name):
-    assert_exact_by_count(make(name, 6), ties="favour")
+    assert_exact_by_count(make(name, 6), ties="conservative")
 
 
 SPARSE = {
@@ -232,7 +232,7 @@ def test_with_ties_coverage_is_exact_on_average_over_the_tie_order(name):
 @pytest.mark.parametrize("name", TIED)
 def test_with_ties_in_favour_coverage_is_at_least_the_level(name):
     case = TIED[name]
-    regions = [case.region(e, ties="favour") for e in case.orbit()]
+    regions = [case.region(e, ties="conservative") for e in case.orbit()]
     ranks, m = [region.rank(case.a) for region in regions], regions[0].m
     for q in range(1, m):
         assert sum(r <= m - q for r in ranks) >= Fraction(m - q, m) * len(ranks)
@@ -248,7 +248,7 @@ def test_where_everything_ties_the_tie_order_alone_decides(name):
         pi = region.tie_order.tolist()
         assert region.rank(case.a) == 1 + sum(p < pi[0] for p in pi)
         assert rank_bounds(region, case.a) == (1, region.m)
-        assert case.region(e, ties="favour").rank(case.a) == 1
+        assert case.region(e, ties="conservative").rank(case.a) == 1
 
 
 TWINS = np.array([[0.3], [0.3], [0.3], [-1.2], [0.9]])  # three rows with the same input

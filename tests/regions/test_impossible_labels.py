@@ -59,7 +59,9 @@ def test_a_line_on_which_a_wrong_label_stays_certain_is_outside():
     X = np.array([[-1.0, 0.0], [1.0, 0.0]] * 4)
     y = np.sign(X[:, 0])
     y[0] = 1.0
-    region = ua.confidence_region(RidgeClassifier(), X, y, m=20, random_state=0, ties="favour")
+    region = ua.confidence_region(
+        RidgeClassifier(), X, y, m=20, random_state=0, ties="conservative"
+    )
     certain, unseen = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
     assert region.rank(certain) == 20
     for q in range(1, 20):

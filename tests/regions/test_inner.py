@@ -53,7 +53,7 @@ def test_the_inner_width_is_nine_tenths_of_the_outer_for_least_squares(d, law):
     noise=st.sampled_from(["symmetric", "symmetric-exchangeable", "spherical", "exchangeable"]),
     alpha=st.sampled_from([0.0, 0.1, 10.0]),
     q=st.integers(1, 19),
-    ties=st.sampled_from(["random", "favour"]),
+    ties=st.sampled_from(["random", "conservative"]),
 )
 def test_witnesses_are_members_and_attain_their_values(seed, noise, alpha, q, ties):
     rng = np.random.default_rng(seed)

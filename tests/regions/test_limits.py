@@ -228,7 +228,7 @@ def test_two_rows_and_one_feature_by_hand():
         np.array([[1.0], [3.0]]),
         np.array([0.5, 2.0]),
         m="group",
-        ties="favour",
+        ties="conservative",
     )
     a = np.array([[0.0], [0.49], [0.5], [0.6], [0.66], [0.67], [1.0]])
     assert region.rank(a).tolist() == [2, 2, 1, 1, 1, 2, 2]
@@ -238,7 +238,7 @@ def test_an_intercept_alone_compares_absolute_means():
     # n = 4 and no other feature: the classical sign-flip test of a mean.
     y = np.array([0.4, 1.1, -0.3, 2.2])
     estimator = LinearRegression(fit_intercept=False)
-    region = build(estimator, np.ones((4, 1)), y, m="group", ties="favour")
+    region = build(estimator, np.ones((4, 1)), y, m="group", ties="conservative")
     for mean in np.linspace(-1, 2, 13):
         r = y - mean
         flips = [abs(np.dot(s, r)) for s in product([1, -1], repeat=4) if s[0] == 1]

@@ -399,7 +399,7 @@ def test_where_everything_ties_the_tie_order_is_the_rank(estimator, X, y, a, noi
 @pytest.mark.parametrize(("estimator", "X", "y", "a", "noise", "options"), CASES)
 def test_ties_in_favour_of_the_candidate_give_rank_one(estimator, X, y, a, noise, options):
     region = ua.confidence_region(
-        estimator, X, y, noise=noise, m=50, ties="favour", random_state=0, **options
+        estimator, X, y, noise=noise, m=50, ties="conservative", random_state=0, **options
     )
     assert region.rank(np.array(a)) == 1
     assert region.rank(np.tile(a, (40, 1))).tolist() == [1] * 40

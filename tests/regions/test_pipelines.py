@@ -331,7 +331,9 @@ def test_a_class_at_the_end_of_a_pipeline_is_called_one():
 
 
 def test_an_unsupported_end_of_a_pipeline_is_told_what_is_supported():
-    with pytest.raises(TypeError, match=r"no supported class: expected one of .*given PCA\(\)"):
+    with pytest.raises(
+        TypeError, match=r"estimator is not supported: expected one of .*given PCA\(\)"
+    ):
         region_of(make_pipeline(StandardScaler(), PCA()))
 
 

@@ -221,7 +221,7 @@ def test_three_rows_with_all_their_ties(noise, d, m):
     assert identities > 0
 
 
-@pytest.mark.parametrize("ties", ["random", "favour"])
+@pytest.mark.parametrize("ties", ["random", "conservative"])
 @pytest.mark.parametrize(
     ("noise", "n"), [("signs", 5), ("permutations", 4), ("both", 3), ("blocks", 9)]
 )
@@ -239,7 +239,7 @@ def test_enumerated_groups(noise, n, ties):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("ties", ["random", "favour"])
+@pytest.mark.parametrize("ties", ["random", "conservative"])
 def test_saturated_designs_tie_everywhere(noise, ties):
     levels = set()
     for seed in range(3):
@@ -254,7 +254,7 @@ def test_saturated_designs_tie_everywhere(noise, ties):
         wins = int((region.tie_order[1:] > region.tie_order[0]).sum())
         assert forever == 3 * wins
         levels.add(wins)
-    assert levels == {19} if ties == "favour" else len(levels) > 1
+    assert levels == {19} if ties == "conservative" else len(levels) > 1
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -109,7 +109,7 @@ def test_sparse_estimates_lie_in_every_region_but_for_ties(name, noise):
 @pytest.mark.parametrize("name", SPARSE)
 def test_every_line_through_a_sparse_estimate_crosses_every_region(name):
     X, y, _ = ua.datasets.linear(n=15, d=4, random_state=1)
-    region = ua.confidence_region(SPARSE[name], X, y, m=10, ties="favour", random_state=2)
+    region = ua.confidence_region(SPARSE[name], X, y, m=10, ties="conservative", random_state=2)
     rng = np.random.default_rng(0)
     for d in rng.normal(size=(5, region.objective.d)):
         for spans in region.crossings(d, np.arange(1, 10) / 10).values():

@@ -67,6 +67,7 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
     X = store.get_table(header["X"])
     _require(row_count(X) == len(rows), "inputs")
     weight = _vector(store, "weight", rows) if "weight" in store.arrays else None
+    ties = check_ties(header["ties"], warn=False)  # older files have the former name
     drawn: Any = tuple(store.get_transformations(entry) for entry in header["drawn"])
     _require(bool(drawn) and all(len(part) == m - 1 for part in drawn), "transformations")
     drawn = drawn if header["several"] else drawn[0]
@@ -84,12 +85,12 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
         n=n,
         m=m,
         drawn=drawn,
-        tie_order=_tie_order(header["ties"], store, m),
+        tie_order=_tie_order(ties, store, m),
         options={
             "m": "group" if header["enumerated"] else m,
             "sample_weight": weight,
             "weighting": weighting if isinstance(weighting, str) else store.get(weighting),
-            "ties": header["ties"],
+            "ties": ties,
             "seed": seed,
         },
         estimator=known_estimator(estimator),
@@ -134,7 +135,6 @@ def _outputs(header: dict[str, Any], store: Store, rows: BoolArray) -> Any:
 
 def _tie_order(ties: str, store: Store, m: int) -> IntArray:
     """Return π, which is a permutation of 0, ..., m - 1."""
-    check_ties(ties)
     stored = store.arrays["tie_order"]
     _require(m >= 2 and stored.shape == (m,) and stored.dtype.kind in "iu", "ties")
     order: IntArray = stored.astype(np.intp)

@@ -1,4 +1,9 @@
-"""Kernels that scikit-learn lacks, and one way to a Gram matrix."""
+"""The Gram matrix of any kernel that scikit-learn accepts, and two kernels that it lacks.
+
+A model in dual form sees its inputs through kernel values k(x, z) only. `gram` and `svr_gram`
+compute them with the conventions of KernelRidge and SVR, and the checks refuse a matrix that a
+method cannot use.
+"""
 
 from unassuming.kernels._checks import require_positive_semidefinite, require_symmetric
 from unassuming.kernels._compact import rectangular, truncated_parabolic

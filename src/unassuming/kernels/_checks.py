@@ -1,4 +1,4 @@
-"""What a Gram matrix must satisfy before a method may use it."""
+"""Conditions on a Gram matrix, checked before a method uses it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ def require_symmetric(K: Array, what: str = "The precomputed kernel matrix") -> 
     Parameters
     ----------
     K : ndarray
-        The matrix in question.
     what : str
         Its name at the beginning of the error message.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.kernels import require_symmetric
     >>> require_symmetric(np.array([[2.0, 1.0], [0.0, 2.0]]))
     Traceback (most recent call last):
         ...
@@ -36,8 +33,8 @@ def require_symmetric(K: Array, what: str = "The precomputed kernel matrix") -> 
         return
     gap = K - K.T
     np.abs(gap, out=gap)
-    # Two summation orders of k(x, z) may differ by a few units in the last place of the largest
-    # term, which is of the order of the diagonal.
+    # k(x, z) and k(z, x) may be summed in different orders, which changes the last digits of the
+    # largest term; that term is of the order of the diagonal.
     if np.max(gap) > 1e-10 * max(np.max(K), -np.min(K)):
         i, j = sorted(int(index) for index in np.unravel_index(np.argmax(gap), gap.shape))
         raise ValueError(
@@ -57,15 +54,13 @@ def require_positive_semidefinite(
     eigenvalues : ndarray of shape (n,)
         All eigenvalues of the symmetric Gram matrix, in any order.
     method : str
-        Who needs positive semidefiniteness, as the message should say it.
+        Name, for the message, of the method that needs positive semidefiniteness.
     tolerance : float, default=0.0
-        How negative an eigenvalue may be relative to the largest one, in addition to what double
-        precision explains. A matrix computed in single precision needs about 1e-7.
+        How negative an eigenvalue may be relative to the largest one, beyond rounding in double
+        precision. A matrix computed in single precision needs about 1e-7.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.kernels import require_positive_semidefinite
     >>> require_positive_semidefinite(np.array([-1e-16, 0.5, 2.0]), "kernel ridge")
     >>> require_positive_semidefinite(np.array([-0.43, 0.5, 2.0]), "kernel ridge")
     Traceback (most recent call last):
@@ -82,5 +77,5 @@ def require_positive_semidefinite(
             f"The Gram matrix is indefinite, which {method} cannot use: expected a positive "
             f"semidefinite kernel, given eigenvalues from {smallest:.3g} to "
             f"{float(np.max(eigenvalues)):.3g}. Use such a kernel, or KernelLasso or SVR, which "
-            "accept any symmetric one."
+            "accept any symmetric kernel."
         )

@@ -1,4 +1,4 @@
-"""Two kernels of compact support that scikit-learn does not have."""
+"""Two kernels of compact support that scikit-learn lacks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ def truncated_parabolic(
 ) -> Array | float:
     r"""The truncated parabolic kernel, :math:`k(x, z) = \max(1 - c\,\|x - z\|^2,\ 0)`.
 
-    It is symmetric but not positive definite in general: the kernel lasso and support vector
-    regression accept it, kernel ridge and Huber regression refuse it when its Gram matrix
-    turns out to be indefinite.
+    It is symmetric but in general not positive definite: the kernel lasso and support vector
+    regression accept it; kernel ridge and kernel Huber regression refuse an indefinite Gram matrix.
 
     Parameters
     ----------
@@ -24,19 +23,18 @@ def truncated_parabolic(
         Two sample vectors (one-dimensional), or two matrices with one sample per row. With
         ``z=None`` the samples of `x` are compared among themselves.
     c : float, default=1.0
-        How fast the parabola falls: the support has radius ``1 / sqrt(c)``.
+        Curvature of the parabola: the support has radius ``1 / sqrt(c)``.
 
     Returns
     -------
     float or ndarray of shape (n, k)
-        A number for two vectors, the matrix of all pairs for two matrices. Both conventions
-        for callable kernels of scikit-learn are therefore met: ``KernelRidge`` calls with pairs
-        of vectors (and passes ``kernel_params={"c": ...}``), ``SVR`` with whole matrices (use
-        :func:`functools.partial` for `c`).
+        A number for two vectors, the matrix of all pairs for two matrices. This meets both
+        conventions of scikit-learn for callable kernels: ``KernelRidge`` passes pairs of vectors
+        (and ``kernel_params={"c": ...}``), ``SVR`` whole matrices (use :func:`functools.partial`
+        to set `c`).
 
     Examples
     --------
-    >>> from unassuming.kernels import truncated_parabolic
     >>> truncated_parabolic([0.0], [0.5])
     0.75
     >>> truncated_parabolic([[0.0], [0.5], [3.0]], c=2.0)
@@ -53,24 +51,22 @@ def truncated_parabolic(
 def rectangular(x: ArrayLike, z: ArrayLike | None = None, *, c: float = 1.0) -> Array | float:
     r"""The rectangular kernel, :math:`k(x, z) = 1` if :math:`\|x - z\| \le c` and 0 otherwise.
 
-    It is symmetric but not positive definite in general (see :func:`truncated_parabolic`).
+    It is symmetric but in general not positive definite.
 
     Parameters
     ----------
     x, z : array-like
-        Two sample vectors (one-dimensional), or two matrices with one sample per row. With
-        ``z=None`` the samples of `x` are compared among themselves.
+        As for :func:`truncated_parabolic`.
     c : float, default=1.0
-        The radius of the support, which belongs to it.
+        The radius of the support, a closed ball.
 
     Returns
     -------
     float or ndarray of shape (n, k)
-        A number for two vectors, the matrix of all pairs for two matrices.
+        As for :func:`truncated_parabolic`.
 
     Examples
     --------
-    >>> from unassuming.kernels import rectangular
     >>> rectangular([0.0, 0.0], [3.0, 4.0], c=5.0)
     1.0
     >>> rectangular([[0.0], [1.0], [2.5]])
@@ -83,7 +79,7 @@ def rectangular(x: ArrayLike, z: ArrayLike | None = None, *, c: float = 1.0) -> 
 
 
 def _distances(x: ArrayLike, z: ArrayLike | None, metric: str) -> Array:
-    """All pairwise distances, from differences (never from the expanded square, which cancels)."""
+    """Return all distances, from differences and not from the expanded square, which cancels."""
     rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
     columns = rows if z is None else np.atleast_2d(np.asarray(z, dtype=np.float64))
     if rows.ndim != 2 or rows.shape[1] != columns.shape[-1]:

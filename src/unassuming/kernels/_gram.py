@@ -27,7 +27,7 @@ def gram(
     coef0: float = 1,
     params: Mapping[str, Any] | None = None,
 ) -> Array:
-    """The matrix of kernel values ``k(X[i], Z[j])``, as ``KernelRidge`` understands a kernel.
+    """Return the matrix of kernel values ``k(X[i], Z[j])``, for kernels as in ``KernelRidge``.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def gram(
         Samples for the columns, `X` itself by default. For ``"precomputed"`` only its number of
         rows matters: `X` must have as many columns.
     gamma, degree, coef0 : float
-        Parameters of the named kernels; ``gamma=None`` is the kernel's own default. Those that a
-        kernel does not know are ignored, and so are all of them for objects and callables.
+        Parameters of the named kernels; a kernel ignores those that it does not have, and
+        ``gamma=None`` is its own default. Objects and callables ignore all of them.
     params : mapping, optional
         Keyword arguments for a callable kernel.
 
@@ -52,8 +52,6 @@ def gram(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.kernels import gram
     >>> X = np.array([[0.0], [1.0]])
     >>> gram("rbf", X, gamma=np.log(2.0))
     array([[1. , 0.5],
@@ -66,12 +64,13 @@ def gram(
         return _named(kernel, X, Z, {"gamma": gamma, "degree": degree, "coef0": coef0})
     if not callable(kernel):
         raise TypeError(
-            "kernel is no kernel: expected a name, an object of sklearn.gaussian_process.kernels, "
-            f"or a function of two rows, given {kernel!r}. Pass for example kernel='rbf'."
+            "kernel is not a kernel: expected a name, an object of "
+            f"sklearn.gaussian_process.kernels or a function of two samples, given {kernel!r}. "
+            "Pass e.g. kernel='rbf'."
         )
     params = dict(params or {})
     if isinstance(kernel, Kernel):
-        # KernelRidge passes X twice, for which WhiteKernel has no diagonal, unlike kernel(X).
+        # As KernelRidge does; a WhiteKernel adds its diagonal to kernel(X), not to kernel(X, X).
         values = kernel(X, X if Z is None else Z)
     elif _takes_matrices(kernel):
         values = kernel(X, Z, **params)
@@ -97,14 +96,14 @@ def _named(kernel: str, X: Array, Z: Array | None, parameters: dict[str, Any]) -
             f"given {kernel!r}. Choose one of these, or pass a kernel object or a function of two "
             "samples."
         )
-    # None leaves the choice to the kernel. Most take None for that, the chi-squared one does not.
+    # None stands for the kernel's default. The chi-squared kernel does not accept it.
     given = {name: value for name, value in parameters.items() if value is not None}
     values = pairwise_kernels(X, Z, metric=kernel, filter_params=True, **given)
     return np.asarray(values, dtype=np.float64)
 
 
 def _takes_matrices(kernel: object) -> bool:
-    """Whether this is one of our own kernels, which give the whole matrix in one call."""
+    """Whether this is a kernel of this package, which returns the whole matrix in one call."""
     while isinstance(kernel, partial):
         kernel = kernel.func
     return kernel is truncated_parabolic or kernel is rectangular

@@ -1,4 +1,4 @@
-"""The Gram matrix of scikit-learn's support vector regression, which has its own conventions."""
+"""The Gram matrix of scikit-learn's SVR, whose conventions differ from those of KernelRidge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unassuming.kernels._gram import gram
 
 
 def resolve_svr_gamma(gamma: float | str, X: Array) -> float:
-    """The number that ``SVR`` uses for its parameter `gamma` on the training inputs `X`.
+    """Return the number that ``SVR`` uses for its parameter `gamma` on the training inputs `X`.
 
     Parameters
     ----------
@@ -20,7 +20,6 @@ def resolve_svr_gamma(gamma: float | str, X: Array) -> float:
         ``"scale"`` is ``1 / (n_features * X.var())`` (1 when all inputs are equal) and ``"auto"``
         is ``1 / n_features``.
     X : ndarray of shape (n, d)
-        Training inputs.
 
     Returns
     -------
@@ -28,8 +27,6 @@ def resolve_svr_gamma(gamma: float | str, X: Array) -> float:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.kernels import resolve_svr_gamma
     >>> resolve_svr_gamma("scale", np.array([[0.0], [4.0]]))
     0.25
     """
@@ -40,20 +37,19 @@ def resolve_svr_gamma(gamma: float | str, X: Array) -> float:
         return 1.0 / int(X.shape[1])
     if isinstance(gamma, str):
         raise ValueError(
-            f"gamma is no setting of SVR: expected a number, 'scale' or 'auto', given {gamma!r}. "
+            f"gamma is not valid for SVR: expected a number, 'scale' or 'auto', given {gamma!r}. "
             "Choose one of these."
         )
     return float(gamma)
 
 
 def svr_gram(estimator: Any, X: Array, Z: Array | None = None) -> Array:
-    """The matrix of kernel values ``k(X[i], Z[j])`` with the kernel of an ``SVR``.
+    """Return the matrix of kernel values ``k(X[i], Z[j])`` with the kernel of an ``SVR``.
 
     Parameters
     ----------
     estimator : sklearn.svm.SVR
-        Only its parameters are read; it need not be fitted. A callable kernel is called with
-        whole matrices, as ``SVR`` does.
+        It need not be fitted. A callable kernel is called with whole matrices, as ``SVR`` does.
     X : ndarray of shape (N, d)
         Samples; for ``kernel="precomputed"`` the kernel values.
     Z : ndarray of shape (n, d), optional
@@ -65,9 +61,7 @@ def svr_gram(estimator: Any, X: Array, Z: Array | None = None) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.svm import SVR
-    >>> from unassuming.kernels import svr_gram
     >>> svr_gram(SVR(kernel="poly", degree=2, gamma="auto"), np.array([[1.0], [3.0]]))
     array([[ 1.,  9.],
            [ 9., 81.]])

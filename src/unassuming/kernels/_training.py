@@ -1,4 +1,4 @@
-"""A kernel tied to its training inputs: what a dual model needs at new ones."""
+"""A kernel with its training inputs, from which a dual model predicts at new inputs."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class TrainingKernel:
         ``evaluate(Z, X)`` returns the matrix of kernel values; ``evaluate(Z, None)`` that of Z with
         itself. A `functools.partial` of a function of this package, so that it can be pickled.
     X : array of shape (n, p)
-        The training inputs; the kernel values themselves if precomputed.
+        The training inputs; the kernel values if precomputed.
     precomputed : bool
-        Whether rows of kernel values stand for inputs.
+        Whether rows of kernel values take the place of inputs.
     strict : bool
-        Whether the kernel is known to be strictly positive definite, so that its matrix has full
-        rank at distinct inputs, whatever its rank in floating point.
+        Whether the kernel is known to be strictly positive definite. Then its matrix has full rank
+        at distinct inputs, whatever its rank in floating point.
     finite : bool
-        Whether the kernel is known to have finitely many features, so that its matrix may lack
-        rank.
+        Whether the kernel is known to have finitely many features, so that its matrix may be
+        singular.
 
     Examples
     --------
     >>> from functools import partial
-    >>> from unassuming.kernels import gram
-    >>> X = np.array([[0.0], [1.0]])
-    >>> kernel = TrainingKernel(partial(gram, "linear"), X, False, strict=False, finite=True)
+    >>> evaluate = partial(ua.kernels.gram, "linear")
+    >>> inputs = np.array([[0.0], [1.0]])
+    >>> kernel = TrainingKernel(evaluate, inputs, precomputed=False, strict=False, finite=True)
     >>> kernel.rows(np.array([[2.0]]))
     array([[0., 2.]])
     >>> kernel.diagonal(np.array([[2.0]]))
@@ -55,7 +55,7 @@ class TrainingKernel:
         return Z if self.precomputed else self.evaluate(Z, self.X)
 
     def diagonal(self, Z: Array) -> Array | None:
-        """Return k(z, z), shape (N,); None if it cannot be known."""
+        """Return k(z, z), shape (N,), or None if the kernel is precomputed."""
         if self.precomputed:
             return None
         parts = [Z[start : start + _CHUNK] for start in range(0, len(Z), _CHUNK)]

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
+from typing import Any, ClassVar
 
 from unassuming._typing import Array
 from unassuming.kernels import KernelLike
-from unassuming.models._base import KernelModel, checked_weights, require_positive
+from unassuming.models._base import KernelRegressor
 from unassuming.models.solvers import kernel_huber
 
 
-class KernelHuber(RegressorMixin, KernelModel):
+class KernelHuber(KernelRegressor):
     r"""Kernel Huber regression: :math:`\min \sum_j w_j h_\delta(r_j) + \tfrac{\alpha}{2} a^T K a`.
 
     The residuals are :math:`r = y - Ka`, and :math:`h_\delta(r) = r^2/2` for
@@ -32,14 +27,8 @@ class KernelHuber(RegressorMixin, KernelModel):
     kernel : str, gaussian_process kernel or callable, default="linear"
         As in :class:`sklearn.kernel_ridge.KernelRidge`: a name, a kernel object, a function of two
         sample vectors, or ``"precomputed"``. It must be positive semidefinite.
-    gamma : float, default=None
-        Parameter of the named kernels; None leaves the choice to the kernel.
-    degree : float, default=3
-        Degree of the polynomial kernel.
-    coef0 : float, default=1
-        Constant of the polynomial and sigmoid kernels.
-    kernel_params : dict, default=None
-        Keyword arguments of a callable kernel.
+    gamma, degree, coef0, kernel_params : default None, 3, 1 and None
+        Parameters of the kernel, as in :class:`sklearn.kernel_ridge.KernelRidge`.
 
     Attributes
     ----------
@@ -56,13 +45,12 @@ class KernelHuber(RegressorMixin, KernelModel):
     --------
     An outlier pulls with the strength of the threshold, whatever its size:
 
-    >>> import numpy as np
-    >>> from unassuming.models import KernelHuber
-    >>> X = np.array([[1.0], [1.0], [1.0]])
-    >>> model = KernelHuber(alpha=1.0, delta=0.5, kernel="rbf").fit(X, [1.0, 1.0, 1000.0])
-    >>> model.predict([[1.0]])
+    >>> X, y = [[1.0], [1.0], [1.0]], [1.0, 1.0, 1000.0]
+    >>> KernelHuber(alpha=1.0, delta=0.5, kernel="rbf").fit(X, y).predict([[1.0]])
     array([0.83333333])
     """
+
+    _positive: ClassVar[tuple[str, ...]] = ("alpha", "delta")
 
     def __init__(
         self,
@@ -75,53 +63,10 @@ class KernelHuber(RegressorMixin, KernelModel):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
     ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, kernel_params)
         self.alpha = alpha
         self.delta = delta
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the coefficients.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Training inputs, or their Gram matrix if the kernel is precomputed.
-        y : array-like of shape (n,)
-            Targets.
-        sample_weight : array-like of shape (n,), optional
-            The weights w ≥ 0 of the losses, all one by default.
-
-        Returns
-        -------
-        KernelHuber
-            The model itself.
-        """
-        require_positive(self, "alpha", "delta")
-        rows, targets = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
-        weights = checked_weights(self, sample_weight, rows)
-        K = self._semidefinite_gram(rows)
-        self.dual_coef_ = kernel_huber(
-            K, targets.astype(np.float64), float(self.alpha), float(self.delta), weights
-        )
-        self.intercept_ = 0.0
-        self.X_fit_ = rows.copy()
-        return self
-
-    def predict(self, X: ArrayLike) -> Array:
-        """Predict with the fitted function.
-
-        Parameters
-        ----------
-        X : array-like of shape (N, d)
-            Inputs, or the kernel values with the training inputs if the kernel is precomputed.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            The values of the fitted function.
-        """
-        return self._values(X)
+    def _coefficients(self, X: Array, y: Array, weights: Array) -> Array:
+        K = self._semidefinite_gram(X)
+        return kernel_huber(K, y, float(self.alpha), float(self.delta), weights)

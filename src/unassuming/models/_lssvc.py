@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from unassuming._typing import Array
 from unassuming.kernels import KernelLike
-from unassuming.models._base import KernelModel, checked_weights, require_positive
+from unassuming.models._base import KernelModel
 from unassuming.models.solvers import kernel_ridge
 
 
@@ -21,12 +21,12 @@ class LSSVC(ClassifierMixin, KernelModel):
     r"""Least-squares SVM classifier: minimise :math:`\tfrac{1}{2}\|w\|^2 + C\sum_j \xi_j^2`.
 
     The slacks are :math:`\xi_j = 1 - y_j(\langle w, \varphi(x_j)\rangle + b)` for labels
-    :math:`y_j = \pm 1`. Since :math:`y_j^2 = 1` their squares are those of the residuals: this is
+    :math:`y_j = \pm 1`. Since :math:`y_j^2 = 1`, their squares are those of the residuals: this is
     kernel ridge regression on the labels with penalty :math:`1/(2C)` and an unpenalised bias.
 
-    Its published confidence region takes the slacks to be symmetric given the inputs, which those
-    of labels are not: that region carries no coverage guarantee. The one with ``noise="labels"`` is
-    exact.
+    The published confidence region assumes that the slacks are symmetric given the inputs. Those of
+    labels are not, so that region carries no coverage guarantee. The region with ``noise="labels"``
+    is exact.
 
     Parameters
     ----------
@@ -35,14 +35,8 @@ class LSSVC(ClassifierMixin, KernelModel):
     kernel : str, gaussian_process kernel or callable, default="linear"
         As in :class:`sklearn.kernel_ridge.KernelRidge`: a name, a kernel object, a function of two
         sample vectors, or ``"precomputed"``. It must be positive semidefinite.
-    gamma : float, default=None
-        Parameter of the named kernels; None leaves the choice to the kernel.
-    degree : float, default=3
-        Degree of the polynomial kernel.
-    coef0 : float, default=1
-        Constant of the polynomial and sigmoid kernels.
-    kernel_params : dict, default=None
-        Keyword arguments of a callable kernel.
+    gamma, degree, coef0, kernel_params : default None, 3, 1 and None
+        Parameters of the kernel, as in :class:`sklearn.kernel_ridge.KernelRidge`.
     fit_intercept : bool, default=True
         Whether there is a bias.
 
@@ -62,9 +56,7 @@ class LSSVC(ClassifierMixin, KernelModel):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.models import LSSVC
-    >>> X = np.array([[0.0], [1.0], [4.0], [5.0]])
+    >>> X = [[0.0], [1.0], [4.0], [5.0]]
     >>> model = LSSVC(C=10.0).fit(X, ["low", "low", "high", "high"])
     >>> model.predict([[0.5], [4.5]])
     array(['low', 'high'], dtype='<U4')
@@ -81,12 +73,8 @@ class LSSVC(ClassifierMixin, KernelModel):
         kernel_params: Mapping[str, Any] | None = None,
         fit_intercept: bool = True,
     ) -> None:
+        super().__init__(kernel, gamma, degree, coef0, kernel_params)
         self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -103,12 +91,11 @@ class LSSVC(ClassifierMixin, KernelModel):
 
         Returns
         -------
-        LSSVC
-            The model itself.
+        self
         """
-        require_positive(self, "C")
+        self._require_positive("C")
         rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
-        weights = checked_weights(self, sample_weight, rows)
+        weights = self._weights(sample_weight, rows)
         signs = self._signs(labels, weights)
         self.intercept_, self.dual_coef_ = kernel_ridge(
             self._semidefinite_gram(rows),
@@ -126,9 +113,9 @@ class LSSVC(ClassifierMixin, KernelModel):
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
         if kind != "binary":
             raise ValueError(
-                "Only binary classification is supported. "
-                + f"y does not have two classes: expected two different labels, given a {kind} "
-                "target. Use one LSSVC per pair of classes, as OneVsOneClassifier does."
+                "Only binary classification is supported. y does not have two classes: expected "
+                f"two different labels, given a {kind} target. Use one LSSVC per pair of classes, "
+                "as OneVsOneClassifier does."
             )
         self.classes_, codes = np.unique(labels, return_inverse=True)
         present = np.unique(codes[weights > 0.0])
@@ -141,7 +128,7 @@ class LSSVC(ClassifierMixin, KernelModel):
         return 2.0 * codes.astype(np.float64) - 1.0
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """The fitted function, positive for the second class.
+        """Return the fitted function, which is positive for the second class.
 
         Parameters
         ----------
@@ -155,7 +142,6 @@ class LSSVC(ClassifierMixin, KernelModel):
 
         Examples
         --------
-        >>> from unassuming.models import LSSVC
         >>> model = LSSVC(C=0.5).fit([[-1.0], [1.0]], ["no", "yes"])
         >>> model.decision_function([[0.0], [3.0]]).round(3)
         array([0., 2.])
@@ -168,7 +154,7 @@ class LSSVC(ClassifierMixin, KernelModel):
         Parameters
         ----------
         X : array-like of shape (N, d)
-            Inputs, or the kernel values with the training inputs if the kernel is precomputed.
+            As for `decision_function`.
 
         Returns
         -------

@@ -1,4 +1,11 @@
-"""What may be assumed of the noise, and the random transformations that keep its law."""
+"""What is assumed of the noise: a group of transformations that leave its law unchanged.
+
+Symmetric noise keeps its law when signs are flipped, and iid noise when rows are permuted. The
+residuals of the true candidate are the noise, so transformed copies of them are as likely as the
+residuals themselves, and no statistic can tell which one was observed. This makes the rank of the
+observed one uniform (`unassuming.ranking`, docs/theory.md 2 and 3); nothing else about the noise is
+used, neither moments nor a density.
+"""
 
 from unassuming.noise._base import LARGEST_GROUP, Noise
 
@@ -27,17 +34,16 @@ NAMED: dict[str, type[Noise]] = {
     "spherical": Spherical,
     "labels": Labels,
 }
-"""The assumptions that have a name; `BlockSymmetric` and `ExchangeableWithin` need their
-blocks."""
+"""The assumptions that have a name; `BlockSymmetric` and `ExchangeableWithin` need blocks."""
 
 
 def as_noise(noise: str | Noise) -> Noise:
-    """Return the assumption with that name, or the instance itself.
+    """Return the assumption of that name; an instance is returned as it is.
 
     Parameters
     ----------
     noise : str or Noise
-        One of the names in `NAMED`, or an instance.
+        A name in `NAMED`, or an instance.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is assumed of the noise: the abstract class behind every assumption."""
+"""The abstract class behind every assumption on the noise."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
 
 LARGEST_GROUP = 4096
-"""The largest group that ``m="group"`` enumerates: all signs of 12 rows."""
+"""The order of the largest group that ``m="group"`` enumerates: all signs of 12 rows."""
 
 
 class Noise(ABC):
-    """An assumption on the noise, as the random transformations that keep its law.
+    """An assumption on the noise: a group of transformations that leave its law unchanged.
 
-    A compact group of transformations G leaves the law of the noise vector e unchanged. The
-    transformations are drawn uniformly from that group, without looking at the data; nothing
-    else about the noise is used (docs/theory.md 2 and 3). A subclass supplies ``draw``, ``apply``
-    and ``orthogonal``.
+    The transformations are drawn uniformly from a compact group, without looking at the data
+    (docs/theory.md 2 and 3). A subclass supplies ``draw``, ``apply`` and ``orthogonal``.
 
     Attributes
     ----------
     assumption : str
         The assumption in words, for reports.
+    orthogonal : bool
+        True if every transformation is a linear orthogonal map of the residuals.
     exact_arithmetic : bool
-        True if applying a transformation only moves or flips entries, so that it commits no
-        rounding error. The default, False, is always safe.
+        True if a transformation only moves entries or flips their signs, so that applying it
+        commits no rounding error. The default, False, is always safe.
     separable : bool
-        True if any rows may be set aside: then the same class, drawn for the rows that are left,
-        keeps the law of their noise, given the noise of the others. So it is if the group holds
-        those transformations, with the rows set aside left as they are. The default, False, is
-        always safe; without it there is no tuning on a part of the rows.
+        True if any rows may be set aside: given the noise of those rows, transformations drawn for
+        the remaining rows leave the law of their noise unchanged. This holds if the group contains
+        these transformations, extended by the identity on the other rows. The default, False, is
+        always safe, but excludes tuning on a part of the rows.
 
     Examples
     --------
     Noise that is symmetric as a whole, and nothing more: one sign for all rows. It is not
-    separable, since the noise of some rows tells the sign of the others.
+    separable, since the noise of some rows reveals the sign of the others.
 
     >>> class WholeSymmetric(Noise):
     ...     orthogonal = True
@@ -65,17 +65,17 @@ class Noise(ABC):
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
         """Draw ``size`` transformations of vectors of length ``n``, uniformly from the group.
 
-        Everything random comes from the Generator ``rng``. What is returned is handed to `apply` as
-        it is: an array whose first axis has length ``size``, or a tuple of such arrays (otherwise
-        override `take` as well).
+        All randomness comes from the Generator ``rng``. The result is passed on to `apply`: an
+        array whose first axis has length ``size``, or a tuple of such arrays. For any other type,
+        override `take` as well.
         """
 
     @abstractmethod
     def apply(self, drawn: Any, residuals: Array, fitted: Array | None) -> Array:
         """Apply every drawn transformation to residuals (..., n); returns (..., size, n).
 
-        ``fitted`` are the values of the candidate at the inputs, shape (..., n). Only an
-        assumption under which the candidate determines the law of the noise needs them.
+        ``fitted`` holds the values of the candidate at the inputs, shape (..., n). It matters only
+        if the law of the noise depends on the candidate.
         """
 
     def scatter(
@@ -83,21 +83,20 @@ class Noise(ABC):
     ) -> Array:
         """Apply fresh transformations to one residual vector (n,); returns (size, n).
 
-        ``residuals`` and ``fitted`` are those of `apply`, ``rng`` that of `draw`. The same as
-        `draw` and `apply`; a class may know a faster way.
+        ``residuals`` and ``fitted`` are those of `apply`, ``size`` and ``rng`` those of `draw`. The
+        default calls both; override it if there is a faster way.
         """
         return self.apply(self.draw(len(residuals), size, rng), residuals, fitted)
 
     @property
     @abstractmethod
     def orthogonal(self) -> bool:
-        """Whether every transformation is a linear orthogonal map of the residuals."""
+        """True if every transformation is a linear orthogonal map of the residuals."""
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Any, int]:
-        """Enumerate the whole group: all elements but the identity, and the order m.
+        """Return all transformations of vectors of length ``n`` but the identity, and the order m.
 
-        They transform vectors of length ``n``. With ``modulo_sign`` one element of each pair G, -G
-        is kept, if the group holds -I.
+        With ``modulo_sign``, one element of each pair G, -G is kept if the group contains -I.
         """
         raise ValueError(
             f"{self!r} has no finite group to enumerate: m='group' needs signs, block signs, "
@@ -105,23 +104,23 @@ class Noise(ABC):
         )
 
     def take(self, drawn: Any, which: slice) -> Any:
-        """Return those of the slice ``which`` of the drawn ones, so that work can be batched."""
+        """Return the slice ``which`` of the ``drawn`` transformations, to work in batches."""
         return tuple(part[which] for part in drawn) if isinstance(drawn, tuple) else drawn[which]
 
     def admits(self, residuals: Array, fitted: Array) -> BoolArray:
-        """Which candidates (..., n) could have produced the data at all; all of them by default.
+        """Whether each candidate, with these ``residuals`` and ``fitted`` (..., n), is possible.
 
-        ``residuals`` and ``fitted`` are theirs at the inputs. Those that could not lie in no
-        region. Under the hypothesis this must have probability zero.
+        A candidate that cannot have produced the data lies in no region. The true candidate must be
+        admitted with probability one; by default all are.
         """
         del residuals
         return np.ones(fitted.shape[:-1], dtype=np.bool_)
 
     def restrict(self, rows: BoolArray) -> Self:
-        """Return what is assumed of the noise of these rows alone.
+        """Return the assumption on the noise of ``rows`` alone, a boolean mask.
 
-        A class that is `separable` returns itself, one that names rows those that are left. Of any
-        other nothing is known, and it is refused.
+        By default a `separable` class returns itself, and any other refuses. Override it in a class
+        that stores something for each row.
         """
         del rows
         if not self.separable:
@@ -129,10 +128,10 @@ class Noise(ABC):
         return self
 
     def units(self, n: int) -> IntArray:
-        """Return the unit that each of ``n`` rows belongs to, for setting whole units aside.
+        """Return, for each of ``n`` rows, the number of the unit that can be set aside as a whole.
 
-        Given the noise of the units set aside, `restrict` must keep the law of the others. Rows are
-        units of their own where the class is `separable`.
+        Given the noise of the units set aside, the assumption on the others (see `restrict`) must
+        still hold. In a `separable` class every row is a unit.
         """
         if not self.separable:
             raise self._not_separable("units(n)", "rows are set aside")
@@ -141,19 +140,16 @@ class Noise(ABC):
     def _not_separable(self, method: str, when: str) -> NotAvailable:
         return NotAvailable(
             f"noise does not say what it assumes when {when}: expected a class with separable = "
-            f"True, or with the method {method} of its own, given {self!r}. Define it if it is so, "
-            "or pass data and noise of the rows that are left."
+            f"True or with its own method {method}, given {self!r}. Define it if the assumption "
+            "allows it, or pass the data and the noise of the remaining rows."
         )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
 
-def check_group(noise: Noise, signs: int, moved: Sequence[int], kept: int, what: str) -> None:
-    """Raise if a group is too large to enumerate, or nothing but the identity is left of it.
-
-    Its order is 2^signs times c! for every block of c rows that are ``moved`` among each other.
-    """
+def check_order(noise: Noise, signs: int, moved: Sequence[int], what: str) -> None:
+    """Raise if a group of order 2^signs times c!, for each c of ``moved``, is too large to list."""
     blocks = Counter(rows for rows in moved if rows > 1)
     small = signs <= 30 and max(blocks, default=0) <= 20 and blocks.total() <= 30
     order = 2**signs * prod(factorial(rows) for rows in blocks.elements()) if small else 0
@@ -165,8 +161,14 @@ def check_group(noise: Noise, signs: int, moved: Sequence[int], kept: int, what:
             f"{LARGEST_GROUP} elements, given {order or ' · '.join(parts)} for {noise!r}. Pass an "
             "integer m instead."
         )
-    if kept < 2:
+
+
+def without_identity(noise: Noise, elements: Any, what: str) -> tuple[Any, int]:
+    """Return the elements of a group without the first, which is the identity, and the order."""
+    order = len(elements[0] if isinstance(elements, tuple) else elements)
+    if order < 2:
         raise ValueError(
-            f"the group of {what} is too small: m='group' needs at least 2 elements that differ, "
-            f"given {kept} for {noise!r}. Pass an integer m instead."
+            f"the group of {what} is too small: m='group' needs at least 2 different elements, "
+            f"given {order} for {noise!r}. Pass an integer m instead."
         )
+    return noise.take(elements, slice(1, None)), order

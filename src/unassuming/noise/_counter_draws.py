@@ -29,15 +29,7 @@ def keyed_words(key: Key, count: int, per_row: int, first: int = 0) -> NDArray[n
 
 
 def keyed_signs(key: Key, count: int, size: int, first: int = 0) -> NDArray[np.int8]:
-    """Return signs of shape (size, count) for the rows first, ..., first + count - 1.
-
-    Examples
-    --------
-    >>> key = draw_key(np.random.default_rng(0))
-    >>> whole = keyed_signs(key, count=10, size=99)
-    >>> bool((whole[:, 4:7] == keyed_signs(key, count=3, size=99, first=4)).all())
-    True
-    """
+    """Return signs of shape (size, count) for the rows first, ..., first + count - 1."""
     words = keyed_words(key, count, -(-size // 64), first).astype("<u8")
     bits = np.unpackbits(words.view(np.uint8).reshape(count, -1), axis=1, bitorder="little")
     signs = bits[:, :size].T.astype(np.int8)
@@ -45,6 +37,6 @@ def keyed_signs(key: Key, count: int, size: int, first: int = 0) -> NDArray[np.i
 
 
 def keyed_uniforms(key: Key, count: int, size: int, first: int = 0) -> Array:
-    """Return uniform numbers in [0, 1) of shape (size, count), keyed by row like the signs."""
+    """Return uniform numbers in [0, 1) of shape (size, count) for the same rows."""
     words = keyed_words(key, count, size, first)
     return np.ascontiguousarray((words >> np.uint64(11)).T * 2.0**-53)

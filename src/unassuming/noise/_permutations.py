@@ -1,4 +1,4 @@
-"""Exchangeable noise, as a whole, within blocks, and with symmetry: permutations and signs."""
+"""Exchangeable noise, as a whole, within blocks, or also symmetric: random permutations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.noise._base import Noise, check_group
+from unassuming.noise._base import Noise, check_order, without_identity
 from unassuming.noise._counter_draws import Key, draw_key, keyed_signs, keyed_words
 from unassuming.noise._row_blocks import RowNoise
 from unassuming.noise._signs import Signs, all_signs
@@ -24,30 +24,25 @@ def _random_permutations(n: int, size: int, rng: np.random.Generator) -> IntArra
 
 
 class Permutations(Noise):
-    """The shared half of the two assumptions below: permutations are drawn, residuals are moved."""
+    """Base class of the assumptions under which residuals are permuted."""
 
     exact_arithmetic: ClassVar[bool] = True
+    orthogonal: ClassVar[bool] = True
 
     def apply(self, drawn: IntArray, residuals: Array, fitted: Array | None) -> Array:
         """Permute residuals (..., n); returns (..., size, n)."""
         del fitted
         return residuals[..., drawn]
 
-    @property
-    def orthogonal(self) -> bool:
-        """True: a permutation matrix."""
-        return True
-
 
 class Exchangeable(Permutations):
     """Noise whose joint law does not change when rows are permuted; iid noise is enough.
 
-    The noise may be skewed and have any mean: a constant shift of the candidate is never seen,
-    so the intercept is not determined and neither are predictions of a model with one.
+    The noise may be skewed and have any mean, which cannot be distinguished from an intercept:
+    neither the intercept nor the predictions of a model with one are determined.
 
     Examples
     --------
-    >>> import numpy as np
     >>> noise = Exchangeable()
     >>> drawn = noise.draw(3, 2, np.random.default_rng(0))
     >>> np.sort(noise.apply(drawn, np.array([1.0, 2.0, 3.0]), None))
@@ -65,26 +60,24 @@ class Exchangeable(Permutations):
         return _random_permutations(n, size, rng)
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
-        """Enumerate all n! permutations; -I is not one of them, so there are no pairs."""
+        """Enumerate all n! permutations; -I is not among them, so there are no pairs."""
         del modulo_sign
-        check_group(self, 0, [n], n, f"permutations of {n} rows")
-        every = all_permutations(n)
-        return every[1:], len(every)
+        what = f"permutations of {n} rows"
+        check_order(self, 0, [n], what)
+        return without_identity(self, all_permutations(n), what)
 
 
 class ExchangeableWithin(Permutations, RowNoise):
     """Noise that is exchangeable within blocks of consecutive rows; the blocks may all differ.
 
-    Rows 0, ..., block_rows - 1 are the first block, and so on; the last block has the rows that are
-    left. The joint law of the noise is unchanged when rows of the same block are permuted: drift
-    from block to block is fine, in spread as well as in mean. As for `Exchangeable`, a shift of all
-    rows of a block is never seen.
+    Rows 0, ..., block_rows - 1 are the first block, and so on; the last block may be shorter. The
+    joint law of the noise is unchanged when rows of the same block are permuted, so its mean and
+    its spread may drift from block to block. As with `Exchangeable`, a constant added to all rows
+    of a block cannot be distinguished from the mean of their noise.
 
-    The transformations are random permutations within each block. Each row has a random number for
-    every transformation, which depends on the seed and on the row number only, and the rows of a
-    block are put into the order of these numbers. So the permutation of a block depends on the seed
-    and the rows in it, not on how many blocks follow: rows that come one by one give the same
-    region as all at once.
+    A transformation permutes the rows of each block into the order of random numbers that depend
+    on the seed and the row number only. The permutation of a block thus does not depend on the
+    number of blocks that follow: rows that arrive one by one give the same region as all at once.
 
     Parameters
     ----------
@@ -93,7 +86,6 @@ class ExchangeableWithin(Permutations, RowNoise):
 
     Examples
     --------
-    >>> import numpy as np
     >>> noise = ExchangeableWithin(2)
     >>> drawn = noise.draw(5, 3, np.random.default_rng(0))
     >>> np.sort(noise.apply(drawn, np.arange(5.0), None)[:, :2])
@@ -135,22 +127,22 @@ class ExchangeableWithin(Permutations, RowNoise):
         return order
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[IntArray, int]:
-        """Enumerate the permutations within all blocks; -I is not one of them."""
+        """Enumerate the permutations within all blocks; -I is not among them."""
         del modulo_sign
         starts = range(0, n, self.block_rows)
         sizes = [min(self.block_rows, n - start) for start in starts]
         what = f"permutations of {n} rows within blocks of {self.block_rows}"
-        check_group(self, 0, sizes, max(sizes), what)
+        check_order(self, 0, sizes, what)
         blocks = [start + all_permutations(c) for start, c in zip(starts, sizes, strict=True)]
         every = np.array([np.concatenate(choice) for choice in product(*blocks)], dtype=np.intp)
-        return every[1:], len(every)
+        return without_identity(self, every, what)
 
     def restrict(self, rows: BoolArray) -> Self:
-        """Refuse to leave out rows: the others would change their numbers, and so their blocks."""
+        """Refuse to leave out rows: the others would move to other blocks."""
         raise ValueError(
-            f"blocks of consecutive rows cannot lose rows: expected a weight other than zero for "
-            f"each row, given {int((~rows).sum())} rows of weight zero with {self!r}. Drop whole "
-            "blocks from the data instead."
+            "blocks of consecutive rows cannot lose rows: expected a positive weight for each row, "
+            f"given {int((~rows).sum())} rows of weight zero with {self!r}. Drop whole blocks from "
+            "the data instead."
         )
 
     def __repr__(self) -> str:
@@ -160,12 +152,10 @@ class ExchangeableWithin(Permutations, RowNoise):
 class SymmetricExchangeable(Noise):
     """Noise that is exchangeable and symmetric, e.g. iid and symmetric about zero.
 
-    The transformations are a random permutation followed by random signs: the hyperoctahedral
-    group.
+    A transformation is a random permutation followed by random signs (the hyperoctahedral group).
 
     Examples
     --------
-    >>> import numpy as np
     >>> noise = SymmetricExchangeable()
     >>> drawn = noise.draw(3, 2, np.random.default_rng(0))
     >>> np.sort(abs(noise.apply(drawn, np.array([1.0, 2.0, 3.0]), None)))
@@ -177,6 +167,7 @@ class SymmetricExchangeable(Noise):
         "the noise terms are exchangeable and symmetric about zero (iid and symmetric is enough)"
     )
     exact_arithmetic: ClassVar[bool] = True
+    orthogonal: ClassVar[bool] = True
     separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> tuple[Signs, IntArray]:
@@ -189,14 +180,10 @@ class SymmetricExchangeable(Noise):
         signs, order = drawn
         return np.asarray(residuals[..., order] * signs)
 
-    @property
-    def orthogonal(self) -> bool:
-        """True: a signed permutation matrix."""
-        return True
-
     def group(self, n: int, *, modulo_sign: bool) -> tuple[tuple[Signs, IntArray], int]:
         """Enumerate all 2^n n! signed permutations, or one of each pair."""
-        check_group(self, n, [n], n + 1 - modulo_sign, f"signed permutations of {n} rows")
+        what = f"signed permutations of {n} rows"
+        check_order(self, n, [n], what)
         signs, orders = all_signs(n, modulo_sign=modulo_sign), all_permutations(n)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
-        return (pairs[0][1:], pairs[1][1:]), len(pairs[0])
+        return without_identity(self, pairs, what)

@@ -1,4 +1,4 @@
-"""The transformations of one region: drawn once, the same for every candidate."""
+"""The transformations of a region: drawn once, the same for every candidate."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ class Perturbations:
     noise : Noise
         The assumption they come from.
     drawn : object
-        What ``noise.draw`` (or the enumeration of its group) returned.
+        The result of ``noise.draw``, or of the enumeration of its group.
     n, m : int
         Length of the residual vectors; number of statistics, the unperturbed one included.
 
     Examples
     --------
-    >>> import unassuming as ua
     >>> rng = np.random.default_rng(0)
     >>> perturbations = Perturbations.sample(ua.noise.Symmetric(), n=3, m=5, rng=rng)
     >>> perturbations.apply([1.0, 2.0, 3.0]).shape
@@ -45,7 +44,7 @@ class Perturbations:
 
     @classmethod
     def sample(cls, noise: Noise, n: int, m: int, rng: np.random.Generator) -> Perturbations:
-        """Draw m - 1 transformations of n residuals, as ``noise`` says, from the Generator rng."""
+        """Draw m - 1 transformations of n residuals from ``noise`` with the Generator rng."""
         return cls(noise, noise.draw(n, m - 1, rng), n, m)
 
     @classmethod
@@ -83,7 +82,7 @@ class Perturbations:
         return moved
 
     def take(self, which: slice) -> Perturbations:
-        """Return some of the transformations: ``which`` is the slice of i - 1."""
+        """Return the transformations of the slice ``which``; G_i is at position i - 1."""
         size = len(range(*which.indices(self.m - 1)))
         return Perturbations(self.noise, self.noise.take(self.drawn, which), self.n, size + 1)
 

@@ -1,4 +1,4 @@
-"""Transformations that act within blocks of consecutive rows, drawn by row number."""
+"""Transformations that act within blocks of consecutive rows and are drawn by row number."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from unassuming.noise._counter_draws import Key, draw_key
 
 
 class RowNoise(Noise):
-    """An assumption whose transformations can be drawn for any range of rows on its own.
+    """An assumption whose transformations can be drawn separately for any range of rows.
 
-    Row j belongs to block j // block_rows, and no transformation moves anything from one block to
-    another. So what a transformation does to a range of whole blocks depends on the key and on the
-    row numbers alone, not on the rows before or after, and sums over the data can be taken range by
-    range (docs/theory.md 4.5).
+    Row j belongs to block j // block_rows, and every transformation acts within blocks. On a range
+    of whole blocks it depends on the key and the row numbers alone, so that sums over the data can
+    be taken range by range (docs/theory.md 4.5).
     """
 
     @property
@@ -29,19 +28,20 @@ class RowNoise(Noise):
     def draw_rows(self, key: Key, first: int, count: int, size: int) -> Any:
         """Draw ``size`` transformations of the rows first, ..., first + count - 1.
 
-        The range starts with a block. It ends with one, or with the data.
+        The range starts with a block and ends with one, or with the data.
         """
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
         """Draw ``size`` transformations of rows 0, ..., n - 1."""
+        self.check_length(n)
         return self.draw_rows(draw_key(rng), 0, n, size)
 
     def check_length(self, n: int) -> None:
-        """Refuse a number of rows for which the assumption is not made."""
+        """Raise if the assumption cannot be made on this number of rows."""
 
     def check_rows(self, stop: int) -> None:
-        """Refuse rows up to, and without, that number if they are more than the assumption has."""
+        """Raise if the assumption does not cover all rows before ``stop``."""
 
     def same_as(self, other: Noise) -> bool:
-        """Whether the other assumption draws the same transformations from the same key."""
+        """Whether both assumptions draw the same transformations from the same key."""
         return type(other) is type(self) and repr(other) == repr(self)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.noise._base import Noise, check_group
+from unassuming.noise._base import Noise, check_order, without_identity
 from unassuming.noise._counter_draws import Key, keyed_signs
 from unassuming.noise._row_blocks import RowNoise
 
@@ -17,7 +17,7 @@ Signs = NDArray[np.int8]
 
 
 def all_signs(n: int, *, modulo_sign: bool) -> Signs:
-    """Return all sign vectors of length n, the identity first; one of each pair s, -s if asked."""
+    """Return all sign vectors of length n, the identity first; ``modulo_sign``: one of s and -s."""
     free = n - 1 if modulo_sign else n
     codes = np.arange(2**free)[:, None] >> np.arange(free)
     signs = np.ones((2**free, n), dtype=np.int8)
@@ -26,31 +26,26 @@ def all_signs(n: int, *, modulo_sign: bool) -> Signs:
 
 
 class SignFlips(RowNoise):
-    """The shared half of the two assumptions below: signs are drawn, residuals are flipped."""
+    """Base class of the assumptions under which random signs multiply the residuals."""
 
     exact_arithmetic: ClassVar[bool] = True
+    orthogonal: ClassVar[bool] = True
 
     def apply(self, drawn: Signs, residuals: Array, fitted: Array | None) -> Array:
         """Flip the signs of residuals (..., n); returns (..., size, n)."""
         del fitted
         return np.asarray(residuals[..., None, :] * drawn)
 
-    @property
-    def orthogonal(self) -> bool:
-        """True: a diagonal matrix of signs."""
-        return True
-
 
 class Symmetric(SignFlips):
     """Independent noise, each term symmetric about zero; the laws may all differ.
 
-    No moments are needed: heavy tails and a different scale in every row are fine. The
+    No moments are needed: heavy tails and a different scale in every row are allowed. The
     transformations are random signs, r_j -> s_j r_j. The signs of row j depend on the seed and
     on j only.
 
     Examples
     --------
-    >>> import numpy as np
     >>> noise = Symmetric()
     >>> drawn = noise.draw(3, 2, np.random.default_rng(0))
     >>> abs(noise.apply(drawn, np.array([1.0, 2.0, 3.0]), None))
@@ -69,16 +64,16 @@ class Symmetric(SignFlips):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all 2^n sign vectors, or one of each pair."""
-        check_group(self, n, [], 2 ** (n - modulo_sign), f"signs of {n} rows")
-        signs = all_signs(n, modulo_sign=modulo_sign)
-        return signs[1:], len(signs)
+        what = f"signs of {n} rows"
+        check_order(self, n, [], what)
+        return without_identity(self, all_signs(n, modulo_sign=modulo_sign), what)
 
 
 class BlockSymmetric(SignFlips):
     """Independent blocks of rows, the noise vector of each block symmetric about zero.
 
-    For clustered or serially dependent noise: within a block anything goes. The transformations
-    give one random sign to each block.
+    For clustered or serially dependent noise: within a block the dependence is arbitrary. The
+    transformations multiply each block by a random sign.
 
     Parameters
     ----------
@@ -87,7 +82,6 @@ class BlockSymmetric(SignFlips):
 
     Examples
     --------
-    >>> import numpy as np
     >>> noise = BlockSymmetric(["a", "a", "b"])
     >>> flipped = noise.apply(noise.draw(3, 4, np.random.default_rng(0)), np.ones(3), None)
     >>> bool((flipped[:, 0] == flipped[:, 1]).all())
@@ -115,15 +109,14 @@ class BlockSymmetric(SignFlips):
 
     def _number(self, labels: NDArray[Any]) -> None:
         self.blocks = labels
-        # Numbered by first appearance: the signs of a block do not depend on what comes after it.
+        # Numbered by first appearance: the signs of a block do not depend on the rows after it.
         number: dict[object, int] = {}
-        for label in labels.tolist():
-            number.setdefault(label, len(number))
-        self._block_of_row = np.array([number[label] for label in labels.tolist()], dtype=np.intp)
+        numbers = [number.setdefault(label, len(number)) for label in labels.tolist()]
+        self._block_of_row = np.array(numbers, dtype=np.intp)
         self._count = len(number)
 
     def check_length(self, n: int) -> None:
-        """Refuse a number of rows other than that of the labels."""
+        """Raise unless there is one label for each row."""
         if len(self.blocks) != n:
             raise ValueError(
                 f"blocks must have one label for each of the {n} rows, given "
@@ -131,7 +124,7 @@ class BlockSymmetric(SignFlips):
             )
 
     def check_rows(self, stop: int) -> None:
-        """Refuse rows without a label."""
+        """Raise if a row before ``stop`` has no label."""
         if stop > len(self.blocks):
             self.check_length(stop)
 
@@ -139,14 +132,8 @@ class BlockSymmetric(SignFlips):
         """Whether the labels are the same."""
         return type(other) is type(self) and np.array_equal(self.blocks, other.blocks)
 
-    def draw(self, n: int, size: int, rng: np.random.Generator) -> Signs:
-        """Draw signs, shape (size, n), constant within each block."""
-        self.check_length(n)
-        signs: Signs = super().draw(n, size, rng)
-        return signs
-
     def draw_rows(self, key: Key, first: int, count: int, size: int) -> Signs:
-        """Draw signs, shape (size, count): those of the blocks that these rows belong to."""
+        """Draw signs, shape (size, count), constant within each block."""
         numbers, which = np.unique(self._block_of_row[first : first + count], return_inverse=True)
         runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
         drawn = [keyed_signs(key, len(run), size, int(run[0])) for run in runs if len(run)]
@@ -156,20 +143,20 @@ class BlockSymmetric(SignFlips):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all sign vectors of the blocks, or one of each pair."""
         self.check_length(n)
-        blocks = self._count
-        check_group(self, blocks, [], 2 ** (blocks - modulo_sign), f"signs of {blocks} blocks")
-        signs = all_signs(self._count, modulo_sign=modulo_sign)[:, self._block_of_row]
-        return signs[1:], len(signs)
+        what = f"signs of {self._count} blocks"
+        check_order(self, self._count, [], what)
+        signs = all_signs(self._count, modulo_sign=modulo_sign)
+        return without_identity(self, signs[:, self._block_of_row], what)
 
     def restrict(self, rows: BoolArray) -> Self:
-        """Keep the labels of the given rows; part of a symmetric block is symmetric."""
+        """Keep the labels of the given rows: a part of a symmetric block is symmetric."""
         self.check_length(len(rows))
-        part = copy(self)  # a subclass may be built from something else than blocks
+        part = copy(self)  # the constructor of a subclass may take other arguments
         part._number(self.blocks[rows])
         return part
 
     def units(self, n: int) -> IntArray:
-        """Return the number of the block of each row: only blocks are independent."""
+        """Return the block of each row: rows of the same block may be dependent."""
         self.check_length(n)
         return self._block_of_row
 

@@ -11,16 +11,15 @@ from unassuming.noise._base import Noise
 
 
 class Spherical(Noise):
-    """Noise whose joint law is unchanged by rotations: iid Gaussian with unknown variance.
+    """Noise whose joint law is unchanged by rotations, such as iid Gaussian noise of any variance.
 
-    The transformations are uniform (Haar) random orthogonal matrices, for even n those of
-    determinant one. Both are groups, so the regions are equally exact; without the reflections
-    no direction is left fixed when n is even, which keeps full-rank regions bounded
+    The transformations are uniform (Haar) random orthogonal matrices; for even n, those of
+    determinant one. Both sets are groups, so the regions are exact in either case. For even n those
+    of determinant -1 always leave a direction fixed; without them full-rank regions are bounded
     (docs/theory.md 3). Each transformation is a matrix: (m - 1) n^2 numbers are stored.
 
     Examples
     --------
-    >>> import numpy as np
     >>> noise = Spherical()
     >>> turned = noise.apply(noise.draw(4, 3, np.random.default_rng(0)), np.ones(4), None)
     >>> np.linalg.norm(turned, axis=-1)
@@ -31,6 +30,7 @@ class Spherical(Noise):
         "the law of the noise vector is unchanged by rotations "
         "(iid Gaussian with unknown variance is enough)"
     )
+    orthogonal: ClassVar[bool] = True
     separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
@@ -52,13 +52,8 @@ class Spherical(Noise):
     def scatter(
         self, residuals: Array, fitted: Array | None, size: int, rng: np.random.Generator
     ) -> Array:
-        """Return uniform points of the sphere that the residuals lie on, (size, n)."""
+        """Return uniform points on the sphere through the residuals, (size, n)."""
         del fitted
         points = rng.standard_normal((size, len(residuals)))
         points *= np.linalg.norm(residuals) / np.linalg.norm(points, axis=1, keepdims=True)
         return points
-
-    @property
-    def orthogonal(self) -> bool:
-        """True: an orthogonal matrix."""
-        return True

@@ -1,4 +1,4 @@
-"""A part of the rows: what is assumed of it, if the class of the noise says so."""
+"""The assumption on a part of the rows, if the class of the noise defines one."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from unassuming.noise._base import Noise
 
 
 def restricted(noise: Noise, rows: BoolArray) -> Noise:
-    """Return the assumption on these rows, if the class says that it can be restricted."""
+    """Return the assumption on these rows; refuse a class that does not define it."""
     _refuse_inherited(noise, "restrict", "rows are left out")
     return noise.restrict(rows)
 
 
 def units_of(noise: Noise, n: int) -> IntArray:
-    """Return the units of rows that can be set aside, if the class says which."""
+    """Return the unit of each row, numbered from 0; refuse a class that does not define them."""
     _refuse_inherited(noise, "units", "rows are set aside")
     labels = np.unique(np.asarray(noise.units(n)), return_inverse=True)[1]
     if labels.shape != (n,):
         raise ValueError(
-            f"noise names other rows: expected one unit for each of the {n} rows, given "
-            f"{labels.size} for {noise!r}. Pass an array as long as y."
+            f"noise has the wrong number of rows: expected one unit for each of the {n} rows, "
+            f"given {labels.size} for {noise!r}. Pass noise that was made for all rows of y."
         )
     return labels.astype(np.intp)
 
 
 def _refuse_inherited(noise: Noise, method: str, when: str) -> None:
-    """Refuse a promise made by a class whose transformations are not those of the noise."""
+    """Raise if the declarations were inherited but ``draw`` or ``apply`` overridden since."""
     order = type(noise).__mro__
     depth = {
         name: next(i for i, cls in enumerate(order) if name in vars(cls))

@@ -8,6 +8,23 @@ from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._feature_design import FeatureDesign
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
+from unassuming.objectives._from_classifier import (
+    from_logistic_regression,
+    from_ridge_classifier,
+)
+from unassuming.objectives._from_kernel import (
+    from_kernel_huber,
+    from_kernel_lasso,
+    from_kernel_ridge,
+    from_lssvc,
+    from_svr,
+)
+from unassuming.objectives._from_linear import (
+    from_huber_regressor,
+    from_lasso,
+    from_linear_regression,
+    from_ridge,
+)
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
@@ -19,19 +36,6 @@ from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import LeastNormScore, Score
-from unassuming.objectives._sklearn import (
-    from_huber_regressor,
-    from_kernel_huber,
-    from_kernel_lasso,
-    from_kernel_ridge,
-    from_lasso,
-    from_linear_regression,
-    from_logistic_regression,
-    from_lssvc,
-    from_ridge,
-    from_ridge_classifier,
-    from_svr,
-)
 from unassuming.objectives._svr import SVRObjective
 
 __all__ = [

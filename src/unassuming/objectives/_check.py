@@ -1,4 +1,4 @@
-"""Does an objective of one's own answer in the right shape? Asked once, with two candidates."""
+"""The shapes of a user's own objective, checked once with two candidates."""
 
 from __future__ import annotations
 
@@ -6,29 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
 from unassuming.objectives._base import Objective
 from unassuming.objectives._designed import DesignedObjective
 
 _SEE = (
     "See docs/howto/add-an-objective.md and the example of help(ua.register_objective); "
-    "ua.testing.check_objective checks it further."
+    "ua.testing.check_objective checks more."
 )
 
 
 def check_objective(objective: Any, factory: Any) -> None:
-    """Refuse what a factory made if it is no objective, or one that answers in another shape."""
+    """Raise unless a factory returned an objective whose methods return the right shapes."""
     if not isinstance(objective, Objective):
         name = getattr(factory, "__name__", repr(factory))
+        given = "None" if objective is None else type(objective).__name__
         raise TypeError(
-            complaint(
-                f"what the factory {name} returned",
-                "is no objective",
-                "an instance of a subclass of ua.objectives.Objective",
-                "None" if objective is None else type(objective).__name__,
-                f"Return the objective from the factory. {_SEE}",
-            )
+            f"the factory {name} did not return an objective: expected an instance of a subclass "
+            f"of ua.objectives.Objective, given {given}. Return the objective from the factory. "
+            f"{_SEE}"
         )
     if isinstance(objective, DesignedObjective):
         return  # residuals and gradient are those of the library
@@ -40,7 +36,7 @@ def check_objective(objective: Any, factory: Any) -> None:
         lambda: objective.residuals(a),
         (2, n),
         f"coefficients of shape (2, {d}), two candidates at once",
-        "Write y - coefficients @ X.T, say, which takes any number of candidates.",
+        "Write e.g. y - coefficients @ X.T, which takes any number of candidates.",
     )
     perturbed = np.stack([r, -r, r[:, ::-1]], axis=1)
     what = f"{name}.gradient(coefficients, residuals)"
@@ -49,7 +45,7 @@ def check_objective(objective: Any, factory: Any) -> None:
         lambda: objective.gradient(a, r),
         (2, None),
         f"coefficients of shape (2, {d}) and residuals of shape (2, {n})",
-        "Write residuals @ X, say, which takes any number of residual vectors.",
+        "Write e.g. residuals @ X, which takes any number of residual vectors.",
     )
     every = _shaped(
         what,
@@ -57,19 +53,19 @@ def check_objective(objective: Any, factory: Any) -> None:
         (2, 3, z.shape[1]),
         f"coefficients of shape (2, {d}) and residuals of shape (2, 3, {n}), three transformations "
         "of each",
-        "Give what depends on the coefficients alone the axes between: "
+        "Insert the middle axes into terms of the coefficients alone: "
         "penalty.reshape(len(penalty), *(1,) * (residuals.ndim - 2), -1).",
     )
     if not np.allclose(every[:, 0], z, rtol=1e-6, atol=1e-9 * np.abs(every).max()):
         raise ValueError(
-            f"{what} gives other numbers for several residual vectors at once than for one at a "
-            f"time: expected the same, given {every[0, 0, :3]} and {z[0, :3]}. Look at the axes: "
+            f"{what} gives different numbers for several residual vectors at once and for one at a "
+            f"time: expected the same, given {every[0, 0, :3]} and {z[0, :3]}. Check the axes: "
             f"candidates come first, rows last. {_SEE}"
         )
 
 
 def _shaped(what: str, call: Any, shape: tuple[int | None, ...], given: str, remedy: str) -> Array:
-    """Return the answer of somebody else's method, an array of that shape without NaN."""
+    """Return the result of a user's method; raise unless it has this shape and no NaN."""
     expected = f"an array of shape ({', '.join('k' if s is None else str(s) for s in shape)})"
     try:
         found = np.asarray(call(), dtype=np.float64)
@@ -84,11 +80,11 @@ def _shaped(what: str, call: Any, shape: tuple[int | None, ...], given: str, rem
         raise ValueError(
             f"{what} has the wrong shape for {given}: expected {expected}, given shape "
             f"{found.shape}. {remedy} {_SEE}"
-        )  # fmt: skip
+        )
     if np.isnan(found).any():
         raise ValueError(
             f"{what} is not a number for {given}: expected finite numbers, given "
             f"{int(np.isnan(found).sum())} NaN among {found.size}. Look for a division by zero or "
-            f"a root of a negative number. {_SEE}"
+            f"the root of a negative number. {_SEE}"
         )
     return found

@@ -1,4 +1,4 @@
-"""The coefficients of a fitted estimator, in the order of its objective."""
+"""The values and the coefficients of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from unassuming.models import LSSVC
 
 
 def fitted_values(estimator: Any, X: Any) -> Array:
-    """Return what a fitted estimator says of E[y | x] at the inputs.
+    """Return the estimates of E[y | x] by a fitted estimator.
 
-    Predictions for a regressor; 2 P(y = 1 | x) - 1 for a classifier with probabilities, else its
-    decision function.
+    These are the predictions of a regressor, 2 P(y = 1 | x) - 1 for a classifier with
+    probabilities, and the decision function of any other classifier.
 
     Parameters
     ----------
     estimator : fitted estimator
     X : array or DataFrame
-        Inputs.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LinearRegression
     >>> X, y = np.array([[0.0], [1.0]]), np.array([1.0, 3.0])
     >>> fitted_values(LinearRegression().fit(X, y), X).round(6)
     array([1., 3.])
@@ -41,17 +39,16 @@ def fitted_values(estimator: Any, X: Any) -> Array:
 def fitted_coefficients(estimator: Any, n: int) -> Array | None:
     """Return [intercept, coefficients] of a fitted estimator, or None if it has no such vector.
 
-    Whether they refer to the same inputs is for the caller to check.
+    The caller must check that they refer to the same inputs.
 
     Parameters
     ----------
     estimator : fitted estimator
     n : int
-        Number of rows it should have been fitted to, for dual coefficients.
+        Number of rows that dual coefficients should refer to.
 
     Examples
     --------
-    >>> from sklearn.linear_model import LinearRegression
     >>> X, y = np.array([[0.0], [1.0]]), np.array([1.0, 3.0])
     >>> fitted_coefficients(LinearRegression().fit(X, y), n=2).round(6)
     array([1., 2.])

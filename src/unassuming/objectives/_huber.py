@@ -15,7 +15,7 @@ from unassuming.objectives._quadratic import SmoothObjective
 class KernelHuberObjective(SmoothObjective):
     """Σ w_j h_δ(r_j) + (alpha/2) aᵀKa, divided by n, with ``h_δ(r) = r²/2`` for ``|r| <= δ``.
 
-    λ = alpha / n as for kernel ridge regression, which is the limit of a large δ.
+    The limit of a large δ is kernel ridge regression.
 
     Parameters
     ----------
@@ -30,7 +30,6 @@ class KernelHuberObjective(SmoothObjective):
 
     Examples
     --------
-    >>> from unassuming.objectives import KernelDesign
     >>> design = KernelDesign(np.eye(2))
     >>> objective = KernelHuberObjective(design, np.array([3.0, -1.0]), np.ones(2), 0.5, delta=1.0)
     >>> objective.influence(np.array([-2.0, 0.5]))
@@ -63,9 +62,9 @@ class KernelHuberObjective(SmoothObjective):
 class HuberObjective(SmoothObjective):
     """Σ w_j (σ + σ H_ε(r_j/σ)) + alpha ‖coef‖², divided by n, as scikit-learn's HuberRegressor.
 
-    The scale σ is not a coefficient here: it is the root of Σ w_j min(r_j²/σ², ε²) = Σ w_j at the
-    residuals in question, perturbed ones included. It is a function of the residuals alone, which
-    is what exactness needs (docs/theory.md 7). λ = alpha / n.
+    The scale σ is not a coefficient here: for every residual vector, perturbed or not, it is the
+    root of Σ w_j min(r_j²/σ², ε²) = Σ w_j. It is thus a function of the residuals alone, as
+    exactness requires (docs/theory.md 7).
 
     Parameters
     ----------
@@ -80,11 +79,9 @@ class HuberObjective(SmoothObjective):
 
     Examples
     --------
-    >>> from unassuming.objectives import FeatureDesign
-    >>> design = FeatureDesign(np.array([[0.0], [1.0], [2.0]]), intercept=True)
-    >>> objective = HuberObjective(design, np.array([0.0, 1.0, 3.0]), np.ones(3), 0.1, epsilon=1.5)
-    >>> r = np.array([0.1, -0.2, 0.1])
-    >>> np.allclose(objective.influence(10 * r), objective.influence(r))  # scale plays no part
+    >>> design = FeatureDesign(X, intercept=True)
+    >>> objective = HuberObjective(design, y, np.ones(50), 0.1, epsilon=1.5)
+    >>> np.allclose(objective.influence(10 * y), objective.influence(y))  # the scale cancels
     True
     """
 
@@ -101,9 +98,9 @@ class HuberObjective(SmoothObjective):
         if np.isnan(sigma).any():
             raise ValueError(
                 "the candidate passes through too many points for HuberRegressor's scale to "
-                "exist: expected residuals other than zero in a share of more than "
-                f"{self.epsilon ** (-2):.3g} of the rows (1/epsilon²), given a candidate with "
-                f"{float((r != 0).mean(axis=-1).min()):.3g} of them. Raise epsilon, or use "
+                "exist: expected nonzero residuals in a share of more than "
+                f"{self.epsilon ** (-2):.3g} of the rows (1/epsilon²), given a candidate with a "
+                f"share of {float((r != 0).mean(axis=-1).min()):.3g}. Raise epsilon, or use "
                 "ua.KernelHuber with its fixed threshold."
             )
         return np.clip(r / sigma[..., None], -self.epsilon, self.epsilon)

@@ -8,15 +8,14 @@ import numpy as np
 from scipy.linalg import svd
 
 from unassuming._typing import Array
-from unassuming.models.solvers import l1_least_squares
+from unassuming.models.solvers import l1_least_squares, l1_subdifferential
 from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
-from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
 
 _SEEN = 1e-6
-"""Singular values of Φ below this share of the largest count as zero in the Hessian: weighing them
-up by more would drown what the other components say in rounding."""
+"""Singular values of Φ below this share of the largest count as zero in the Hessian: dividing by
+them would drown the other components of the gradient in rounding errors."""
 
 
 class LassoObjective(DesignedObjective):
@@ -34,8 +33,7 @@ class LassoObjective(DesignedObjective):
 
     Examples
     --------
-    >>> from unassuming.objectives import FeatureDesign
-    >>> design = FeatureDesign(np.array([[1.0], [-1.0]]), intercept=False)
+    >>> design = ua.objectives.FeatureDesign(np.array([[1.0], [-1.0]]), intercept=False)
     >>> objective = LassoObjective(design, np.array([3.0, -1.0]), 0.5, np.array([0.5]))
     >>> objective.estimate().round(6)
     array([1.5])
@@ -54,9 +52,7 @@ class LassoObjective(DesignedObjective):
 
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
         """Return penalty · sign(a), and [-penalty, penalty] where a_j = 0."""
-        point = self.penalty * np.sign(a)
-        slack = np.where(a == 0, self.penalty, 0.0)
-        return point - slack, point + slack
+        return l1_subdifferential(a, self.penalty)
 
     def kinks(self) -> Kinks:
         """Return the zeros of the penalised coefficients."""
@@ -69,7 +65,7 @@ class LassoObjective(DesignedObjective):
         return not self.penalty.any()
 
     def named_weighting(self, weighting: str) -> Array | None:
-        """Return the identity, the root of the Gram matrix, or (c ΦᵀΦ)^{-1/2} where it is seen."""
+        """Return the identity, the root of the Gram matrix, or (c ΦᵀΦ)^{-1/2} on its range."""
         if weighting == "identity":
             return None
         if weighting == "gram":
@@ -78,7 +74,7 @@ class LassoObjective(DesignedObjective):
             _, s, vt = svd(self.design.matrix, full_matrices=False)
             keep = s > _SEEN * s[0]
             return np.asarray(vt[keep] / (np.sqrt(self.c) * s[keep, None]))
-        gram = "'gram', " if isinstance(self.design, KernelDesign) else ""
+        gram = "'gram', " if self.design.dual else ""
         raise self._refused_weighting(weighting, f"'identity', {gram}'hessian' or a matrix")
 
     def standardised(self) -> LassoObjective | None:
@@ -88,7 +84,7 @@ class LassoObjective(DesignedObjective):
 
     def estimate(self) -> Array:
         """Return the minimiser."""
-        return l1_least_squares(self.design.matrix, self.y, self.penalty / self.c)[0]
+        return l1_least_squares(self.design.matrix, self.y, self.penalty / self.c)
 
     def __str__(self) -> str:
         return "the LASSO objective"

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.models.solvers import logistic
+from unassuming.models.solvers import l1_subdifferential, logistic
 from unassuming.objectives._base import Weighting, rounding_of_difference
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._feature_design import FeatureDesign
@@ -25,10 +25,11 @@ class LogisticObjective(SmoothObjective):
     derivative (1 - f²)/4 is at most 1/4: H = ΦᵀWΦ/(4n) + λP, a function of inputs and
     hyper-parameters alone, takes the place of the Hessian. ``w`` holds a quarter of the weights.
 
-    A function with values ±1 has infinite log-odds; `coefficients` says what stands for it.
+    A function with values ±1 has infinite log-odds, which `coefficients` cuts off.
 
-    The penalty is not perturbed: with a small C far-out coefficients, up to log-odds of ±37, may be
-    accepted too. Coverage stays exact, but inner bounds and samples say little (docs/theory.md 8).
+    The penalty is not perturbed: with a small C very large coefficients, up to log-odds of ±37, may
+    be accepted too. Coverage stays exact, but inner bounds and samples are hardly informative
+    (docs/theory.md 8).
 
     Parameters
     ----------
@@ -40,14 +41,13 @@ class LogisticObjective(SmoothObjective):
     lam : float
         λ.
     penalty : float
-        Of the absolute values, for every coefficient but the intercept.
+        Weight of the absolute values of all coefficients but the intercept.
 
     Examples
     --------
-    >>> from unassuming.objectives import FeatureDesign
-    >>> design = FeatureDesign(np.array([[0.0], [1.0]]), intercept=True)
-    >>> objective = LogisticObjective(design, np.array([-1.0, 1.0]), np.ones(2), 0.1, penalty=0.0)
-    >>> objective.fitted(np.zeros((1, 2)))
+    >>> design = FeatureDesign(X, intercept=True)
+    >>> objective = LogisticObjective(design, np.sign(y), np.ones(50), 0.1, penalty=0.0)
+    >>> objective.fitted(np.zeros((1, 3)))[:, :2]
     array([[0., 0.]])
     """
 
@@ -78,16 +78,16 @@ class LogisticObjective(SmoothObjective):
     def coefficients(self, values: Array) -> Array:
         """Return the least-norm coefficients of the log-odds 2 artanh f.
 
-        Values beyond ±(1 - 2⁻⁵³), the numbers next to ±1, are taken for these: log-odds end at
-        ±37.4. The rule uses the inputs only, which keeps tests exact.
+        Values beyond ±(1 - 2⁻⁵³), the numbers next to ±1, are replaced by these, which limits
+        log-odds to ±37.4. The rule uses the inputs only, which keeps tests exact.
         """
         return super().coefficients(2 * np.arctanh(np.clip(values, -_LARGEST, _LARGEST)))
 
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
         """Return λPa + penalty · sign(a), and a box where a penalised a_j = 0."""
-        point = super().subdifferential(a)[0] + self.penalty * np.sign(a)
-        slack = np.where(a == 0, self.penalty, 0.0)
-        return point - slack, point + slack
+        ridge = super().subdifferential(a)[0]
+        lo, hi = l1_subdifferential(a, self.penalty)
+        return ridge + lo, ridge + hi
 
     @property
     def sign_blind(self) -> bool:
@@ -95,12 +95,12 @@ class LogisticObjective(SmoothObjective):
         return super().sign_blind and not self.penalty.any()
 
     def score(self, weighting: Weighting) -> Score:
-        """Return the weighted gradient; with absolute values the box is that of coefficients."""
+        """Return the weighted gradient; absolute values need the box in the coefficients."""
         kind = DesignedObjective if self.penalty.any() else SmoothObjective
         return kind.score(self, weighting)
 
     def named_weighting(self, weighting: str) -> Array | None:
-        """Return H^{-1/2} on its range, up to a rotation, or what every objective has."""
+        """Return H^{-1/2} on its range, up to a rotation, or a weighting of every objective."""
         if weighting == "hessian":
             return self.whitening.back.T
         return super().named_weighting(weighting)

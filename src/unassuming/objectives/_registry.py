@@ -1,4 +1,4 @@
-"""From an estimator to what it minimises."""
+"""The registry from estimator classes to objectives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FACTORIES: dict[type, Factory] = {}
 
 
 def register_objective(estimator_class: type, factory: Factory) -> None:
-    """Teach the library what an estimator minimises.
+    """Register the objective that an estimator minimises.
 
     Parameters
     ----------
@@ -26,18 +26,15 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 
     Examples
     --------
-    A subclass that minimises the same:
+    A subclass with the same objective:
 
-    >>> import numpy as np
-    >>> import unassuming as ua
-    >>> from sklearn.linear_model import Ridge
     >>> class MyRidge(Ridge):
     ...     pass
     >>> ua.register_objective(MyRidge, ua.objectives.from_ridge)
 
-    A model of one's own, ``Σ |r_j| + alpha ‖a‖²``. Coefficients come as (N, d), several candidates
-    at once, and residuals as (N, ..., n), several vectors for each: both are checked when a region
-    is built.
+    A new objective, ``Σ |r_j| + alpha ‖a‖²``. Its methods receive coefficients of shape (N, d),
+    several candidates at once, and residuals of shape (N, ..., n), several vectors for each
+    candidate. Both shapes are checked when a region is built.
 
     >>> class AbsoluteRidge:
     ...     def __init__(self, alpha=1.0):
@@ -56,10 +53,9 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
     >>> def from_absolute_ridge(estimator, X, y, sample_weight):
     ...     return AbsoluteObjective(X, y, estimator.alpha)
     >>> ua.register_objective(AbsoluteRidge, from_absolute_ridge)
-    >>> X, y, truth = ua.datasets.linear(n=40, d=2, noise="cauchy", random_state=0)
-    >>> X = np.column_stack([np.ones(len(X)), X])
-    >>> region = ua.confidence_region(AbsoluteRidge(alpha=0.1), X, y, random_state=0)
-    >>> region.contains([truth, truth + 0.5], level=0.9)
+    >>> design = np.column_stack([np.ones(len(X)), X])
+    >>> region = ua.confidence_region(AbsoluteRidge(alpha=0.1), design, y, random_state=0)
+    >>> region.contains([coefficients, coefficients + 0.5], level=0.9)
     array([ True, False])
     """
     if not isinstance(estimator_class, type):
@@ -76,17 +72,16 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 
 
 def factory_for(estimator: Any, kind: type = object) -> Factory:
-    """Return the registered factory, or raise a TypeError that lists what is supported of a kind.
-
-    ``kind`` is a class that they share, such as ClassifierMixin.
+    """Return the registered factory, or raise a TypeError that lists the supported classes.
 
     Parameters
     ----------
     estimator : object
+    kind : type
+        A base class, such as ClassifierMixin, to which the list is restricted.
 
     Examples
     --------
-    >>> from sklearn.linear_model import Ridge
     >>> factory_for(Ridge()).__name__
     'from_ridge'
     """
@@ -100,7 +95,7 @@ def factory_for(estimator: Any, kind: type = object) -> Factory:
     if factory is None:
         names = sorted(cls.__name__ for cls in _FACTORIES if issubclass(cls, kind))
         raise TypeError(
-            f"estimator is of no supported class: expected one of {', '.join(names)}, or a "
+            f"estimator is not supported: expected one of {', '.join(names)}, or a "
             f"Pipeline of unsupervised transformers ending in one of them, given {estimator!r}. "
             "Register another class with ua.register_objective(estimator_class, factory)."
         )
@@ -112,7 +107,6 @@ def registered_classes() -> tuple[type, ...]:
 
     Examples
     --------
-    >>> from sklearn.linear_model import Ridge
     >>> Ridge in registered_classes()
     True
     """

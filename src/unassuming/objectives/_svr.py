@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.models.solvers import epsilon_svr
+from unassuming.models.solvers import epsilon_svr, l1_subdifferential
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
@@ -16,10 +16,10 @@ from unassuming.objectives._kinks import Kinks
 class SVRObjective(DesignedObjective):
     """Minus the dual, ½ aᵀKa - yᵀa + ε̄‖a‖₁ with ``|a_j| <= C``; residuals r = y - Ka - b.
 
-    The gradient in the dual coefficients is -r plus the subgradient of ε̄‖a‖₁. At a_j = ±C, as
-    scikit-learn's box allows, the normal cone of the box belongs to it; beyond the box the formula
-    without the cone is used, since ideal coefficients know nothing of C. The paper's c is n C; its
-    own formula has neither box nor zero coordinates nor bias.
+    The gradient in the dual coefficients is -r plus the subgradient of ε̄‖a‖₁, and at a_j = ±C plus
+    the normal cone of the box. Beyond the box the formula without the cone is used, since ideal
+    coefficients do not depend on C. The paper's c is n C; its formula covers neither the box nor
+    zero coordinates nor a bias.
 
     Parameters
     ----------
@@ -31,7 +31,6 @@ class SVRObjective(DesignedObjective):
 
     Examples
     --------
-    >>> from unassuming.objectives import KernelDesign
     >>> objective = SVRObjective(KernelDesign(np.eye(2)), np.array([3.0, -1.0]), C=2.0, epsilon=0.1)
     >>> low, high = objective.subdifferential(np.array([[2.0, 0.0]]))
     >>> low, high
@@ -52,11 +51,8 @@ class SVRObjective(DesignedObjective):
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
         """Return ε̄ sign(a), a box at a_j = 0 and a half-line at a_j = ±C."""
         dual = a[:, int(self.design.intercept) :]
-        point = self.epsilon * np.sign(dual)
-        slack = np.where(dual == 0, self.epsilon, 0.0)
-        lo = np.where(dual == -self.C, -np.inf, point - slack)
-        hi = np.where(dual == self.C, np.inf, point + slack)
-        return lo, hi
+        lo, hi = l1_subdifferential(dual, self.epsilon)
+        return np.where(dual == -self.C, -np.inf, lo), np.where(dual == self.C, np.inf, hi)
 
     def kinks(self) -> Kinks:
         """Return the zeros of the dual coefficients and the sides of the box."""

@@ -1,4 +1,11 @@
-"""Levels, the order of the statistics with its ties, ranks, and the test they give."""
+"""Why the regions are exact: a rank that is uniform whatever the law of the noise.
+
+The residuals of the true candidate are the noise, so their statistic Z_0 and the statistics Z_1,
+..., Z_{m-1} of transformed residuals (`unassuming.noise`) are exchangeable. With ties broken at
+random, Z_0 therefore takes each of the m ranks with probability 1/m. The region of level 1 - q/m
+collects the candidates with rank at most m - q, and so contains the true one with exactly that
+probability (docs/theory.md 2).
+"""
 
 from unassuming.ranking._contrast import Contrast
 from unassuming.ranking._levels import Level, as_double, as_levels, check_m

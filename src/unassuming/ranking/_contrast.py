@@ -13,9 +13,9 @@ from unassuming._typing import Array
 class Contrast:
     """Weighted gradients of N candidates: the unperturbed one, and how the others differ from it.
 
-    With z_i = Ψ ḡ(a, G_i r) the statistics are Z_i = ‖z_i‖². The penalty is common to all z_i,
-    so far away Z_i - Z_0 can be 1e-12 of Z_0 and still decide the rank. It is therefore formed
-    as ⟨d_i, d_i + 2 z_0⟩ with d_i = z_i - z_0 coming from (G_i - I) r alone.
+    With z_i = Ψ ḡ(a, G_i r) the statistics are Z_i = ‖z_i‖². The penalty is the same in all z_i,
+    so far from the estimate Z_i - Z_0 can be 1e-12 of Z_0 and still decide the rank. The difference
+    is therefore computed as ⟨d_i, d_i + 2 z_0⟩, with d_i = z_i - z_0 from (G_i - I) r alone.
 
     Attributes
     ----------
@@ -49,16 +49,13 @@ class Contrast:
         return np.asarray(np.maximum(reference, difference))
 
     def representable(self) -> bool:
-        """Whether nothing has overflowed, nor would when it is squared; errors included."""
+        """Whether entries and errors are finite, and the entries can be squared."""
         errors = (self.reference_error, self.difference_error)
         finite = all(bool(np.isfinite(part).all()) for part in errors)
-        return finite and bool((self._largest < 1e150).all())  # NaN is not
+        return finite and bool((self._largest < 1e150).all())  # False for NaN
 
     def normalised(self) -> Contrast:
-        """Divide each candidate by a power of two, so that no square underflows.
-
-        Signs and ratios, which are all that ranks need, do not change.
-        """
+        """Divide each candidate by a power of two: no square underflows, and no rank changes."""
         shrink = np.ldexp(1.0, -np.frexp(self._largest)[1])
         row, table = shrink[:, None], shrink[:, None, None]
         return Contrast(

@@ -1,4 +1,4 @@
-"""Confidence levels as integers: p = 1 - q/m."""
+"""Confidence levels as integers: p = 1 - q/m, the only levels that ranks from 1 to m can have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 _SLACK = 1e-9
-"""How far level * m may lie from an integer and still be that integer (0.95 * 100 is not 95)."""
+"""Distance of a level from a multiple of 1/m that counts as rounding (0.29 * 100 is not 29)."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Level:
 
     @classmethod
     def exactly(cls, level: float, m: int) -> Level:
-        """Return the level, or raise ValueError if m cannot represent it."""
+        """Return the level; raise ValueError if it is not a multiple of 1/m."""
         position = _position(level, m)
         slack = _slack(level) * m
         if abs(position - round(position)) > slack or not 0 < round(position) < m:
@@ -42,7 +42,7 @@ class Level:
 
     @classmethod
     def at_least(cls, level: float, m: int) -> Level:
-        """Return the smallest admissible level that is not below the one asked for."""
+        """Return the smallest multiple of 1/m that is not below the level."""
         position = ceil(_position(level, m) - _slack(level) * m)
         if not 0 < position < m:
             raise ValueError(_inadmissible(level, m))
@@ -54,12 +54,12 @@ class Level:
 
     @property
     def largest_rank(self) -> int:
-        """A candidate lies in the region iff its rank is at most this."""
+        """The largest rank that a candidate in the region may have."""
         return self.m - self.q
 
 
 def as_levels(level: Any) -> list[Any]:
-    """Return the levels asked for, one or several, as a list that is not empty.
+    """Return one level or several as a list; raise if it would be empty.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def as_levels(level: Any) -> list[Any]:
 
 
 def as_double(level: Any) -> float:
-    """Return a level in double precision; one of lower precision as the decimal it prints as.
+    """Return ``level`` in double precision; one in lower precision by its printed decimal.
 
     Examples
     --------
@@ -93,12 +93,13 @@ def as_double(level: Any) -> float:
 
 
 def _slack(level: Any) -> float:
-    """Return how far a level may lie from a multiple of 1/m: more in lower precision."""
+    """Return the slack of a level in its own precision."""
     dtype = getattr(level, "dtype", np.dtype(np.float64))
     return max(_SLACK, float(np.finfo(dtype).eps)) if dtype.kind == "f" else _SLACK
 
 
 def _position(level: Any, m: int) -> float:
+    """Return level * m; raise unless the level is one number between 0 and 1."""
     if isinstance(level, np.ndarray) and level.ndim == 0:
         level = level[()]
     number = isinstance(level, Real) and not isinstance(level, bool)
@@ -129,7 +130,7 @@ def _inadmissible(level: Any, m: int) -> str:
 
 
 def _smallest_m(p: float) -> int:
-    """Return the smallest m of which p is a multiple of 1/m, within the slack."""
+    """Return the smallest m with p a multiple of 1/m, within the slack."""
 
     def allows(largest: int) -> bool:
         return abs(Fraction(p).limit_denominator(largest) - Fraction(p)) <= _SLACK

@@ -2,56 +2,73 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
+from unassuming._errors import levels_to_user
 from unassuming._typing import Array, BoolArray, IntArray
 
-TIES = ("random", "favour")
+TIES = ("random", "conservative")
+
+
+def check_ties(ties: object, *, warn: bool = True) -> str:
+    """Return the current name of a rule for ties, or raise if there is no such rule.
+
+    Parameters
+    ----------
+    ties : {"random", "conservative"}
+        Also ``"favour"``, the former name of ``"conservative"``.
+    warn : bool, default True
+        Whether the former name issues a DeprecationWarning. Saved files may contain it.
+
+    Examples
+    --------
+    >>> check_ties("favour", warn=False)
+    'conservative'
+    """
+    if not isinstance(ties, str) or ties not in (*TIES, "favour"):
+        raise ValueError(
+            "ties must be 'random' (exact coverage) or 'conservative' (at least the level), given "
+            f"{ties!r}. Choose one of the two."
+        )
+    if ties != "favour":
+        return ties
+    if warn:
+        warnings.warn(
+            "ties='favour' is deprecated and will be removed in the next version. Pass "
+            "ties='conservative', which means the same.",
+            DeprecationWarning,
+            stacklevel=levels_to_user(),
+        )
+    return "conservative"
 
 
 def draw_tie_order(m: int, ties: str, rng: np.random.Generator) -> IntArray:
     """Return pi, the order in which equal statistics are counted.
 
-    ``"random"`` draws a uniform permutation of 0..m-1 (exact coverage). ``"favour"`` puts the
-    unperturbed statistic first, so that every tie counts for the candidate: nothing random, and
-    coverage of at least the level.
+    ``"random"`` draws a uniform permutation of 0..m-1, which makes the coverage exact.
+    ``"conservative"`` puts the unperturbed statistic first, so that every tie counts for the
+    candidate: nothing is drawn, and the coverage is at least the level.
 
     Parameters
     ----------
     m : int
-    ties : {"random", "favour"}
+    ties : {"random", "conservative"}
     rng : Generator
 
     Examples
     --------
-    >>> draw_tie_order(4, "favour", np.random.default_rng(0))
+    >>> draw_tie_order(4, "conservative", np.random.default_rng(0))
     array([0, 1, 2, 3])
     >>> sorted(draw_tie_order(4, "random", np.random.default_rng(0)).tolist())
     [0, 1, 2, 3]
     """
-    check_ties(ties)
     order = np.arange(m, dtype=np.intp)
-    if ties == "random":
+    if check_ties(ties) == "random":
         order = rng.permutation(order)
     order.setflags(write=False)
     return order
-
-
-def check_ties(ties: object) -> None:
-    """Raise unless this is a way to order ties.
-
-    Examples
-    --------
-    >>> check_ties("sometimes")
-    Traceback (most recent call last):
-        ...
-    ValueError: ties must be 'random' (exact) or 'favour' (conservative), given 'sometimes'. ...
-    """
-    if not isinstance(ties, str) or ties not in TIES:
-        raise ValueError(
-            f"ties must be 'random' (exact) or 'favour' (conservative), given {ties!r}. "
-            "Choose one of the two."
-        )
 
 
 def precedes(difference: Array, tolerance: Array | float, tie_order: IntArray) -> BoolArray:
@@ -63,9 +80,9 @@ def precedes(difference: Array, tolerance: Array | float, tie_order: IntArray) -
     Parameters
     ----------
     difference : array of shape (..., m - 1)
-        Z_i - Z_0, formed as a difference and not from the two numbers.
+        Z_i - Z_0, computed as in `Contrast.gaps` and not by subtracting two large numbers.
     tolerance : array that broadcasts to ``difference``
-        The rounding error of that difference: within it the two are equal.
+        Bound on the rounding error of the difference: within it the two count as equal.
     tie_order : array of shape (m,)
         The permutation pi.
 
@@ -84,14 +101,11 @@ def rank(before: BoolArray) -> IntArray:
     Parameters
     ----------
     before : boolean array of shape (..., m - 1)
-        Whether Z_i comes before Z_0, as `precedes` says.
+        Whether Z_i comes before Z_0, as `precedes` returns it.
 
     Examples
     --------
-    >>> difference = np.array([0.5, -0.1, 0.0])  # Z_i - Z_0
-    >>> int(rank(precedes(difference, 0.0, tie_order=np.array([1, 0, 3, 2]))))
-    2
-    >>> int(rank(precedes(difference, 0.0, tie_order=np.array([3, 0, 1, 2]))))
+    >>> int(rank(np.array([False, True, True])))
     3
     """
     return np.asarray(1 + before.sum(axis=-1, dtype=np.intp))

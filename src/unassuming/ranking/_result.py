@@ -20,21 +20,19 @@ class RankTest:
     pvalue : float
         (m - rank + 1) / m; never zero. Under the hypothesis it is uniform on 1/m, ..., 1.
     smallest_level : float
-        rank / m: the candidate lies in the regions of this level and above, and for rank m
-        in none.
+        rank / m: the candidate lies in the regions of this level and above; for rank m in none.
     statistics : array of shape (m,)
         Z_0, Z_1, ..., Z_{m-1}.
     caveat : str
-        What limits the reading of the p-value; empty if nothing does.
+        Restriction on how to read the p-value; empty if there is none.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> print(RankTest(rank=37, m=100, statistics=np.zeros(100)))
-    Rank 37 of 100, p-value 0.64: inside every region of level 0.37 or more.
-    >>> result = RankTest(rank=37, m=100, statistics=np.zeros(100))
+    >>> result = region.test(coefficients)
+    >>> print(result)
+    Rank 47 of 100, p-value 0.54: inside every region of level 0.47 or more.
     >>> result.pvalue, result.smallest_level
-    (0.64, 0.37)
+    (0.54, 0.47)
     """
 
     rank: int

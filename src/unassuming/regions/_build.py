@@ -33,7 +33,7 @@ from unassuming.objectives import (
     check_objective,
     factory_for,
 )
-from unassuming.ranking import check_m, draw_tie_order
+from unassuming.ranking import check_m, check_ties, draw_tie_order
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
@@ -87,7 +87,7 @@ def confidence_region(
         Ψ, the weighting of the gradient: by default ``"gram"`` (kernels only) for SVR,
         ``"identity"`` for Lasso and KernelLasso, else ``"hessian"``. It changes the shape of the
         region, not its coverage, as long as it does not depend on y.
-    ties : {"random", "favour"}, default "random"
+    ties : {"random", "conservative"}, default "random"
         How equal statistics are ordered: at random (exact), or in favour of the candidate
         (nothing random; coverage at least the level).
     random_state : int, Generator, RandomState or None
@@ -119,7 +119,7 @@ def confidence_region(
         m=m,
         sample_weight=sample_weight,
         weighting=weighting,
-        ties=ties,
+        ties=check_ties(ties),
         seed=as_seed(random_state),
     )
 

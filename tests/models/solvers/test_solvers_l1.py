@@ -58,17 +58,14 @@ def problems(draw):
 @given(problem=problems())
 def test_the_optimality_conditions_hold(problem):
     D, y, p = problem
-    a, violation = l1_least_squares(D, y, p)
-    assert_optimal(D, y, p, a)
-    size = np.linalg.norm(np.abs(y) + np.abs(D) @ np.abs(a))
-    assert violation <= 1e-13 * np.max(np.linalg.norm(D, axis=0) * size + p)
+    assert_optimal(D, y, p, l1_least_squares(D, y, p))
 
 
 @settings(deadline=None, max_examples=50)
 @given(problem=problems())
 def test_active_columns_are_independent(problem):
     D, y, p = problem
-    a, _ = l1_least_squares(D, y, p)
+    a = l1_least_squares(D, y, p)
     columns = D[:, a != 0.0]
     assert columns.shape[1] == 0 or np.linalg.matrix_rank(columns, tol=0.0) == columns.shape[1]
     assert columns.shape[1] <= D.shape[0]
@@ -79,7 +76,7 @@ def test_active_columns_are_independent(problem):
 def test_numerically_singular_gaussian_kernels(n, alpha):
     x, y = noisy_sine(n)
     K = rbf_kernel(x, gamma=2.0)  # σ = ½; the numerical rank is about 45 whatever n
-    a, _ = l1_least_squares(K, y, np.full(n, alpha))
+    a = l1_least_squares(K, y, np.full(n, alpha))
     assert 0 < np.count_nonzero(a) <= min(n, 60)
     assert_optimal(K, y, np.full(n, alpha), a)
 
@@ -91,7 +88,7 @@ def test_indefinite_kernels(kernel, n):
     K = kernel(x, c=0.7)
     assert np.linalg.eigvalsh(K)[0] < -1e-3
     for alpha in (1.0, 0.01):
-        a, _ = l1_least_squares(K, y, np.full(n, alpha))
+        a = l1_least_squares(K, y, np.full(n, alpha))
         assert_optimal(K, y, np.full(n, alpha), a)
 
 
@@ -101,7 +98,7 @@ def test_cvxpy_agrees(alpha):
     D, y = rng.normal(size=(30, 12)), rng.normal(size=30)
     p = alpha * rng.uniform(0.5, 2.0, size=12)
     p[0] = 0.0
-    a, _ = l1_least_squares(D, y, p)
+    a = l1_least_squares(D, y, p)
     unknown = cp.Variable(12)
     loss = 0.5 * cp.sum_squares(y - D @ unknown) + p @ cp.abs(unknown)
     cp.Problem(cp.Minimize(loss)).solve(solver=cp.CLARABEL)
@@ -112,7 +109,7 @@ def test_cvxpy_agrees(alpha):
 def test_cvxpy_finds_no_better_value_on_a_singular_kernel():
     x, y = noisy_sine(60)
     K, p = rbf_kernel(x, gamma=0.5), np.full(60, 0.05)
-    a, _ = l1_least_squares(K, y, p)
+    a = l1_least_squares(K, y, p)
     unknown = cp.Variable(60)
     loss = 0.5 * cp.sum_squares(y - K @ unknown) + p @ cp.abs(unknown)
     cp.Problem(cp.Minimize(loss)).solve(solver=cp.CLARABEL)
@@ -128,7 +125,7 @@ def test_scikit_learn_agrees():
     lasso = Lasso(alpha=0.2, tol=1e-14, max_iter=100_000).fit(X, y)
     p = np.full(9, 50 * 0.2)
     p[0] = 0.0
-    a, _ = l1_least_squares(np.column_stack([np.ones(50), X]), y, p)
+    a = l1_least_squares(np.column_stack([np.ones(50), X]), y, p)
     np.testing.assert_allclose(a[1:], lasso.coef_, rtol=0.0, atol=1e-9)
     assert a[0] == pytest.approx(lasso.intercept_, abs=1e-9)
     np.testing.assert_array_equal(a[1:] == 0.0, lasso.coef_ == 0.0)
@@ -137,21 +134,19 @@ def test_scikit_learn_agrees():
 def test_a_large_penalty_leaves_exact_zeros():
     x, y = noisy_sine(30)
     K = rbf_kernel(x)
-    a, violation = l1_least_squares(K, y, np.full(30, np.max(np.abs(K @ y)) * 1.0001))
-    assert not a.any()
-    assert violation == 0.0
+    assert not l1_least_squares(K, y, np.full(30, np.max(np.abs(K @ y)) * 1.0001)).any()
 
 
 def test_no_penalty_is_least_squares():
     rng = np.random.default_rng(1)
     D, y = rng.normal(size=(20, 5)), rng.normal(size=20)
-    a, _ = l1_least_squares(D, y, np.zeros(5))
+    a = l1_least_squares(D, y, np.zeros(5))
     np.testing.assert_allclose(a, np.linalg.lstsq(D, y, rcond=None)[0], atol=1e-12)
 
 
 def test_copies_of_an_unpenalised_column():
     D = np.column_stack([np.ones(4), np.ones(4), np.arange(4.0)])
-    a, _ = l1_least_squares(D, np.array([1.0, 2.0, 3.0, 5.0]), np.array([0.0, 0.0, 0.5]))
+    a = l1_least_squares(D, np.array([1.0, 2.0, 3.0, 5.0]), np.array([0.0, 0.0, 0.5]))
     assert np.count_nonzero(a[:2]) == 1
     assert_optimal(D, np.array([1.0, 2.0, 3.0, 5.0]), np.array([0.0, 0.0, 0.5]), a)
 
@@ -166,6 +161,4 @@ def test_the_inputs_are_not_changed():
 
 
 def test_empty_design():
-    a, violation = l1_least_squares(np.empty((3, 0)), np.ones(3), np.empty(0))
-    assert a.shape == (0,)
-    assert violation == 0.0
+    assert l1_least_squares(np.empty((3, 0)), np.ones(3), np.empty(0)).shape == (0,)

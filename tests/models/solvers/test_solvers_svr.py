@@ -17,9 +17,8 @@ def assert_optimal(K, y, C, epsilon, b, a, *, fit_intercept=True):
     rounding = 1e-13 * (np.abs(y) + np.abs(K) @ np.abs(a) + abs(b) + epsilon).max()
     assert np.all(np.abs(a) <= C)
     # At ±C the sign of the residual is known; at 0 and in between it may also touch the tube.
-    at_bound = (np.abs(a) == C) & (C > 0.0)
-    zero = (a == 0.0) & (C > 0.0)
-    between = ~at_bound & ~zero & (C > 0.0)
+    at_bound, zero = np.abs(a) == C, a == 0.0
+    between = ~at_bound & ~zero
     assert np.all(np.abs(r - epsilon * np.sign(a))[between] <= rounding)
     assert np.all(np.abs(r)[zero] <= epsilon + rounding)
     assert np.all((np.sign(a) * r)[at_bound] >= epsilon - rounding)
@@ -47,8 +46,7 @@ def problems(draw):
     K = rbf_kernel(x, gamma=10.0 ** draw(st.integers(-2, 1))) if gaussian else x @ x.T
     C = np.full(n, 10.0 ** draw(st.integers(-2, 3)))
     if draw(st.booleans()):
-        C = C * rng.integers(0, 3, size=n)
-        C[0] = 1.0
+        C = C * rng.integers(1, 4, size=n)
     return K, y, C, draw(st.sampled_from([0.0, 0.1, 0.5, 1.0])), draw(st.booleans())
 
 
@@ -140,14 +138,3 @@ def test_an_undetermined_intercept_is_the_midpoint():
     b, a = epsilon_svr(np.eye(2), np.array([0.0, 10.0]), 1.0, 0.5)
     np.testing.assert_array_equal(a, [-1.0, 1.0])
     assert b == pytest.approx(5.0)  # anything from 1.5 to 8.5 will do
-
-
-def test_rows_with_an_empty_box_are_left_out():
-    x, y = noisy_sine(20)
-    K = rbf_kernel(x)
-    C = np.where(np.arange(20) % 2 == 0, 3.0, 0.0)
-    b, a = epsilon_svr(K, y, C, 0.1)
-    rest = epsilon_svr(K[::2, ::2], y[::2], 3.0, 0.1)
-    assert not a[1::2].any()
-    assert b == pytest.approx(rest[0], abs=1e-12)
-    np.testing.assert_allclose(a[::2], rest[1], atol=1e-12)

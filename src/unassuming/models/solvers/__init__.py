@@ -1,10 +1,10 @@
-"""Solvers for plain arrays, exact up to rounding."""
+"""Solvers for plain arrays, whose results satisfy the optimality conditions up to rounding."""
 
 from unassuming.models.solvers._huber import concomitant_huber
 from unassuming.models.solvers._huber_scale import huber_scale
 from unassuming.models.solvers._kernel_huber import kernel_huber
 from unassuming.models.solvers._kernel_ridge import kernel_ridge
-from unassuming.models.solvers._l1 import l1_least_squares
+from unassuming.models.solvers._l1 import l1_least_squares, l1_subdifferential
 from unassuming.models.solvers._logistic import logistic
 from unassuming.models.solvers._svr import epsilon_svr
 
@@ -15,5 +15,6 @@ __all__ = [
     "kernel_huber",
     "kernel_ridge",
     "l1_least_squares",
+    "l1_subdifferential",
     "logistic",
 ]

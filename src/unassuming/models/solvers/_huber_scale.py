@@ -1,4 +1,4 @@
-"""The scale of residuals that scikit-learn's Huber regression estimates."""
+"""The scale of residuals in scikit-learn's Huber regression."""
 
 from __future__ import annotations
 
@@ -8,23 +8,12 @@ from unassuming._typing import Array
 
 
 def huber_scale(residuals: Array, weights: Array, epsilon: float) -> Array:
-    r"""The root σ > 0 of :math:`\sum_j w_j \min(r_j^2/\sigma^2, \varepsilon^2) = \sum_j w_j`.
+    r"""Return the root σ of :math:`\sum_j w_j \min(r_j^2/\sigma^2, \varepsilon^2) = \sum_j w_j`.
 
-    Parameters
-    ----------
-    residuals : ndarray of shape (..., n)
-        The residuals r, one problem per leading index.
-    weights : ndarray of shape (n,)
-        The weights w ≥ 0.
-    epsilon : float
-        The threshold in units of σ.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        The root, or nan where there is none: ε² times the share of the weight with nonzero
-        residuals must exceed 1. It depends on the absolute residuals only, so that changes of
-        sign do not alter a bit of it.
+    The residuals have shape (..., n), one problem per leading index, and the weights w ≥ 0 shape
+    (n,). Where no root σ > 0 exists the result is nan: ε² times the share of the weight with
+    nonzero residuals must exceed 1. The root depends on the absolute residuals only, so changes of
+    sign do not alter a bit of it.
 
     Notes
     -----
@@ -35,15 +24,13 @@ def huber_scale(residuals: Array, weights: Array, epsilon: float) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.models.solvers import huber_scale
     >>> float(huber_scale(np.array([3.0, -3.0, 3.0, -3.0]), np.ones(4), 1.35))
     3.0
     >>> huber_scale(np.array([[1.0, -2.0, 100.0], [0.0, 0.0, 1.0]]), np.ones(3), 1.35)
     array([2.06..., nan])
     """
     size = np.abs(residuals)
-    # A power of two takes out the magnitude without rounding, so that squares are safe.
+    # Dividing by a power of two rounds nothing and keeps the squares from over- and underflow.
     exponent = np.frexp(size.max(axis=-1, keepdims=True, initial=0.0))[1]
     size = np.ldexp(size, -exponent)
     order = np.argsort(size, axis=-1, kind="stable")

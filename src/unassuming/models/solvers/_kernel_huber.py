@@ -18,42 +18,24 @@ def kernel_huber(
     r"""Minimise :math:`\sum_j w_j h_\delta(y_j - (Ka)_j) + \tfrac{\alpha}{2} a^T K a`.
 
     Here :math:`h_\delta(r) = r^2/2` for :math:`|r| \le \delta` and
-    :math:`\delta|r| - \delta^2/2` beyond.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Positive semidefinite Gram matrix, singular or nearly so if need be.
-    y : ndarray of shape (n,)
-        Targets.
-    alpha : float
-        The penalty, positive.
-    delta : float
-        The threshold, positive; infinity gives kernel ridge regression.
-    weights : ndarray of shape (n,), optional
-        The weights w ≥ 0, all one by default.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The one minimiser with :math:`\alpha a = w \odot \mathrm{clip}(y - Ka, \pm\delta)`;
-        coefficients at a bound are exactly :math:`\pm w_j\delta/\alpha`.
+    :math:`\delta|r| - \delta^2/2` beyond. K is positive semidefinite, possibly singular, α > 0 and
+    w ≥ 0; an infinite δ > 0 gives kernel ridge regression. Returns the one minimiser with
+    :math:`\alpha a = w \odot \mathrm{clip}(y - Ka, \pm\delta)`; coefficients at a bound are exactly
+    :math:`\pm w_j\delta/\alpha`.
 
     Notes
     -----
-    That condition solves a strictly convex quadratic programme in a box,
+    This minimiser solves a strictly convex quadratic programme in a box,
 
     .. math:: \min \tfrac12 a^T (K + \alpha W^{-1}) a - y^T a, \qquad |a_j| \le w_j\delta/\alpha.
 
-    Which coordinates are free is guessed, the free ones are solved for, and all wrong guesses are
-    corrected at once. That settles most problems in a few rounds but may cycle; then the
-    active-set method for support vector regression finishes, of which this programme is the case
-    without tube and intercept.
+    The method guesses which coordinates are free, solves for these, and corrects all wrong guesses
+    at once. This settles most problems in a few rounds but may cycle. Then the active-set method
+    for support vector regression finishes: the programme is its special case without tube and
+    intercept.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.models.solvers import kernel_huber
     >>> kernel_huber(np.eye(2), np.array([1.0, 8.0]), alpha=1.0, delta=2.0)
     array([0.5, 2. ])
     """

@@ -5,49 +5,31 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr, qr_delete, solve_triangular
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, rank_cut
 from unassuming._typing import Array
 
 _NEARLY_DEPENDENT = 1e-9  # relative distance of a column from the span of the active ones
 
 
-def l1_least_squares(design: Array, y: Array, penalty: Array) -> tuple[Array, float]:
+def l1_least_squares(design: Array, y: Array, penalty: Array) -> Array:
     r"""Minimise :math:`\tfrac12\|y - Da\|^2 + \sum_j p_j |a_j|`, exactly up to rounding.
 
-    Parameters
-    ----------
-    design : ndarray of shape (n, d)
-        The matrix D, any matrix: its columns may be dependent or nearly so.
-    y : ndarray of shape (n,)
-        Targets.
-    penalty : ndarray of shape (d,)
-        The weights p ≥ 0; zero leaves a coefficient unpenalised.
-
-    Returns
-    -------
-    a : ndarray of shape (d,)
-        A minimiser whose active columns are independent. Inactive coefficients are exactly zero.
-    violation : float
-        The largest distance of a coordinate of :math:`D^T(y - Da)` from the subdifferential of
-        the penalty at `a`, of the order of the rounding error in evaluating that product.
+    The columns of D may be dependent or nearly so; p_j = 0 leaves a coefficient unpenalised.
+    Returns a minimiser whose active columns are independent; inactive coefficients are exactly
+    zero.
 
     Notes
     -----
-    The method of Lawson and Hanson for nonnegative least squares, with signs: among the inactive
-    columns the one whose correlation with the residual exceeds its penalty most joins the active
-    set; the minimiser on the active set is approached until a coefficient reaches zero, which then
-    leaves. A column that (nearly) depends on the active ones joins by an exchange along the null
-    direction, so that the QR factorisation of the active columns keeps full rank.
+    The method of Lawson and Hanson for nonnegative least squares, with signs. Among the inactive
+    columns, the one whose correlation with the residual exceeds its penalty most joins the active
+    set. The coefficients then move towards the minimiser on the active set, and one that reaches
+    zero on the way leaves. A column that (nearly) depends on the active ones joins by an exchange
+    along the null direction, so that the QR factorisation of the active columns keeps full rank.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.models.solvers import l1_least_squares
-    >>> a, violation = l1_least_squares(np.eye(3), np.array([3.0, -0.5, -2.0]), np.ones(3))
-    >>> a
+    >>> l1_least_squares(np.eye(3), np.array([3.0, -0.5, -2.0]), np.ones(3))
     array([ 2.,  0., -1.])
-    >>> violation
-    0.0
     """
     face = _Face(design, y, penalty)
     face.start()
@@ -57,8 +39,8 @@ def l1_least_squares(design: Array, y: Array, penalty: Array) -> tuple[Array, fl
     entering = -1
     for _ in range(100 * (face.a.size + 10)):
         face.descend()
-        # In exact arithmetic every face is met once, since the objective goes down. A face met
-        # again is a matter of rounding: the column that led there waits for the next new face.
+        # In exact arithmetic every face is met once, since the objective falls. A face is met again
+        # through rounding only; the column that led there is refused until the next new face.
         if face.signature() in visited:
             refused.add(entering)
         else:
@@ -74,14 +56,21 @@ def l1_least_squares(design: Array, y: Array, penalty: Array) -> tuple[Array, fl
         face.enter(entering)
     face.restart(best)
     face.descend(refinements=2)
-    return face.a, face.violation()
+    return face.a
+
+
+def l1_subdifferential(a: Array, penalty: Array | float) -> tuple[Array, Array]:
+    """Return the box [lo, hi] of the subgradients of Σ_j p_j |a_j|: a point unless a_j = 0."""
+    point = penalty * np.sign(a)
+    slack = np.where(a == 0.0, penalty, 0.0)
+    return point - slack, point + slack
 
 
 class _Face:
     """The active columns, the signs of their coefficients, and their QR factorisation."""
 
     def __init__(self, design: Array, y: Array, penalty: Array) -> None:
-        self.design = np.asfortranarray(design)  # columns are what is taken from it
+        self.design = np.asfortranarray(design)  # it is read by columns
         self.y, self.penalty = y, penalty
         self.norms = np.linalg.norm(design, axis=0)
         self.a = np.zeros(design.shape[1])
@@ -94,12 +83,12 @@ class _Face:
         if free.size:
             R, pivots = qr(self.design[:, free], mode="r", pivoting=True)
             size = np.abs(np.diagonal(R))
-            rank = int(np.sum(size > max(self.design.shape) * EPS * size[0]))
+            rank = int(np.sum(size > rank_cut(self.design.shape) * size[0]))
             free = free[np.sort(pivots[:rank])]
         self._factorise([int(j) for j in free])
 
     def restart(self, a: Array) -> None:
-        """Take up the coefficients `a` again, with a fresh factorisation of their columns."""
+        """Return to the coefficients `a`, with a fresh factorisation of their columns."""
         self.a, self.signs = a.copy(), np.sign(a) * (self.penalty > 0.0)
         unpenalised = [j for j in self.active if self.penalty[j] == 0.0]
         self._factorise(unpenalised + [int(j) for j in np.flatnonzero(self.signs)])
@@ -118,7 +107,7 @@ class _Face:
         return correlations
 
     def excess(self) -> Array:
-        """By how much each inactive correlation exceeds its penalty, beyond rounding."""
+        """Return by how much each inactive correlation exceeds its penalty, beyond rounding."""
         columns, a = self.design[:, self.active], self.a[self.active]
         size = np.linalg.norm(np.abs(self.y) + np.abs(columns) @ np.abs(a))
         rounding = 4.0 * EPS * (self.norms * size + self.penalty)
@@ -126,15 +115,8 @@ class _Face:
         excess[self.active] = 0.0
         return excess
 
-    def violation(self) -> float:
-        """The largest violation of the optimality conditions, rounding included."""
-        correlations = self._correlations()
-        gap = np.maximum(np.abs(correlations) - self.penalty, 0.0)
-        gap[self.active] = np.abs(correlations - self.penalty * self.signs)[self.active]
-        return float(gap.max(initial=0.0))
-
     def _minimiser(self, refinements: int) -> Array:
-        """The minimiser b on the face: D_Aᵀ(y − D_A b) = p_A s_A."""
+        """Return the minimiser b on the face: D_Aᵀ(y − D_A b) = p_A s_A."""
         slope = (self.penalty * self.signs)[self.active]
         lead = solve_triangular(self.R, slope, trans=1)
         b: Array = solve_triangular(self.R, self.Q.T @ self.y - lead)
@@ -182,7 +164,7 @@ class _Face:
     def _exchange(self, j: int, coordinates: Array, distance: float) -> bool:
         """Move along the (nearly) null direction of the columns A and j until one leaves A.
 
-        The residual stays (nearly) what it is while the penalty goes down.
+        The residual (nearly) stays the same while the penalty falls.
         """
         index = np.array(self.active)
         direction = -self.signs[j] * solve_triangular(self.R, coordinates)
@@ -201,7 +183,7 @@ class _Face:
         return True
 
     def _leave(self, index: Array, values: Array, position: int) -> None:
-        """Set the active coefficients to `values`, with the one at `position` leaving at zero."""
+        """Set the active coefficients to `values`; the one at `position` is zero and leaves."""
         self.a[index] = values
         self.a[index[position]] = self.signs[index[position]] = 0.0
         del self.active[position]

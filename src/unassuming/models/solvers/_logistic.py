@@ -9,28 +9,19 @@ from scipy.linalg import svd
 from scipy.optimize import linprog
 from scipy.special import expit
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, powers_of_two, rank_cut
 from unassuming._typing import Array
-from unassuming.models.solvers._l1 import l1_least_squares
+from unassuming.models.solvers._l1 import l1_least_squares, l1_subdifferential
+from unassuming.models.solvers._newton import Point, backtrack, descend, largest_error
 
-_MODERATE = 15.0  # log-odds at which every row still adds to the gradient
+_MODERATE = 15.0  # log-odds at which every row still contributes to the gradient
 
 
 def logistic(design: Array, y: Array, weights: Array, ridge: Array, penalty: Array) -> Array:
     r"""Minimise :math:`\sum_k c_k\log(1+e^{-y_kg_k}) + \tfrac12\sum_j q_ja_j^2 + \sum_j p_j|a_j|`.
 
-    Here :math:`g = \Phi a` are the log-odds of the label +1.
-
-    Parameters
-    ----------
-    design : ndarray of shape (n, d)
-        The matrix Φ, with a leading column of ones if there is an intercept.
-    y : ndarray of shape (n,)
-        Labels, 1.0 or -1.0; both occur.
-    weights : ndarray of shape (n,)
-        The weights c > 0.
-    ridge, penalty : ndarrays of shape (d,)
-        The weights q ≥ 0 and p ≥ 0, zero for an intercept.
+    Here :math:`g = \Phi a` are the log-odds of the label +1. The labels ±1 both occur, the weights
+    c are positive, and ``ridge`` q and ``penalty`` p are nonnegative.
 
     Returns
     -------
@@ -45,40 +36,32 @@ def logistic(design: Array, y: Array, weights: Array, ridge: Array, penalty: Arr
 
     Notes
     -----
-    Newton's method with a line search. The quadratic model of the loss plus the penalty is a least
-    squares problem, with absolute values if there are any, and is solved exactly in each step.
+    Newton's method. The quadratic model of the loss plus the penalty is a least squares problem,
+    with absolute values if there are any, and is solved exactly in each step.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.models.solvers import logistic
     >>> y = np.array([1.0, 1.0, 1.0, -1.0])
     >>> a = logistic(np.ones((4, 1)), y, np.ones(4), np.zeros(1), np.zeros(1))
     >>> bool(np.isclose(a[0], np.log(3)))
     True
     """
     # Powers of two bring the columns to a common size without rounding.
-    columns = np.ldexp(1.0, np.frexp(np.linalg.norm(design, axis=0))[1])
+    columns = powers_of_two(np.linalg.norm(design, axis=0))
     problem = _Logistic(design / columns, y, weights, ridge / columns**2, penalty / columns)
-    best = problem.descend(problem.at(np.zeros(design.shape[1])), 30)
+    best = descend(problem.at(np.zeros(design.shape[1])), problem.step, 30)
     # A gradient of zero at moderate log-odds is a minimum. Otherwise there may be none.
     settled = best.error <= 1.0 and np.abs(best.g).max() <= _MODERATE
     if not (ridge.any() or penalty.any() or settled):
         problem.require_overlap()
-    a: Array = problem.descend(best, 200).a / columns
+    a: Array = descend(best, problem.step, 200).a / columns
     return a
 
 
 @dataclass(frozen=True)
-class _Point:
-    """Coefficients, and what the objective is there."""
-
-    a: Array
+class _Point(Point):
     g: Array
-    value: float
-    blur: float  # the rounding error of the value
     descent: Array  # minus the gradient of the smooth part
-    error: float  # the largest entry of the subgradient in units of its rounding error
 
 
 class _Logistic:
@@ -89,7 +72,7 @@ class _Logistic:
         self.size_of_design = np.abs(design)
 
     def require_overlap(self) -> None:
-        """Refuse labels for which y_k φ_kᵀu ≥ 0 for all k, and not always 0, for some u."""
+        """Raise if y_k φ_kᵀu ≥ 0 for all k, and not always 0, for some u."""
         rows = self.y[:, None] * self.design
         length = np.abs(rows).max(axis=1, keepdims=True)
         rows = rows / np.where(length > 0.0, length, 1.0)
@@ -103,21 +86,10 @@ class _Logistic:
         # A direction that separates can be scaled until some margin is 1; otherwise all are 0.
         if found.status != 0 or -found.fun > 0.5:
             raise ValueError(
-                "y can be separated by the features, and then the likelihood has no maximum: "
-                "expected labels that overlap, or a penalty, given separable labels and no "
-                "penalty. Set a finite C; ranks and tests need no estimate."
+                "y can be separated by the features, so the likelihood has no maximum: expected "
+                "labels that overlap, or a penalty, given separable labels and no penalty. Set a "
+                "finite C; ranks and tests need no estimate."
             )
-
-    def descend(self, start: _Point, steps: int) -> _Point:
-        """Take Newton steps until the gradient is zero to rounding; return the best point met."""
-        current = best = start
-        for _ in range(steps):
-            trial = None if current.error <= 1.0 else self.step(current)
-            if trial is None:
-                break
-            current = trial
-            best = min(best, current, key=lambda point: point.error)
-        return best
 
     def at(self, a: Array) -> _Point:
         g = self.design @ a
@@ -126,41 +98,28 @@ class _Logistic:
         value = float(self.c @ loss + 0.5 * (self.q @ a**2) + self.p @ np.abs(a))
         slope = self.c * expit(-margin)  # |y - tanh(g/2)| / 2
         descent = self.design.T @ (self.y * slope) - self.q * a
-        # Rounding errors: of g, of the value, and of the gradient.
+        # Rounding errors: of the value and of the gradient.
         spread = self.size_of_design @ np.abs(a)
         blur = 8.0 * EPS * (value + float(slope @ spread))
         noise = slope * (1.0 + expit(margin) * spread)
         rounding = self.size_of_design.T @ noise + self.q * np.abs(a) + self.p
-        rounding = 4.0 * EPS * rounding
-        positive = rounding > 0.0
-        lack = np.abs(self._subgradient(a, descent))
-        error = float(np.max(lack[positive] / rounding[positive], initial=0.0))
-        return _Point(a, g, value, blur, descent, error)
-
-    def _subgradient(self, a: Array, descent: Array) -> Array:
-        """Minus the subgradient nearest to zero."""
-        point = self.p * np.sign(a)
-        slack = np.where(a == 0.0, self.p, 0.0)
-        return np.asarray(descent - np.clip(descent, point - slack, point + slack))
+        # Minus the subgradient nearest to zero.
+        lack = descent - np.clip(descent, *l1_subdifferential(a, self.p))
+        error = largest_error(lack, 4.0 * EPS * rounding)
+        return _Point(a, value, blur, error, g, descent)
 
     def step(self, point: _Point) -> _Point | None:
-        """One Newton step with backtracking, or None where rounding leaves nothing to gain."""
+        """Take one Newton step with backtracking."""
         target = self._model_minimum(point)
         direction = target - point.a
         bend = self.p @ (np.abs(target) - np.abs(point.a))
         slope = float(bend - point.descent @ direction)
-        length = 1.0
-        for _ in range(60):
+
+        def trial_at(length: float) -> _Point:
             # The target itself, since its zeros are exact.
-            trial = self.at(target if length == 1.0 else point.a + length * direction)
-            fall = point.value - trial.value
-            if fall > 1e-4 * length * -slope > 0.0:
-                return trial
-            # Close to the minimum the values differ by rounding only; the gradients do not.
-            if abs(fall) <= point.blur and trial.error < 0.9 * point.error:
-                return trial
-            length /= 2.0
-        return None
+            return self.at(target if length == 1.0 else point.a + length * direction)
+
+        return backtrack(point, trial_at, slope)
 
     def _model_minimum(self, point: _Point) -> Array:
         """Minimise the quadratic model of the loss at a point, plus the penalty."""
@@ -170,8 +129,8 @@ class _Logistic:
             # Minus the first derivatives of the loss, over the roots of the second ones.
             pull = np.sqrt(self.c) * self.y * np.exp(-self.y * point.g / 2.0)
             rhs = np.concatenate([root * point.g + pull, np.zeros(self.q.size)])
-            return l1_least_squares(stacked, rhs, self.p)[0]
+            return l1_least_squares(stacked, rhs, self.p)
         _, s, vt = svd(stacked, full_matrices=False)
-        keep = s > max(stacked.shape) * EPS * s[0]
-        # From the gradient, which vanishes at the minimum, and so does the rounding of the step.
+        keep = s > rank_cut(stacked.shape) * s[0]
+        # From the gradient: it vanishes at the minimum, and with it the rounding of the step.
         return np.asarray(point.a + (vt[keep] @ point.descent) / s[keep] ** 2 @ vt[keep])

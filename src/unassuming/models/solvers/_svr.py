@@ -12,12 +12,7 @@ from sklearn.svm import SVR
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
-from unassuming.models.solvers._linear import (
-    coordinates_of_sum_zero,
-    from_sum_zero,
-    restrict_to_sum_zero,
-    sum_zero_reflection,
-)
+from unassuming.models.solvers._linear import SumZero
 
 
 def epsilon_svr(
@@ -36,50 +31,34 @@ def epsilon_svr(
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Symmetric Gram matrix. If it is indefinite there may be several stationary points; the one
-        returned is where the start leads.
+        Symmetric Gram matrix. If it is indefinite there may be several stationary points; which one
+        is returned depends on the start.
     y : ndarray of shape (n,)
-        Targets.
     C : float or ndarray of shape (n,)
-        The box, C ≥ 0 and not zero everywhere; where it is zero the row is left out.
+        The box, positive.
     epsilon : float
         Half the width of the tube, ≥ 0.
     fit_intercept : bool
         Whether there is an intercept; otherwise it is zero.
     start : ndarray of shape (n,), optional
-        Feasible coefficients to polish, such as those of a fitted ``SVR``. By default
-        scikit-learn's solver supplies them (with an intercept), or they are zero (without).
+        Feasible coefficients to polish. The default is the result of scikit-learn's solver with an
+        intercept, and zero without.
 
     Returns
     -------
     b : float
-        The intercept. If no coefficient lies strictly between its bounds, b is only known up to
-        an interval, and the midpoint is taken.
+        The intercept. If no coefficient lies strictly between its bounds, b is determined only up
+        to an interval, and the midpoint is taken.
     a : ndarray of shape (n,)
         The coefficients. With r = y − Ka − b: where a is exactly zero, |r| ≤ ε; where it is exactly
         ±C, ±r ≥ ε; elsewhere r = ε sign(a), all up to rounding.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.models.solvers import epsilon_svr
     >>> epsilon_svr(np.eye(3), np.array([0.0, 1.0, 5.0]), C=1.0, epsilon=0.5)
     (1.5, array([-1.,  0.,  1.]))
     """
     box = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape))
-    used = box > 0.0
-    if not used.all():
-        rows = np.flatnonzero(used)
-        a = np.zeros_like(y)
-        b, a[rows] = epsilon_svr(
-            K[np.ix_(rows, rows)],
-            y[rows],
-            box[rows],
-            epsilon,
-            fit_intercept=fit_intercept,
-            start=None if start is None else start[rows],
-        )
-        return b, a
     if start is None:
         start = _libsvm(K, y, box, epsilon) if fit_intercept else np.zeros_like(y)
     face = _Face(K, y, box, epsilon, fit_intercept, np.clip(start, -box, box))
@@ -89,7 +68,7 @@ def epsilon_svr(
     entering: list[int] = []
     for _ in range(100 + 20 * y.size):
         face.ascend()
-        # A face that is met again is a matter of rounding, as in l1_least_squares.
+        # A face is met again through rounding only, as in l1_least_squares.
         if face.signature() in visited:
             refused.update(entering)
         else:
@@ -107,9 +86,9 @@ def epsilon_svr(
 
 
 def _libsvm(K: Array, y: Array, box: Array, epsilon: float) -> Array:
-    """The coefficients found by scikit-learn, to a tolerance.
+    """Return the coefficients of scikit-learn, to a tolerance.
 
-    LIBSVM keeps the kernel in single precision, so that a tighter tolerance would not help.
+    LIBSVM keeps the kernel in single precision, so a tighter tolerance would not help.
     """
     scale = float(np.max(np.abs(y - np.mean(y)))) or 1.0
     solver = SVR(
@@ -129,7 +108,7 @@ def _libsvm(K: Array, y: Array, box: Array, epsilon: float) -> Array:
 
 
 class _Face:
-    """Coefficients, and which of them are free to move between two of their kinks 0 and ±C."""
+    """Coefficients, and the set of those that may move between two of their kinks 0 and ±C."""
 
     def __init__(
         self, K: Array, y: Array, box: Array, epsilon: float, fit_intercept: bool, a: Array
@@ -140,7 +119,7 @@ class _Face:
         self.a, self.b = a.copy(), 0.0
         self.free = np.abs(a) != box
         self.sign = np.zeros_like(a)
-        if epsilon > 0.0:  # otherwise zero is no kink
+        if epsilon > 0.0:  # otherwise zero is not a kink
             self.free &= a != 0.0
             self.sign = np.sign(a)
         if fit_intercept and self.free.any():
@@ -148,17 +127,17 @@ class _Face:
             self.a[index] = np.clip(self.a[index] - self.a.sum() / index.size, *self._ends(index))
 
     def signature(self) -> bytes:
-        """What identifies a face: the free coefficients, and the kinks of the others."""
+        """Return an identifier of the face: the free coefficients and the kinks of the others."""
         return np.where(self.free, self.sign, 3.0 + np.sign(self.a)).astype(np.int8).tobytes()
 
     def _ends(self, index: IntArray) -> tuple[Array, Array]:
-        """The kinks between which these free coefficients may move."""
+        """Return the kinks between which these free coefficients may move."""
         lowest = np.where(self.sign > 0.0, 0.0, -self.box)[index]
         highest = np.where(self.sign < 0.0, 0.0, self.box)[index]
         return lowest, highest
 
     def _update(self) -> None:
-        """Recompute what depends on the coefficients: y − Ka, its rounding error, and b."""
+        """Recompute y − Ka, its rounding error, and b."""
         self.u = self.y - self.K @ self.a
         size = np.abs(self.y) + self.size_of_K @ np.abs(self.a) + self.epsilon
         if not self.fit_intercept:
@@ -172,13 +151,13 @@ class _Face:
             self.b = float(low.max() + high.min()) / 2.0
 
     def _interval(self) -> tuple[Array, Array]:
-        """The bounds on b that the coefficients impose when all of them are at kinks."""
+        """Return the bounds on b that the coefficients impose when all of them are at kinks."""
         low = np.where(self.a < 0.0, self.u + self.epsilon, self.u - self.epsilon)
         high = np.where(self.a > 0.0, self.u - self.epsilon, self.u + self.epsilon)
         return np.where(self.a > 0.0, -np.inf, low), np.where(self.a < 0.0, np.inf, high)
 
     def violation(self) -> Array:
-        """By how much each coefficient at a kink violates its optimality condition."""
+        """Return by how much each coefficient at a kink violates its optimality condition."""
         r = self.u - self.b
         excess = np.where(self.a == 0.0, np.abs(r), -np.sign(self.a) * r + 2.0 * self.epsilon)
         violation: Array = np.maximum(excess - self.epsilon - self.rounding, 0.0)
@@ -186,7 +165,7 @@ class _Face:
         return violation
 
     def entering(self, violation: Array) -> list[int]:
-        """Which coefficients to set free: the worst, or a pair when there is none yet for b."""
+        """Return the coefficients to set free: the worst, or a pair if none is free to fix b."""
         if not violation.any():
             return []
         if self.fit_intercept and not self.free.any():
@@ -230,19 +209,17 @@ class _Face:
                 self.free[index[first]] = False
 
     def _direction(self, index: IntArray, slope: Array) -> tuple[Array, float]:
-        """A direction of ascent within the face, and the step to the maximum along it."""
+        """Return a direction of ascent within the face, and the step to the maximum along it."""
         K, scale = self.K[np.ix_(index, index)], float(np.abs(self.y).max())
         if not self.fit_intercept:
             return _newton(K, slope, self.rounding, scale)
-        v = sum_zero_reflection(index.size)
-        reduced, length = _newton(
-            restrict_to_sum_zero(v, K), coordinates_of_sum_zero(v, slope), self.rounding, scale
-        )
-        return from_sum_zero(v, reduced), length
+        space = SumZero(index.size)
+        reduced, length = _newton(space.form(K), space.coordinates(slope), self.rounding, scale)
+        return space.vector(reduced), length
 
 
 def _newton(K: Array, slope: Array, rounding: Array, scale: float) -> tuple[Array, float]:
-    """A direction of ascent of slopeᵀd − ½dᵀKd, and the step to the maximum along it."""
+    """Return a direction of ascent of slopeᵀd − ½dᵀKd, and the step to the maximum along it."""
     try:
         factor, _ = cho_factor(K, lower=True)
         norm = float(np.linalg.norm(K, 1))
