@@ -180,4 +180,4 @@ def test_permutations_are_explained_for_the_lasso_as_for_least_squares():
     estimator, data, options = CASES["Lasso, permutations"]
     found = ua.confidence_region(estimator, *data, m=M, random_state=0, **options).interval()
     assert found.status is Status.UNBOUNDED
-    assert "leaves a constant shift of the noise as it is" in found.reason
+    assert "leaves a constant shift of the noise unchanged" in found.reason

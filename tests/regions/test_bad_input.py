@@ -544,7 +544,7 @@ OPTIONS = [
     (
         "ties",
         lambda: region_of(ties="first"),
-        r"^ties must be 'random' \(exact coverage\) or 'conservative' \(at least the level\), given 'first'",
+        r"^ties must be 'random' .*or 'conservative' \(at least the level\), given 'first'",
     ),
     (
         "random_state",

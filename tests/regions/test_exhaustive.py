@@ -52,8 +52,8 @@ def levels(m):
 
 def rank_bounds(region, a):
     """The rank with every tie for the candidate, and with every tie against it."""
-    kept, bounds = region.tie_order, []
-    for order in (np.arange(region.m), np.arange(region.m)[::-1]):
+    kept, m, bounds = region._engine.tie_order, region._engine.perturbations.m, []
+    for order in (np.arange(m), np.arange(m)[::-1]):
         region._engine.tie_order = order
         bounds.append(region.rank(a))
     region._engine.tie_order = kept
@@ -217,6 +217,7 @@ def whole(region, case):
     everything = Perturbations.enumerate(case.noise, case.n, modulo_sign=False)
     region._engine.perturbations = everything
     region._engine.tie_order = np.arange(everything.m)
+    region.m = everything.m
     return region
 
 
@@ -266,7 +267,7 @@ QUADRATIC = {
 def test_ties_are_seen_however_many_candidates_are_ranked_at_once(name):
     case, rng = QUADRATIC[name], np.random.default_rng(0)
     region = whole(case.region(E[: case.n]), case)
-    region._engine.tie_order = rng.permutation(region.m)
+    region._engine.tie_order = rng.permutation(region._engine.perturbations.m)
     candidates = case.a + rng.normal(size=(60, len(case.a)))
     bounds = [rank_bounds(region, a) for a in candidates]
     assert all(low < high for low, high in bounds)

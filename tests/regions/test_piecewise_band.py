@@ -137,7 +137,7 @@ def test_a_nearly_singular_kernel_bounds_no_single_coefficient():
     found = region.interval(None, 0.9, norm_bound=10.0)
     assert np.isinf(found.upper).all()
     assert found.status is Status.NO_OUTER_BOUND
-    assert "values of the function" in found.reason
+    assert "Values of the function" in found.reason
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e9])

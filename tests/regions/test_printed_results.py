@@ -123,7 +123,7 @@ def test_every_attribute_is_explained(kind):
     for name in (*Bounds.__dataclass_fields__, *kind.__dataclass_fields__):
         assert any(
             name in line.split(" : ")[0].replace(",", "").split()
-            for line in kind.__doc__.split("\n")
+            for line in (Bounds.__doc__ + kind.__doc__).split("\n")
             if " : " in line
         ), name
 

@@ -138,7 +138,7 @@ def test_a_sample_from_outside_the_ball_is_told_the_smallest_bound_only():
 
 
 def test_a_model_without_a_kernel_is_not_asked_for_the_bound_it_has():
-    with pytest.raises(ua.NotAvailable, match="this model has none, only features: leave out"):
+    with pytest.raises(ua.NotAvailable, match="this model has features only: leave out"):
         region_of(LinearRegression()).band(X, norm_bound=3.0, target="function")
     assert region_of().band(X[:2], norm_bound=3.0).target == "representation"
 
@@ -156,8 +156,8 @@ def test_what_a_region_lacks_is_not_a_missing_attribute(name):
         ask(region_of(weighting="identity"))
     with pytest.raises(ua.NotAvailable, match=r"weighting=a matrix: leave out"):
         ask(region_of(weighting=np.eye(4)))
-    for model, words in [(HuberRegressor(), "Huber regression with epsilon 1.35. What"),
-                         (SVR(), "ε-SVR. What")]:  # fmt: skip
+    for model, words in [(HuberRegressor(), "Huber regression with epsilon 1.35. Available"),
+                         (SVR(), "ε-SVR. Available")]:  # fmt: skip
         with pytest.raises(ua.NotAvailable, match=rf"^{name} needs a quadratic.*region of {words}"):
             ask(region_of(model))
 
@@ -294,7 +294,7 @@ def test_what_is_available_is_what_there_is():
         region = region_of(Plain())
         with pytest.raises(ua.NotAvailable) as caught:
             region.ellipsoid()
-        listed = str(caught.value).split("available here: ")[1].rstrip(".").split(", ")
+        listed = str(caught.value).split("Available here: ")[1].rstrip(".").split(", ")
         joined = ", ".join(listed)
         assert "band" not in joined
         assert ("interval" in joined) == (offered == 7)

@@ -10,10 +10,18 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming._words import shown
 from unassuming.membership import FITTED, Candidates, Comparison, RankEngine, resolve
 from unassuming.noise import Labels, Perturbations
+from unassuming.objectives import NormBall
 from unassuming.ranking import Level, RankTest, as_double, as_levels
-from unassuming.regions._describe import PROBABILITIES, PUBLISHED_CLASSIFIER, not_admitted
+from unassuming.regions._describe import (
+    PROBABILITIES,
+    PUBLISHED_CLASSIFIER,
+    describe,
+    not_admitted,
+)
+from unassuming.regions._diagnose import Diagnosis, diagnose
 from unassuming.regions._problem import Problem
 from unassuming.regions._results import Levels
 from unassuming.regions._tuning import Tuning
@@ -180,6 +188,38 @@ class Membership(ABC):  # noqa: B024
         Level(q=5, m=100)
         """
         return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
+
+    def suggest_norm_bound(self) -> float:
+        """Return twice the norm of the estimate: a heuristic from the data, not an assumption.
+
+        A band that relies on it carries no guarantee: fix a norm bound before looking at the data.
+
+        Examples
+        --------
+        >>> round(ua.confidence_region(Ridge(), X, y, random_state=0).suggest_norm_bound(), 2)
+        2.22
+        """
+        P = self.problem.design("a norm bound").penalty_matrix()
+        return 2 * NormBall(P, np.inf).norm(self.estimate)
+
+    def diagnose(self) -> Diagnosis:
+        """Look for evidence against the assumptions in the residuals of the estimate.
+
+        Residuals are not the noise: the tests are indications, not proofs, in either direction.
+
+        Returns
+        -------
+        Diagnosis
+
+        Examples
+        --------
+        >>> [indication.name for indication in region.diagnose().indications]
+        ['symmetry', 'equal spread', 'no order']
+        """
+        return diagnose(self.problem, describe(self.problem, self.m))
+
+    def __repr__(self) -> str:
+        return f"<Region of {shown(self.estimator)}: n={self.n}, m={self.m}, {shown(self.noise)}>"
 
     def _at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
         """Return the answer at one level, or a dictionary of answers at several.

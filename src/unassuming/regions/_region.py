@@ -9,14 +9,11 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming._words import shown
 from unassuming.inputs import as_directions, as_functionals, as_vector, check_sampling
 from unassuming.membership import RankEngine
-from unassuming.objectives import NormBall
 from unassuming.ranking import Level
 from unassuming.regions._answers import answer, ball_for, band_question
 from unassuming.regions._describe import Description, describe
-from unassuming.regions._diagnose import Diagnosis, diagnose
 from unassuming.regions._membership import Membership
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
@@ -50,20 +47,16 @@ class Region(Membership):
         The point estimate, polished until its gradient is zero to rounding.
     shape : Shape
         The geometry in use; ``print(region.shape)`` says which one it is, and why.
-    weighting : str or array
-        Ψ.
-    ties : str
-        ``"random"`` or ``"conservative"``.
+    weighting, ties : object
+        Ψ; ``"random"`` or ``"conservative"``.
     perturbations : Perturbations
         The drawn transformations; ``perturbations.apply(r)`` shows them at work.
     tie_order : array of shape (m,)
         The permutation π that orders equal statistics.
     seed : int
         ``random_state=seed`` builds the same region again.
-    estimator : scikit-learn estimator
-        The model as it was passed, not fitted here.
-    inputs : object
-        A copy of X as it was passed.
+    estimator, inputs : object
+        The model (not fitted here) and a copy of X, as they were passed.
     problem : Problem
         The data, the objective and the noise together.
     tuning : Tuning or None
@@ -99,11 +92,9 @@ class Region(Membership):
     def reach(self, directions: Any, level: Any = 0.9) -> Any:
         """Return how far rays from the estimate stay in the region.
 
-        This is the largest t such that all of estimate + [0, t] · direction belongs to the region:
-        infinite if the ray never leaves it, minus infinity if the estimate itself is outside.
-        Quadratic regions are star convex, so nothing lies beyond; regions of other shapes may go on
-        after a gap, see `crossings`. If `exact_crossings` is False the end is found by bisection
-        between the points of a grid.
+        The largest t such that all of estimate + [0, t] · direction belongs to the region: infinite
+        if the ray never leaves it, minus infinity if the estimate is outside. Quadratic regions are
+        star convex, so nothing lies beyond; other regions may go on after a gap, see `crossings`.
 
         Parameters
         ----------
@@ -141,12 +132,11 @@ class Region(Membership):
     def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region.
 
-        They are sorted and disjoint; ±inf is allowed, and so are single points [t, t]: for LASSO
-        and SVR a sparse candidate can be a member while all its neighbours are not. If
-        `exact_crossings` is False the ends are bracketed by bisection between the points of a grid.
-        They are true ends, but an interval between two points of the grid may be missed, and a
-        member at the far end of the grid, 10⁶ times the size of the origin away, counts as
-        unbounded.
+        Sorted and disjoint, ±inf allowed. Single points [t, t] occur: for LASSO and SVR a sparse
+        candidate can be a member while its neighbours are not. If `exact_crossings` is False, ends
+        are found by bisection between points of a grid. They are true ends, but an interval between
+        two points may be missed, and a member at the far end of the grid, 10⁶ times the size of the
+        origin away, counts as unbounded.
 
         Parameters
         ----------
@@ -184,8 +174,7 @@ class Region(Membership):
         """Return an outer ellipsoid, for quadratic objectives with weighting='hessian'.
 
         It is {a : (a - estimate)ᵀH(a - estimate) <= squared_radius} with H = ΦᵀWΦ/n + λP, in the
-        directions that change fitted values. The cost is one symmetric eigendecomposition of size k
-        for each of the m - 1 sets, k = rank.
+        directions that change fitted values.
 
         Parameters
         ----------
@@ -212,15 +201,12 @@ class Region(Membership):
     ) -> Any:
         """Bound linear functionals of the coefficients, all at once (simultaneously).
 
-        All levels come from one computation. For quadratic objectives outer bounds take one
-        factorisation of a k×k matrix for each of the m - 1 sets, k = rank (an eigendecomposition if
-        the set is nearly a cylinder, two with a norm bound), in batches of 128 MB. For other
-        objectives they cost about as much. There ``inner=True`` is a search along lines: with
-        m = 100 on one core some 2 s for LASSO with 6 coefficients and n = 50, 5 to 7 s for 10
-        values of SVR or kernel LASSO, and minutes for kernel Huber and for objectives that are
-        known by membership only. ``KernelHuber`` and ``HuberRegressor`` have no outer bounds but
-        those of the norm bound alone. Least-squares classifiers have certified bounds (see `band`);
-        logistic regression has none for its coefficients.
+        All levels come from one computation: a factorisation of a k×k matrix for each of the m - 1
+        sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in closed form for
+        quadratic objectives and along lines for others (seconds for LASSO and SVR, minutes for
+        kernel Huber and objectives known by membership only). ``KernelHuber`` and
+        ``HuberRegressor`` have no outer bounds but those of the norm bound alone, and logistic
+        regression has none for its coefficients.
 
         Parameters
         ----------
@@ -248,8 +234,6 @@ class Region(Membership):
           intercept   0.449579   0.183833   0.720281
           x0           1.11028   0.780206    1.39273
           x1         -0.241735  -0.504641  0.0329173
-        >>> region.interval("x1").names
-        ('x1',)
         >>> difference = region.interval([0.0, 1.0, -1.0], level=0.95)
         >>> bool(difference.lower[0] < coefficients[1] - coefficients[2] < difference.upper[0])
         True
@@ -272,15 +256,14 @@ class Region(Membership):
 
         Without a norm bound the band covers the ideal representation, which agrees with the
         noise-free function at the training inputs and need not elsewhere. Time and memory are those
-        of `interval`; for a full-rank kernel with n = 2,000 that is a minute or two, and with a
-        norm bound a quarter of an hour, in less than 1 GB.
+        of `interval`; a full-rank kernel with n = 2,000 takes a minute or two, and a quarter of an
+        hour with a norm bound, in less than 1 GB.
 
-        For a classifier the band is that of E[y|x]. With a least-squares classifier of at most 4
-        coefficients the bounds come from branch and bound, which stops when members attain each of
-        them up to 2 % of the width of the band, or after 20,000 boxes; it is honest wherever it
-        stops, and ``reason`` says which it was. One search serves all inputs, so the bounds at an
-        input depend a little on the other inputs, and are tighter for few inputs. Logistic
-        regression has no outer bound beyond [-1, 1].
+        For a classifier the band is that of E[y|x]. With at most 4 coefficients it comes from
+        branch and bound, which stops when members attain each bound up to 2 % of the width, or
+        after 20,000 boxes; it is honest wherever it stops, and ``reason`` says which it was. One
+        search serves all inputs, so bounds are tighter for few inputs. Logistic regression has no
+        outer bound beyond [-1, 1].
 
         Parameters
         ----------
@@ -315,35 +298,18 @@ class Region(Membership):
           x0  estimate     lower    upper
           2    1.09133  -17.4484  19.7186
           7    3.34613  -17.0953  20.4288
-        >>> truth = f(np.array(band.X))
-        >>> bool(((band.lower <= truth) & (truth <= band.upper)).all())
-        True
         """
         question = band_question(self.shape, X, norm_bound, target, inner=inner)
         covers = "function" if question.function else "representation"
         make = partial(Band, X=X, target=covers)
         return self._at_levels(level, answer(self.shape, question, self.caveat, make))
 
-    def suggest_norm_bound(self) -> float:
-        """Return twice the norm of the estimate: a heuristic from the data, not an assumption.
-
-        A band that relies on it carries no guarantee. A norm bound should be fixed before looking
-        at the data.
-
-        Examples
-        --------
-        >>> round(ua.confidence_region(Ridge(), X, y, random_state=0).suggest_norm_bound(), 2)
-        2.22
-        """
-        P = self.problem.design("a norm bound").penalty_matrix()
-        return 2 * NormBall(P, np.inf).norm(self.estimate)
-
     def bounded(self, level: Any = 0.9) -> Any:
         """Return whether the region is bounded, with a certificate either way where there is one.
 
-        Available for quadratic objectives and for least-squares classifiers. For full-rank kernels
-        with signs it is a matter of counting. Otherwise it takes one symmetric eigendecomposition
-        of size k for each of the m - 1 sets, k = rank: minutes for a kernel with n = 1,000.
+        Available for quadratic objectives and least-squares classifiers. It takes one symmetric
+        eigendecomposition of size k for each of the m - 1 sets, k = rank (minutes for a kernel with
+        n = 1,000); for full-rank kernels with signs it is a matter of counting.
 
         Parameters
         ----------
@@ -374,8 +340,6 @@ class Region(Membership):
         """
         return self.shape.largest_bounded_rank() / self.m
 
-    # Members
-
     def sample(
         self,
         size: int,
@@ -387,13 +351,10 @@ class Region(Membership):
         """Return members of the region, by hit-and-run from the estimate, shape (size, d).
 
         Each step draws a random line through the current point and moves to a uniform point of the
-        region on that line. For LASSO and SVR one step in four keeps the coefficients that are
-        zero, or at a side of the box, as they are, and excursions visit such faces, so that sparse
-        members are among the samples. `contains` has accepted every sample.
-
-        The samples are members, spread over what lines reach; no other law is claimed for them.
-        Parts of the region that no line joins to the rest may be missed. A region without end on
-        some line is refused.
+        region on that line; for LASSO and SVR some steps keep zeros as they are, so that sparse
+        members are among the samples. `contains` has accepted every sample. No other law is claimed
+        for them, and parts of the region that no line joins to the rest may be missed. A region
+        without end on some line is refused.
 
         Parameters
         ----------
@@ -423,31 +384,10 @@ class Region(Membership):
         ball = ball_for(self.shape, norm_bound)
         return self.shape.sample(size, self.level(level), ball, random_state, thinning)
 
-    def diagnose(self) -> Diagnosis:
-        """Look for evidence against the assumptions in the residuals of the estimate.
-
-        The answer holds the data of residual plots, tests of symmetry and exchangeability, and the
-        list of the assumptions behind the guarantee. Residuals are not the noise: the tests are
-        indications, not proofs, in either direction.
-
-        Returns
-        -------
-        Diagnosis
-
-        Examples
-        --------
-        >>> [indication.name for indication in region.diagnose().indications]
-        ['symmetry', 'equal spread', 'no order']
-        """
-        return diagnose(self.problem, self._description())
-
     # In print
 
     def __str__(self) -> str:
         return self._description().text()
-
-    def __repr__(self) -> str:
-        return f"<Region of {shown(self.estimator)}: n={self.n}, m={self.m}, {shown(self.noise)}>"
 
     def _repr_html_(self) -> str:
         return self._description().html()

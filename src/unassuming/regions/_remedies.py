@@ -6,7 +6,7 @@ transformations, never on y, so following it keeps the guarantee.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -37,15 +37,6 @@ from unassuming.ranking import Level
 from unassuming.regions._explain import Explanation, Remedy
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
-
-Offer = tuple[bool | Callable[[], bool], Remedy]
-"""Whether a remedy works, or what finds out, and the remedy."""
-
-
-def those_that_work(offers: Iterable[Offer]) -> tuple[Remedy, ...]:
-    """Return the remedies that do work."""
-    return tuple(remedy for works, remedy in offers if (works() if callable(works) else works))
-
 
 # The vocabulary
 
@@ -79,6 +70,14 @@ SHIFT_FREE = Remedy(
 )
 BAND = Remedy("bounds of values of the function: band(X)", None)
 ATTAINED = Remedy("inner=True for values that members attain", None)
+LEAST_SQUARES = Remedy(
+    "LinearRegression(), whose slopes a shift does not change: its interval(region.names[1:])",
+    "--model ols, whose slopes a shift does not change",
+)
+NO_INTERCEPT = Remedy(
+    "KernelRidge() with the same kernel, which has no intercept",
+    "--model krr, which has no intercept",
+)
 CROSSINGS = Remedy("crossings(direction), which shows how far a line extends", None)
 
 
@@ -102,28 +101,24 @@ def of_quadratic_region(
     *,
     region: bool,
     held: bool = False,
-) -> tuple[Remedy, ...]:
-    """Return what to do about a region, or else about bounds, without end.
+) -> Iterator[Remedy]:
+    """Yield what to do about a region, or else about bounds, without end.
 
     ``best`` is a level at which they have one; ``held`` says that a norm bound is given already.
     """
-    design, shift = objective.design, free.only_a_shift
-    signs, features = isinstance(noise, Symmetric), not design.dual
-    return those_that_work(
-        [
-            (
-                not held and not (shift and design.intercept),
-                norm_bound("band(X, norm_bound=B) or interval(norm_bound=B)"),
-            ),
-            (best > 0, level(best)),
-            (signs and (region or features), SYMMETRIC_EXCHANGEABLE),
-            (signs and not (region or features), SPHERICAL),
-            (isinstance(noise, (Exchangeable, ExchangeableWithin)), SYMMETRIC),
-            (shift and features, SHIFT_FREE),
-            (not shift and features, FEWER_FEATURES),
-            (not features and objective.n >= 4, few_components(objective.n)),
-        ]
-    )
+    shift, features = free.only_a_shift, not objective.design.dual
+    if not held and not (shift and objective.design.intercept):
+        yield norm_bound("band(X, norm_bound=B) or interval(norm_bound=B)")
+    if best > 0:
+        yield level(best)
+    if isinstance(noise, Symmetric):
+        yield SYMMETRIC_EXCHANGEABLE if region or features else SPHERICAL
+    if isinstance(noise, (Exchangeable, ExchangeableWithin)):
+        yield SYMMETRIC
+    if features:
+        yield SHIFT_FREE if shift else FEWER_FEATURES
+    elif objective.n >= 4:
+        yield few_components(objective.n)
 
 
 def of_hidden_functionals(design: Design) -> tuple[Remedy, ...]:
@@ -197,7 +192,7 @@ class PiecewiseAdviser:
     def unbounded_sample(self, level: Level, ball: NormBall | None) -> NotAvailable:
         """Return the refusal to sample a region that has no end on some line."""
         asked = Question(Call.SAMPLE, np.eye(self.objective.d), ball)
-        remedies = self.remedies(asked, level.q, None, inner=True)
+        remedies = tuple(self.remedies(asked, level.q, None, inner=True))
         held = "" if ball is None else " The norm bound does not bound an intercept."
         return NotAvailable(
             f"sampling needs a bounded region, and that of level {float(level):.12g} has no end on "
@@ -206,93 +201,52 @@ class PiecewiseAdviser:
 
     def remedies(
         self, asked: Question, q: int, bounds: tuple[Array, Array] | None, *, inner: bool
-    ) -> tuple[Remedy, ...]:
-        """Return what works, cheap to check first.
+    ) -> Iterator[Remedy]:
+        """Yield what works, cheap to check first.
 
         ``bounds`` (N, m - 1) are those over each set, from above and of -g, where they have been
         computed. ``inner`` says that attained values were asked for, or are known to be infinite.
         """
-        design, g, held = self.objective.design, asked.g, asked.ball is not None
+        o, design, g = self.objective, self.objective.design, asked.g
         dual = design is not None and design.dual
         intercept = design is not None and design.intercept
         slopes = g.copy()
         slopes[:, :1] = 0.0
         some = intercept and bool(slopes.any()) and asked.call is Call.INTERVAL
-        B = f"{asked.ball.bound:.6g}" if asked.ball is not None else "B"
-        of_slopes = f"interval(region.names[1:], norm_bound={B})"
-        if bounds is None:
-            bounds = outer_bounds(self.model, self.objective, g, None, self.m - 1)
-        best = highest_level(*bounds)
-        trials = self._trials(g, q)
-        shift = intercept and not dual and self.shift_unseen
-        too_many = design is not None and not dual and self.objective.d > self.objective.n
-        return those_that_work(
-            [
-                (
-                    lambda: not held and self._norm_bound_works(asked.call, q, g),
-                    norm_bound(self._paste(asked.call)),
-                ),
-                (
-                    lambda: (
-                        not held
-                        and some
-                        and not self._norm_bound_works(asked.call, q, g)
-                        and self._norm_bound_works(asked.call, q, slopes)
-                    ),
-                    norm_bound(of_slopes, ", which bounds all but the intercept"),
-                ),
-                (
-                    lambda: held and some and self._ball_bounds(asked, slopes),
-                    Remedy(f"the coefficients that the norm bounds: {of_slopes}", None),
-                ),
-                (best > 0, level(best)),
-                (
-                    lambda: not held and trials is not None and trials.weighted(),
-                    Remedy("weighting='hessian'", None),
-                ),
-                (
-                    lambda: (
-                        not held
-                        and self.weighting == "identity"
-                        and trials is not None
-                        and trials.standardised()
-                    ),
-                    Remedy(
-                        "features of one scale, since weighting='identity' depends on it: "
-                        f"make_pipeline(StandardScaler(), {' '.join(repr(self.last).split())})",
-                        None,
-                    ),
-                ),
-                (
-                    lambda: shift and trials is not None and trials.with_noise(Symmetric()),
-                    SYMMETRIC,
-                ),
-                (
-                    shift
-                    and asked.call is not Call.SAMPLE
-                    and 4 * self.objective.d <= self.objective.n,
-                    Remedy(
-                        "LinearRegression(), whose slopes a shift does not change: its "
-                        "interval(region.names[1:])",
-                        "--model ols, whose slopes a shift does not change",
-                    ),
-                ),
-                (
-                    held and intercept and dual and asked.call is not Call.INTERVAL,
-                    Remedy(
-                        "KernelRidge() with the same kernel, which has no intercept",
-                        "--model krr, which has no intercept",
-                    ),
-                ),
-                (
-                    held and intercept and not dual and hasattr(self.last, "fit_intercept"),
-                    Remedy("fit_intercept=False, if the function has no constant part", None),
-                ),
-                (not held and too_many, FEWER_THAN_ROWS),
-                (not inner, ATTAINED),
-                (inner, CROSSINGS),
-            ]
-        )
+        if asked.ball is None:
+            if self._norm_bound_works(asked.call, q, g):
+                yield norm_bound(self._paste(asked.call))
+            elif some and self._norm_bound_works(asked.call, q, slopes):
+                yield norm_bound(_slopes("B"), ", which bounds all but the intercept")
+        elif some and np.isfinite(ball_alone(self.coordinates(slopes, asked.ball.bound))).all():
+            paste = _slopes(f"{asked.ball.bound:.6g}")
+            yield Remedy(f"the coefficients that the norm bounds: {paste}", None)
+        each = outer_bounds(self.model, o, g, None, self.m - 1) if bounds is None else bounds
+        if (best := highest_level(*each)) > 0:
+            yield level(best)
+        trials, features = self._trials(g, q), design is not None and not dual
+        if trials is not None and asked.ball is None:
+            if trials.weighted():
+                yield Remedy("weighting='hessian'", None)
+            if self.weighting == "identity" and trials.standardised():
+                yield Remedy(
+                    "features of one scale, since weighting='identity' depends on it: "
+                    f"make_pipeline(StandardScaler(), {' '.join(repr(self.last).split())})",
+                    None,
+                )
+        if intercept and features and self.shift_unseen:
+            if trials is not None and trials.with_noise(Symmetric()):
+                yield SYMMETRIC
+            if asked.call is not Call.SAMPLE and 4 * o.d <= o.n:
+                yield LEAST_SQUARES
+        if asked.ball is not None and intercept:
+            if dual and asked.call is not Call.INTERVAL:
+                yield NO_INTERCEPT
+            if features and hasattr(self.last, "fit_intercept"):
+                yield Remedy("fit_intercept=False, if the function has no constant part", None)
+        if asked.ball is None and features and o.d > o.n:
+            yield FEWER_THAN_ROWS
+        yield CROSSINGS if inner else ATTAINED
 
     @property
     def shift_unseen(self) -> bool:
@@ -324,16 +278,15 @@ class PiecewiseAdviser:
         found = outer_bounds(self.model, self.objective, g, ball, self.m - 1)
         return all(bool(np.isfinite(order_statistic(part, q)).all()) for part in found)
 
-    def _ball_bounds(self, asked: Question, g: Array) -> bool:
-        """Whether the ball alone bounds functionals."""
-        bound = 1.0 if asked.ball is None else asked.ball.bound
-        return bool(np.isfinite(ball_alone(self.coordinates(g, bound))).all())
-
     def _paste(self, call: Call) -> str:
         design = self.objective.design
         if call is Call.BAND and design is not None and design.precomputed:
             return "band(X, norm_bound=B, target='representation')"
         return call.value.format("norm_bound=B")
+
+
+def _slopes(bound: str) -> str:
+    return f"interval(region.names[1:], norm_bound={bound})"
 
 
 @final

@@ -19,6 +19,7 @@ from unassuming.geometry.quadratic._norm_ball import SetsAndBall
 from unassuming.geometry.quadratic._outer_radius import farthest
 from unassuming.geometry.quadratic._sets import FREE, Sets
 from unassuming.geometry.quadratic._supports import ball_supports, supports
+from unassuming.geometry.quadratic._table_lines import table_lines
 
 __all__ = [
     "FREE",
@@ -39,6 +40,7 @@ __all__ = [
     "free_directions",
     "intervals",
     "supports",
+    "table_lines",
     "whitened",
     "whitened_matrix",
 ]

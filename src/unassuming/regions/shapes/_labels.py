@@ -189,7 +189,8 @@ class LabelShape(LineShape):
         if status is Status.NO_OUTER_BOUND:
             cause = Cause.LOGISTIC_NORM_INTERCEPT if design.intercept else Cause.LOGISTIC_NORM
             facts = (cause(),)
-            remedies = self.adviser.remedies(question, level.q, None, inner=question.inner)
+            found = self.adviser.remedies(question, level.q, None, inner=question.inner)
+            remedies = tuple(found)
         explanation = Explanation((*facts, *members.facts), remedies)
         return OuterBounds(lower, upper, status, explanation, members.witnesses)
 

@@ -31,7 +31,7 @@ from unassuming.regions._question import Question
 from unassuming.regions.search._endless_rays import Endless, direction_in_words
 from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._line_shape import LineShape
-from unassuming.regions.shapes._shape import OuterBounds
+from unassuming.regions.shapes._shape import OuterBounds, why_empty
 
 
 def line_model(problem: Problem, engine: RankEngine) -> LineModel | None:
@@ -56,8 +56,7 @@ def ball_facts(
 ) -> tuple[Fact, ...]:
     """Return why a region is empty, or whether finite bounds follow from the ball alone."""
     if status is Status.EMPTY:
-        too_few = Cause.TOO_FEW_SETS(q=level.q)
-        return (too_few if ball is None else Cause.BALL_TOO_SMALL(bound=ball.bound),)
+        return (why_empty(level, ball),)
     alone = np.inf if ball is None else ball_alone(ball)
     follow = (upper >= alone).all() and (lower <= -alone).all()
     return (Cause.BALL_ALONE(),) if follow else ()
@@ -121,7 +120,7 @@ class PiecewiseShape(LineShape):
             endless, remedies = members.endless(g), None
             if status in (Status.NO_OUTER_BOUND, Status.UNBOUNDED):
                 known = question.inner or bool(endless.all())
-                remedies = self.adviser.remedies(question, q, (up, down), inner=known)
+                remedies = tuple(self.adviser.remedies(question, q, (up, down), inner=known))
             explanation = Explanation((*facts, *members.facts), remedies)
             found.append(OuterBounds(lower, upper, status, explanation, members.witnesses, endless))
         return found

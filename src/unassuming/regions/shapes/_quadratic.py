@@ -1,8 +1,7 @@
 """The shape of least squares, ridge, kernel ridge and LS-SVC regions (docs/theory.md 4).
 
-The region of level 1 - q/m consists of the points that lie in at least q of the m - 1 sets
-{Z_0 <= Z_i}, each an ellipsoid or an ellipsoidal cylinder around the estimate. So lines, ellipsoids
-and bounds have closed forms, for every level at once.
+The region of level 1 - q/m holds the points that lie in at least q of the m - 1 sets {Z_0 <= Z_i},
+each an ellipsoid or a cylinder around the estimate. So lines and bounds have closed forms.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry import order_statistic
 from unassuming.geometry.quadratic import (
-    FREE,
     FormMaker,
     Forms,
     FreeDirections,
@@ -33,6 +31,7 @@ from unassuming.geometry.quadratic import (
     free_directions,
     intervals,
     supports,
+    table_lines,
     whitened,
     whitened_matrix,
 )
@@ -41,14 +40,14 @@ from unassuming.noise import Perturbations
 from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._ellipsoid import Ellipsoid
-from unassuming.regions._explain import Cause, Explanation, Fact, Status, status_of
+from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status, status_of
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
 from unassuming.regions._remedies import of_hidden_functionals, of_quadratic_region
 from unassuming.regions._results import Boundedness
 from unassuming.regions.search._hit_and_run import hit_and_run
 from unassuming.regions.search._ray_search import RaySearch
-from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member
+from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
 
 _ROUNDING = 8 * EPS
 _LARGEST_SEARCH = 2**26
@@ -161,7 +160,7 @@ class QuadraticShape(Shape):
         """Return {a : (a - â)ᵀH(a - â) <= γ} with the q-th largest γ_i."""
         o, each = self.objective, self._radii[None, :]
         gamma = order_statistic(each, level.q)
-        status, explanation = self._explained(each, each, level, held=False, hidden=False)
+        status, explanation = self._explained(each, each, level, None, hidden=False)
         return Ellipsoid(
             center=self.estimate,
             matrix=o.forward.T @ o.forward,
@@ -189,10 +188,7 @@ class QuadraticShape(Shape):
         for level in levels:
             upper = middle + order_statistic(up, level.q) + rounding
             lower = middle - order_statistic(down, level.q) - rounding
-            bound = None if ball is None else ball.bound
-            status, explanation = self._explained(
-                up, down, level, held=ball is not None, hidden=hidden, bound=bound
-            )
+            status, explanation = self._explained(up, down, level, ball, hidden=hidden)
             witnesses = None
             if question.inner and status is not Status.EMPTY:
                 witnesses = self._witnesses(question, ball, level)
@@ -204,17 +200,15 @@ class QuadraticShape(Shape):
         up: Array,
         down: Array,
         level: Level,
+        ball: BallCoordinates | None,
         *,
-        held: bool,
         hidden: bool,
-        bound: float | None = None,
     ) -> tuple[Status, Explanation]:
         """Return what kind of answer the bounds over each set (N, m - 1) give, and why."""
         upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
         status = status_of(lower, upper, Status.UNDETERMINED)
         if status is Status.EMPTY:
-            empty = Cause.TOO_FEW_SETS(q=level.q)
-            return status, Explanation((Cause.BALL_TOO_SMALL(bound=bound) if held else empty,))
+            return status, Explanation((why_empty(level, ball),))
         if status is Status.CERTIFIED:
             return status, Explanation()
         design = self.objective.design
@@ -224,9 +218,7 @@ class QuadraticShape(Shape):
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
-        remedies = of_quadratic_region(
-            self.objective, self.free, self.problem.noise, best, region=False, held=held
-        )
+        remedies = self._remedies(best, region=False, held=ball is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         why = Cause.REGION_IS(level=float(level), verdict=verdict, why=fact)
         return status, Explanation((why,), remedies)
@@ -245,17 +237,21 @@ class QuadraticShape(Shape):
     def bounded(self, level: Level) -> Boundedness:
         """Return the verdict by counting cylinders and shared free directions."""
         verdict, fact, direction = self._verdict(level)
-        facts, remedies = [fact], None
         if verdict == "bounded":
-            if unseen := self.objective.design.unseen:
-                facts.append(Cause.UNSEEN(unseen=unseen))
+            unseen = self.objective.design.unseen
+            more = (Cause.UNSEEN(unseen=unseen),) if unseen else ()
+            explanation = Explanation((fact, *more))
         else:
             best = (level.m - self.free.smallest_bounded_q) / level.m
-            remedies = of_quadratic_region(
-                self.objective, self.free, self.problem.noise, best, region=True
-            )
-        explanation = Explanation(tuple(facts), remedies)
+            explanation = Explanation((fact,), self._remedies(best, region=True))
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
+
+    def _remedies(self, best: float, *, region: bool, held: bool = False) -> tuple[Remedy, ...]:
+        noise = self.problem.noise
+        found = of_quadratic_region(
+            self.objective, self.free, noise, best, region=region, held=held
+        )
+        return tuple(found)
 
     def _verdict(self, level: Level) -> tuple[str, Fact, Array | None]:
         """Return the verdict at one level, the fact behind it, and a direction without end."""
@@ -351,22 +347,11 @@ class QuadraticShape(Shape):
         return np.asarray(self.engine.ranks_of(a) <= level.largest_rank)
 
     def _lines_to_walk(self, start: Array, directions: Array) -> LineQuadratics:
-        """Restrict the sets to lines in fewer operations, less carefully: for points to be tested.
-
-        The sets are taken from a table, if that is not too large.
-        """
-        forms = self._table
-        if forms is None:
+        """Restrict the sets to lines, from a table of them if that is not too large."""
+        if self._table is None:
             return self._lines(start, directions)
         forward = self.objective.forward.T * np.sqrt(self.objective.n)
-        x, u = start @ forward, directions @ forward
-        Au = np.einsum("skl,nl->nsk", forms.A, u)
-        Ax = np.einsum("skl,nl->nsk", forms.A, x)
-        A = np.einsum("nsk,nk->ns", Au, u)
-        b = np.einsum("nsk,nk->ns", Au, x) - u @ forms.b.T
-        c = forms.c + 2 * x @ forms.b.T - np.einsum("nsk,nk->ns", Ax, x)
-        noise = FREE * forms.scale * (u**2).sum(axis=1)[:, None]
-        return LineQuadratics(A, b, c, noise, np.broadcast_to(forms.empty, A.shape))
+        return table_lines(self._table, start @ forward, directions @ forward)
 
     @cached_property
     def _table(self) -> Forms | None:

@@ -16,10 +16,10 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.objectives import NormBall, Quadratic
+from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._ellipsoid import Ellipsoid
-from unassuming.regions._explain import Explanation, Status
+from unassuming.regions._explain import Cause, Explanation, Fact, Status
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
 from unassuming.regions._results import Boundedness
@@ -163,6 +163,13 @@ class Shape(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.why}>"
+
+
+def why_empty(level: Level, ball: BallCoordinates | None) -> Fact:
+    """Return why a region, or its part in a ball, has no member."""
+    if ball is not None:
+        return Cause.BALL_TOO_SMALL(bound=ball.bound)
+    return Cause.TOO_FEW_SETS(q=level.q)
 
 
 def no_member(level: Level) -> NotAvailable:
