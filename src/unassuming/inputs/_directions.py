@@ -11,18 +11,15 @@ from unassuming._typing import Array
 from unassuming.inputs._arrays import as_finite
 from unassuming.inputs._tables import check_columns, column_names, listed
 
-_ORDER = "Pass finite numbers in the order of region.names."
-
 
 def as_points(points: Any, name: str, d: int) -> tuple[Array, bool]:
     """Return coefficient vectors or functionals as rows, and whether a single one was passed."""
-    v = _as_rows(points, name, d)
-    return np.atleast_2d(v), v.ndim == 1
+    return _as_rows(points, name, d, "Pass finite numbers in the order of region.names.")
 
 
 def as_vector(vector: Any, name: str, d: int) -> Array:
     """Return a single vector of d numbers as a row, (1, d)."""
-    v = np.atleast_2d(_as_rows(vector, name, d, "one vector of"))
+    v, _ = as_points(vector, name, d)
     if len(v) != 1:
         raise ValueError(
             f"{name} is not a single vector: expected one vector of {d} numbers, given shape "
@@ -63,24 +60,20 @@ def as_functionals(functionals: Any, names: list[str]) -> tuple[Array, tuple[str
         return _coefficients(chosen, names, "functionals"), tuple(chosen)
     if all(isinstance(label, str) for label in column_names(functionals) or ()):
         check_columns(functionals, names, "functionals")
-    remedy = (
-        f"Pass rows such as those of np.eye({d}), in the order of region.names, or those names."
-    )
-    g = np.atleast_2d(_as_rows(functionals, "functionals", d, remedy=remedy))
+    remedy = f"Pass rows such as np.eye({d}), in the order of region.names, or those names."
+    g, _ = _as_rows(functionals, "functionals", d, remedy)
     return g, tuple(f"g{j}" for j in range(len(g)))
 
 
-def _as_rows(
-    vectors: Any, name: str, d: int, shape: str = "rows of", remedy: str = _ORDER
-) -> Array:
-    """Return an array of shape (d,) or (N, d), N >= 1."""
+def _as_rows(vectors: Any, name: str, d: int, remedy: str) -> tuple[Array, bool]:
+    """Return an array of shape (N, d), N >= 1, and whether a single vector was passed."""
     v = as_finite(vectors, name, remedy)
     if v.ndim not in (1, 2) or v.shape[-1] != d or not len(v):
         raise ValueError(
-            f"{name} has the wrong shape: expected {shape} {d} numbers, one for each coefficient, "
+            f"{name} has the wrong shape: expected rows of {d} numbers, one for each coefficient, "
             f"given shape {v.shape}. {remedy}"
         )
-    return v
+    return np.atleast_2d(v), v.ndim == 1
 
 
 def _as_names(functionals: Any) -> list[str] | None:

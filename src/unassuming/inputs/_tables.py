@@ -25,16 +25,10 @@ def as_inputs(X: Any) -> Array:
     else:
         matrix = as_finite(X, "X")
     if matrix.ndim != 2 or 0 in matrix.shape:
-        remedy = "Pass a table with rows and columns."
-        if matrix.ndim == 1:
-            remedy = "Pass one row as X.reshape(1, -1), and one feature as X.reshape(-1, 1)."
-            if hasattr(X, "iloc"):
-                remedy = (
-                    "Pass one row as X.iloc[[0]], and one column as X[['name']]."
-                )
         raise ValueError(
             "X is not a table: expected two dimensions, at least one row and at least one feature, "
-            f"given shape {matrix.shape}. {remedy}"
+            f"given shape {matrix.shape}. Pass one row as X.reshape(1, -1) or X.iloc[[0]], and one "
+            "feature as X.reshape(-1, 1) or X[['name']]."
         )
     return matrix
 

@@ -45,9 +45,6 @@ class Objective(ABC):
         True if the objective is for labels ±1 and their noise only.
     spanned : str
         The function that the features have to span, if it is not that of the noise-free outputs.
-    sign_blind : bool
-        True if Z(a, -r) = Z(a, r) for every candidate, as without a penalty. An enumerated group is
-        then taken modulo ±I.
 
     Examples
     --------
@@ -101,7 +98,7 @@ class Objective(ABC):
 
     @property
     def sign_blind(self) -> bool:
-        """Whether flipping all residuals never changes a statistic."""
+        """Whether Z(a, -r) = Z(a, r), as without a penalty; a group is then taken modulo ±I."""
         return False
 
     def kinks(self) -> Kinks | None:
@@ -166,11 +163,10 @@ def as_weighting_matrix(weighting: ArrayLike, columns: int | None) -> Array:
     except (TypeError, ValueError):
         psi = np.full((), np.nan)
     if psi.ndim != 2 or not np.isfinite(psi).all():
-        finite = "" if np.isfinite(psi).all() else ", not all finite numbers"
+        given = "" if np.isfinite(psi).all() else ", not all finite numbers"
         raise ValueError(
-            f"weighting must be a name or a finite matrix, given an array of shape "
-            f"{np.shape(weighting)}{finite}. Pass one row for each weighted component of the "
-            "gradient."
+            "weighting must be a name or a finite matrix, given an array of shape "
+            f"{np.shape(weighting)}{given}. Pass one column for each component of the gradient."
         )
     if not psi.any():
         raise ValueError(

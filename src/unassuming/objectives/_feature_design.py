@@ -31,9 +31,6 @@ class FeatureDesign(Design):
     Examples
     --------
     >>> design = FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
-    >>> design.matrix
-    array([[1., 2.],
-           [1., 5.]])
     >>> design.rows(np.array([[7.0]]))
     array([[1., 7.]])
     """
@@ -55,7 +52,7 @@ class FeatureDesign(Design):
     def of_columns(
         cls, matrix: Array, *, intercept: bool, names: list[str], rounding: float
     ) -> Self:
-        """Return the design with this Φ; an intercept has the values in its first column."""
+        """Return the design with this Φ, whose first column is that of an intercept."""
         design = cls.__new__(cls)
         design.matrix, design.X = matrix, matrix[:, int(intercept) :]
         design.one = matrix[:, 0] if intercept else np.zeros(len(matrix))
@@ -79,9 +76,7 @@ class FeatureDesign(Design):
     @property
     def penalised(self) -> Array:
         """One for each penalised coefficient, zero for the intercept."""
-        mask = np.ones(self.matrix.shape[1])
-        mask[: int(self.intercept)] = 0.0
-        return mask
+        return np.repeat([0.0, 1.0], [int(self.intercept), self.X.shape[1]])
 
     def penalty_matrix(self) -> Array:
         """Return diag(0, 1, ..., 1)."""
@@ -134,7 +129,7 @@ class FeatureDesign(Design):
         return np.concatenate([[float(self._means(w) @ (y - self.X @ slopes))], slopes])
 
     def coefficients(self, values: Array) -> Array:
-        """Return the coefficients whose fitted values come closest, (N, n) -> (N, d)."""
+        """Return the coefficients of least norm, by least squares."""
         return np.ascontiguousarray(_solve(self.matrix, values.T).T)
 
     def gram(self) -> Array:
@@ -169,7 +164,6 @@ class FeatureDesign(Design):
 
 
 def _column_lengths(matrix: Array) -> Array:
-    """Return powers of two near the lengths of the columns."""
     return powers_of_two(np.linalg.norm(matrix, axis=0))
 
 

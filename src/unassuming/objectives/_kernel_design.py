@@ -37,10 +37,6 @@ class KernelDesign(Design):
     >>> design.matrix
     array([[1. , 1. , 0.5],
            [1. , 0.5, 1. ]])
-    >>> design.penalty_matrix()
-    array([[0. , 0. , 0. ],
-           [0. , 1. , 0.5],
-           [0. , 0.5, 1. ]])
     """
 
     dual: ClassVar[bool] = True
@@ -118,14 +114,11 @@ class KernelDesign(Design):
     @cached_property
     def spans_everything(self) -> bool:
         """Whether K certainly has full rank at the distinct inputs."""
-        strict = self.kernel is not None and self.kernel.strict
-        return strict or len(self._kept) == len(self.distinct[0])
-
-    @property
-    def _kept(self) -> Array:
-        """The absolute eigenvalues of K that exceed rounding, in increasing order."""
-        size = np.sort(np.abs(self.spectrum[0]))
-        return np.asarray(size[size > rank_cut(size.shape) * size[-1]])
+        if self.kernel is not None and self.kernel.strict:
+            return True
+        size = np.abs(self.spectrum[0])
+        rank = np.count_nonzero(size > rank_cut(size.shape) * size.max())
+        return bool(rank == len(self.distinct[0]))
 
     @property
     def precomputed(self) -> bool:

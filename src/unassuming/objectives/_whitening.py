@@ -74,18 +74,9 @@ class FeatureWhitening(Whitening):
 class KernelWhitening(Whitening):
     """Q in terms of eigenvectors; only the map back to coefficients divides by eigenvalues of K.
 
+    ``values`` (k,) and ``u`` (n, k) are Λ > 0 and U of W^{1/2} K W^{1/2}; ``root`` is W^{1/2}. With
+    an intercept the stacked design has one more column, W^{1/2} 1 over zeros: the first coordinate.
     The matrices of a large kernel are large, so each is computed when it is first used.
-
-    Parameters
-    ----------
-    values, u : arrays of shape (k,) and (n, k)
-        Λ > 0 and U of W^{1/2} K W^{1/2}.
-    root : array of shape (n,)
-        W^{1/2}.
-    lam : float
-        λ.
-    intercept : bool
-        Whether the stacked design has one more column, W^{1/2} 1 over zeros: the first coordinate.
     """
 
     def __init__(

@@ -47,9 +47,8 @@ class Indication:
     question : str
         A small p-value suggests the answer no.
     statistic, pvalue : float
-        The p-value is two-sided: the data are transformed at random 999 times and fitted in the
-        same way, and the statistic is compared with those of the residuals. The number does not
-        depend on the m of the region.
+        The p-value is two-sided: the data are transformed at random, 999 times whatever m is, and
+        fitted in the same way, and the statistic is compared with those of their residuals.
     assumed : bool
         Whether the guarantee of this region depends on the answer. If so, the transformations are
         those of its noise, else random signs or permutations.
@@ -227,13 +226,11 @@ def _compared(
 ) -> tuple[Array, Array]:
     """Return the statistic of transformed residuals, and of a fit to transformed data."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(len(_TESTS),)))
-    plain, refitted = [], []
-    left, step = RANDOMISATIONS, max(1, _BATCH // len(r))
-    while left > 0:
-        moved = np.asarray(noise.scatter(r, fitted, min(step, left), rng))
+    plain, refitted, step = [], [], max(1, _BATCH // len(r))
+    for done in range(0, RANDOMISATIONS, step):
+        moved = np.asarray(noise.scatter(r, fitted, min(step, RANDOMISATIONS - done), rng))
         plain.append(statistic(moved, fitted))
         refitted.append(statistic(residuals(fitted + moved), fitted))
-        left -= len(moved)
     return np.concatenate(plain), np.concatenate(refitted)
 
 

@@ -44,15 +44,15 @@ class Endless:
 
         Rounding can hide the end of an interval, so membership is also tested far away.
         """
-        rays = []
-        for a, v, ends in zip(origins, directions, spans, strict=True):
-            for sign, here in ((1.0, ends), (-1.0, -ends[::-1, ::-1])):
-                if len(here) and np.isposinf(here[-1, 1]):
-                    first = here[-1, 0]
-                    rays.append((a, sign * v, 2 * first if first > 0 else 0.0))
+        rays = [
+            (a + 2 * max(ends[-1, 0], 0.0) * v, v)
+            for a, line, both in zip(origins, directions, spans, strict=True)
+            for v, ends in ((line, both), (-line, -both[::-1, ::-1]))
+            if len(ends) and np.isposinf(ends[-1, 1])
+        ]
         if not rays:
             return cls.none(origins.shape[1])
-        start, along = np.array([a + t * v for a, v, t in rays]), np.array([v for _, v, _ in rays])
+        start, along = map(np.array, zip(*rays, strict=True))
         size = np.maximum(np.abs(start).max(axis=1), 1.0) / np.abs(along).max(axis=1)
         ok = accept(start)
         for far in _FAR:

@@ -134,15 +134,16 @@ class LineSearch:
         """Search for rays where bounds are infinite, and for members near the ends if asked to."""
         rays = Endless.none(len(self.start))
         infinite = np.isposinf(upper).any() or np.isneginf(lower).any()
-        if infinite and not np.isneginf(upper).any():  # that is the bound of an empty region
+        empty = np.isneginf(upper).any()
+        if infinite and not empty and self.lines.exact:
             rays = self._endless(q, ball, g)
         if inner and self.accepts(self.start[None, :], q)[0]:
             return self._attained(g, q, ball, rays)
         return Attained(None, rays)
 
     def _endless(self, q: int, ball: NormBall | None, g: Array) -> Endless:
-        """Return rays on exact lines through the start: the probes that change g (N, d) most."""
-        probes = self.probes(ball) if self.lines.exact else np.empty((0, 1))
+        """Return rays on lines through the start: the probes that change g (N, d) most."""
+        probes = self.probes(ball)
         if not len(probes):
             return Endless.none(len(self.start))
         if self.phi is not None:

@@ -28,17 +28,10 @@ _PULLS = (0.1, 0.5, 2.0)
 class Proposals:
     """Frames of directions, scaled so that steps of one length are of comparable use.
 
-    How far the region extends in different directions is not known beforehand. Each frame is a
-    guess: a step changes the gradient, or the gradient and the norm, by about the same amount.
-
-    Attributes
-    ----------
-    frames : tuple of arrays of shape (d, k)
-        Axes in columns, of a length that is natural to the problem.
-    kinks : Kinks or None
-        Where coefficients are at a kink, the region can be larger along the face than off it.
-    ball : NormBall or None
-        Confines the walk.
+    How far the region extends in different directions is not known beforehand. Each frame, with
+    axes in columns, (d, k), is a guess: a step changes the gradient, or the gradient and the norm,
+    by about the same amount. Where coefficients are at a kink, the region can be larger along the
+    face than off it. The ball confines the walk.
     """
 
     frames: tuple[Array, ...]

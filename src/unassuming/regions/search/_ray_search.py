@@ -21,15 +21,7 @@ _STEPS = np.array([1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.003])
 @final
 @dataclass(frozen=True, eq=False)
 class RaySearch:
-    """Maximise gᵀx over the region by its rays: (gᵀu) t_(q)(u) over directions u.
-
-    Attributes
-    ----------
-    forms : Forms
-        All sets, (m - 1) k² numbers.
-    ball : BallCoordinates or None
-        Confines the search.
-    """
+    """Maximise gᵀx over a region, within a ball, by its rays: (gᵀu) t_(q)(u) over directions u."""
 
     forms: Forms
     ball: BallCoordinates | None = None
