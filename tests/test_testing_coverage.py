@@ -415,7 +415,7 @@ def never(rng):
         ({"norm_bound": "x"}, "norm_bound is out of range"),
         ({"resamples": 0}, "resamples is out of range"),
         ({"confidence": 95}, "confidence is out of range"),
-        ({"random_state": "x"}, "not a valid seed"),
+        ({"random_state": "x"}, "random_state is"),
         ({"data": 3}, "make_data is out of range: expected a function"),
     ],
     ids=str,

@@ -39,7 +39,7 @@ def test_columns_in_another_order_are_refused_with_the_order(model, library):
 
 
 def test_columns_of_other_names_are_refused():
-    with pytest.raises(ValueError, match=r"different columns .*given \['BMI', 'bp', 'age'\]\. Rename"):
+    with pytest.raises(ValueError, match=r"different columns .*\['BMI', 'bp', 'age'\]\. Rename"):
         region_of(Ridge()).band(FRAME.rename(columns={"bmi": "BMI"}))
 
 
