@@ -40,7 +40,7 @@ def missing(
 
 
 def is_missing(entry: Any) -> bool:
-    """Whether an entry is None, or a missing value of pandas, which equals nothing."""
+    """Whether an entry is None, or the missing value of pandas, which does not equal itself."""
     return entry is None or type(entry).__name__ in ("NAType", "NaTType")
 
 

@@ -99,7 +99,7 @@ def _coefficients(chosen: list[str], names: list[str], what: str) -> Array:
                 problem = "contains an ambiguous name"
                 remedy = f"{count} coefficients have it: pass rows such as np.eye({len(names)})."
             raise ValueError(
-                f"{what} {problem}: expected names out of region.names, {listed(names)}, given "
+                f"{what} {problem}: expected names from region.names, {listed(names)}, given "
                 f"{name!r}. {remedy}"
             )
     return np.eye(len(names))[[names.index(name) for name in chosen]]

@@ -62,7 +62,7 @@ def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
     for name, step in transformers.steps:
         if step is None or step == "passthrough":
             continue
-        if not isinstance(step, FrozenEstimator):  # that was fitted before, and the region says so
+        if not isinstance(step, FrozenEstimator):  # fitted before; the region says so
             try:
                 step.fit(features)
             except Exception as error:
