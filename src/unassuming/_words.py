@@ -1,4 +1,4 @@
-"""Estimators, parameters and labels as a reader knows them."""
+"""Estimators, parameters and labels as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def with_plain_numbers(estimator: Any) -> Any:
-    """Return a copy whose parameters are Python's numbers, as in a file, instead of NumPy's."""
+    """Return a copy in which Python's numbers replace NumPy's scalars, as in a file."""
     copy = deepcopy(estimator)
     parameters = copy.get_params() if hasattr(copy, "get_params") else {}
     scalars = {n: v for n, v in parameters.items() if isinstance(v, np.generic)}
@@ -18,8 +18,8 @@ def with_plain_numbers(estimator: Any) -> Any:
 
 
 def shown(estimator: Any) -> str:
-    """Return an estimator in one line; functions by their names, without addresses in memory."""
-    if isinstance(estimator, np.generic):  # or a parameter of one
+    """Return an estimator, or a parameter, in one line; functions by name, without addresses."""
+    if isinstance(estimator, np.generic):
         estimator = estimator.item()
     text = " ".join(repr(estimator).split())
     text = re.sub(r"<(?:function|built-in function) (\S+)(?: at 0x[0-9a-fA-F]+)?>", r"\1", text)
@@ -27,6 +27,6 @@ def shown(estimator: Any) -> str:
 
 
 def spoken(label: Any) -> str:
-    """Name a class as the user wrote it: text in quotes, numbers plainly."""
+    """Return a label as the user wrote it: text in quotes, numbers without."""
     plain = label.item() if isinstance(label, np.generic) else label
     return f"{plain:g}" if isinstance(plain, float) else repr(plain)

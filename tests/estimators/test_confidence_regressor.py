@@ -443,7 +443,7 @@ def test_what_a_pipeline_around_it_does_is_told(cls):
         ),
         ({"level": 0.123}, ValueError, "nearest admissible levels are 0.12 and 0.13"),
         ({"noise": "gaussian"}, ValueError, "not a known assumption"),
-        ({"random_state": "x"}, ValueError, "no source of randomness"),
+        ({"random_state": "x"}, ValueError, "not a valid seed"),
     ],
 )
 def test_errors_come_at_fit(options, error, message):

@@ -118,7 +118,7 @@ DATA = [
     (
         "two columns of one name",
         lambda: region_of(inputs=pd.DataFrame(np.c_[X, X], columns=["a", "b", "c", "b"])),
-        "^X has columns of the same name: expected a name of its own .*given 'b' 2 times. Rename",
+        "^X has columns of the same name: expected a different name .*given 'b' 2 times. Rename",
     ),
     (
         "NaN in y",
@@ -175,15 +175,15 @@ DATA = [
     (
         "a vector as X",
         lambda: region_of(inputs=X[:, 0]),
-        r"^X is no table: expected two dimensions.*given shape \(12,\).*X\.reshape\(-1, 1\)",
+        r"^X is not a table: expected two dimensions.*given shape \(12,\).*X\.reshape\(-1, 1\)",
     ),
     (
         "no columns",
         lambda: region_of(inputs=X[:, :0]),
         r"at least one feature, given shape \(12, 0",
     ),
-    ("no X", lambda: region_of(inputs=None), "^X is no table: expected an array .*given None"),
-    ("a number as X", lambda: region_of(inputs=np.float64(3)), "^X is no table: expected an array"),
+    ("no X", lambda: region_of(inputs=None), "^X is not a table: expected an array .*given None"),
+    ("a number as X", lambda: region_of(inputs=np.float64(3)), "^X is not a table: expected an "),
 ]
 
 
@@ -549,17 +549,17 @@ OPTIONS = [
     (
         "random_state",
         lambda: region_of(random_state="x"),
-        "^random_state is no source of randomness: expected a non-negative integer, .*given 'x'",
+        "^random_state is not a valid seed: expected a non-negative integer, .*given 'x'",
     ),
     (
         "negative seed",
         lambda: region_of(random_state=-1),
-        "^random_state is no source of randomness: expected a non-negative integer, .*given -1",
+        "^random_state is not a valid seed: expected a non-negative integer, .*given -1",
     ),
     (
         "fractional seed",
         lambda: region_of(random_state=1.5),
-        "^random_state is no source of randomness: expected a non-negative integer, .*given 1.5",
+        "^random_state is not a valid seed: expected a non-negative integer, .*given 1.5",
     ),
 ]
 

@@ -193,7 +193,7 @@ def test_a_band_keeps_what_was_asked():
     ("inputs", "said"),
     [
         (np.ones((3, 5)), "X has the wrong number of features: expected 2, as in the data"),
-        (np.ones(2), "X is no table"),
+        (np.ones(2), "X is not a table"),
         (np.array([[1.0, np.nan]]), "X has missing or infinite values"),
         (np.array([["a", "b"]]), "X is not numeric"),
     ],

@@ -39,13 +39,13 @@ def test_columns_in_another_order_are_refused_with_the_order(model, library):
 
 
 def test_columns_of_other_names_are_refused():
-    with pytest.raises(ValueError, match=r"other columns .*given \['BMI', 'bp', 'age'\]\. Rename"):
+    with pytest.raises(ValueError, match=r"different columns .*\['BMI', 'bp', 'age'\]\. Rename"):
         region_of(Ridge()).band(FRAME.rename(columns={"bmi": "BMI"}))
 
 
 def test_more_columns_than_the_data_are_told_which_to_pass():
     wide = FRAME.assign(sex=1.0)
-    with pytest.raises(ValueError, match=r"other columns .*Pass X\[\['bmi', 'bp', 'age'\]\]"):
+    with pytest.raises(ValueError, match=r"different columns .*Pass X\[\['bmi', 'bp', 'age'\]\]"):
         region_of(Ridge()).band(wide)
     assert len(region_of(Ridge()).band(wide[["bmi", "bp", "age"]])) == 25
 

@@ -141,7 +141,7 @@ def test_the_global_generator_of_numpy_is_neither_read_nor_moved():
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "seed", [1, 2]])
 def test_no_other_source_of_randomness_is_accepted(wrong):
-    with pytest.raises(ValueError, match="random_state is no source of randomness"):
+    with pytest.raises(ValueError, match="random_state is not a valid seed"):
         build("Ridge", random_state=wrong)
 
 

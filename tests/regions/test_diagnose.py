@@ -224,7 +224,7 @@ def test_tests_of_kernels_look_at_the_smooth_fit_of_generalised_cross_validation
             fits.append(y - S @ y)
     best = fits[int(np.argmin(scores))]
     assert np.linalg.norm(diagnosis.tested - best) <= 0.1 * np.linalg.norm(best)
-    assert "dependence between neighbours may pass for a truth that bends" in diagnosis.caveat
+    assert "Dependence between neighbours may pass for a truth that bends" in diagnosis.caveat
 
 
 def test_a_model_that_is_not_linear_is_tested_at_its_estimate():
@@ -232,7 +232,7 @@ def test_a_model_that_is_not_linear_is_tested_at_its_estimate():
     model = LogisticRegression()
     diagnosis = ua.confidence_region(model, inputs, labels, random_state=0).diagnose()
     np.testing.assert_array_equal(diagnosis.tested, diagnosis.residuals)
-    assert "The tests look at the residuals of the estimate" in diagnosis.caveat
+    assert "The tests use the residuals of the estimate" in diagnosis.caveat
 
 
 def test_p_values_are_exact_for_the_noise_itself():
@@ -261,7 +261,7 @@ def test_it_lists_what_the_guarantee_rests_on():
 def test_it_prints_as_sentences_with_the_caveat():
     text = " ".join(str(diagnose(GOOD)).split())
     assert "Residuals are not the noise" in text
-    assert "a large one is no proof" in text
+    assert "a large one proves nothing" in text
     assert "each symmetric about zero" in text
     assert "with probability exactly 1 - q/100" in text
     assert max(map(len, str(diagnose(GOOD)).splitlines())) <= 100

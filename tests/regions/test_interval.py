@@ -264,7 +264,7 @@ def test_printing_tells_level_status_and_every_bound():
         (np.ones((4, 3)), "shape \\(4, 3\\)"),
         (np.ones((1, 1, 4)), "functionals has the wrong shape"),
         ([1.0, np.nan, 0.0, 0.0], "functionals has missing or infinite values"),
-        (["a", "b", "c", "d"], "functionals names no coefficient"),
+        (["a", "b", "c", "d"], "functionals contains an unknown name"),
         ([["a", "b", "c", "d"]], "functionals is not numeric"),
     ],
 )

@@ -191,7 +191,7 @@ def test_permutations_with_an_intercept_have_no_ball():
 @pytest.mark.parametrize("name", ["size", "thinning"])
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])
 def test_counts_that_are_none_are_refused(plane, name, value):
-    with pytest.raises(ValueError, match=f"{name} is no count"):
+    with pytest.raises(ValueError, match=f"{name} is not a count"):
         plane.sample(**{"size": 5, name: value})
 
 
@@ -242,10 +242,10 @@ def test_smooth_regions_have_no_faces_to_visit():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"size": -1}, "size is no count"),
-        ({"size": 2.5}, "size is no count"),
-        ({"thinning": 0}, "thinning is no count"),
-        ({"random_state": "a"}, "random_state is no source of randomness"),
+        ({"size": -1}, "size is not a count"),
+        ({"size": 2.5}, "size is not a count"),
+        ({"thinning": 0}, "thinning is not a count"),
+        ({"random_state": "a"}, "random_state is not a valid seed"),
         ({"norm_bound": -3.0}, "norm_bound is out of range"),
     ],
 )

@@ -38,13 +38,13 @@ def test_coefficients_may_be_named():
 
 
 def test_a_name_that_is_none_is_told_those_there_are():
-    with pytest.raises(ValueError, match=r"no coefficient: .*'intercept', 'bmi'.*given 'sex'\."):
+    with pytest.raises(ValueError, match=r"unknown name: .*'intercept', 'bmi'.*given 'sex'\."):
         region_of(inputs=FRAME).interval(["bmi", "sex"])
 
 
 def test_a_name_of_two_coefficients_is_refused():
     twice = FRAME.set_axis(["intercept", "bmi", "age"], axis=1)
-    with pytest.raises(ValueError, match="several coefficients at once"):
+    with pytest.raises(ValueError, match=r"ambiguous name.*2 coefficients have it"):
         region_of(inputs=twice).interval("intercept")
     assert region_of(inputs=twice).interval("age").names == ("age",)
 
@@ -71,7 +71,7 @@ def test_other_functionals_are_told_of_rows_and_of_names(functionals):
     [(X[0], "X.reshape(1, -1)"), (X[0], "X.reshape(-1, 1)"), (FRAME.iloc[0], "X.iloc[[0]]")],
 )
 def test_a_single_row_is_told_how_to_become_a_table(inputs, remedy):
-    with pytest.raises(ValueError, match="X is no table") as caught:
+    with pytest.raises(ValueError, match="X is not a table") as caught:
         region_of(inputs=FRAME).band(inputs)
     assert remedy in str(caught.value)
     assert len(region_of(inputs=FRAME).band(FRAME.iloc[[0]])) == 1
@@ -87,7 +87,7 @@ def test_a_band_needs_an_input(inputs):
 def test_inner_is_true_or_false(inner):
     region = region_of()
     for ask in (lambda: region.band(X, inner=inner), lambda: region.interval(inner=inner)):
-        with pytest.raises(ValueError, match="inner is neither true nor false"):
+        with pytest.raises(ValueError, match="inner is not a boolean"):
             ask()
     assert region.interval(inner=np.False_).witnesses is None
 
@@ -97,7 +97,7 @@ def test_inner_is_true_or_false(inner):
 
 @pytest.mark.parametrize("model", [Ridge(), Lasso()], ids=repr)
 def test_a_direction_of_zeros_is_refused(model):
-    with pytest.raises(ValueError, match=r"^directions .*leads nowhere.*given 4 zeros"):
+    with pytest.raises(ValueError, match=r"^directions .*zero direction.*given 4 zeros"):
         region_of(model).reach(np.array([[1.0, 0, 0, 0], [0, 0, 0, 0]]))
 
 
@@ -243,16 +243,16 @@ def test_lines_may_be_named(model):
     assert region.reach("bp") == region.reach(bp)
     np.testing.assert_array_equal(region.reach(["bp", "age"]), region.reach(np.eye(4)[2:]))
     np.testing.assert_array_equal(region.crossings("bp"), region.crossings(bp))
-    with pytest.raises(ValueError, match=r"direction names no coefficient.*given 'sex'"):
+    with pytest.raises(ValueError, match=r"direction contains an unknown name.*given 'sex'"):
         region.crossings("sex")
-    with pytest.raises(ValueError, match=r"directions names no coefficient.*given 'sex'"):
+    with pytest.raises(ValueError, match=r"directions contains an unknown name.*given 'sex'"):
         region.reach(["bp", "sex"])
 
 
 @pytest.mark.parametrize("model", [Ridge(), Lasso(0.1)], ids=["ridge", "LASSO"])
 def test_a_direction_that_leads_nowhere_is_refused_by_crossings_too(model):
     for ask in (region_of(model).crossings, region_of(model).reach):
-        with pytest.raises(ValueError, match="leads nowhere"):
+        with pytest.raises(ValueError, match="zero direction"):
             ask(np.zeros(4))
 
 

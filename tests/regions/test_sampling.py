@@ -244,5 +244,5 @@ def test_empty_regions_are_refused(monkeypatch):
 
 @pytest.mark.parametrize("thinning", [0, -1, 2.5, "a", True])
 def test_thinning_is_a_count(plane, thinning):
-    with pytest.raises(ValueError, match="thinning is no count"):
+    with pytest.raises(ValueError, match="thinning is not a count"):
         plane.sample(3, 0.9, random_state=0, thinning=thinning)

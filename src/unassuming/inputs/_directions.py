@@ -1,4 +1,4 @@
-"""Directions, origins of lines and functionals, checked."""
+"""Directions, origins of lines and linear functionals, by numbers or by names of coefficients."""
 
 from __future__ import annotations
 
@@ -7,55 +7,48 @@ from typing import Any
 
 import numpy as np
 
-from unassuming._errors import complaint
 from unassuming._typing import Array
-from unassuming.inputs._data import as_finite, check_columns, column_names
-
-_ORDER = "Pass finite numbers in the order of region.names."
-
-
-def _as_vectors(vectors: Any, name: str, d: int) -> tuple[Array, bool]:
-    """Return directions of d numbers as rows, and whether there was but one."""
-    v = _as_rows(vectors, name, d, "rows of", _ORDER)
-    idle = ~v.any(axis=-1)
-    if idle.any():
-        raise ValueError(
-            f"{name} has a direction that leads nowhere: expected a number other than 0 in every "
-            f"direction, given {d} zeros. Pass directions along which some coefficient changes."
-        )
-    return np.atleast_2d(v), v.ndim == 1
+from unassuming.inputs._arrays import as_finite
+from unassuming.inputs._tables import check_columns, column_names, listed
 
 
-def as_directions(
-    directions: Any, names: list[str], what: str = "directions"
-) -> tuple[Array, bool]:
-    """Return directions as rows; a name stands for that coefficient, alone."""
-    chosen = _as_names(directions)
-    if chosen is None:
-        return _as_vectors(directions, what, len(names))
-    rows = np.eye(len(names))[[_place(name, names, what) for name in chosen]]
-    return rows, isinstance(directions, str)
+def as_points(points: Any, name: str, d: int) -> tuple[Array, bool]:
+    """Return coefficient vectors or functionals as rows, and whether a single one was passed."""
+    return _as_rows(points, name, d, "Pass finite numbers in the order of region.names.")
 
 
 def as_vector(vector: Any, name: str, d: int) -> Array:
     """Return a single vector of d numbers as a row, (1, d)."""
-    v = np.atleast_2d(_as_rows(vector, name, d, "one vector of", _ORDER))
+    v, _ = as_points(vector, name, d)
     if len(v) != 1:
         raise ValueError(
-            f"{name} is not a single one: expected one vector of {d} numbers, given shape "
+            f"{name} is not a single vector: expected one vector of {d} numbers, given shape "
             f"{np.shape(vector)}. Ask for one line at a time."
         )
     return v
 
 
-def as_points(points: Any, name: str, d: int) -> tuple[Array, bool]:
-    """Return coefficient vectors or linear functionals as rows, and whether there was but one."""
-    v = _as_rows(points, name, d, "rows of", _ORDER)
-    return np.atleast_2d(v), v.ndim == 1
+def as_directions(
+    directions: Any, names: list[str], what: str = "directions"
+) -> tuple[Array, bool]:
+    """Return directions as rows, and whether a single one was passed.
+
+    The name of a coefficient stands for the direction in which it alone changes.
+    """
+    chosen = _as_names(directions)
+    if chosen is not None:
+        return _coefficients(chosen, names, what), isinstance(directions, str)
+    v, single = as_points(directions, what, len(names))
+    if not v.any(axis=1).all():
+        raise ValueError(
+            f"{what} contains a zero direction: expected a number other than 0 in every direction, "
+            f"given {len(names)} zeros. Pass directions along which some coefficient changes."
+        )
+    return v, single
 
 
 def as_functionals(functionals: Any, names: list[str]) -> tuple[Array, tuple[str, ...]]:
-    """Return linear functionals as rows, (N, d), and what they are called.
+    """Return linear functionals as rows, (N, d), and their names.
 
     None stands for every coefficient, and the name of a coefficient for that coefficient.
     """
@@ -64,29 +57,27 @@ def as_functionals(functionals: Any, names: list[str]) -> tuple[Array, tuple[str
         return np.eye(d), tuple(names)
     chosen = _as_names(functionals)
     if chosen is not None:
-        return np.eye(d)[[_place(name, names, "functionals") for name in chosen]], tuple(chosen)
+        return _coefficients(chosen, names, "functionals"), tuple(chosen)
     if all(isinstance(label, str) for label in column_names(functionals) or ()):
         check_columns(functionals, names, "functionals")
-    remedy = (
-        f"Pass rows such as those of np.eye({d}), in the order of region.names, or those names."
-    )
-    g = np.atleast_2d(_as_rows(functionals, "functionals", d, "rows of", remedy))
+    remedy = f"Pass rows such as np.eye({d}), in the order of region.names, or those names."
+    g, _ = _as_rows(functionals, "functionals", d, remedy)
     return g, tuple(f"g{j}" for j in range(len(g)))
 
 
-def _as_rows(vectors: Any, name: str, d: int, shape: str, remedy: str) -> Array:
-    """Return an array of shape (d,) or (N, d), N >= 1."""
+def _as_rows(vectors: Any, name: str, d: int, remedy: str) -> tuple[Array, bool]:
+    """Return an array of shape (N, d), N >= 1, and whether a single vector was passed."""
     v = as_finite(vectors, name, remedy)
     if v.ndim not in (1, 2) or v.shape[-1] != d or not len(v):
         raise ValueError(
-            f"{name} has the wrong shape: expected {shape} {d} numbers, one for each coefficient, "
+            f"{name} has the wrong shape: expected rows of {d} numbers, one for each coefficient, "
             f"given shape {v.shape}. {remedy}"
         )
-    return v
+    return np.atleast_2d(v), v.ndim == 1
 
 
 def _as_names(functionals: Any) -> list[str] | None:
-    """Return names of coefficients, if that is what was passed."""
+    """Return names of coefficients; None if something else was passed."""
     if isinstance(functionals, str):
         return [functionals]
     table = isinstance(functionals, Mapping) or getattr(functionals, "ndim", 1) != 1
@@ -97,20 +88,18 @@ def _as_names(functionals: Any) -> list[str] | None:
     return None
 
 
-def _place(name: str, names: list[str], what: str) -> int:
-    """Return the position of a coefficient."""
-    count = names.count(name)
-    if count != 1:
-        shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-        raise ValueError(
-            complaint(
-                what,
-                "names several coefficients at once" if count else "names no coefficient",
-                f"names out of region.names, [{shown}]",
-                repr(name),
-                f"Pass rows such as those of np.eye({len(names)})."
-                if count
-                else "Pass one of them, several, or rows of numbers.",
+def _coefficients(chosen: list[str], names: list[str], what: str) -> Array:
+    """Return the rows of the identity matrix that belong to these names."""
+    for name in chosen:
+        count = names.count(name)
+        if count != 1:
+            problem = "contains an unknown name"
+            remedy = "Pass one of these names, several, or rows of numbers."
+            if count:
+                problem = "contains an ambiguous name"
+                remedy = f"{count} coefficients have it: pass rows such as np.eye({len(names)})."
+            raise ValueError(
+                f"{what} {problem}: expected names from region.names, {listed(names)}, given "
+                f"{name!r}. {remedy}"
             )
-        )
-    return names.index(name)
+    return np.eye(len(names))[[names.index(name) for name in chosen]]

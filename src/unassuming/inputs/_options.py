@@ -1,11 +1,14 @@
-"""Options of a region, checked by themselves: before the data are touched, or hours are spent."""
+"""Options, checked before anything is computed: those of a region, then those of its methods."""
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
+from unassuming.inputs._seeds import as_seed
 from unassuming.noise import Noise, as_noise
 from unassuming.ranking import check_m, check_ties
 
@@ -25,7 +28,7 @@ def check_options(
     weighting: Any = None,
     ties: str = "random",
 ) -> Noise:
-    """Raise what can be told of the options alone; return the assumption on the noise."""
+    """Check the options that do not depend on the data; return the assumption on the noise."""
     if not (isinstance(m, str) and m == "group"):
         check_m(m)
     check_ties(ties)
@@ -34,6 +37,52 @@ def check_options(
             f"weighting is unknown: expected {', '.join(map(repr, _WEIGHTINGS))} or a matrix, "
             f"given {weighting!r}. Leave it out for the default."
         )
-    return as_noise(
-        noise if noise is not None else ("labels" if is_label_model(model) else "symmetric")
-    )
+    if noise is None:
+        noise = "labels" if is_label_model(model) else "symmetric"
+    return as_noise(noise)
+
+
+def check_norm_bound(norm_bound: Any) -> None:
+    """Refuse anything but None and a positive finite number."""
+    if norm_bound is None:
+        return
+    number = isinstance(norm_bound, Real) and not isinstance(norm_bound, bool)
+    if not number or not np.isfinite(norm_bound) or norm_bound <= 0:
+        raise ValueError(
+            f"norm_bound is out of range: expected one finite number > 0, given {norm_bound!r}. "
+            "Pass an upper bound on the norm that you are ready to assume."
+        )
+
+
+def check_inner(inner: object) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(inner, (bool, np.bool_)):
+        raise ValueError(
+            f"inner is not a boolean: expected True or False, given {inner!r}. Pass inner=True for "
+            "bounds that members attain."
+        )
+
+
+def check_target(target: Any) -> None:
+    """Refuse an unknown target of a band; None stands for the default."""
+    if target not in (None, "representation", "function"):
+        raise ValueError(
+            f"target is unknown: expected 'representation' or 'function', given {target!r}. Leave "
+            "it out for the default."
+        )
+
+
+def check_sampling(size: Any, thinning: Any, random_state: Any) -> None:
+    """Refuse invalid arguments of ``sample``."""
+    _check_count("size", size, "Pass e.g. size=1000.")
+    if thinning is not None:
+        _check_count("thinning", thinning, "Leave it out for the default.")
+    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        as_seed(random_state)  # a generator would advance
+
+
+def _check_count(name: str, value: Any, remedy: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(
+            f"{name} is not a count: expected an integer >= 1, given {value!r}. {remedy}"
+        )

@@ -1,9 +1,9 @@
-"""Take a pipeline apart: transformers fitted without y, and the model at its end."""
+"""The parts of a pipeline: transformers, fitted without y, and the model at its end."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -11,8 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 
+@final
 class SupervisedTransformer(TypeError):
-    """A transformer of the pipeline asks for y."""
+    """A transformer of the pipeline needs y."""
 
 
 def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
@@ -32,59 +33,52 @@ def split_pipeline(estimator: Any) -> tuple[Pipeline | None, Any]:
 
 
 def seed_unset(estimator: BaseEstimator, rng: np.random.Generator) -> None:
-    """Seed every part of a cloned estimator that draws at random and has no seed of its own.
+    """Seed every part of a cloned estimator that draws at random and has no seed yet.
 
-    Splitters such as KFold(shuffle=True) are no estimators: their seed is an attribute.
+    Splitters such as KFold(shuffle=True) are not estimators: their seed is an attribute.
     """
     for name, value in sorted(estimator.get_params().items()):
         if value is None and (name == "random_state" or name.endswith("__random_state")):
             estimator.set_params(**{name: int(rng.integers(2**31 - 1))})
-        elif not hasattr(value, "get_params") and _attributes(value).get("random_state", 0) is None:
-            value.random_state = int(rng.integers(2**31 - 1))
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    return getattr(value, "__dict__", {})
+        elif not hasattr(value, "get_params"):
+            attributes = getattr(value, "__dict__", {})
+            if attributes.get("random_state", 0) is None:
+                value.random_state = int(rng.integers(2**31 - 1))
 
 
 def frozen_steps(estimator: Any) -> list[str]:
     """Return the names of the steps that were fitted before, at any depth of a pipeline."""
-    if not isinstance(estimator, Pipeline):
-        return []
-    return [
-        name for name, step in estimator.get_params().items() if isinstance(step, FrozenEstimator)
-    ]
+    steps = estimator.get_params() if isinstance(estimator, Pipeline) else {}
+    return [name for name, step in steps.items() if isinstance(step, FrozenEstimator)]
 
 
 def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
     """Fit the transformers on X alone and return the features.
 
-    A transformer that fails without y but works with it is supervised, and refused; signatures and
-    tags do not tell (SelectKBest declares y optional).
+    A transformer that fails without y but works with it is supervised, and refused. Signatures and
+    tags cannot decide this: SelectKBest declares y optional.
     """
     features = X
     for name, step in transformers.steps:
         if step is None or step == "passthrough":
             continue
-        if isinstance(step, FrozenEstimator):  # fitted before; the region says on what it rests
-            features = step.transform(features)
-            continue
-        try:
-            step.fit(features)
-        except Exception as error:
-            raise _diagnosis(name, step, features, y) from error
+        if not isinstance(step, FrozenEstimator):  # fitted before; the region says so
+            try:
+                step.fit(features)
+            except Exception as error:
+                raise _diagnosis(name, step, features, y) from error
         features = step.transform(features)
     return features
 
 
 def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any) -> Exception:
-    """Say why a transformer could not be fitted without y: by trying it with y."""
+    """Return the error of a transformer that could not be fitted without y, by trying it with y."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             clone(step).fit(X, y)
     except Exception as error:
-        return error  # it fails for a reason of its own
+        return error  # y makes no difference
     return SupervisedTransformer(
         f"the transformer {name!r} needs y to be fitted, which voids the guarantee: expected "
         f"transformers that are fitted to the inputs alone, given {type(step).__name__}. Remove "

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def as_seed(random_state: Any) -> int:
-    """Return an integer seed; for None fresh entropy, so that the region can be built again."""
+    """Return an integer seed; None gives fresh entropy, which the region stores."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(2, np.uint64)[0])
     if isinstance(random_state, np.random.Generator):
@@ -19,12 +19,12 @@ def as_seed(random_state: Any) -> int:
     if integer and random_state >= 0:
         return int(random_state)
     raise ValueError(
-        "random_state is no source of randomness: expected a non-negative integer, a numpy "
-        f"Generator or RandomState, or None, given {random_state!r}. Pass e.g. random_state=0."
+        "random_state is not a valid seed: expected a non-negative integer, a numpy Generator or "
+        f"RandomState, or None, given {random_state!r}. Pass e.g. random_state=0."
     )
 
 
 def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
-    """Return independent generators: for the transformations, the tie order, random features."""
-    first, second, third = np.random.SeedSequence(seed).spawn(3)
-    return np.random.default_rng(first), np.random.default_rng(second), np.random.default_rng(third)
+    """Return independent generators for the transformations, the tie order and random features."""
+    first, second, third = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
+    return first, second, third

@@ -20,11 +20,11 @@ Weighting = str | ArrayLike
 
 
 class Objective(ABC):
-    """An objective whose (sub)gradient sees the outputs through the residuals only.
+    """An objective whose (sub)gradient depends on the outputs through the residuals only.
 
-    A subclass supplies `residuals` and `gradient`; that is enough for exact tests and membership.
-    The gradient must be a function of (coefficients, residuals) and of the inputs, never of y in
-    another way: this is what makes the ranks uniform (docs/theory.md 2).
+    A subclass supplies `residuals` and `gradient`, which is enough for exact tests and membership.
+    The gradient must be a function of coefficients, residuals and inputs, and not otherwise of y:
+    this makes the ranks uniform (docs/theory.md 2).
 
     Parameters
     ----------
@@ -40,14 +40,11 @@ class Objective(ABC):
     design : Design or None
         The features or the kernel, if fitted values are a linear map of the coefficients.
     default_weighting : str
-        The weighting Ψ used when none is asked for.
+        The weighting Ψ used by default.
     labels_only : bool
-        True if the objective makes sense for labels ±1 alone, with no other noise than theirs.
+        True if the objective is for labels ±1 and their noise only.
     spanned : str
-        What the span of the features has to contain, if it is not the noise-free outputs.
-    sign_blind : bool
-        True if Z(a, -r) = Z(a, r) for every candidate, as without a penalty. A group that is
-        enumerated is then taken modulo ±I.
+        The function that the features have to span, if it is not that of the noise-free outputs.
 
     Examples
     --------
@@ -68,9 +65,7 @@ class Objective(ABC):
     spanned: ClassVar[str] = ""
 
     def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
-        self.y = y
-        self.n = len(y)
-        self.d = d
+        self.y, self.n, self.d = y, len(y), d
         self.names = [f"a{j}" for j in range(d)] if names is None else list(names)
 
     @abstractmethod
@@ -82,7 +77,7 @@ class Objective(ABC):
         """Return the (sub)gradient with respect to the coefficients, given the residuals.
 
         ``coefficients`` has shape (N, d); ``residuals`` has shape (N, ..., n), several residual
-        vectors for each candidate. Returns (N, ..., k).
+        vectors for each candidate. The result has shape (N, ..., k).
         """
 
     def fitted(self, coefficients: Array) -> Array:
@@ -90,7 +85,7 @@ class Objective(ABC):
         return self.y - self.residuals(coefficients)
 
     def response(self, g: Array) -> Array:
-        """Return the value of the function where the linear part is g, increasing in g."""
+        """Return the value of the function at which the linear part is g; it increases in g."""
         return g
 
     def residual_error(self, coefficients: Array, residuals: Array) -> Array:
@@ -103,29 +98,29 @@ class Objective(ABC):
 
     @property
     def sign_blind(self) -> bool:
-        """Whether flipping all residuals never changes a statistic."""
+        """Whether Z(a, -r) = Z(a, r), as without a penalty; a group is then taken modulo ±I."""
         return False
 
     def kinks(self) -> Kinks | None:
-        """Return where the gradient changes its form; None if that is not known.
+        """Return where the gradient changes its form; None if that is unknown.
 
-        The regions of objectives that tell have exact crossings with lines.
+        If an objective declares its kinks, the crossings of its region with lines are exact.
         """
         return None
 
     def estimate(self) -> Array:
         """Return the minimiser, with a gradient that is zero to rounding, shape (d,)."""
         raise NotAvailable(
-            f"{type(self).__name__} does not say where its minimum is: a point estimate needs the "
-            "method estimate(). Define it, or pass candidates of your own."
+            f"{type(self).__name__} has no point estimate: it needs the method estimate(). Define "
+            "it, or pass candidates."
         )
 
     def standardised(self) -> Objective | None:
-        """Return the objective on standardised features; None if it does not offer that."""
+        """Return the objective on standardised features; None if that is not available."""
         return None
 
     def coefficients(self, values: Array) -> Array:
-        """Return the coefficients that stand for fitted values, (N, n) -> (N, d)."""
+        """Return the coefficients of fitted ``values``, (N, n) -> (N, d)."""
         raise NotAvailable(
             f"{type(self).__name__} has no rule from fitted values to coefficients: a callable "
             "candidate needs the method coefficients(values). Define it, or pass a coefficient "
@@ -134,11 +129,11 @@ class Objective(ABC):
 
     def score(self, weighting: Weighting) -> Score:
         """Return the weighted gradient Ψ ḡ for that weighting."""
-        if isinstance(weighting, str):
-            if weighting == "identity":
-                return GradientScore(self.gradient, None)
-            raise self._refused_weighting(weighting, "'identity' or a matrix")
-        return GradientScore(self.gradient, as_weighting_matrix(weighting, None))
+        if not isinstance(weighting, str):
+            return GradientScore(self.gradient, as_weighting_matrix(weighting, None))
+        if weighting == "identity":
+            return GradientScore(self.gradient, None)
+        raise self._refused_weighting(weighting, "'identity' or a matrix")
 
     def _refused_weighting(self, weighting: str, expected: str, why: str = "") -> ValueError:
         return ValueError(
@@ -168,15 +163,15 @@ def as_weighting_matrix(weighting: ArrayLike, columns: int | None) -> Array:
     except (TypeError, ValueError):
         psi = np.full((), np.nan)
     if psi.ndim != 2 or not np.isfinite(psi).all():
+        given = "" if np.isfinite(psi).all() else ", not all finite numbers"
         raise ValueError(
             "weighting must be a name or a finite matrix, given an array of shape "
-            f"{np.shape(weighting)}{'' if np.isfinite(psi).all() else ', not all finite numbers'}"
-            ". Pass one row for each weighted component of the gradient."
+            f"{np.shape(weighting)}{given}. Pass one column for each component of the gradient."
         )
     if not psi.any():
         raise ValueError(
-            "weighting is zero: expected a matrix with which the gradient can be seen, given only "
-            "zeros. Leave it out for the default."
+            "weighting is zero: expected a matrix with non-zero entries, given only zeros. Leave "
+            "it out for the default."
         )
     if columns is not None and psi.shape[1] != columns:
         raise ValueError(

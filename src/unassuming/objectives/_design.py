@@ -8,27 +8,28 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import null_space, svd
+from scipy.linalg import null_space
 
-from unassuming._rounding import rank_cut
 from unassuming._typing import Array, IntArray
 from unassuming.objectives._norm_ball import BallCoordinates
 from unassuming.objectives._whitening import Whitening
 
 
 class Design(ABC):
-    """Φ, the penalty matrix P that goes with it, and the whitening of both.
+    """Φ, its penalty matrix P, and the whitening of both.
 
     Attributes
     ----------
     matrix : array of shape (n, d)
         Φ, with a leading column of ones if there is an intercept.
     intercept : bool
-        Whether that column is there. It is never penalised.
+        Whether there is such a column. It is never penalised.
     names : list of str
         Names of the coefficients.
     rounding : float
-        The relative error that Φ comes with; zero where its rows are those of the data.
+        Relative error of Φ; zero if its rows are those of the data.
+    one : array of shape (n,)
+        The fitted values of a constant.
 
     Examples
     --------
@@ -44,11 +45,20 @@ class Design(ABC):
     intercept: bool
     names: list[str]
     rounding: float = 0.0
-    one: Array  # (n,): the fitted values of a constant
+    one: Array
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.matrix)
 
     @abstractmethod
     def rows(self, X: Array) -> Array:
         """Return the rows of Φ at inputs X (N, p), shape (N, d)."""
+
+    def _with_ones(self, columns: Array) -> Array:
+        """Return [1, columns] if there is an intercept."""
+        return np.column_stack([np.ones(len(columns)), columns]) if self.intercept else columns
 
     @abstractmethod
     def penalty_matrix(self) -> Array:
@@ -62,69 +72,12 @@ class Design(ABC):
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Return the minimiser of the quadratic objective, shape (d,)."""
 
-    def gram_root(self) -> Array:
-        """Return ``|K|^{1/2}``, as a weighting of the gradient in the coefficients."""
-        raise ValueError(
-            "weighting 'gram' needs a kernel: expected 'identity', 'hessian' or a matrix for a "
-            "model that is linear in features, given 'gram'. Leave it out for the default."
-        )
-
+    @abstractmethod
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients of least norm whose fitted values come closest, (N, n) -> (N, d).
 
         This rule from values to coefficients uses the inputs only, which keeps tests exact.
         """
-        u, s, vt = self._decomposition
-        return ((values @ u) / s) @ vt
-
-    @cached_property
-    def _decomposition(self) -> tuple[Array, Array, Array]:
-        """The singular value decomposition of Φ, on its numerical range."""
-        u, s, vt = svd(self.matrix, full_matrices=False)
-        keep = s > rank_cut(self.matrix.shape) * s[0]
-        return u[:, keep], s[keep], vt[keep]
-
-    @property
-    @abstractmethod
-    def spans_everything(self) -> bool:
-        """Whether it is certain that every function has ideal coefficients at the inputs."""
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.matrix)
-
-    # What kernels add; features have the defaults.
-
-    @property
-    def full_rank(self) -> bool:
-        """Whether a kernel counts as having full rank at the distinct inputs."""
-        return False
-
-    @cached_property
-    def distinct(self) -> tuple[IntArray, IntArray]:
-        """The first row of each distinct input, and the number of the input of each row."""
-        every = np.arange(self.n)
-        return every, every
-
-    @property
-    def precomputed(self) -> bool:
-        """Whether only the kernel matrix is given, so that k(z, z) at new inputs is unknown."""
-        return False
-
-    @property
-    def unseen(self) -> int:
-        """Number of directions in the coefficients that change no fitted value."""
-        return int(self.matrix.shape[1] - np.linalg.matrix_rank(self.matrix))
-
-    def require_positive_semidefinite(self, method: str) -> None:
-        """Refuse a method that needs a norm where the penalty matrix does not define one."""
-        del method
-
-    def self_similarity(self, X: Array | None = None) -> Array | None:
-        """Return k(z, z) at inputs (the training inputs by default); None if it is not known."""
-        del X
-        return None
 
     @abstractmethod
     def gram(self) -> Array:
@@ -147,15 +100,57 @@ class Design(ABC):
         at inputs z; with ``function`` they are values of the function itself.
         """
 
+    @property
+    @abstractmethod
+    def spans_everything(self) -> bool:
+        """Whether every function certainly has ideal coefficients at the inputs."""
+
+    # Kernels override these defaults of features, or the other way round.
+
+    @property
+    def full_rank(self) -> bool:
+        """Whether a kernel counts as having full rank at the distinct inputs."""
+        return False
+
+    @cached_property
+    def distinct(self) -> tuple[IntArray, IntArray]:
+        """The first row of each distinct input, and the index of the input of each row."""
+        every = np.arange(self.n)
+        return every, every
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether only the kernel matrix is given, so that k(z, z) at new inputs is unknown."""
+        return False
+
+    @property
+    def unseen(self) -> int:
+        """Number of directions in the coefficients that change no fitted value."""
+        return int(self.matrix.shape[1] - np.linalg.matrix_rank(self.matrix))
+
     def probe_directions(self) -> Array:
         """Return directions along which regions often never end, besides single coefficients."""
         return np.asarray(null_space(self.matrix).T)
 
+    def require_positive_semidefinite(self, method: str) -> None:
+        """Refuse a method that needs a norm if the penalty matrix does not define one."""
+        del method
+
+    def self_similarity(self, X: Array | None = None) -> Array | None:
+        """Return k(z, z) at inputs X (the training inputs by default); None if it is unknown."""
+        return None
+
+    def gram_root(self) -> Array:
+        """Return ``|K|^{1/2}``, as a weighting of the gradient in the coefficients."""
+        raise ValueError(
+            "weighting 'gram' needs a kernel: expected 'identity', 'hessian' or a matrix for a "
+            "model that is linear in features, given 'gram'. Leave it out for the default."
+        )
+
     def standardised(self) -> Design | None:
-        """Return features of mean zero and variance one; None if there are none."""
+        """Return features of mean zero and variance one; None if that is impossible."""
         return None
 
     def rename(self, names: Sequence[Any]) -> bool:
-        """Give the coefficients the names of the columns, if they belong to columns."""
-        del names
+        """Give the coefficients the names of the columns; return whether they belong to columns."""
         return False

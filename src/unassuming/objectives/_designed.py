@@ -1,4 +1,4 @@
-"""Objectives on a design: L ρ(r) minus a subdifferential, for every method of the library."""
+"""Objectives on a design, whose gradient is a subdifferential minus L ρ(r)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,14 @@ class DesignedObjective(Objective):
     Parameters
     ----------
     design : Design
-        Φ, and what it penalises.
+        Φ and its penalty matrix.
     y : array of shape (n,)
 
     Examples
     --------
-    >>> from unassuming.objectives import FeatureDesign, LassoObjective
-    >>> design = FeatureDesign(np.array([[0.0], [1.0]]), intercept=True)
-    >>> y, nothing = np.array([1.0, 3.0]), np.zeros(2)
-    >>> objective: DesignedObjective = LassoObjective(design, y, 0.5, nothing)
-    >>> objective.residuals(np.array([1.0, 1.0]))
-    array([0., 1.])
+    >>> objective: DesignedObjective = region.objective
+    >>> objective.residuals(region.estimate).shape, objective.design.matrix.shape
+    ((50,), (50, 3))
     """
 
     design: Design
@@ -44,7 +41,7 @@ class DesignedObjective(Objective):
 
     @abstractmethod
     def pullback(self) -> Array | None:
-        """Return L, (k, n), from the loss in the fitted values to the coefficients."""
+        """Return L, shape (k, n); None is the identity."""
 
     @abstractmethod
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
@@ -55,7 +52,7 @@ class DesignedObjective(Objective):
         return r
 
     def fitted(self, coefficients: Array) -> Array:
-        """Return the fitted values, those of Φ a."""
+        """Return the fitted values, the response at Φ a."""
         return self.response(np.asarray(coefficients @ self.design.matrix.T))
 
     def residuals(self, coefficients: Array) -> Array:
@@ -72,17 +69,16 @@ class DesignedObjective(Objective):
         return np.asarray((4 * EPS * np.sqrt(self.d) + self.design.rounding) * size)
 
     def coefficients(self, values: Array) -> Array:
-        """Return the least-norm coefficients of fitted values."""
+        """Return the coefficients of least norm."""
         return self.design.coefficients(values)
 
     def gradient(self, coefficients: Array, residuals: Array) -> Array:
-        """Return the least-norm (sub)gradient, with several residual vectors for each candidate."""
+        """Return the (sub)gradient of least norm."""
         rho = self.influence(residuals)
         u = rho if self._pullback is None else rho @ self._pullback.T
         extra = (1,) * (u.ndim - coefficients.ndim)
-        lo, hi = (
-            side.reshape(len(side), *extra, -1) for side in self.subdifferential(coefficients)
-        )
+        box = self.subdifferential(coefficients)
+        lo, hi = (side.reshape(len(side), *extra, -1) for side in box)
         return np.clip(u, lo, hi) - u
 
     def score(self, weighting: Weighting) -> Score:

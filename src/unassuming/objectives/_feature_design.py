@@ -20,22 +20,17 @@ from unassuming.objectives._whitening import FeatureWhitening, Whitening
 class FeatureDesign(Design):
     """Primal: Φ = [1, X], P = diag(0, 1, ..., 1).
 
-    Attributes
+    Parameters
     ----------
     X : array of shape (n, p)
     intercept : bool
         Whether there is a column of ones.
-    names : list of str
-        Of the coefficients.
-    one : array of shape (n,)
-        The fitted values of a constant.
+    names : list of str, optional
+        Names of the features.
 
     Examples
     --------
     >>> design = FeatureDesign(np.array([[2.0], [5.0]]), intercept=True)
-    >>> design.matrix
-    array([[1., 2.],
-           [1., 5.]])
     >>> design.rows(np.array([[7.0]]))
     array([[1., 7.]])
     """
@@ -44,23 +39,20 @@ class FeatureDesign(Design):
 
     def __init__(self, X: Array, *, intercept: bool, names: list[str] | None = None) -> None:
         n, p = X.shape
-        self.X = X
-        self.one = np.ones(n)
-        self.intercept = intercept
-        self.matrix = np.column_stack([self.one, X]) if intercept else X
+        self.X, self.one, self.intercept = X, np.ones(n), intercept
+        self.matrix = self._with_ones(X)
         if not self.matrix.any():
             raise ValueError(
-                "X is zero throughout: expected at least one feature that is not, or an "
-                f"intercept, given {p} columns of zeros. Use fit_intercept=True, or other features."
+                "X is zero throughout: expected a feature other than zero, or an intercept, given "
+                f"{p} columns of zeros. Use fit_intercept=True, or other features."
             )
-        features = [f"x{j}" for j in range(p)] if names is None else list(names)
-        self.names = ["intercept", *features] if intercept else features
+        self.rename([f"x{j}" for j in range(p)] if names is None else names)
 
     @classmethod
     def of_columns(
         cls, matrix: Array, *, intercept: bool, names: list[str], rounding: float
     ) -> Self:
-        """Take Φ as it is; its first column holds the values of a constant, with an intercept."""
+        """Return the design with this Φ, whose first column is that of an intercept."""
         design = cls.__new__(cls)
         design.matrix, design.X = matrix, matrix[:, int(intercept) :]
         design.one = matrix[:, 0] if intercept else np.zeros(len(matrix))
@@ -74,7 +66,7 @@ class FeatureDesign(Design):
                 f"X has the wrong number of features: expected {self.X.shape[1]}, as in the data, "
                 f"given {X.shape[1]}. Pass the same columns."
             )
-        return np.column_stack([np.ones(len(X)), X]) if self.intercept else X
+        return self._with_ones(X)
 
     @cached_property
     def spans_everything(self) -> bool:
@@ -84,9 +76,7 @@ class FeatureDesign(Design):
     @property
     def penalised(self) -> Array:
         """One for each penalised coefficient, zero for the intercept."""
-        mask = np.ones(self.matrix.shape[1])
-        mask[: int(self.intercept)] = 0.0
-        return mask
+        return np.repeat([0.0, 1.0], [int(self.intercept), self.X.shape[1]])
 
     def penalty_matrix(self) -> Array:
         """Return diag(0, 1, ..., 1)."""
@@ -95,8 +85,8 @@ class FeatureDesign(Design):
     def whiten(self, w: Array, lam: float) -> Whitening:
         """Take Q from an SVD of the stacked design, its columns first scaled to length one."""
         n, root = self.n, np.sqrt(w / self.n)
-        # With an intercept the columns may be centred: the same functions and the same penalty, in
-        # coefficients whose intercept is shifted. Without, a large mean costs as many digits.
+        # With an intercept the columns may be centred: functions and penalty stay the same, the
+        # intercept is shifted. Not centred, a column loses as many digits as its mean is large.
         centred, centre = self._centred(w)
         matrix = np.column_stack([self.one, centred]) if self.intercept else centred
         stacked = np.vstack([root[:, None] * matrix, np.sqrt(lam) * self.penalty_matrix()])
@@ -110,7 +100,7 @@ class FeatureDesign(Design):
         return FeatureWhitening(top, low.T * (np.sqrt(lam) * self.penalised), back)
 
     def _centred(self, w: Array) -> tuple[Array, Array]:
-        """Return X minus its means, and these; columns that rounding alone tells from zero are."""
+        """Return X minus its means, and the means; columns that are constant to rounding are 0."""
         if not self.intercept:
             return self.X, np.zeros(self.X.shape[1])
         centre = self._means(w) @ self.X
@@ -125,21 +115,21 @@ class FeatureDesign(Design):
         return np.asarray(weighted / (weighted @ self.one))
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
-        """Centre, then solve the stacked least squares problem; least norm if not unique."""
+        """Centre, then solve the stacked least squares problem, with least norm."""
         centred, _ = self._centred(w)
         level = float(self._means(w) @ y) if self.intercept else 0.0
         root, p = np.sqrt(w / self.n), self.X.shape[1]
         stacked = np.vstack([root[:, None] * centred, np.sqrt(lam) * np.eye(p)])
         target = np.concatenate([root * (y - level * self.one), np.zeros(p)])
         slopes = _solve(stacked, target)
-        # One step of refinement: the region is centred where the gradient is zero to rounding.
+        # One step of refinement makes the gradient zero to rounding.
         slopes = slopes + _solve(stacked, target - stacked @ slopes)
         if not self.intercept:
             return slopes
         return np.concatenate([[float(self._means(w) @ (y - self.X @ slopes))], slopes])
 
     def coefficients(self, values: Array) -> Array:
-        """Return the coefficients whose fitted values come closest, (N, n) -> (N, d)."""
+        """Return the coefficients of least norm, by least squares."""
         return np.ascontiguousarray(_solve(self.matrix, values.T).T)
 
     def gram(self) -> Array:
@@ -157,12 +147,8 @@ class FeatureDesign(Design):
         function: bool = False,
     ) -> BallCoordinates:
         """Bound the penalised coefficients, ‖coef‖ <= B; the intercept stays free."""
-        del self_similarity, function
-        F, nothing = root_weights[:, None] * self.matrix, np.zeros(len(g))
-        d = len(estimate)
-        return BallCoordinates(
-            F, self.penalty_matrix(), estimate, g, nothing, nothing > 0, np.eye(d), bound
-        )
+        F, N, zero = root_weights[:, None] * self.matrix, self.penalty_matrix(), np.zeros(len(g))
+        return BallCoordinates(F, N, estimate, g, zero, zero > 0, np.eye(len(estimate)), bound)
 
     def rename(self, names: Sequence[Any]) -> bool:
         """Name the slopes."""
@@ -178,15 +164,14 @@ class FeatureDesign(Design):
 
 
 def _column_lengths(matrix: Array) -> Array:
-    """Return powers of two near the lengths of the columns."""
     return powers_of_two(np.linalg.norm(matrix, axis=0))
 
 
 def _solve(A: Array, b: Array) -> Array:
     """Return the least squares solution of least norm.
 
-    Columns of very different size look like a loss of rank; where scaling them finds more rank,
-    the scaled problem is the one to solve.
+    Columns of very different size look like a loss of rank. If scaling them finds more rank, the
+    scaled problem is solved.
     """
     cut = rank_cut(A.shape)
     plain, _, plain_rank, _ = lstsq(A, b, cond=cut)

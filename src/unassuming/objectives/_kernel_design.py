@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.linalg import eigh, lstsq
+from scipy.linalg import eigh, lstsq, svd
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS, exceeds, rank_cut
@@ -37,10 +37,6 @@ class KernelDesign(Design):
     >>> design.matrix
     array([[1. , 1. , 0.5],
            [1. , 0.5, 1. ]])
-    >>> design.penalty_matrix()
-    array([[0. , 0. , 0. ],
-           [0. , 1. , 0.5],
-           [0. , 0.5, 1. ]])
     """
 
     dual: ClassVar[bool] = True
@@ -48,32 +44,28 @@ class KernelDesign(Design):
     def __init__(
         self, K: Array, *, intercept: bool = False, kernel: TrainingKernel | None = None
     ) -> None:
-        n = len(K)
-        self.K = K
-        self.one = np.ones(n)
-        self.kernel = kernel
-        self.intercept = intercept
-        self.matrix = np.column_stack([self.one, K]) if intercept else K
-        dual = [f"dual{j}" for j in range(n)]
-        self.names = ["intercept", *dual] if intercept else dual
+        self.K, self.kernel, self.intercept = K, kernel, intercept
+        self.one = np.ones(len(K))
+        self.matrix = self._with_ones(K)
+        self.names = ["intercept"] * intercept + [f"dual{j}" for j in range(len(K))]
 
     def penalty_matrix(self) -> Array:
         """Return K, or diag(0, K)."""
         return self._with_intercept(self.K, 0.0)
 
     def _with_intercept(self, block: Array, corner: float) -> Array:
+        """Return diag(corner, block) if there is an intercept."""
         if not self.intercept:
             return block
-        full = np.zeros((len(block) + 1, len(block) + 1))
-        full[0, 0] = corner
-        full[1:, 1:] = block
+        full = np.zeros((block.shape[0] + 1, block.shape[1] + 1))
+        full[0, 0], full[1:, 1:] = corner, block
         return full
 
     def rows(self, X: Array) -> Array:
         """Return [1, k(x, x_j)] at inputs x."""
         if self.kernel is None:
             raise NotAvailable(
-                "the kernel at new inputs is not known: this objective was built from a kernel "
+                "the kernel at new inputs is unknown: this objective was built from a kernel "
                 "matrix alone. Pass functionals of the coefficients instead."
             )
         values = self.kernel.rows(X)
@@ -83,7 +75,19 @@ class KernelDesign(Design):
                 f"each training input, given shape {values.shape}. Pass the kernel between the new "
                 "and the training inputs."
             )
-        return np.column_stack([np.ones(len(values)), values]) if self.intercept else values
+        return self._with_ones(values)
+
+    def coefficients(self, values: Array) -> Array:
+        """Return the coefficients of least norm, by a singular value decomposition of Φ."""
+        u, s, vt = self._decomposition
+        return ((values @ u) / s) @ vt
+
+    @cached_property
+    def _decomposition(self) -> tuple[Array, Array, Array]:
+        """The singular value decomposition of Φ, on its numerical range."""
+        u, s, vt = svd(self.matrix, full_matrices=False)
+        keep = s > rank_cut(self.matrix.shape) * s[0]
+        return u[:, keep], s[keep], vt[keep]
 
     @cached_property
     def spectrum(self) -> tuple[Array, Array]:
@@ -92,9 +96,8 @@ class KernelDesign(Design):
 
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:
-        """The first row of each distinct input, and the number of the input of each row."""
-        known = self.kernel is not None and not self.precomputed
-        inputs = self.kernel.X if known and self.kernel is not None else self.K
+        """The first row of each distinct input, and the index of the input of each row."""
+        inputs = self.K if self.kernel is None or self.precomputed else self.kernel.X
         _, first, which = np.unique(inputs, axis=0, return_index=True, return_inverse=True)
         return first.astype(np.intp), which.reshape(-1).astype(np.intp)
 
@@ -102,23 +105,20 @@ class KernelDesign(Design):
     def full_rank(self) -> bool:
         """Whether K counts as having full rank at the distinct inputs (docs/theory.md 4.4).
 
-        By theory for kernels known to be strictly positive definite, by the spectrum for those
-        known to have finitely many features. Of any other the rank cannot be told, and it counts
-        as full: then no bound is claimed that would rest on a lack of rank.
+        Theory decides it for kernels that are strictly positive definite, and the spectrum for
+        those with finitely many features. The rank of any other kernel is unknown and counts as
+        full, so that no bound relies on a lack of rank.
         """
         return self.spans_everything or self.kernel is None or not self.kernel.finite
 
     @cached_property
     def spans_everything(self) -> bool:
-        """Whether K surely has full rank at the distinct inputs."""
-        strict = self.kernel is not None and self.kernel.strict
-        return strict or len(self._kept) == len(self.distinct[0])
-
-    @property
-    def _kept(self) -> Array:
-        """The eigenvalues of K that are more than rounding, by absolute value."""
-        size = np.sort(np.abs(self.spectrum[0]))
-        return np.asarray(size[size > rank_cut(size.shape) * size[-1]])
+        """Whether K certainly has full rank at the distinct inputs."""
+        if self.kernel is not None and self.kernel.strict:
+            return True
+        size = np.abs(self.spectrum[0])
+        rank = np.count_nonzero(size > rank_cut(size.shape) * size.max())
+        return bool(rank == len(self.distinct[0]))
 
     @property
     def precomputed(self) -> bool:
@@ -127,21 +127,18 @@ class KernelDesign(Design):
 
     @property
     def unseen(self) -> int:
-        """Number of directions that change no fitted value: duplicated inputs at full rank."""
+        """Number of directions that change no fitted value; at full rank by counting inputs."""
         if self.full_rank:
             return int(self.matrix.shape[1] - len(self.distinct[0]))
         return super().unseen
 
     def require_positive_semidefinite(self, method: str) -> None:
-        """Refuse an indefinite K, with its smallest eigenvalue.
-
-        A precomputed matrix may be of single precision.
-        """
-        tolerance = 1e-6 if self.precomputed else 0.0
+        """Refuse an indefinite K, with its smallest eigenvalue."""
+        tolerance = 1e-6 if self.precomputed else 0.0  # it may be of single precision
         require_positive_semidefinite(self.spectrum[0], method, tolerance=tolerance)
 
     def self_similarity(self, X: Array | None = None) -> Array | None:
-        """Return k(z, z); at new inputs a precomputed kernel does not give it."""
+        """Return k(z, z); None at new inputs if the kernel is precomputed."""
         if X is None:
             return np.diagonal(self.K)
         return None if self.kernel is None else self.kernel.diagonal(X)
@@ -151,7 +148,7 @@ class KernelDesign(Design):
         return self.K
 
     def probe_directions(self) -> Array:
-        """Return moves of single fitted values, then those that change none."""
+        """Return directions that change one fitted value, then those that change none."""
         return np.concatenate([self.coefficients(np.eye(self.n)), super().probe_directions()])
 
     def ball_coordinates(
@@ -166,36 +163,31 @@ class KernelDesign(Design):
     ) -> BallCoordinates:
         """Bound the norm of the function, ‖f‖ <= B, in coordinates Λ^{1/2}Uᵀa.
 
-        With ``function`` the part of f outside the span of the k(·, x_j) counts through the power
+        With ``function`` the part of f outside the span of the k(·, x_j) is bounded by the power
         function p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (docs/theory.md 4.4). Without it, p = 0,
-        unless eigenvalues of a full-rank K are lost in rounding; then the part of the
-        representation that is lost with them is bounded in the same way.
+        unless eigenvalues of a full-rank K are lost in rounding. The part of the representation
+        that is lost with them is then bounded in the same way.
         """
         values, u = self.spectrum
         keep = values > EPS * values[-1]
         root, basis = np.sqrt(values[keep]), u[:, keep]
         offset = int(self.intercept)
-        F = basis * root
+        F = root_weights[:, None] * self._with_ones(basis * root)
         turned = (g[:, offset:] @ basis) / root
-        N, origin = np.eye(len(root)), root * (basis.T @ estimate[offset:])
-        back = basis / root
+        origin = root * (basis.T @ estimate[offset:])
         beyond, hidden = np.zeros(len(g)), np.zeros(len(g), dtype=np.bool_)
         lost = len(root) < len(self.distinct[0]) and self.full_rank
         if self_similarity is not None and (function or lost):
             beyond = np.sqrt(np.maximum(self_similarity - (turned**2).sum(axis=1), 0.0))
         elif lost:
-            hidden[:] = True  # without k(z, z) nothing bounds the part that rounding has swallowed
+            hidden[:] = True  # without k(z, z) nothing bounds the part that is lost in rounding
         else:
             hidden = exceeds(g[:, offset:] - (turned * root) @ basis.T, g[:, offset:])
         if offset:
-            F = np.column_stack([np.ones(len(F)), F])
             turned = np.column_stack([g[:, 0], turned])
-            N = np.diag(np.concatenate([[0.0], np.ones(len(root))]))
             origin = np.concatenate([estimate[:1], origin])
-            back = np.block(
-                [[np.ones((1, 1)), np.zeros((1, len(root)))], [np.zeros((len(back), 1)), back]]
-            )
-        F = root_weights[:, None] * F
+        N = self._with_intercept(np.eye(len(root)), 0.0)
+        back = self._with_intercept(basis / root, 1.0)
         return BallCoordinates(F, N, origin, turned, beyond, hidden, back, bound)
 
     def gram_root(self) -> Array:
@@ -203,44 +195,38 @@ class KernelDesign(Design):
         return self._with_intercept(self.kernel_root(), 1.0)
 
     def kernel_root(self) -> Array:
-        """Return ``|K|^{1/2}`` up to a rotation; the roots of rounding errors would be large."""
+        """Return ``|K|^{1/2}`` up to a rotation."""
         values, vectors = self.spectrum
         size = np.abs(values)
+        # Rounding errors are cut: their roots would be large.
         size = np.where(size > rank_cut(values.shape) * size.max(), size, 0.0)
         return np.asarray(np.sqrt(size)[:, None] * vectors.T)
 
-    def weighted_spectrum(self, w: Array) -> tuple[Array, Array]:
-        """Return Λ > 0 and U of W^{1/2} K W^{1/2}; rounding-size eigenvalues are cut (4)."""
+    def whiten(self, w: Array, lam: float) -> Whitening:
+        """Take Q from Λ > 0 and U of W^{1/2} K W^{1/2}."""
+        root = np.sqrt(w)
         if (w == w[0]).all():
             values, u = self.spectrum[0] * w[0], self.spectrum[1]
         else:
-            root = np.sqrt(w)
             values, u = _spectrum(root[:, None] * self.K * root)
-        # In increasing order: a slice, which copies nothing.
+        # Eigenvalues increase: a slice, which copies nothing, cuts those that are only rounding.
         cut = np.searchsorted(values, rank_cut(values.shape) * values[-1], side="right")
-        return values[cut:], u[:, cut:]
-
-    def whiten(self, w: Array, lam: float) -> Whitening:
-        """Write Q down from the eigenvectors."""
-        values, u = self.weighted_spectrum(w)
-        return KernelWhitening(values, u, np.sqrt(w), lam, intercept=self.intercept)
+        return KernelWhitening(values[cut:], u[:, cut:], root, lam, intercept=self.intercept)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Solve (K + nλ W⁻¹) a + b = y, with 1ᵀa = 0 if there is an intercept b."""
         if lam == 0:
-            root = np.sqrt(w)[:, None]
-            return np.asarray(
-                lstsq(root * self.matrix, root[:, 0] * y, cond=rank_cut(self.matrix.shape))[0]
-            )
+            root, cut = np.sqrt(w), rank_cut(self.matrix.shape)
+            return np.asarray(lstsq(root[:, None] * self.matrix, root * y, cond=cut)[0])
         b, a = kernel_ridge(self.K, y, self.n * lam, w, fit_intercept=self.intercept)
         return np.concatenate([[b], a]) if self.intercept else a
 
 
 def _spectrum(K: Array) -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors, orthogonal to rounding.
+    """Return eigenvalues and eigenvectors.
 
-    Divide and conquer: on close eigenvalues, the normal case here, the default driver loses some
-    digits of orthogonality.
+    Divide and conquer keeps the eigenvectors orthogonal to rounding. The default driver loses some
+    digits if eigenvalues are close, as they usually are here.
     """
     values, vectors = eigh(K, driver="evd")
     return values, vectors

@@ -15,14 +15,9 @@ from unassuming._typing import Array, BoolArray
 @final
 @dataclass(frozen=True, eq=False)
 class NormBall:
-    """{a : aᵀPa <= B²}: what a norm bound assumes of the ideal coefficients (docs/theory.md 4.4).
+    """{a : aᵀPa <= B²}, the assumption of a norm bound on the ideal coefficients.
 
-    Attributes
-    ----------
-    P : array of shape (d, d)
-        The penalty matrix of the design, positive semidefinite.
-    bound : float
-        B.
+    P (d, d) is the penalty matrix of the design, positive semidefinite.
     """
 
     P: Array
@@ -44,20 +39,19 @@ class NormBall:
 
     def confine(self, spans: list[Array], origins: Array, directions: Array) -> list[Array]:
         """Intersect intervals of t on lines origin + t direction with the ball."""
-        lines = zip(spans, origins, directions, strict=True)
-        return [self._on_line(span, a, d) for span, a, d in lines]
+        return list(map(self._on_line, spans, origins, directions))
 
     def _on_line(self, spans: Array, a: Array, d: Array) -> Array:
         P = self.P
         A, b, c = float(d @ P @ d), float(a @ P @ d), float(a @ P @ a) - self.bound**2
-        if A <= 0:  # the norm is constant along the line: all of it is in the ball, or nothing
+        if A <= 0:  # the norm is constant: the whole line is in the ball, or nothing
             return spans if c <= 0 else spans[:0]
         root = np.sqrt(max(b * b - A * c, 0.0))
         clipped = np.clip(spans, (-b - root) / A, (-b + root) / A)
         return clipped[clipped[:, 0] < clipped[:, 1]]
 
     def farthest(self, g: Array) -> Array:
-        """Return the points of the ball that are farthest along g (N, d); 0 where it has none."""
+        """Return the points of the ball with the largest gᵀa, g (N, d), if the norm bounds it."""
         values = np.linalg.norm(self.root, axis=1)
         keep = values > 1e-6 * values.max()
         vectors = self.root[keep] / values[keep, None]
@@ -75,9 +69,9 @@ class BallCoordinates:
     Attributes
     ----------
     F : array of shape (n, k)
-        Fitted values move by F x.
+        W^{1/2} Φ (a - â) = F x.
     N : array of shape (k, k)
-        Diagonal: ones, and zeros for what the norm does not bound.
+        Diagonal, with zeros for coordinates that the norm does not bound and ones for the others.
     origin : array of shape (k,)
         The estimate.
     functionals : array of shape (N, k)
@@ -85,7 +79,7 @@ class BallCoordinates:
     beyond : array of shape (N,)
         p: largest change of the functional per unit norm orthogonal to these coordinates.
     hidden : boolean array of shape (N,)
-        Functionals that depend on directions which neither the data nor the norm bound.
+        Which functionals depend on directions that neither the data nor the norm bound.
     back : array of shape (d, k)
         a - â = back x.
     bound : float

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, final
 
 from unassuming._typing import Array
 from unassuming.objectives._base import Weighting
 from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
-from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives._whitening import Whitening
@@ -18,23 +18,22 @@ from unassuming.objectives._whitening import Whitening
 class SmoothObjective(DesignedObjective):
     """A loss of weighted residuals plus λ aᵀPa; minus the gradient is ΦᵀW ρ(r)/n - λPa.
 
-    The default weighting is H^{-1/2} with H = ΦᵀWΦ/n + λP, in a form that never divides by an
-    eigenvalue of a kernel matrix.
+    The default weighting is H^{-1/2} with H = ΦᵀWΦ/n + λP. It is computed without dividing by
+    eigenvalues of a kernel matrix.
     """
 
     default_weighting: ClassVar[str] = "hessian"
 
     def __init__(self, design: Design, y: Array, w: Array, lam: float) -> None:
         super().__init__(design, y)
-        self.w = w
-        self.lam = lam
+        self.w, self.lam = w, lam
 
     def pullback(self) -> Array:
         """Return ΦᵀW/n."""
         return self.design.matrix.T * (self.w / self.n)
 
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
-        """Return λPa, twice: the penalty is smooth."""
+        """Return λPa for both ends: the penalty is smooth."""
         point = self.lam * (a @ self.design.penalty_matrix())
         return point, point
 
@@ -44,20 +43,20 @@ class SmoothObjective(DesignedObjective):
         return self.lam == 0
 
     def score(self, weighting: Weighting) -> Score:
-        """Return the whitened gradient, or Ψ times the plain one."""
+        """Return the whitened gradient, or Ψ times the gradient."""
         if isinstance(weighting, str) and weighting == "hessian":
             pull = self.whitening.pull(self.w)
             return LeastNormScore(pull, self.influence, self.whitened_subdifferential, None)
         return super().score(weighting)
 
     def whitened_subdifferential(self, a: Array) -> tuple[Array, Array]:
-        """Return H^{-1/2} λPa, twice."""
+        """Return H^{-1/2} λPa for both ends."""
         point = a @ self.whitening.push.T
         return point, point
 
     @cached_property
     def whitening(self) -> Whitening:
-        """The coordinates in which H is the identity."""
+        """Coordinates in which H is the identity."""
         return self.design.whiten(self.w, self.lam)
 
     @cached_property
@@ -76,22 +75,27 @@ class SmoothObjective(DesignedObjective):
         white = self.whitening
         return self.seen.T @ (white.push + white.pull(self.w) @ self.design.matrix)
 
+    @abstractmethod
+    def estimate(self) -> Array:
+        """Return the minimiser."""
+
     def named_weighting(self, weighting: str) -> Array | None:
         """Return the identity or the root of the Gram matrix."""
         if weighting == "identity":
             return None
         if weighting == "gram":
             return self.design.gram_root()
-        gram = "'gram', " if isinstance(self.design, KernelDesign) else ""
+        gram = "'gram', " if self.design.dual else ""
         raise self._refused_weighting(weighting, f"'hessian', 'identity', {gram}or a matrix")
 
 
+@final
 class Quadratic(SmoothObjective):
     """(1/n) (y - Φa)ᵀ W (y - Φa) + λ aᵀPa: least squares, ridge, kernel ridge and LS-SVC.
 
-    For scikit-learn's ``alpha`` λ = alpha / n; for LS-SVC with ½‖w‖² + C Σ ξ², alpha = 1/(2C).
-    For labels ±1 the slack of LS-SVC is the residual up to the sign of the label, so LS-SVC is
-    ridge regression on the labels (docs/theory.md 4).
+    λ = alpha / n, with scikit-learn's ``alpha``. LS-SVC with ½‖w‖² + C Σ ξ² has alpha = 1/(2C): the
+    slack of a label ±1 is its residual up to sign, so LS-SVC is ridge regression on the labels
+    (docs/theory.md 4).
 
     Parameters
     ----------
@@ -104,9 +108,7 @@ class Quadratic(SmoothObjective):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from unassuming.objectives import FeatureDesign
-    >>> design = FeatureDesign(np.array([[0.0], [1.0]]), intercept=True)
+    >>> design = ua.objectives.FeatureDesign(np.array([[0.0], [1.0]]), intercept=True)
     >>> objective = Quadratic(design, np.array([1.0, 3.0]), np.ones(2), 0.0)
     >>> objective.estimate().round(6)
     array([1., 2.])
@@ -115,7 +117,7 @@ class Quadratic(SmoothObjective):
     """
 
     def kinks(self) -> Kinks:
-        """Return none at all: one quadratic everywhere."""
+        """Return no kinks: the objective is one quadratic."""
         return Kinks()
 
     def estimate(self) -> Array:

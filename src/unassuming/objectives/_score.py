@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
@@ -27,8 +28,7 @@ class Score(ABC):
     Examples
     --------
     >>> score: Score = GradientScore(lambda a, r: a * r.sum(axis=-1, keepdims=True), None)
-    >>> r = np.array([[1.0, 2.0]])
-    >>> flipped = r[:, None, :] * [[-1.0, 1.0]]
+    >>> r, flipped = np.array([[1.0, 2.0]]), np.array([[[-1.0, 2.0]]])
     >>> score.contrast(np.ones((1, 1)), r, flipped, exact=True).statistics()
     array([[9., 1.]])
     """
@@ -41,9 +41,10 @@ class Score(ABC):
         """
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class GradientScore(Score):
-    """Any gradient, taken as it comes: for objectives of which nothing else is known."""
+    """The gradient of an objective that declares nothing else."""
 
     gradient: Callable[[Array, Array], Array]
     weighting: Array | None
@@ -55,7 +56,7 @@ class GradientScore(Score):
         z = np.asarray(self.gradient(a, perturbed), dtype=np.float64)
         if self.weighting is not None:
             z0, z = z0 @ self.weighting.T, z @ self.weighting.T
-        # Nothing is known of how z is summed up: errors are relative to its largest value anywhere.
+        # How z is summed is unknown, so errors are relative to its largest value anywhere.
         scale = np.maximum(np.abs(z).max(axis=1, initial=0.0), np.abs(z0))
         error = _unit(r.shape[-1], z0.shape[-1]) * scale
         moved = (perturbed != r[:, None, :]).any(axis=-1)[:, :, None]
@@ -63,13 +64,14 @@ class GradientScore(Score):
         return Contrast(z0, difference, error, np.where(moved, error[:, None, :], 0.0))
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class LeastNormScore(Score):
     """The least-norm element of L ρ(r) - ∂penalty(a), weighted.
 
-    The subdifferential of a separable penalty at `a` is a box [lo, hi], a point where the penalty
-    is smooth. Per coordinate the element of least absolute value is u - clip(u, lo, hi) with
-    u = L ρ(r): the gradient itself at smooth points, the soft threshold at a_j = 0
+    The subdifferential of a separable penalty at `a` is a box [lo, hi], and a point where the
+    penalty is smooth. The element of least absolute value in each coordinate is u - clip(u, lo, hi)
+    with u = L ρ(r): the gradient at smooth points, the soft threshold at a_j = 0
     (docs/theory.md 6).
 
     Attributes
@@ -81,15 +83,14 @@ class LeastNormScore(Score):
     subdifferential : callable
         a (N, d) -> lo, hi, each (N, k).
     weighting : array or None
-        Ψ; None is the identity, or a weighting that L and the penalty contain already.
+        Ψ; None is the identity, or a weighting that L and the penalty already include.
 
     Examples
     --------
     >>> def penalty(a):
     ...     return 0.5 * np.sign(a), 0.5 * np.sign(a)
     >>> score = LeastNormScore(np.ones((1, 2)), None, penalty, None)
-    >>> r = np.array([[1.0, 2.0]])
-    >>> flipped = r[:, None, :] * [[-1.0, 1.0]]
+    >>> r, flipped = np.array([[1.0, 2.0]]), np.array([[[-1.0, 2.0]]])
     >>> score.contrast(np.ones((1, 1)), r, flipped, exact=True).statistics()
     array([[6.25, 0.25]])
     """
@@ -115,7 +116,7 @@ class LeastNormScore(Score):
 
         box = lo < hi
         if box.any():
-            # Where the subdifferential is more than a point the clipped parts differ as well.
+            # Where the subdifferential is not a single point, the clipped parts differ as well.
             lo_, hi_, u_ = lo[:, None, :], hi[:, None, :], u[:, None, :]
             v = v - (np.clip(u_ + v, lo_, hi_) - np.clip(u_, lo_, hi_))
             e = e + np.where(box, e0, 0.0)[:, None, :]
@@ -129,7 +130,7 @@ class LeastNormScore(Score):
         return rho if self.pullback is None else rho @ self.pullback.T
 
     def _size(self, rho: Array) -> Array:
-        """Bound |L| |ρ| per coordinate: what the rounding error of L ρ is relative to."""
+        """Bound |L| |ρ| in each coordinate, the scale of the rounding error of L ρ."""
         if self.pullback is None:
             return np.abs(rho)
         rows = np.linalg.norm(self.pullback, axis=1)

@@ -16,7 +16,7 @@ from unassuming._typing import Array
 class Whitening(ABC):
     """Coordinates v = H^{1/2}(a - â), up to one rotation, on the range of H.
 
-    All come from an orthonormal basis Q of the range of the stacked design
+    They come from an orthonormal basis Q of the range of the stacked design
     [W^{1/2}Φ/√n; √λ P^{1/2}], so that H is never formed, let alone inverted.
 
     Attributes
@@ -30,12 +30,12 @@ class Whitening(ABC):
     @property
     @abstractmethod
     def push(self) -> Array:
-        """The penalty in these coordinates: H^{-1/2} λP, shape (k, d)."""
+        """The penalty in these coordinates, H^{-1/2} λP, shape (k, d)."""
 
     @property
     @abstractmethod
     def back(self) -> Array:
-        """The way back to coefficients: a - â = back v, shape (d, k)."""
+        """From these coordinates to coefficients: a - â = back v, shape (d, k)."""
 
     def pull(self, w: Array) -> Array:
         """Return H^{-1/2} ΦᵀW/n, shape (k, n)."""
@@ -44,8 +44,8 @@ class Whitening(ABC):
     def seen(self) -> Array:
         """Return an orthonormal basis (k, r) of the directions that change fitted values.
 
-        A penalty can bend directions that Φ maps to zero: they belong to the range of H, but no
-        fitted value, and so no test, sees them.
+        The range of H can contain directions that Φ maps to zero but the penalty does not. They
+        change no fitted value, and so no test depends on them.
         """
         _, s, vt = svd(self.q, full_matrices=False)
         keep = s > rank_cut(self.q.shape) * s[0]
@@ -54,12 +54,10 @@ class Whitening(ABC):
 
 @final
 class FeatureWhitening(Whitening):
-    """The three matrices as they come out of one decomposition."""
+    """The three matrices, from one decomposition."""
 
     def __init__(self, q: Array, push: Array, back: Array) -> None:
-        self.q = q
-        self._push = push
-        self._back = back
+        self.q, self._push, self._back = q, push, back
 
     @property
     def push(self) -> Array:
@@ -74,20 +72,11 @@ class FeatureWhitening(Whitening):
 
 @final
 class KernelWhitening(Whitening):
-    """Q written down from the eigenvectors; only the way back divides by eigenvalues of K.
+    """Q in terms of eigenvectors; only the map back to coefficients divides by eigenvalues of K.
 
-    The matrices of a large kernel are large, so each is made when it is asked for.
-
-    Parameters
-    ----------
-    values, u : arrays of shape (k,) and (n, k)
-        Λ > 0 and U of W^{1/2} K W^{1/2}.
-    root : array of shape (n,)
-        W^{1/2}.
-    lam : float
-        λ.
-    intercept : bool
-        Whether there is one more column, W^{1/2} 1, over zeros: the first coordinate.
+    ``values`` (k,) and ``u`` (n, k) are Λ > 0 and U of W^{1/2} K W^{1/2}; ``root`` is W^{1/2}. With
+    an intercept the stacked design has one more column, W^{1/2} 1 over zeros: the first coordinate.
+    The matrices of a large kernel are large, so each is computed when it is first used.
     """
 
     def __init__(
@@ -100,7 +89,7 @@ class KernelWhitening(Whitening):
         self._low = np.sqrt(len(u) * lam / whole)  # the rows of the penalty, in the basis U
         self.q = u * self._shares
         if intercept:
-            # Made orthogonal to the others; twice, for rounding.
+            # Orthogonalise it twice, for rounding.
             one, low, along = root.copy(), np.zeros(len(values)), np.zeros(len(values))
             for _ in range(2):
                 c = self.q.T @ one + self._low * low
@@ -133,7 +122,7 @@ class KernelWhitening(Whitening):
         return np.block([[corner, np.zeros((1, len(self.values)))], [shift, back]])
 
     def seen(self) -> Array:
-        """Return a basis of the directions that change fitted values, known without intercept."""
+        """Return a basis of the directions that change fitted values; a formula if no intercept."""
         if self.intercept:
             return super().seen()
         keep = self._shares > rank_cut(self.q.shape) * self._shares.max()

@@ -1,12 +1,11 @@
-"""Signs for and against the assumptions of a region, read from the residuals of its estimate."""
+"""Tests of the residuals, as indications for or against the assumptions of a region."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from textwrap import fill
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from scipy.stats import rankdata
@@ -26,8 +25,8 @@ CAVEAT = (
 )
 
 AT_THE_ESTIMATE = (
-    "The tests look at the residuals of the estimate: a penalty that pulls it away from the truth "
-    "makes p-values small though nothing is wrong with the noise."
+    "The tests use the residuals of the estimate: a penalty that pulls it away from the truth "
+    "makes p-values small even if nothing is wrong with the noise."
 )
 
 RANDOMISATIONS = 999
@@ -37,6 +36,7 @@ Statistic = Callable[[Array, Array], Array]
 """From residuals (..., n) and fitted values (n,) to numbers (...)."""
 
 
+@final
 @dataclass(frozen=True)
 class Indication:
     """One test of the residuals.
@@ -45,14 +45,13 @@ class Indication:
     ----------
     name : str
     question : str
-        What a small p-value speaks against.
+        A small p-value suggests the answer no.
     statistic, pvalue : float
-        The p-value is two-sided, from the place of the statistic among 999 others: those of the
-        residuals that the same fit leaves of randomly transformed data. They are drawn for this
-        purpose, however few transformations the region itself has.
+        The p-value is two-sided: the data are transformed at random, 999 times whatever m is, and
+        fitted in the same way, and the statistic is compared with those of their residuals.
     assumed : bool
-        Whether the guarantee of this region depends on it. If so, the transformations are those of
-        its assumption on the noise, else random signs or permutations.
+        Whether the guarantee of this region depends on the answer. If so, the transformations are
+        those of its noise, else random signs or permutations.
 
     Examples
     --------
@@ -71,9 +70,10 @@ class Indication:
         return f"{self.name}: p-value {self.pvalue:.3g} ({role}). {self.question}"
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """Residuals at the estimate, indications, and what the guarantee rests on.
+    """Residuals at the estimate, indications, and the assumptions of the guarantee.
 
     Attributes
     ----------
@@ -86,15 +86,15 @@ class Diagnosis:
     indications : tuple of Indication
         Tests of symmetry and exchangeability: indications, not proofs.
     tested : array of shape (n,)
-        The residuals that they look at: not those of the estimate, which a penalty has biased, but
+        The residuals under test: not those of the estimate, which are biased by a penalty, but
         those of least squares on the same features, or of a smooth fit with the same kernel.
     rests_on : tuple of str
-        What the guarantee rests on, one sentence each.
+        The assumptions, one sentence each.
     covers : str
-        What is guaranteed if all that is so.
+        The guarantee under these assumptions.
     caveat : str
     guaranteed : bool
-        Whether anything is guaranteed at all: not by the published region of LS-SVC.
+        Whether there is a guarantee: the published region of LS-SVC has none.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Diagnosis:
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with rows, fitted values, residuals and inputs.
 
-        An input that has the name of a result is called ``"input fitted"`` there, for instance.
+        An input that has the name of another column gets a prefix, such as ``"input fitted"``.
         """
         results = {"row": self.rows, "fitted": self.fitted, "residual": self.residuals}
         return as_frame(results | apart(self.inputs, results))
@@ -129,6 +129,7 @@ class Diagnosis:
         def item(sentence: object) -> str:
             return fill(str(sentence), 100, initial_indent="  - ", subsequent_indent="    ")
 
+        covers = f"Then the region covers {self.covers}." if self.guaranteed else self.covers
         return "\n".join(
             [
                 f"Residuals of {len(self.residuals)} rows at the estimate:",
@@ -136,17 +137,13 @@ class Diagnosis:
                 fill(self.caveat, 100),
                 "The guarantee rests on this:",
                 *map(item, self.rests_on),
-                fill(
-                    f"Then the region covers {self.covers}." if self.guaranteed else self.covers,
-                    100,
-                ),
+                fill(covers, 100),
             ]
         )
 
 
-def _balance(r: Array, fitted: Array) -> Array:
+def _balance(r: Array, _: Array) -> Array:
     """Wilcoxon's signed ranks: Σ sign(r_j) rank |r_j|."""
-    del fitted
     return np.asarray((np.sign(r) * rankdata(np.abs(r), axis=-1)).sum(axis=-1))
 
 
@@ -156,9 +153,8 @@ def _spread(r: Array, fitted: Array) -> Array:
     return np.asarray(size @ (rankdata(fitted) - (len(fitted) + 1) / 2))
 
 
-def _order(r: Array, fitted: Array) -> Array:
-    """Neighbours of one sign minus neighbours of different sign, in the order of the rows."""
-    del fitted
+def _order(r: Array, _: Array) -> Array:
+    """Neighbours of equal sign minus neighbours of different sign, in the order of the rows."""
     s = np.sign(r)
     return np.asarray((s[..., 1:] * s[..., :-1]).sum(axis=-1))
 
@@ -190,10 +186,9 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
     data = problem.data("diagnose needs")
     objective, noise, seed = problem.objective, problem.noise, problem.seed
     at_estimate = objective.residuals(problem.estimate[None, :])[0]
+    estimated = objective.y - at_estimate
     fit = least_biased_fit(objective)
-    residuals: Callable[[Array], Array] = partial(_minus, objective.y - at_estimate)
-    if fit is not None:
-        residuals = fit.residuals
+    residuals = (lambda outputs: outputs - estimated) if fit is None else fit.residuals
     r = residuals(objective.y)
     fitted = objective.y - r
     indications = []
@@ -201,7 +196,7 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
         value = float(statistic(r, fitted))
         slack = 1e-9 * max(1.0, abs(value))
         plain, refitted = _compared(noise, statistic, residuals, r, fitted, [seed, j])
-        # A statistic that no transformation moves is one the assumption says nothing about.
+        # The noise class assumes nothing about a statistic that its transformations never change.
         assumed = bool((np.abs(plain - value) > slack).any())
         if not assumed:
             _, refitted = _compared(reference, statistic, residuals, r, fitted, [seed, j])
@@ -209,7 +204,7 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
         indications.append(Indication(name, question, value, pvalue, assumed))
     return Diagnosis(
         rows=np.flatnonzero(data.rows),
-        fitted=objective.y - at_estimate,
+        fitted=estimated,
         residuals=at_estimate,
         inputs=_columns(data),
         indications=tuple(indications),
@@ -219,10 +214,6 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
         tested=r,
         guaranteed=problem.guaranteed,
     )
-
-
-def _minus(fitted: Array, outputs: Array) -> Array:
-    return outputs - fitted
 
 
 def _compared(
@@ -235,13 +226,11 @@ def _compared(
 ) -> tuple[Array, Array]:
     """Return the statistic of transformed residuals, and of a fit to transformed data."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(len(_TESTS),)))
-    plain, refitted = [], []
-    left, step = RANDOMISATIONS, max(1, _BATCH // len(r))
-    while left > 0:
-        moved = np.asarray(noise.scatter(r, fitted, min(step, left), rng))
+    plain, refitted, step = [], [], max(1, _BATCH // len(r))
+    for done in range(0, RANDOMISATIONS, step):
+        moved = np.asarray(noise.scatter(r, fitted, min(step, RANDOMISATIONS - done), rng))
         plain.append(statistic(moved, fitted))
         refitted.append(statistic(residuals(fitted + moved), fitted))
-        left -= len(moved)
     return np.concatenate(plain), np.concatenate(refitted)
 
 
@@ -258,5 +247,5 @@ def _columns(data: Data) -> dict[str, Array]:
     if names is not None:
         return {str(name): np.asarray(X[name])[data.rows] for name in names}
     table = np.asarray(X)[data.rows]
-    columns = [table] if table.ndim == 1 else table.T  # texts, say, are one column
+    columns = [table] if table.ndim == 1 else table.T  # a list of texts is one column
     return {f"x{j}": column for j, column in enumerate(columns)}

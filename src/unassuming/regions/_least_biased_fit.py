@@ -2,14 +2,15 @@
 
 A penalty pulls the estimate of a model towards zero, and its residuals inherit bias, scale and
 serial structure that the noise does not have. If the truth lies in the span of fewer features than
-rows, the residuals of least squares on them are free of it: r = (I - H)(f* + e) = (I - H) e,
-whatever the penalty. With a kernel, or as many features as rows, the data can only be smoothed: the
-penalty is chosen by generalised cross-validation, and some bias remains.
+rows, the residuals of least squares on them have no bias: r = (I - H)(f* + e) = (I - H) e. With a
+kernel, or as many features as rows, the data are smoothed instead, with a penalty chosen by
+generalised cross-validation, and some bias remains.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 from scipy.linalg import eigh, svd
@@ -21,9 +22,10 @@ from unassuming.objectives import Design, Objective
 _PENALTIES = 80
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class LinearFit:
-    """Fitted values U diag(s) Uᵀ z of outputs z, and a sentence about what they are."""
+    """Fitted values U diag(s) Uᵀ z of outputs z, and a sentence about them."""
 
     basis: Array
     shrinkage: Array
@@ -35,7 +37,7 @@ class LinearFit:
 
 
 def least_biased_fit(objective: Objective) -> LinearFit | None:
-    """Return the fit; None for a model that is not linear in its coefficients, or not known."""
+    """Return the fit; None without a design, or if it models something other than the outputs."""
     design = objective.design
     if design is None or objective.spanned:
         return None
@@ -47,9 +49,8 @@ def least_biased_fit(objective: Objective) -> LinearFit | None:
         return LinearFit(
             u,
             np.ones(rank),
-            f"The tests look at the residuals of least squares on the {rank} independent "
-            "features: unlike those of the estimate they have no bias if the truth is in their "
-            "span.",
+            f"The tests use the residuals of least squares on the {rank} independent features: "
+            "unlike those of the estimate, they have no bias if the truth is in their span.",
         )
     return _smoothed(design, objective.y)
 
@@ -68,7 +69,7 @@ def _smoothed(design: Design, y: Array) -> LinearFit:
     for penalty in np.geomspace(1e3, 1e-12, _PENALTIES) * max(float(values[-1]), 1e-300):
         s = values / (values + penalty)
         freedom = float(s.sum()) + design.intercept
-        if freedom > n / 2:  # what is left would be no noise any more, but interpolation
+        if freedom > n / 2:  # close to interpolation: the residuals would not resemble the noise
             break
         score = float(np.sum(((1 - s) * z) ** 2)) / (n - freedom) ** 2
         if score < best:
@@ -78,8 +79,8 @@ def _smoothed(design: Design, y: Array) -> LinearFit:
     return LinearFit(
         u,
         shrinkage,
-        "The tests look at the residuals of a smooth fit, whose penalty generalised "
-        "cross-validation has chosen. It may be biased where the truth bends, and then p-values "
-        "are small though nothing is wrong with the noise; and dependence between neighbours may "
-        "pass for a truth that bends, and then they are not.",
+        "The tests use the residuals of a smooth fit, whose penalty was chosen by generalised "
+        "cross-validation. If it is biased where the truth bends, p-values are small even if "
+        "nothing is wrong with the noise. Dependence between neighbours may pass for a truth that "
+        "bends, and then p-values are not small.",
     )

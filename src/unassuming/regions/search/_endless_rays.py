@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.objectives import DesignedObjective, Objective
+from unassuming.objectives import Objective
 
 _FAR = (1e3, 1e6)
-"""Where membership is asked for as well, in units of the origin."""
+"""Distances at which membership is tested as well, in units of the origin."""
 _RISES = 1e-11
 _SHOWN = 6
 _MOST = 16
-"""Lines that are tried: one along which many coefficients stay at a kink is slow to follow."""
+"""Number of lines to try: a line along which many coefficients stay at a kink is slow to follow."""
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Endless:
-    """Members origins + t directions, for every t >= 0; one ray in each row, (E, d)."""
+    """Rays of members, origins + t directions for every t >= 0; one in each row, (E, d)."""
 
     origins: Array
     directions: Array
@@ -40,17 +42,17 @@ class Endless:
     ) -> Endless:
         """Return the rays on lines whose intervals are exact, in both directions.
 
-        Rounding could have taken the end away: members are asked for far away too.
+        Rounding can hide the end of an interval, so membership is also tested far away.
         """
-        rays = []
-        for a, v, ends in zip(origins, directions, spans, strict=True):
-            for sign, here in ((1.0, ends), (-1.0, -ends[::-1, ::-1])):
-                if len(here) and np.isposinf(here[-1, 1]):
-                    first = here[-1, 0]
-                    rays.append((a, sign * v, 2 * first if first > 0 else 0.0))
+        rays = [
+            (a + 2 * max(ends[-1, 0], 0.0) * v, v)
+            for a, line, both in zip(origins, directions, spans, strict=True)
+            for v, ends in ((line, both), (-line, -both[::-1, ::-1]))
+            if len(ends) and np.isposinf(ends[-1, 1])
+        ]
         if not rays:
             return cls.none(origins.shape[1])
-        start, along = np.array([a + t * v for a, v, t in rays]), np.array([v for _, v, _ in rays])
+        start, along = map(np.array, zip(*rays, strict=True))
         size = np.maximum(np.abs(start).max(axis=1), 1.0) / np.abs(along).max(axis=1)
         ok = accept(start)
         for far in _FAR:
@@ -65,7 +67,7 @@ class Endless:
         )
 
     def along(self, g: Array) -> IntArray:
-        """Return the number of a ray along which gᵀa grows for ever, or -1, for g (N, d)."""
+        """Return the index of a ray along which gᵀa grows for ever, or -1, for g (N, d)."""
         if not len(self.directions):
             return np.full(len(g), -1)
         rise = g @ self.directions.T
@@ -76,16 +78,15 @@ class Endless:
 def most_seen(directions: Array, g: Array, phi: Array) -> IntArray:
     """Return which directions (E, d) to try for functionals g (N, d): at most 16, in their order.
 
-    Those along which functionals change most, in units of the fitted values: for each functional
-    the best, then the others.
+    A functional prefers the direction along which it changes most, in units of the fitted values.
+    These come first, then the others.
     """
     moved = np.linalg.norm(directions @ phi.T, axis=1)
     size = moved + _RISES * np.linalg.norm(np.abs(directions) @ np.abs(phi.T), axis=1)
     share = np.abs(g @ directions.T) / np.maximum(size, 1e-300)
     best = np.argmax(share, axis=1)
     rest = np.argsort(-share.max(axis=0), kind="stable")
-    chosen = np.unique(np.concatenate([best, rest]), return_index=True)[1]
-    return np.sort(np.concatenate([best, rest])[np.sort(chosen)[:_MOST]])
+    return np.sort(list(dict.fromkeys([*best, *rest]))[:_MOST])
 
 
 def direction_in_words(v: Array, objective: Objective) -> str:
@@ -93,7 +94,7 @@ def direction_in_words(v: Array, objective: Objective) -> str:
     moved = np.flatnonzero(v)
     if len(moved) == 1:
         return f"the coefficient {objective.names[moved[0]]} alone"
-    if isinstance(objective, DesignedObjective):
+    if objective.design is not None:
         phi = objective.design.matrix
         fitted, size = phi @ v, np.abs(phi) @ np.abs(v)
         moves = np.flatnonzero(np.abs(fitted) > 1e-6 * np.abs(fitted).max())

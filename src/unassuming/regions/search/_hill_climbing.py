@@ -1,4 +1,4 @@
-"""Members that push functionals as far as a search finds: hill climbing over crossings."""
+"""Members at which functionals are large: hill climbing along lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unassuming.regions.search._hit_and_run import Members
 
 _STALLED = 4
 _WORTH = 1e-6
-"""A gain that counts, relative to what has been gained since the first member."""
+"""The smallest gain that counts, relative to the total gain since the first member."""
 _INSIDE = 1e-9
 
 
@@ -26,34 +26,25 @@ def climb(
     rng: np.random.Generator,
     rounds: int,
 ) -> tuple[Array, Array]:
-    """Return a member for each functional g (N, d) with gᵀa as large as was found, (N, d).
+    """Return for each functional g (N, d) the member found with the largest gᵀa, (N, d).
 
-    Also the lines without end on which a functional grows: origins and directions, (2, N, d), NaN
-    where none was met. The search for that functional ends there.
+    Also return lines without end on which a functional grows, (2, N, d): origins and directions,
+    NaN where none was met. The search for that functional ends there.
 
-    Parameters
-    ----------
-    pool : array of shape (P, d)
-        Members to start from: each functional takes the best.
-    members, accept : callables
-        The region on lines, and membership of points: what is returned has been accepted.
-    propose : callable
-        (rng, points, g, pool) to lines to try: pairs of origins and directions, (N, d) each.
-    rounds : int
-        It ends before if several rounds find nothing.
+    Each functional starts at the best member of the pool (P, d). ``propose`` gives lines to try:
+    pairs of origins and directions, (N, d) each. Every returned member was accepted. The search
+    ends before its last round if several rounds find nothing better.
     """
     a, idle = pool[np.argmax(g @ pool.T, axis=1)], 0
     start = g @ pool[0]
     endless = np.full((2, *g.shape), np.nan)
     for _ in progress(((slice(j, j + 1), j) for j in range(rounds)), rounds, "rounds"):
-        a = a[np.argmax(g @ a.T, axis=1)]  # what was found for one functional may serve another
+        a = a[np.argmax(g @ a.T, axis=1)]  # a member found for one functional may suit another
         value = (g * a).sum(axis=1)
         better = np.zeros(len(g), dtype=np.bool_)
         for origins, directions in propose(rng, a, g, pool):
-            spans = members(origins, directions)
-            for j in np.flatnonzero(_never_ends(spans, directions, g)):
-                endless[:, j] = origins[j], directions[j]
-            t = _farthest(spans, directions, g)
+            t, forever = _ends(members(origins, directions), directions, g)
+            endless[:, forever] = origins[forever], directions[forever]
             trial = origins + t[:, None] * directions
             gain = (g * trial).sum(axis=1) - value > _WORTH * (value - start)
             gain &= np.isnan(endless[0, :, 0])
@@ -69,28 +60,20 @@ def climb(
     return np.asarray(a), endless
 
 
-def _never_ends(spans: list[Array], directions: Array, g: Array) -> BoolArray:
-    """Whether gᵀa grows for ever on a line."""
-    rise = (g * directions).sum(axis=1)
-    seen = np.abs(rise) > SEEN * (np.abs(g) * np.abs(directions)).sum(axis=1)
-    last = [
-        len(ends) > 0 and bool(np.isinf(ends[-1, 1] if up > 0 else ends[0, 0]))
-        for ends, up in zip(spans, rise, strict=True)
-    ]
-    return np.asarray(seen & np.array(last, dtype=np.bool_))
+def _ends(spans: list[Array], directions: Array, g: Array) -> tuple[Array, BoolArray]:
+    """Return the t with the largest gᵀa on each line, and whether gᵀa grows for ever, (N,) each.
 
-
-def _farthest(spans: list[Array], directions: Array, g: Array) -> Array:
-    """Return the t that takes gᵀa farthest on each line, a little inside its interval, (N,)."""
+    t is a little inside the end of its interval, and zero on lines without a finite end.
+    """
     slope = (g * directions).sum(axis=1)
-    t = np.zeros(len(g))
+    t, forever = np.zeros(len(g)), np.zeros(len(g), dtype=np.bool_)
     for j, (ends, rise) in enumerate(zip(spans, slope, strict=True)):
-        ends = ends if rise >= 0 else -ends[:, ::-1]
-        ends = ends[np.isfinite(ends[:, 1])]
-        if len(ends):
-            low, high = ends[np.argmax(ends[:, 1])]
-            inside = high - _INSIDE * (
-                min(high - low, abs(high)) if np.isfinite(low) else abs(high)
-            )
+        uphill = ends if rise >= 0 else -ends[:, ::-1]
+        finite = uphill[np.isfinite(uphill[:, 1])]
+        forever[j] = len(finite) < len(uphill)
+        if len(finite):
+            low, high = finite[np.argmax(finite[:, 1])]
+            inside = high - _INSIDE * min(high - low, abs(high))
             t[j] = inside if rise >= 0 else -inside
-    return t
+    forever &= np.abs(slope) > SEEN * (np.abs(g) * np.abs(directions)).sum(axis=1)
+    return t, forever

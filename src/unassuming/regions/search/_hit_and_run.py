@@ -18,7 +18,7 @@ Directions = Callable[[np.random.Generator, Array], Array]
 """Random directions (N, d) for chains at points (N, d)."""
 
 Excursions = Callable[[np.random.Generator, Array], Array]
-"""Points (E, d) that set out from chains at points (N, d) and do not change them."""
+"""More points (E, d), reached from chains at points (N, d), which stay where they are."""
 
 _CHAINS = 16
 
@@ -33,21 +33,10 @@ def hit_and_run(
     thinning: int,
     excursions: Excursions | None = None,
 ) -> Array:
-    """Return members of a region, shape (size, d).
+    """Return members of a region, shape (size, d): every one of them was accepted.
 
-    Parameters
-    ----------
-    start : array of shape (d,)
-        A member; every chain starts there.
-    directions : callable
-        Draws a direction for each chain.
-    members, accept
-        The region on lines, and membership of points: what is returned has been accepted. A
-        chain whose point is not accepted goes back to its last one that was.
-    size, thinning : int
-        Number of samples, and of steps between two samples of a chain.
-    excursions : callable, optional
-        More points, wherever the chains are; the chains go on from where they were.
+    All chains begin at the member ``start`` (d,). A chain makes ``thinning`` steps between two
+    samples; if its point is not accepted, it goes back to its last accepted one.
     """
     rng = np.random.default_rng(as_seed(random_state))
     chains = np.tile(start, (min(_CHAINS, int(size)), 1))
@@ -72,7 +61,7 @@ def hit_and_run(
 def walk(
     chains: Array, directions: Directions, members: Members, rng: np.random.Generator, steps: int
 ) -> None:
-    """Move each chain (N, d) to a uniform point of the region on a random line, time and again."""
+    """Move each chain (N, d) to a uniform point of the region on a random line, ``steps`` times."""
     for _ in range(steps):
         moves = directions(rng, chains)
         for j, spans in enumerate(members(chains, moves)):
@@ -80,7 +69,7 @@ def walk(
 
 
 def uniform_point(spans: Array, rng: np.random.Generator) -> float:
-    """Return a uniform point of a union of bounded intervals; 0 if rounding left nothing."""
+    """Return a uniform point of a union of bounded intervals; 0 if their length is zero."""
     length = spans[:, 1] - spans[:, 0]
     if not len(spans) or length.sum() == 0:
         return 0.0

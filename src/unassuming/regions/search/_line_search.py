@@ -1,9 +1,10 @@
-"""Members of a region that is known along lines: samples, rays without end, attained bounds."""
+"""Searches in a region along lines: samples, rays without end, attained bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -18,22 +19,17 @@ from unassuming.regions.search._hit_and_run import Members, hit_and_run, walk
 from unassuming.regions.search._proposals import Proposals
 
 _EXACT_SEARCH, _GRID_SEARCH = (48, 16, 12), (16, 4, 8)
-"""Of a search for inner bounds: members at which it may start, steps that lead to them, rounds.
+"""Starting points, steps that lead to them, and rounds of a search for inner bounds.
 
-A line on a grid costs some hundred times as much as an exact one."""
+A line on a grid costs about a hundred times as much as an exact one."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Attained:
-    """Members near the ends of functionals, and rays without end.
+    """Members near the lower and the upper ends of functionals, (2, N, d), and rays without end.
 
-    Attributes
-    ----------
-    witnesses : array of shape (2, N, d), or None
-        Members near the lower and the upper ends; None if they were not searched for.
-    rays : Endless
-    facts : tuple of Fact
+    ``witnesses`` is None if they were not searched for.
     """
 
     witnesses: Array | None
@@ -41,7 +37,7 @@ class Attained:
     facts: tuple[Fact, ...] = ()
 
     def endless(self, g: Array) -> BoolArray:
-        """Which functionals g (N, d) members exceed without limit, below and above, (2, N)."""
+        """Whether a ray takes the functionals g (N, d) to -∞ and to +∞, (2, N)."""
         return np.stack([self.rays.along(-g) >= 0, self.rays.along(g) >= 0])
 
 
@@ -56,16 +52,13 @@ class LineSearch:
         The region along lines.
     ranks : callable
         Ranks of coefficient vectors, (N, d) -> (N,).
-    m : int
     start : array of shape (d,)
         Where a search begins; a member, if one is known.
-    proposals : callable
-        From a ball, or None, to the directions in which to walk.
-    probes : callable
-        From a ball, or None, to directions (N, d) along which regions often never end.
+    proposals, probes : callables
+        From a ball, or None, to the directions in which to walk, and to directions (N, d) along
+        which regions often never end.
     phi : array of shape (n, d), or None
-        Φ, if it is known.
-    seed : int
+        Φ, if there is a design.
     """
 
     lines: Lines
@@ -96,7 +89,7 @@ class LineSearch:
     ) -> Members:
         """Return the region on lines, within the ball if there is one.
 
-        ``refuse`` makes the exception that a line without end raises.
+        With ``refuse``, a line without end raises the exception that it makes.
         """
 
         def members(origins: Array, directions: Array) -> list[Array]:
@@ -120,7 +113,7 @@ class LineSearch:
     ) -> Array:
         """Return members by hit-and-run, with excursions to the faces of the penalty."""
         members = self.members(q, ball, refuse)
-        # A walk could take very long to notice that the region is a cylinder: try first.
+        # A walk could take very long to notice that the region is a cylinder, so probe it first.
         probes = self.probes(ball)
         members(np.broadcast_to(self.start, probes.shape), probes)
         course = self.proposals(ball)
@@ -128,80 +121,75 @@ class LineSearch:
             self.start,
             course.directions,
             members,
-            lambda a: self.accepts(a, q),
+            partial(self.accepts, q=q),
             size,
             random_state,
             len(self.start) if thinning is None else thinning,
-            lambda rng, points: course.excursions(rng, points, members),
+            partial(course.excursions, members=members),
         )
 
     def examine(
         self, g: Array, q: int, ball: NormBall | None, lower: Array, upper: Array, *, inner: bool
     ) -> Attained:
-        """Look for rays without end where bounds are infinite, and for members if asked to."""
+        """Search for rays where bounds are infinite, and for members near the ends if asked to."""
         rays = Endless.none(len(self.start))
         infinite = np.isposinf(upper).any() or np.isneginf(lower).any()
-        if infinite and not np.isneginf(upper).any():
+        empty = np.isneginf(upper).any()
+        if infinite and not empty and self.lines.exact:
             rays = self._endless(q, ball, g)
         if inner and self.accepts(self.start[None, :], q)[0]:
             return self._attained(g, q, ball, rays)
         return Attained(None, rays)
 
     def _endless(self, q: int, ball: NormBall | None, g: Array) -> Endless:
-        """Return rays from the start that never leave the region, where lines are exact.
-
-        Of the probes those on which functionals g (N, d) change most are tried.
-        """
-        probes = self.probes(ball) if self.lines.exact else np.empty((0, 1))
+        """Return rays on lines through the start: the probes that change g (N, d) most."""
+        probes = self.probes(ball)
         if not len(probes):
             return Endless.none(len(self.start))
         if self.phi is not None:
             probes = probes[most_seen(probes, g, self.phi)]
         origins = np.broadcast_to(self.start, probes.shape)
         spans = self.lines.intervals(origins, probes, [q])[0]
-        return Endless.on(origins, probes, spans, lambda a: self.accepts(a, q))
+        return Endless.on(origins, probes, spans, partial(self.accepts, q=q))
 
-    def _attained(self, g: Array, q: int, ball: NormBall | None, endless: Endless) -> Attained:
+    def _attained(self, g: Array, q: int, ball: NormBall | None, rays: Endless) -> Attained:
         """Search for members near the lower and the upper ends of functionals g (N, d).
 
-        Functionals that grow along a ray known before are not searched for: their member is where
-        it begins.
+        A functional that grows along a known ray takes the origin of the ray instead.
         """
-        rng = np.random.default_rng(self.seed)
         both = np.concatenate([-g, g])
-        known = endless.along(both)
-        found = np.empty_like(both)
-        found[known >= 0] = endless.origins[known[known >= 0]]
-        open_ = np.flatnonzero(known < 0)
+        found, searched = np.empty_like(both), rays.along(both) < 0
+        _put_origins(found, both, rays)
         facts: tuple[Fact, ...] = ()
-        if len(open_):
-            members = self.members(q, ball)
-            course = self.proposals(ball)
-            starts, steps, rounds = _EXACT_SEARCH if self.lines.exact else _GRID_SEARCH
-            chains = np.tile(self.start, (starts, 1))
-            walk(chains, course.directions, _cut(members), rng, steps)
-            pool = np.concatenate([self.start[None, :], chains[self.accepts(chains, q)]])
-            found[open_], met = climb(
-                both[open_],
-                pool,
-                members,
-                lambda a: self.accepts(a, q),
-                course.towards,
-                rng,
-                rounds,
-            )
-            lines = met[:, ~np.isnan(met[0, :, 0])]
-            if lines.size and self.lines.exact:
-                spans = members(lines[0], lines[1])
-                more = Endless.on(lines[0], lines[1], spans, lambda a: self.accepts(a, q))
-                new = more.along(both)
-                found[new >= 0] = more.origins[new[new >= 0]]
-                endless = endless.and_also(more)
-            elif lines.size:
+        if searched.any():
+            found[searched], met = self._climb(both[searched], q, ball)
+            origins, directions = met[:, ~np.isnan(met[0, :, 0])]
+            if len(origins) and self.lines.exact:
+                spans = self.members(q, ball)(origins, directions)
+                more = Endless.on(origins, directions, spans, partial(self.accepts, q=q))
+                _put_origins(found, both, more)
+                rays = rays.and_also(more)
+            elif len(origins):
                 facts = (Cause.GRID_ENDS(),)
-        if len(endless.directions):
+        if len(rays.directions):
             facts = (Cause.ENDLESS_MEMBERS(),)
-        return Attained(found.reshape(2, len(g), -1), endless, facts)
+        return Attained(found.reshape(2, len(g), -1), rays, facts)
+
+    def _climb(self, g: Array, q: int, ball: NormBall | None) -> tuple[Array, Array]:
+        """Climb from members that a random walk finds."""
+        rng, course = np.random.default_rng(self.seed), self.proposals(ball)
+        members, accept = self.members(q, ball), partial(self.accepts, q=q)
+        starts, steps, rounds = _EXACT_SEARCH if self.lines.exact else _GRID_SEARCH
+        chains = np.tile(self.start, (starts, 1))
+        walk(chains, course.directions, _cut(members), rng, steps)
+        pool = np.concatenate([self.start[None, :], chains[accept(chains)]])
+        return climb(g, pool, members, accept, course.towards, rng, rounds)
+
+
+def _put_origins(found: Array, g: Array, rays: Endless) -> None:
+    """Overwrite the members of functionals that grow along a ray by its origin."""
+    known = rays.along(g)
+    found[known >= 0] = rays.origins[known[known >= 0]]
 
 
 def _end(spans: Array) -> float:
@@ -211,7 +199,7 @@ def _end(spans: Array) -> float:
 
 
 def _cut(members: Members) -> Members:
-    """Cut what has no end at ten times the distance of the farthest end, or of one."""
+    """Cut infinite intervals at ten times the farthest finite end, or at ten."""
 
     def cut(origins: Array, directions: Array) -> list[Array]:
         found = members(origins, directions)

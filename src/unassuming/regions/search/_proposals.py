@@ -1,4 +1,4 @@
-"""Directions in which to walk through a piecewise region, at random or towards a functional."""
+"""Directions in which to walk through a region: at random, or to increase a functional."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from scipy.linalg import svd
 
-from unassuming._rounding import EPS
+from unassuming._rounding import rank_cut
 from unassuming._typing import Array
 from unassuming.geometry.piecewise import LineModel
 from unassuming.objectives import Kinks, NormBall
@@ -26,19 +26,12 @@ _PULLS = (0.1, 0.5, 2.0)
 @final
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """Frames of directions: in each, steps of one length are of comparable use.
+    """Frames of directions, scaled so that steps of one length are of comparable use.
 
-    How large the region is in different directions is not known beforehand. Each frame is a guess:
-    where the gradient changes alike, or where it and the norm do.
-
-    Attributes
-    ----------
-    frames : tuple of arrays of shape (d, k)
-        Axes in columns, of a length that is natural to the problem.
-    kinks : Kinks or None
-        Where coefficients are at a kink, the region can be larger along the face than off it.
-    ball : NormBall or None
-        What the walk is confined to.
+    How far the region extends in different directions is not known beforehand. Each frame, with
+    axes in columns, (d, k), is a guess: a step changes the gradient, or the gradient and the norm,
+    by about the same amount. Where coefficients are at a kink, the region can be larger along the
+    face than off it. The ball confines the walk.
     """
 
     frames: tuple[Array, ...]
@@ -65,14 +58,14 @@ class Proposals:
     def in_coefficients(
         cls, estimate: Array, kinks: Kinks | None, ball: NormBall | None
     ) -> Proposals:
-        """Return frames for an objective of which nothing is known but membership."""
+        """Return a frame for an objective whose members can only be tested."""
         frame = np.eye(len(estimate)) / max(float(np.abs(estimate).max()), 1.0)
         if ball is not None:
             frame = np.vstack([frame, ball.root / ball.bound])
         return cls((_frame(frame, 1e-6),), kinks, ball)
 
     def directions(self, rng: np.random.Generator, points: Array) -> Array:
-        """Draw a direction for each point (N, d): any one, or one along the face it lies on."""
+        """Draw a direction for each point (N, d), sometimes along the face on which it lies."""
         chosen = rng.integers(len(self.frames), size=len(points))
         full = np.empty_like(points)
         for j, axes in enumerate(self.frames):
@@ -83,7 +76,7 @@ class Proposals:
         return np.where(use[:, None], along, full)
 
     def along_face(self, points: Array, directions: Array) -> Array:
-        """Keep the coefficients that are at a kink."""
+        """Return the directions without the coefficients that are at a kink."""
         kept = np.zeros(points.shape, dtype=np.bool_)
         if self.kinks is not None and self.kinks.values.shape[1]:
             coefficient = self.kinks.coefficient
@@ -95,7 +88,7 @@ class Proposals:
         """Return points on faces, reached from some of the points (N, d) by lines, (E, d).
 
         Each goes along a line to where a coefficient comes to a kink, then along that face, at
-        times to a smaller one. Intervals are closed: whether the points are members is to be asked.
+        times to a smaller one. Intervals are closed, so the points may fail a test of membership.
         """
         out = np.array(points[rng.random(len(points)) < _EXCURSIONS])
         landed = np.zeros(len(out), dtype=np.bool_)
@@ -136,8 +129,9 @@ class Proposals:
     ) -> list[tuple[Array, Array]]:
         """Return lines on which gᵀa may grow: origins and directions, (N, d) each.
 
-        From the points (N, d), one for each functional, and from the first member of the pool,
-        along the functional in every frame, through other members, and to the top of the ball.
+        They start at the points (N, d), one for each functional, or at the first member of the
+        pool. They lead along the functional in every frame, towards other members, and towards the
+        farthest point of the ball.
         """
         base = np.broadcast_to(pool[0], points.shape)
         lines = []
@@ -167,9 +161,9 @@ class Proposals:
 def _frame(rows: Array, floor: float) -> Array:
     """Return axes along which ‖rows a‖ grows alike, the smallest singular values raised.
 
-    Directions that rows do not see at all are left out: nothing would hold a walk there.
+    Directions that ``rows`` maps to zero are left out: nothing would limit a walk along them.
     """
     _, s, vt = svd(rows, full_matrices=False)
-    seen = s > max(rows.shape) * EPS * s[0]
+    seen = s > rank_cut(rows.shape) * s[0]
     s, vt = s[seen], vt[seen]
     return np.asarray(vt.T / np.sqrt(s**2 + (floor * s.max(initial=0.0)) ** 2))

@@ -1,4 +1,4 @@
-"""Members of the region that come near the outer bounds: a directed search (docs/theory.md 4.3)."""
+"""Members near the outer bounds of a quadratic region: a directed search (docs/theory.md 4.3)."""
 
 from __future__ import annotations
 
@@ -21,21 +21,13 @@ _STEPS = np.array([1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.003])
 @final
 @dataclass(frozen=True, eq=False)
 class RaySearch:
-    """Maximise gᵀx over the region by its rays: (gᵀu) t_(q)(u) over directions u.
-
-    Attributes
-    ----------
-    forms : Forms
-        All sets, (m - 1) k² numbers.
-    ball : BallCoordinates or None
-        What the search is confined to.
-    """
+    """Maximise gᵀx over a region, within a ball, by its rays: (gᵀu) t_(q)(u) over directions u."""
 
     forms: Forms
     ball: BallCoordinates | None = None
 
     def reach(self, u: Array, q: int) -> tuple[Array, IntArray]:
-        """Return the q-th largest exit of each ray (N,), and which set it leaves there."""
+        """Return the q-th largest exit of each ray (N,), and the set that it leaves there."""
         Au = np.einsum("skl,nl->nsk", self.forms.A, u)
         A = np.maximum(np.einsum("nsk,nk->ns", Au, u), 0.0)
         noise = FREE * (u**2).sum(axis=1)[:, None]
@@ -58,8 +50,8 @@ class RaySearch:
     @cached_property
     def sets(self) -> Sets:
         """The sets, diagonalised."""
-        forms = self.forms
-        return Sets.from_forms(forms.A, forms.b, forms.c, forms.empty)
+        f = self.forms
+        return Sets.from_forms(f.A, f.b, f.c, f.empty)
 
     @cached_property
     def metric(self) -> Array:
@@ -67,7 +59,7 @@ class RaySearch:
         return np.asarray(np.linalg.pinv(self.forms.A.mean(axis=0), hermitian=True))
 
     def starts(self, g: Array) -> Array:
-        """Return the points where the sets themselves are farthest along g, (m - 1, k)."""
+        """Return the points of the sets that are farthest along g, (m - 1, k)."""
         sets = self.sets
         turned = np.einsum("ska,k->sa", sets.basis, g)
         w = np.where(sets.free, np.inf, sets.w)
@@ -78,7 +70,7 @@ class RaySearch:
         return np.asarray(np.einsum("ska,sa->sk", sets.basis, point))
 
     def search(self, g: Array, q: int, rng: np.random.Generator) -> Array:
-        """Return a member x of the region with gᵀx as large as was found."""
+        """Return the member x found with the largest gᵀx."""
         u = np.concatenate([self.starts(g), (self.metric @ g)[None, :]])
         u = u[u @ g > 0]
         if not len(u):
@@ -86,15 +78,14 @@ class RaySearch:
         points, values = self._best(u, g, q)
         for _ in range(_ROUNDS):
             u = self._moves(points, g, q, rng)
-            found, value = self._best(np.concatenate([points, u[u @ g > 0]]), g, q)
-            stalled = value[0] <= values[0] * (1 + 1e-6)
-            points, values = found, value
-            if stalled:
+            best = values[0]
+            points, values = self._best(np.concatenate([points, u[u @ g > 0]]), g, q)
+            if values[0] <= best * (1 + 1e-6):
                 break
         return np.asarray(points[0])
 
     def _moves(self, points: Array, g: Array, q: int, rng: np.random.Generator) -> Array:
-        """Return points to try: along the boundary of the set that ends the ray, and at random."""
+        """Return points to try, along the boundary of the set that ends a ray and at random."""
         _, active = self.reach(points, q)
         normal = np.einsum("nkl,nl->nk", self.forms.A[active], points) - self.forms.b[active]
         tilted = normal @ self.metric
@@ -109,12 +100,10 @@ class RaySearch:
         return np.asarray(trials.reshape(-1, len(g)))
 
     def _best(self, u: Array, g: Array, q: int) -> tuple[Array, Array]:
-        points, values = self._points(u, g, q)
-        order = np.argsort(-values)[:_KEPT]
-        return points[order], values[order]
-
-    def _points(self, u: Array, g: Array, q: int) -> tuple[Array, Array]:
+        """Return the best ends of rays along u (N, k), and gᵀx there, in decreasing order."""
         t, _ = self.reach(u, q)
         t = np.where(np.isfinite(t), np.maximum(t, 0.0), 0.0) * (1 - 1e-9)
         points = t[:, None] * u
-        return points, points @ g
+        values = points @ g
+        order = np.argsort(-values)[:_KEPT]
+        return points[order], values[order]
