@@ -187,7 +187,7 @@ def test_a_search_that_would_start_outside_the_ball_says_so():
 def test_a_search_beyond_the_memory_cap_says_so(monkeypatch):
     X, y, _ = ua.datasets.linear(n=40, random_state=6)
     region = ua.confidence_region(Ridge(0.5), X, y, random_state=6)
-    monkeypatch.setattr("unassuming.regions.shapes._quadratic._LARGEST_SEARCH", 100)
+    monkeypatch.setattr("unassuming.regions.search._star_search._LARGEST_SEARCH", 100)
     assert np.isfinite(region.interval().upper).all()
     with pytest.raises(ua.NotAvailable, match="inner=False"):
         region.interval(inner=True)

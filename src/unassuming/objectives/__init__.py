@@ -4,9 +4,7 @@ from unassuming.objectives._base import Objective, rounding_of_difference
 
 # Shared within the library, not public.
 from unassuming.objectives._check import check_objective as check_objective
-from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
-from unassuming.objectives._feature_design import FeatureDesign
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
 from unassuming.objectives._from_classifier import (
     from_logistic_regression,
@@ -26,17 +24,17 @@ from unassuming.objectives._from_linear import (
     from_ridge,
 )
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
-from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._logistic import LogisticObjective
-from unassuming.objectives._norm_ball import BallCoordinates as BallCoordinates
-from unassuming.objectives._norm_ball import NormBall as NormBall
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives._svr import SVRObjective
+from unassuming.objectives.designs import BallCoordinates as BallCoordinates
+from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign
+from unassuming.objectives.designs import NormBall as NormBall
 
 __all__ = [
     "Design",

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
 from unassuming._typing import Array
-from unassuming.objectives._design import Design
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import GradientScore, Score
+from unassuming.objectives.designs import Design
 
 Weighting = str | ArrayLike
 """Ψ: ``"identity"``, ``"gram"``, ``"hessian"`` or a matrix."""

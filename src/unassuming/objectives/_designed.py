@@ -10,8 +10,8 @@ import numpy as np
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.objectives._base import Objective, Weighting, as_weighting_matrix
-from unassuming.objectives._design import Design
 from unassuming.objectives._score import LeastNormScore, Score
+from unassuming.objectives.designs import Design
 
 
 class DesignedObjective(Objective):

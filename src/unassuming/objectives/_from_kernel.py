@@ -14,14 +14,13 @@ from sklearn.svm import SVR
 from unassuming._typing import Array
 from unassuming.kernels import TrainingKernel, gram, require_symmetric, svr_gram
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
-from unassuming.objectives._feature_design import FeatureDesign
 from unassuming.objectives._huber import KernelHuberObjective
 from unassuming.objectives._hyperparameters import common_weight, number, row_weights
-from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import register_objective
 from unassuming.objectives._svr import SVRObjective
+from unassuming.objectives.designs import FeatureDesign, KernelDesign
 
 
 def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:

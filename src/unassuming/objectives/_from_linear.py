@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 
 from unassuming._typing import Array
-from unassuming.objectives._feature_design import FeatureDesign
 from unassuming.objectives._huber import HuberObjective
 from unassuming.objectives._hyperparameters import common_weight, number, row_weights
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import register_objective
+from unassuming.objectives.designs import FeatureDesign
 
 
 def from_linear_regression(

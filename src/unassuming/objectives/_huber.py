@@ -6,10 +6,9 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.models.solvers import concomitant_huber, huber_scale, kernel_huber
-from unassuming.objectives._feature_design import FeatureDesign
-from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._quadratic import SmoothObjective
+from unassuming.objectives.designs import FeatureDesign, KernelDesign
 
 
 class KernelHuberObjective(SmoothObjective):

@@ -9,9 +9,9 @@ from scipy.linalg import svd
 
 from unassuming._typing import Array
 from unassuming.models.solvers import l1_least_squares, l1_subdifferential
-from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
+from unassuming.objectives.designs import Design
 
 _SEEN = 1e-6
 """Singular values of Φ below this share of the largest count as zero in the Hessian: dividing by

@@ -10,9 +10,9 @@ from unassuming._typing import Array
 from unassuming.models.solvers import l1_subdifferential, logistic
 from unassuming.objectives._base import Weighting, rounding_of_difference
 from unassuming.objectives._designed import DesignedObjective
-from unassuming.objectives._feature_design import FeatureDesign
 from unassuming.objectives._quadratic import SmoothObjective
 from unassuming.objectives._score import Score
+from unassuming.objectives.designs import FeatureDesign
 
 _LARGEST = float(np.nextafter(1.0, 0.0))
 

@@ -8,11 +8,10 @@ from typing import ClassVar, final
 
 from unassuming._typing import Array
 from unassuming.objectives._base import Weighting
-from unassuming.objectives._design import Design
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
-from unassuming.objectives._whitening import Whitening
+from unassuming.objectives.designs import Design, Whitening
 
 
 class SmoothObjective(DesignedObjective):

@@ -9,8 +9,8 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming.models.solvers import epsilon_svr, l1_subdifferential
 from unassuming.objectives._designed import DesignedObjective
-from unassuming.objectives._kernel_design import KernelDesign
 from unassuming.objectives._kinks import Kinks
+from unassuming.objectives.designs import KernelDesign
 
 
 class SVRObjective(DesignedObjective):

@@ -14,6 +14,10 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._typing import Array
+from unassuming.objectives import Objective
+
+_SHOWN = 6
+"""Coefficients of a direction that are listed."""
 
 
 class Status(Enum):
@@ -220,3 +224,21 @@ def status_of(lower: Array, upper: Array, otherwise: Status) -> Status:
     if np.isfinite(lower).all() and np.isfinite(upper).all():
         return Status.CERTIFIED
     return otherwise
+
+
+def direction_in_words(v: Array, objective: Objective) -> str:
+    """Name a direction in the coefficients."""
+    moved = np.flatnonzero(v)
+    if len(moved) == 1:
+        return f"the coefficient {objective.names[moved[0]]} alone"
+    if objective.design is not None:
+        phi = objective.design.matrix
+        fitted, size = phi @ v, np.abs(phi) @ np.abs(v)
+        moves = np.flatnonzero(np.abs(fitted) > 1e-6 * np.abs(fitted).max())
+        if (np.abs(fitted) <= 1e-9 * size).all():
+            return "coefficients that change no fitted value"
+        if len(moves) == 1:
+            return f"the fitted value of row {moves[0]} (counted from 0) alone"
+    if len(v) <= _SHOWN:
+        return f"the direction [{', '.join(f'{x:.3g}' for x in v)}]"
+    return "a direction in which all coefficients change"

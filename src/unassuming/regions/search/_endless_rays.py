@@ -9,12 +9,10 @@ from typing import final
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.objectives import Objective
 
 _FAR = (1e3, 1e6)
 """Distances at which membership is tested as well, in units of the origin."""
 _RISES = 1e-11
-_SHOWN = 6
 _MOST = 16
 """Number of lines to try: a line along which many coefficients stay at a kink is slow to follow."""
 
@@ -87,21 +85,3 @@ def most_seen(directions: Array, g: Array, phi: Array) -> IntArray:
     best = np.argmax(share, axis=1)
     rest = np.argsort(-share.max(axis=0), kind="stable")
     return np.sort(list(dict.fromkeys([*best, *rest]))[:_MOST])
-
-
-def direction_in_words(v: Array, objective: Objective) -> str:
-    """Name a direction in the coefficients."""
-    moved = np.flatnonzero(v)
-    if len(moved) == 1:
-        return f"the coefficient {objective.names[moved[0]]} alone"
-    if objective.design is not None:
-        phi = objective.design.matrix
-        fitted, size = phi @ v, np.abs(phi) @ np.abs(v)
-        moves = np.flatnonzero(np.abs(fitted) > 1e-6 * np.abs(fitted).max())
-        if (np.abs(fitted) <= 1e-9 * size).all():
-            return "coefficients that change no fitted value"
-        if len(moves) == 1:
-            return f"the fitted value of row {moves[0]} (counted from 0) alone"
-    if len(v) <= _SHOWN:
-        return f"the direction [{', '.join(f'{x:.3g}' for x in v)}]"
-    return "a direction in which all coefficients change"

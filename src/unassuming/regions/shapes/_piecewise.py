@@ -25,10 +25,17 @@ from unassuming.geometry.piecewise import (
 from unassuming.membership import RankEngine
 from unassuming.objectives import BallCoordinates, LeastNormScore, NormBall
 from unassuming.ranking import Level
-from unassuming.regions._explain import Cause, Explanation, Fact, Status, status_of
+from unassuming.regions._explain import (
+    Cause,
+    Explanation,
+    Fact,
+    Status,
+    direction_in_words,
+    status_of,
+)
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
-from unassuming.regions.search._endless_rays import Endless, direction_in_words
+from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._line_shape import LineShape
 from unassuming.regions.shapes._shape import OuterBounds, why_empty

@@ -14,11 +14,10 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array
 from unassuming.geometry import order_statistic
 from unassuming.geometry.quadratic import (
     FormMaker,
-    Forms,
     FreeDirections,
     LineQuadratics,
     along_lines,
@@ -31,8 +30,6 @@ from unassuming.geometry.quadratic import (
     free_directions,
     intervals,
     supports,
-    table_lines,
-    whitened,
     whitened_matrix,
 )
 from unassuming.membership import RankEngine
@@ -45,14 +42,10 @@ from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
 from unassuming.regions._remedies import of_hidden_functionals, of_quadratic_region
 from unassuming.regions._results import Boundedness
-from unassuming.regions.search._hit_and_run import hit_and_run
-from unassuming.regions.search._ray_search import RaySearch
+from unassuming.regions.search._star_search import StarSearch
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
 
 _ROUNDING = 8 * EPS
-_LARGEST_SEARCH = 2**26
-_LARGEST_TABLE = 2**20
-_SHARES = (1 - 1e-6, 1 - 1e-4, 0.999, 0.99, 0.97, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1, 0.0)
 
 
 @final
@@ -191,7 +184,7 @@ class QuadraticShape(Shape):
             status, explanation = self._explained(up, down, level, ball, hidden=hidden)
             witnesses = None
             if question.inner and status is not Status.EMPTY:
-                witnesses = self._witnesses(question, ball, level)
+                witnesses = self._search.witnesses(question.g, ball, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
 
@@ -291,34 +284,23 @@ class QuadraticShape(Shape):
         """Return the estimate, about which the region is star convex."""
         return self.estimate
 
+    @cached_property
+    def _search(self) -> StarSearch:
+        return StarSearch(
+            self.objective,
+            self.maker,
+            self._lines,
+            self.engine,
+            self.estimate,
+            self.problem.seed,
+        )
+
     def sample(
         self, size: int, level: Level, ball: NormBall | None, random_state: Any, thinning: Any
     ) -> Array:
         """Return members by hit-and-run from the estimate."""
         self._require_end(level, ball)
-
-        def members(origins: Array, directions: Array) -> list[Array]:
-            low, high = intervals(self._lines_to_walk(origins - self.estimate, directions))
-            spans = [covered(low[j], high[j], level.q) for j in range(len(origins))]
-            if ball is not None:
-                return ball.confine(spans, origins, directions)
-            if any(np.isinf(span).any() for span in spans):
-                raise NotAvailable(
-                    "sampling needs a region that is bounded beyond rounding, and on some lines "
-                    "this one has no end. Sample within a ball: sample(size, norm_bound=B)."
-                )
-            return spans
-
-        axes = self.objective.back
-        return hit_and_run(
-            self.estimate,
-            lambda rng, chains: rng.standard_normal((len(chains), axes.shape[1])) @ axes.T,
-            members,
-            lambda a: self._members(a, level),
-            size,
-            random_state,
-            2 * axes.shape[1] if thinning is None else thinning,
-        )
+        return self._search.sample(size, level, ball, random_state, thinning)
 
     def _require_end(self, level: Level, ball: NormBall | None) -> None:
         """Refuse to sample a region without end, or without a member."""
@@ -327,7 +309,7 @@ class QuadraticShape(Shape):
                 f"sampling needs a bounded region. {verdict} With norm_bound=B the sample is taken "
                 "within the ball."
             )
-        if not self._members(self.estimate[None, :], level)[0]:
+        if not self._search.accepts(self.estimate[None, :], level)[0]:
             raise no_member(level)
         if ball is None:
             return
@@ -342,56 +324,3 @@ class QuadraticShape(Shape):
                 f"sampling needs a bounded region. {verdict} The norm bound does not bound the "
                 "intercept."
             )
-
-    def _members(self, a: Array, level: Level) -> BoolArray:
-        return np.asarray(self.engine.ranks_of(a) <= level.largest_rank)
-
-    def _lines_to_walk(self, start: Array, directions: Array) -> LineQuadratics:
-        """Restrict the sets to lines, from a table of them if that is not too large."""
-        if self._table is None:
-            return self._lines(start, directions)
-        forward = self.objective.forward.T * np.sqrt(self.objective.n)
-        return table_lines(self._table, start @ forward, directions @ forward)
-
-    @cached_property
-    def _table(self) -> Forms | None:
-        """All sets in whitened coordinates, if that is not much."""
-        F = whitened_matrix(self.objective)
-        if (self.perturbations.m - 1) * F.shape[1] ** 2 > _LARGEST_TABLE:
-            return None
-        return self.maker.all_forms(F)
-
-    def _witnesses(self, question: Question, ball: BallCoordinates | None, level: Level) -> Array:
-        """Return members near the lower and the upper bounds, (2, N, d)."""
-        if ball is None:
-            where = whitened(self.objective, question.g)
-            F, functionals = where.F, where.functionals
-            back = self.objective.back / np.sqrt(self.objective.n)
-        else:
-            F, functionals, back = ball.F, ball.functionals, ball.back
-        size = (self.perturbations.m - 1) * F.shape[1] ** 2
-        if size > _LARGEST_SEARCH:
-            raise NotAvailable(
-                f"the inner search holds (m - 1) k² numbers, here {size:.2g}: ask for the outer "
-                "bounds only (inner=False), or use sample()."
-            )
-        search = RaySearch(self.maker.all_forms(F), ball)
-        rng = np.random.default_rng(self.problem.seed)
-        x = [[search.search(s * f, level.q, rng) for f in functionals] for s in (-1.0, 1.0)]
-        a = np.asarray(self.estimate + np.array(x) @ back.T)
-        return self._drawn_back(a.reshape(-1, a.shape[-1]), level).reshape(a.shape)
-
-    def _drawn_back(self, a: Array, level: Level) -> Array:
-        """Move points towards the estimate until they are members, (N, d).
-
-        The region is star convex around the estimate, a member of every region that has one. Where
-        K is nearly singular the coefficients of a boundary point are huge, and rounding their
-        fitted values can take it across the boundary.
-        """
-        points, waiting = a.copy(), np.arange(len(a))
-        for share in _SHARES:
-            waiting = waiting[~self._members(points[waiting], level)]
-            if not len(waiting):
-                break
-            points[waiting] = self.estimate + share * (a[waiting] - self.estimate)
-        return points

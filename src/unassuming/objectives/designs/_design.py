@@ -11,8 +11,8 @@ import numpy as np
 from scipy.linalg import null_space
 
 from unassuming._typing import Array, IntArray
-from unassuming.objectives._norm_ball import BallCoordinates
-from unassuming.objectives._whitening import Whitening
+from unassuming.objectives.designs._norm_ball import BallCoordinates
+from unassuming.objectives.designs._whitening import Whitening
 
 
 class Design(ABC):

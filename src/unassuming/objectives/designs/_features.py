@@ -11,9 +11,9 @@ from scipy.linalg import lstsq, svd
 
 from unassuming._rounding import powers_of_two, rank_cut
 from unassuming._typing import Array
-from unassuming.objectives._design import Design
-from unassuming.objectives._norm_ball import BallCoordinates
-from unassuming.objectives._whitening import FeatureWhitening, Whitening
+from unassuming.objectives.designs._design import Design
+from unassuming.objectives.designs._norm_ball import BallCoordinates
+from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
 
 
 @final

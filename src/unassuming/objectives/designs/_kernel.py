@@ -13,9 +13,9 @@ from unassuming._rounding import EPS, exceeds, rank_cut
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
-from unassuming.objectives._design import Design
-from unassuming.objectives._norm_ball import BallCoordinates
-from unassuming.objectives._whitening import KernelWhitening, Whitening
+from unassuming.objectives.designs._design import Design
+from unassuming.objectives.designs._norm_ball import BallCoordinates
+from unassuming.objectives.designs._whitening import KernelWhitening, Whitening
 
 
 @final

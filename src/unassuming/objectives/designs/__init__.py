@@ -1,0 +1,16 @@
+"""Fitted values as a linear map Φ a of the coefficients: features, kernels, norms, whitening."""
+
+from unassuming.objectives.designs._design import Design
+from unassuming.objectives.designs._features import FeatureDesign
+from unassuming.objectives.designs._kernel import KernelDesign
+from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall
+from unassuming.objectives.designs._whitening import Whitening
+
+__all__ = [
+    "BallCoordinates",
+    "Design",
+    "FeatureDesign",
+    "KernelDesign",
+    "NormBall",
+    "Whitening",
+]

@@ -1,0 +1,59 @@
+"""The form of the code that CONTRIBUTING describes, checked on the source itself."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import unassuming
+
+ROOT = Path(unassuming.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def package(path):
+    return path.relative_to(ROOT).parts[0] if path.parent != ROOT else ""
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_a_file_has_at_most_400_lines_and_a_class_25_methods(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.ClassDef):
+            methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+            assert len(methods) <= 25, node.name
+
+
+def test_packages_are_imported_by_their_own_name():
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("unassuming."):
+                _, first, *rest = node.module.split(".")
+                other = first != package(path)
+                assert not (other and any(part.startswith("_") for part in rest)), name(path)
+
+
+def test_nobody_outside_objectives_asks_what_a_design_is():
+    for path, tree in TREES.items():
+        if package(path) == "objectives":
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                asked = ast.unparse(node)
+                if node.func.id == "isinstance":
+                    assert "Design" not in asked, (name(path), asked)
+                if node.func.id in ("getattr", "hasattr"):
+                    assert "'design'" not in asked, (name(path), asked)
+
+
+def test_a_folder_has_at_most_20_files():
+    folders = {path.parent for path in FILES}
+    crowded = {
+        name(f): len(list(f.glob("*.py"))) for f in folders if len(list(f.glob("*.py"))) > 20
+    }
+    assert crowded == {}
