@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray
 
-_BLOCK = 2**16
-"""Numbers in one block of turned functionals: half a megabyte, which stays in the cache."""
+_BLOCK_BYTES = 2**19
+"""The size of one block of turned functionals: it stays in the cache."""
 _WELL_CONDITIONED = 1e-6
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Ellipsoids:
-    """A batch of s ellipsoids {centre + root u : ‖u‖ <= 1} in k coordinates, flat ones included.
+    """A batch of s ellipsoids {centre + root u : ‖u‖ <= 1} in k coordinates, flat ones included."""
 
-    Attributes
-    ----------
-    centre : array of shape (s, k)
-    root : array of shape (s, k, k)
-    """
-
-    centre: Array
-    root: Array
+    centre: Array  # (s, k)
+    root: Array  # (s, k, k)
 
     @classmethod
     def from_whitening(cls, white: Array, b: Array, c: Array) -> Ellipsoids:
@@ -40,9 +37,7 @@ class Ellipsoids:
         s, k = self.centre.shape
         middle, half = g @ self.centre.T, np.empty((len(g), s))
         root = np.ascontiguousarray(np.swapaxes(self.root, 0, 1)).reshape(k, s * k)
-        step = max(1, _BLOCK // max(1, s * k))
-        for start in range(0, len(g), step):
-            some = slice(start, start + step)
+        for some in slices(len(g), rows_that_fit(_BLOCK_BYTES, s * k)):
             turned = (g[some] @ root).reshape(len(g[some]), s, k)
             half[some] = np.einsum("nsk,nsk->ns", turned, turned)
         half = np.sqrt(half, out=half)
@@ -52,7 +47,7 @@ class Ellipsoids:
 def whitening(A: Array) -> tuple[Array, BoolArray]:
     """Return L⁻¹ with A = LLᵀ, and where it shows that A is positive definite beyond doubt.
 
-    No eigenvalue of A is below 1/‖L⁻¹‖². Elsewhere the result means nothing.
+    No eigenvalue of A is below 1/‖L⁻¹‖². Elsewhere the result is meaningless.
     """
     try:
         lower = np.linalg.cholesky(A)

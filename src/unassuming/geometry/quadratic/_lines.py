@@ -1,8 +1,13 @@
-"""Z_i - Z_0 along lines: a quadratic in t for every set (docs/theory.md 4.1)."""
+"""Quadratic regions along lines: each set is an interval of t (docs/theory.md 4.1).
+
+Z_i - Z_0 is a quadratic in t along a line. Its roots, computed without cancellation, are the ends
+of the set, and the region is where at least q intervals overlap.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import final
 
 import numpy as np
 
@@ -12,17 +17,15 @@ from unassuming.geometry.quadratic._forms import FormMaker
 from unassuming.geometry.quadratic._residual_products import Complement
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class LineQuadratics:
-    """n (Z_i - Z_0) = c - 2bt - At² along N lines, arrays of shape (N, m - 1).
-
-    ``noise`` is the rounding error of A: a line along which A does not exceed it is free.
-    """
+    """n (Z_i - Z_0) = c - 2bt - At² along N lines, arrays of shape (N, m - 1)."""
 
     A: Array
     b: Array
     c: Array
-    noise: Array
+    noise: Array  # the rounding error of A: a line with A up to it is free
     empty: BoolArray
 
     @property
@@ -36,18 +39,16 @@ def along_lines(
 ) -> LineQuadratics:
     """Restrict the sets to lines of fitted values f̂ + start + t step, each (N, n).
 
-    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``. The
-    lines are taken a few at a time: working memory does not grow with their number.
+    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``.
     """
     start_error = error if start_error is None else start_error
     N, sets = len(step), maker.perturbations.m - 1
-    h = maker.moved + maker.residual - maker.seen @ maker.q.T  # (I - S)E r̂ + r̂
     complement = maker.complement(N)
     A, b, c, noise = np.empty((4, N, sets))
     found = LineQuadratics(A, b, c, noise, np.empty((N, sets), dtype=np.bool_))
     for lines, which in complement.blocks(N, sets):
         given = (values[lines] for values in (start, step, error, start_error))
-        part = _some_lines(maker, complement, h, which, *given)
+        part = _some_lines(maker, complement, which, *given)
         for field in fields(LineQuadratics):
             getattr(found, field.name)[lines, which] = getattr(part, field.name)
     return found
@@ -56,7 +57,6 @@ def along_lines(
 def _some_lines(
     maker: FormMaker,
     complement: Complement,
-    h: Array,
     which: slice,
     start: Array,
     step: Array,
@@ -68,18 +68,16 @@ def _some_lines(
     vectors = np.stack([perturbations.apply(x) - x[:, None, :] for x in (step, *starts)])
     products = complement.products(vectors)
     moved, A = vectors[0], products[0, 0]
-    b = -_dot(moved, h[which])
-    seen = maker.seen[which]
+    slope, seen, zero = maker.slope[which], maker.seen[which], maker.tied[which]
+    b = -_dot(moved, slope)
     c = _dot(seen, seen) + maker.margin[which] + np.zeros_like(b)
-    zero = maker.tied[which]
     b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
     unit = 8 * EPS * sum(maker.q.shape)
     if starts:
         base, here = vectors[1], products[1, 1]
         b = b + products[0, 1]
-        c = c + np.where(zero, 0.0, 2 * _dot(base, h[which])) - here
-        # A set with a_i = 0 consists of its free directions: a start among them is in the set,
-        # whatever rounding makes of it.
+        c = c + np.where(zero, 0.0, 2 * _dot(base, slope)) - here
+        # A tied set consists of its free directions: a start among them, up to rounding, is in it.
         away = np.linalg.norm(base, axis=-1)
         off = unit * away + 2 * start_error[:, None]
         within = zero & (here <= off * (2 * away + off))
@@ -130,8 +128,7 @@ def covered(low: Array, high: Array, q: int) -> Array:
     """Return the closed intervals of t that lie in at least q of the intervals, shape (k, 2)."""
     proper = low <= high
     low, high = low[proper], high[proper]
-    ends = np.concatenate([low, high])
-    change = np.concatenate([np.ones(len(low), dtype=np.intp), -np.ones(len(high), dtype=np.intp)])
+    ends, change = np.concatenate([low, high]), np.repeat([1, -1], len(low))
     order: IntArray = np.lexsort((-change, ends))  # at equal ends, openings first: closed sets
     ends, depth = ends[order], np.cumsum(change[order])
     enough = depth >= q
