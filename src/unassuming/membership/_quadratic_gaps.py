@@ -1,47 +1,37 @@
-"""Ranks of many coefficient vectors at once: the lifted product (docs/theory.md 4.6)."""
+"""The gaps Z_i - Z_0 of many coefficient vectors by one matrix product (docs/theory.md 4.6).
+
+For quadratic objectives each gap is a quadratic function of the whitened candidate, so it is linear
+in the monomials of degree up to two.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
-from unassuming.membership._screen import pairs_into
+from unassuming.membership._screen import pairs_into, pairs_of
 from unassuming.noise import Perturbations
 from unassuming.objectives import Quadratic
 
 LARGEST_TABLE = 2**23
-"""The largest table of quadratic forms that is built, in numbers (64 MiB)."""
+"""No larger table of quadratic forms is built, in numbers (64 MiB)."""
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class LiftedGaps:
-    """Z_i - Z_0 as a quadratic form in the whitened candidate, for all i in one matrix product.
+    """Z_i - Z_0 = vᵀQ_i v + l_iᵀv + c_i with v = H^{1/2}(a - â), for all i."""
 
-    With v = H^{1/2}(a - â) the gap is vᵀQ_i v + l_iᵀv + c_i: linear in the monomials of v.
-
-    Attributes
-    ----------
-    pull, push : arrays of shape (k, n) and (k, d)
-        v = push a - pull r(a), see `Whitening`.
-    table : array of shape (m - 1, k (k + 1) / 2 + k + 1)
-        The coefficients of the monomials v_a v_b (a <= b), v_a and 1.
-    size : array of shape (m - 1, 3)
-        Bounds of Q_i, l_i and c_i before cancellation: what rounding errors are relative to.
-    spread : float
-        ‖Φ‖, for the rounding errors of Φ a.
-    idle : boolean array of shape (m - 1,)
-        Transformations that move nothing: Z_i = Z_0 for every candidate.
-    """
-
-    pull: Array
-    push: Array
-    table: Array
-    size: Array
-    spread: float
-    idle: BoolArray
+    pull: Array  # (k, n): v = push a - pull r(a), see `Whitening`
+    push: Array  # (k, d)
+    table: Array  # (m - 1, k (k + 1) / 2 + k + 1): coefficients of v_a v_b (a <= b), v_a and 1
+    size: Array  # (m - 1, 3): bounds of the terms summed to Q_i, l_i and c_i, the scale of errors
+    spread: float  # ‖Φ‖, for the rounding errors of Φ a
+    idle: BoolArray  # (m - 1,): transformations that move nothing, so that Z_i = Z_0
 
     @classmethod
     def build(cls, objective: Quadratic, perturbations: Perturbations) -> LiftedGaps | None:
@@ -53,7 +43,7 @@ class LiftedGaps:
             return None
         # Fitted values move by n W⁻¹ pullᵀ v, so r = r̂ - n W⁻¹ pullᵀ v.
         moved = pull * (objective.n / objective.w)
-        # Their residuals r̂ = y - ŷ do not need the coefficients, which may be ill conditioned.
+        # The residuals r̂ = y - ŷ do not need the coefficients, which may be ill conditioned.
         r = (objective.y - (pull @ objective.y) @ moved)[None, :]
         vectors = np.concatenate([r, moved])
         delta = perturbations.apply(vectors) - vectors[:, None, :]  # (G_i - I) of r̂ and each column
@@ -63,24 +53,15 @@ class LiftedGaps:
         Q = Nt @ N - N - Nt  # from ⟨d_i, d_i + 2 z_0⟩ with z_0 = -v
         linear = 2 * np.einsum("iab,ib->ia", Nt, b) - 2 * b
         constant = np.einsum("ia,ia->i", b, b)
-        rows, columns = np.triu_indices(k)
-        pairs = Q[:, rows, columns] * np.where(rows == columns, 1.0, 2.0)
-        table = np.concatenate([pairs, linear, constant[:, None]], axis=1)
-        # Rounding errors are relative to what was added up, not to what is left of it: where Z_i
-        # and Z_0 are the same function, the table holds nothing but such errors.
+        table = np.concatenate([pairs_of(Q), linear, constant[:, None]], axis=1)
+        # Rounding errors are relative to the terms, not to their sum: where Z_i and Z_0 are the
+        # same function, the table consists of such errors.
         reach = np.linalg.norm(pull) * np.linalg.norm(delta, axis=2)
         spread = float(np.linalg.norm(objective.design.matrix))
         b_size = reach[0] + np.linalg.norm(pull) * np.linalg.norm(objective.y)
         N_size = np.linalg.norm(reach[1:], axis=0)
-        b_norm = np.sqrt(constant)
-        size = np.stack(
-            [
-                N_size**2 + 2 * N_size,
-                2 * (N_size + 1) * b_size,
-                b_size * (2 * b_norm + EPS * objective.n * b_size),
-            ],
-            axis=1,
-        )
+        c_size = b_size * (2 * np.sqrt(constant) + EPS * objective.n * b_size)
+        size = np.stack([N_size**2 + 2 * N_size, 2 * (N_size + 1) * b_size, c_size], axis=1)
         idle = ~delta.any(axis=(0, 2))
         table[idle] = 0.0
         return cls(pull, push, table, size, spread, idle)
@@ -95,7 +76,7 @@ class LiftedGaps:
         monomials[start:-1] = v
         monomials[-1] = 1.0
         gaps = self.table @ monomials
-        # v itself is off by rounding, relative to what it is added up from.
+        # v itself has rounding errors, relative to its terms.
         length, pull_size = np.linalg.norm(v, axis=0), np.linalg.norm(self.pull)
         fitted = self.spread * np.linalg.norm(a, axis=1) + np.linalg.norm(r, axis=1)
         off = np.linalg.norm(pushed, axis=0) + fitted * pull_size

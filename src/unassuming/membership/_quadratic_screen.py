@@ -1,4 +1,4 @@
-"""The lifted product of quadratic objectives in single precision (docs/theory.md 4.6)."""
+"""The screen of quadratic objectives: `LiftedGaps` in single precision (docs/theory.md 4.6)."""
 
 from __future__ import annotations
 
@@ -24,27 +24,18 @@ class WhitenedScreen(Screen):
     With x = v/s and s = max(τ, ‖v‖), τ the scale of the data, the gap is s² times the product of
     the table with the monomials x_a x_b, x_a τ/s and (τ/s)², whose length is at most √3. So the
     rounding error of row i is at most γ√3 times the length of the row.
-
-    Attributes
-    ----------
-    forward, offset : arrays of shape (k, d) and (k,)
-        v = forward a - offset.
-    scale : float
-        τ.
-    reach : array of shape (2,)
-        What the rounding error of v is relative to: the first plus ‖a‖ times the second.
     """
 
-    forward: Array
-    offset: Array
-    scale: float
-    reach: Array
+    forward: Array  # (k, d): v = forward a - offset
+    offset: Array  # (k,)
+    scale: float  # τ
+    reach: tuple[float, float]  # rounding errors of v are relative to the first plus ‖a‖ the second
 
     @classmethod
     def build(
         cls, lifted: LiftedGaps, objective: Quadratic, tie_order: IntArray
     ) -> WhitenedScreen | None:
-        """Return the screen, or None if a row is nothing but rounding."""
+        """Return the screen, or None if a row consists of rounding errors."""
         scale = float(np.median(np.sqrt(np.maximum(lifted.table[:, -1], 0.0)))) or 1.0
         k, terms = len(lifted.pull), lifted.table.shape[1]
         powers = np.concatenate([np.ones(terms - k - 1), np.full(k, 1 / scale), [1 / scale**2]])
@@ -56,16 +47,14 @@ class WhitenedScreen(Screen):
         tolerance = single + 4 * unit * FAR * size.sum(axis=1)
         if not (tolerance > 0).all():
             return None
-        forward = lifted.push + lifted.pull @ objective.design.matrix
-        pull = float(np.linalg.norm(lifted.pull))
-        of_a = float(np.linalg.norm(lifted.push)) + pull * lifted.spread
+        pull, push = (float(np.linalg.norm(part)) for part in (lifted.pull, lifted.push))
         return cls(
             table=np.asarray(table / tolerance[:, None], dtype=np.float32),
             ties=ties_before(lifted.idle, tie_order),
-            forward=forward,
+            forward=lifted.push + lifted.pull @ objective.design.matrix,
             offset=lifted.pull @ objective.y,
             scale=scale,
-            reach=np.array([pull * float(np.linalg.norm(objective.y)), of_a]),
+            reach=(pull * float(np.linalg.norm(objective.y)), push + pull * lifted.spread),
         )
 
     def monomials(self, a: Array) -> tuple[Floats, BoolArray]:
