@@ -17,18 +17,10 @@ _GOLDEN = (np.sqrt(5) - 1) / 2
 
 
 def least_value(value: Callable[[Array], Array], shift: Array, grid: Array, steps: int) -> Array:
-    """Return the least value found, for s × N functions at once.
+    """Return the least value found, for s × N functions of points (s, 1) or (s, N) at once.
 
-    Parameters
-    ----------
-    value : callable
-        From points (s, 1) or (s, N) to the values (s, N) of the functions.
-    shift : array of shape (s, 1) or (1, 1)
-        The middle of the grid.
-    grid : array of shape (G,)
-        Increasing, relative to the middle.
-    steps : int
-        Number of golden sections between the neighbours of the best point of the grid.
+    The grid (G,) is increasing and centred at ``shift`` (s, 1) or (1, 1). Golden sections refine it
+    between the neighbours of its best point.
     """
     values = np.stack([value(shift + t) for t in grid])
     best, least = values.argmin(axis=0), values.min(axis=0)

@@ -19,14 +19,9 @@ class Lines(ABC):
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return the closed intervals of t on origins + t directions, for each q and each line.
+        """Return the closed intervals of t on origins + t directions (N, d), for each q and line.
 
         Each is an array (k, 2), sorted and disjoint, of the t that lie in at least q of the sets
         {Z_0 ≼ Z_i}: closures of open intervals of members. A breakpoint (or t = 0) outside them is
         added as [t, t] if it is a member, unless ``points`` is False.
-
-        Parameters
-        ----------
-        origins, directions : arrays of shape (N, d)
-        qs : sequence of int
         """

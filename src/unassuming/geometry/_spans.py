@@ -6,7 +6,7 @@ events in order counts the sets, and the stretches with at least q of them are j
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import final
@@ -92,31 +92,37 @@ class Spans:
         last = np.flatnonzero(np.concatenate([apart, [True]]))
         return cls(line[first], np.stack([lo[first], hi[last]], axis=1))
 
-    def by_length(self) -> tuple[Spans, Spans]:
-        """Return the intervals that are longer than rounding, and the others: single points."""
-        longer = self.ends[:, 1] > self.ends[:, 0] + SLIVER * _size(*self.ends.T)
-        parts = [Spans(self.line[which], self.ends[which]) for which in (longer, ~longer)]
-        return parts[0], parts[1]
-
-    def moved(self, shift: Array) -> Spans:
-        """Add to every interval the shift of its line."""
-        return Spans(self.line, self.ends + shift[self.line][:, None])
-
-    def with_members(
+    def closed(
         self,
-        points: Iterable[tuple[IntArray, Array]],
-        members: Callable[[IntArray, Array], BoolArray],
+        shift: Array,
+        members: Callable[[IntArray, Array], BoolArray] | None,
+        likely: Callable[[Spans], tuple[IntArray, Array]] | None = None,
     ) -> Spans:
-        """Add points t of lines outside the intervals as [t, t] where they are members."""
+        """Move every line by its shift, and keep an interval without length only if it is a member.
+
+        Without ``members`` none is kept. With it, t = 0 and other ``likely`` points are asked for
+        as well, and members outside the intervals are added as [t, t].
+        """
+        longer = self.ends[:, 1] > self.ends[:, 0] + SLIVER * _size(*self.ends.T)
+        proper = Spans(self.line[longer], self.ends[longer])
+        spans = Spans(proper.line, proper.ends + shift[proper.line][:, None])
+        if members is None:
+            return spans
+        touching = self.line[~longer]
+        points = [
+            (touching, self.ends[~longer, 0] + shift[touching]),
+            (np.arange(len(shift)), np.zeros(len(shift))),
+            *([] if likely is None else [likely(proper)]),
+        ]
         line, t = (np.concatenate(part) for part in zip(*points, strict=True))
-        outside = np.isfinite(t) & ~self.cover(line, t)
+        outside = np.isfinite(t) & ~spans.cover(line, t)
         line, t = np.unique(np.stack([line[outside], t[outside]]), axis=1)
         line = line.astype(np.intp)
         if len(line):
             member = members(line, t)
             line, t = line[member], t[member]
-        ends = np.concatenate([self.ends, np.stack([t, t], axis=1)])
-        return Spans.joined(np.concatenate([self.line, line]), ends, slack=8 * EPS)
+        ends = np.concatenate([spans.ends, np.stack([t, t], axis=1)])
+        return Spans.joined(np.concatenate([spans.line, line]), ends, slack=8 * EPS)
 
     def cover(self, line: IntArray, t: Array) -> BoolArray:
         """Whether the points t of these lines lie in one of the intervals."""

@@ -16,8 +16,7 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
-from unassuming.membership._quadratic_gaps import LiftedGaps
-from unassuming.membership._quadratic_screen import WhitenedScreen
+from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._threads import in_threads
@@ -118,7 +117,7 @@ class RankEngine:
         lifted = self._lifted
         if lifted is None:
             return left
-        left_over = []
+        left_over = [left[:0]]
         for batch in slices(len(left), rows_that_fit(BATCH_BYTES, sum(lifted.table.shape))):
             rows = left[batch]
             a, r = candidates.coefficients[rows], candidates.residuals(self.objective, rows)
@@ -127,7 +126,7 @@ class RankEngine:
             position = rank(precedes(gaps, 0.0, self.tie_order))
             ranks[rows] = np.where(self._admitted(r), position, self.perturbations.m)
             left_over.append(rows[doubt])
-        return np.asarray(np.concatenate(left_over)) if left_over else left
+        return np.concatenate(left_over)
 
     def _screened(self, screen: Screen, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the screen decides; return the candidates left over."""

@@ -9,8 +9,15 @@ import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._quadratic_gaps import LARGEST_TABLE
-from unassuming.membership._screen import FAR, Floats, Screen, pairs_into, pairs_of, ties_before
+from unassuming.membership._screen import (
+    FAR,
+    LARGEST_TABLE,
+    Floats,
+    Screen,
+    pairs_into,
+    pairs_of,
+    ties_before,
+)
 from unassuming.noise import Perturbations
 from unassuming.objectives import Design, LeastNormScore, Objective
 
@@ -60,7 +67,8 @@ class ResidualScreen(Screen):
             return None
         turned = np.swapaxes(G, 1, 2) @ M @ G - M
         turned = (turned + np.swapaxes(turned, 1, 2)) / 2
-        first = _first(turned)
+        on_diagonal = np.diagonal(turned, axis1=1, axis2=2).any()
+        first = int(not on_diagonal) if turned.any() else n
         moved = -2 * mu * (G - np.eye(n))
         columns, rows = np.nonzero(moved.any(axis=0))  # ((G - I)u)_j has u_l times [j, l]
         table = np.concatenate([pairs_of(turned, first), moved[:, columns, rows]], axis=1)
@@ -99,10 +107,3 @@ class ResidualScreen(Screen):
         np.multiply(x[self.rows], z[self.columns], out=monomials[start:])
         sizes = np.stack([np.ones(len(a)), *(np.linalg.norm(v, axis=1) for v in (a, p))])
         return monomials, doubt | ~(self.reach @ sizes <= FAR * length)
-
-
-def _first(turned: Array) -> int:
-    """Return from which diagonal on the symmetric matrices have entries other than zero."""
-    if not turned.any():
-        return int(turned.shape[-1])
-    return int(not np.diagonal(turned, axis1=1, axis2=2).any())

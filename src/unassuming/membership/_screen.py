@@ -17,6 +17,9 @@ from unassuming._typing import Array, BoolArray, IntArray
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
 
+LARGEST_TABLE = 2**23
+"""No larger table is built, in numbers (64 MiB)."""
+
 FAR = 1e4
 """Cancellation up to this factor is allowed for in the rounding errors."""
 

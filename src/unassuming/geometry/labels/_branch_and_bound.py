@@ -46,32 +46,6 @@ class Support:
 
 
 @final
-class _Members:
-    """The best members found so far for functionals g (N, d)."""
-
-    def __init__(self, g: Array) -> None:
-        self.g = g
-        self.values = np.full(len(g), -np.inf)
-        self.points = np.full(g.shape, np.nan)
-
-    def add(self, a: Array) -> None:
-        """Consider the members a (M, d)."""
-        if not len(a):
-            return
-        values = a @ self.g.T
-        best = np.argmax(values, axis=0)
-        value = values[best, np.arange(len(self.g))]
-        better = value > self.values
-        self.values[better], self.points[better] = value[better], a[best[better]]
-
-    def witnesses(self) -> Array | None:
-        """Return the members for the first and the second half of the functionals."""
-        if np.isneginf(self.values).any():
-            return None
-        return self.points.reshape(2, -1, self.g.shape[1])
-
-
-@final
 @dataclass(frozen=True, eq=False)
 class Boxes:
     """Boxes of coordinates x with a = back x, in which z_0 = z - diag(s) x as far as it moves."""
@@ -118,12 +92,19 @@ class Boxes:
         size = np.abs(both)
         centre, half = np.zeros((1, len(self.s))), self.corner[None, :]
         values = half @ size.T
-        known, done = _Members(signed), np.zeros(len(both), dtype=np.bool_)
+        attained, witnesses = np.full(len(both), -np.inf), np.full(signed.shape, np.nan)
+        done = np.zeros(len(both), dtype=np.bool_)
         examined, look = 0, float(_FIRST_LOOK)
 
         def look_for_members() -> None:
             top = np.unique(np.argmax(values[:, ~done], axis=0))
-            known.add(nearby(centre[top] @ self.back.T))
+            a = nearby(centre[top] @ self.back.T)
+            if len(a):
+                found = a @ signed.T
+                farthest = np.argmax(found, axis=0)
+                value = found[farthest, np.arange(len(signed))]
+                better = value > attained
+                attained[better], witnesses[better] = value[better], a[farthest[better]]
 
         with counting(nodes, "boxes at most") as say:
             while True:
@@ -132,7 +113,7 @@ class Boxes:
                     look = _LOOKS * examined
                     look_for_members()
                 width = np.tile(best[:N] + best[N:], 2)
-                done = best - known.values <= gap * width
+                done = best - attained <= gap * width
                 if done.all():
                     break
                 split = self._chosen(values[:, ~done])
@@ -155,7 +136,8 @@ class Boxes:
                     none = np.full(N, np.inf)
                     return Support(none, -none, np.ones(N, dtype=np.bool_), None)
         upper = best + 1e-11 * (size @ self.corner)
-        return Support(-upper[:N], upper[N:], done[:N] & done[N:], known.witnesses())
+        members = None if np.isneginf(attained).any() else witnesses.reshape(2, *g.shape)
+        return Support(-upper[:N], upper[N:], done[:N] & done[N:], members)
 
     def possible(self, centre: Array, half: Array) -> IntArray:
         """Bound the number of sets that hold a point of each box, boxes of shape (B, r)."""

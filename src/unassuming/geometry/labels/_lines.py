@@ -119,7 +119,6 @@ class LabelLines(Lines):
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
         """Return the intervals on which, besides, no fitted value leaves [-1, 1]."""
-        count = len(directions)
         lines = _Lines.of(self.model, origins, directions)
         # Expand about a point within the cut: far away the digits of f[0] + t f[1] are lost.
         with np.errstate(invalid="ignore"):
@@ -130,12 +129,9 @@ class LabelLines(Lines):
         events = self._events(lines)
         out = []
         for q in qs:
-            parts = Spans.joined(*sweep(*events, q)).by_length()
-            spans, touching = (part.moved(shift) for part in parts)
-            if points:
-                asked = (touching.line, touching.ends[:, 0]), (np.arange(count), np.zeros(count))
-                spans = spans.with_members(asked, partial(self._members, origins, directions, q))
-            out.append(spans.split(count))
+            members = partial(self._members, origins, directions, q) if points else None
+            spans = Spans.joined(*sweep(*events, q)).closed(shift, members)
+            out.append(spans.split(len(directions)))
         return out
 
     def _members(

@@ -63,11 +63,6 @@ class Steps:
         parts = (part[:, jump] for part in (self.lo, self.hi))
         return Steps(self.coefficient, self.values[:, jump], self.between[:, keep], *parts)
 
-    def before_all(self, s: Array, directions: Array) -> Array:
-        """Return the subgradient at t = -∞, (N, k): ``s`` in components that do not move."""
-        d = directions[:, self.coefficient]
-        return np.where(d > 0, self.between[:, 0], np.where(d < 0, self.between[:, -1], s))
-
     def jumps(self, crossed: Breakpoints, directions: Array) -> Array:
         """Return the change of the subgradient at each crossing, (N, B)."""
         j, kink = crossed.component, crossed.kink
@@ -78,12 +73,9 @@ class Steps:
 @final
 @dataclass(frozen=True, eq=False)
 class Breakpoints:
-    """The crossings of N lines with the kinks in order of t, padded with infinity, (N, B).
+    """The crossings of N lines with the kinks in order of t, padded with infinity, (N, B)."""
 
-    Crossings that differ by rounding alone share one t.
-    """
-
-    t: Array
+    t: Array  # crossings that differ by rounding alone share one t
     component: IntArray
     kink: IntArray
 

@@ -20,7 +20,7 @@ import numpy as np
 from unassuming._typing import Array, IntArray
 from unassuming.geometry._spans import Spans, sign_changes, sweep
 from unassuming.geometry.piecewise._breakpoints import FARTHEST, Breakpoints
-from unassuming.geometry.piecewise._model import LineModel, settle, tolerances
+from unassuming.geometry.piecewise._model import LineModel, settle
 
 
 @final
@@ -149,15 +149,12 @@ def _quadratics(
     p, z = lengths[:2], lengths[2:]
     p_error = [2 * error + model.unit * size for error, size in zip(p_error, p, strict=True)]
     z_error = [error + model.unit * size for error, size in zip(z_error, z, strict=True)]
-    settle((A, B, C), tolerances(p, z, p_error, z_error))
+    settle((A, B, C), p, z, p_error, z_error)
     return switches.x, A, B, C
 
 
 def _columns(model: LineModel) -> Array | None:
-    """Return the columns of Ψ and then those of ΨL, as rows; None stands for unit vectors.
-
-    A switch of a component moves along a column of Ψ, that of a residual along one of ΨL.
-    """
+    """Return the columns of Ψ (for components) and ΨL (for residuals), as rows; None for I."""
     L, psi = model.score.pullback, model.score.weighting
     bent = len(model.kinks.thresholds) > 0
     if psi is None and not bent:

@@ -39,19 +39,12 @@ class PiecewiseLines(Lines):
         directions = directions * scale[:, None]
         shift = self._nearest(origins, directions)
         for lines, found in self._batches(origins, directions, shift):
-            count, o, d = len(lines), origins[lines], directions[lines]
+            o, d = origins[lines], directions[lines]
             for number, q in enumerate(qs):
-                parts = found.stretches(q).by_length()
-                spans, touching = (part.moved(shift[lines]) for part in parts)
-                if points:
-                    asked = (
-                        found.likely(q, parts[0]),
-                        (touching.line, touching.ends[:, 0]),
-                        (np.arange(count), np.zeros(count)),
-                    )
-                    members = partial(self._members, found.crossed, o, d, q)
-                    spans = spans.with_members(asked, members)
-                for j, ends in zip(lines, spans.split(count), strict=True):
+                members = partial(self._members, found.crossed, o, d, q) if points else None
+                stretches, likely = found.stretches(q), partial(found.likely, q)
+                spans = stretches.closed(shift[lines], members, likely)
+                for j, ends in zip(lines, spans.split(len(lines)), strict=True):
                     out[number][j] = ends * scale[j]
         return out
 

@@ -75,7 +75,9 @@ class LineModel:
         s = self.score.subdifferential(origins)[0]
         if self.steps.values.shape[1] == 0:
             return s, self.score.subdifferential(directions)[0]
-        return self.steps.before_all(s, directions), np.zeros_like(s)
+        d, between = directions[:, self.steps.coefficient], self.steps.between
+        start = np.where(d > 0, between[:, 0], np.where(d < 0, between[:, -1], s))
+        return start, np.zeros_like(start)
 
     @cached_property
     def unit(self) -> float:
@@ -123,26 +125,20 @@ class LineModel:
         return p_error, z_error
 
 
-def tolerances(
-    p: Affine, z: Affine, p_error: Affine, z_error: Affine
-) -> tuple[Array, Array, Array]:
-    """Bound the rounding errors of A, B and C in ⟨p, p + 2z_0⟩ = At² + Bt + C.
+def settle(
+    quadratics: Sequence[Array], p: Affine, z: Affine, p_error: Affine, z_error: Affine
+) -> None:
+    """Set A, B and C in ⟨p, p + 2z_0⟩ = At² + Bt + C to zero where they may be rounding alone.
 
-    The arguments are the lengths of p and z_0, and bounds of their errors.
+    In place, given the lengths of p and z_0 and bounds of their errors. Where all three are zero,
+    Z_i and Z_0 tie throughout the piece.
     """
 
-    def part(j: int, k: int) -> Array:
+    def error(j: int, k: int) -> Array:
         return np.asarray(p_error[j] * (p[k] + 2 * z[k]) + p[j] * (p_error[k] + 2 * z_error[k]))
 
-    return part(1, 1), part(0, 1) + part(1, 0), part(0, 0)
-
-
-def settle(coefficients: Sequence[Array], tolerances: Sequence[Array]) -> None:
-    """Set coefficients that may be rounding alone to zero, in place.
-
-    Where all three of a quadratic are, Z_i and Z_0 tie throughout the piece.
-    """
-    for coefficient, tolerance in zip(coefficients, tolerances, strict=True):
+    tolerances = error(1, 1), error(0, 1) + error(1, 0), error(0, 0)
+    for coefficient, tolerance in zip(quadratics, tolerances, strict=True):
         small = np.abs(coefficient) <= tolerance
         if small.any():
             coefficient[small] = 0.0

@@ -19,7 +19,7 @@ import numpy as np
 from unassuming._typing import Array, IntArray
 from unassuming.geometry._spans import Spans, sign_changes, sweep
 from unassuming.geometry.piecewise._breakpoints import Breakpoints
-from unassuming.geometry.piecewise._model import Affine, LineModel, settle, tolerances
+from unassuming.geometry.piecewise._model import Affine, LineModel, settle
 
 
 @final
@@ -56,16 +56,16 @@ class Pieces:
         A = square[1] + 2 * _along(z[1], p[1])
         B = 2 * (_dot(p[0], p[1]) + _along(z[1], p[0]) + _along(z[0], p[1]))
         C = square[0] + 2 * _along(z[0], p[0])
-        lengths = [np.linalg.norm(part, axis=1)[:, None] for part in z]
-        lengths[0] = lengths[0] + 2 * model.weight_size * model.step_size
+        sizes = [np.linalg.norm(part, axis=1)[:, None] for part in z]
+        sizes[0] += 2 * model.weight_size * model.step_size
         errors = model.errors(r, delta, (s, s_slope), about, directions)
-        of_a, of_b, of_c = tolerances([np.sqrt(part) for part in square], lengths, *errors)
+        lengths = [np.sqrt(part) for part in square], sizes, *errors
 
         s_all, inner = _subgradients(model, s, origins, directions)
         change = -2 * (s_all - s[:, None, :])
         B = B[:, None, :] + change @ turned[1]
         C = C[:, None, :] + change @ turned[0]
-        settle((A, B, C), (of_a, of_b[:, None, :], of_c[:, None, :]))
+        settle((A[:, None], B, C), *([part[:, None] for part in pair] for pair in lengths))
 
         far = np.full((len(directions), 1), np.inf)
         ends = np.concatenate([-far, inner - shift[:, None], far], axis=1)

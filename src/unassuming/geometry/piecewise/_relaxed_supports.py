@@ -51,10 +51,9 @@ def relaxed_supports(A: Array, b: Array, c: Array, ball: BallCoordinates) -> tup
 @final
 @dataclass(frozen=True, eq=False)
 class _Combined:
-    """The combined ellipsoids of s sets and N functionals, diagonal for every θ.
+    """The combined ellipsoids of s sets and N functionals, for every θ.
 
-    In coordinates in which N + θA = diag(1 + θσ), and θA_zz in the coordinates z that the ball does
-    not bound.
+    N + θA = diag(1 + θσ), and θA_zz in the coordinates z that the ball does not bound.
     """
 
     ball: BallCoordinates
@@ -155,8 +154,5 @@ def _inverse_root(A: Array) -> tuple[Array, Array, BoolArray]:
 
 
 def _lowered(values: Array, size: Array) -> Array:
-    """Lower eigenvalues (s, k) by their rounding errors: that loosens a bound, never breaks it.
-
-    ``size`` (s,) is the size of the terms that the matrix was computed from.
-    """
+    """Lower eigenvalues by their errors, given the size of the terms: that only loosens a bound."""
     return np.asarray(values - 8 * EPS * values.shape[1] * size[:, None])

@@ -16,7 +16,6 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry.quadratic._ellipsoids import Ellipsoids, whitening
 from unassuming.geometry.quadratic._moved_columns import moves_of
 from unassuming.geometry.quadratic._residual_products import (
     ByFactor,
@@ -24,7 +23,7 @@ from unassuming.geometry.quadratic._residual_products import (
     Complement,
     triangle_pays,
 )
-from unassuming.geometry.quadratic._sets import FREE, Sets
+from unassuming.geometry.quadratic._sets import FREE, Ellipsoids, Sets, whitening
 from unassuming.noise import Perturbations
 
 BATCH_BYTES = 2**27
@@ -51,10 +50,8 @@ class Forms:
         return Sets.from_forms(self.A, self.b, self.c, self.empty, self.scale)
 
     def extents(self, g: Array) -> tuple[Array, Array]:
-        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each.
-
-        Only sets that are nearly cylinders need eigenvectors.
-        """
+        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each."""
+        # Only sets that are nearly cylinders need eigenvectors.
         sure = (np.diagonal(self.A, axis1=1, axis2=2) > 0).all(axis=1) & ~self.empty
         white, definite = whitening(self.A[sure])
         white, sure[sure] = white[definite], definite

@@ -6,7 +6,7 @@ of the set, and the region is where at least q intervals overlap.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic._forms import FormMaker
-from unassuming.geometry.quadratic._residual_products import Complement
 
 
 @final
@@ -42,50 +41,31 @@ def along_lines(
     ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``.
     """
     start_error = error if start_error is None else start_error
-    N, sets = len(step), maker.perturbations.m - 1
-    complement = maker.complement(N)
-    A, b, c, noise = np.empty((4, N, sets))
-    found = LineQuadratics(A, b, c, noise, np.empty((N, sets), dtype=np.bool_))
-    for lines, which in complement.blocks(N, sets):
-        given = (values[lines] for values in (start, step, error, start_error))
-        part = _some_lines(maker, complement, which, *given)
-        for field in fields(LineQuadratics):
-            getattr(found, field.name)[lines, which] = getattr(part, field.name)
-    return found
-
-
-def _some_lines(
-    maker: FormMaker,
-    complement: Complement,
-    which: slice,
-    start: Array,
-    step: Array,
-    error: Array,
-    start_error: Array,
-) -> LineQuadratics:
-    perturbations = maker.perturbations.take(which)
-    starts = [start] if start.any() else []
-    vectors = np.stack([perturbations.apply(x) - x[:, None, :] for x in (step, *starts)])
-    products = complement.products(vectors)
-    moved, A = vectors[0], products[0, 0]
-    slope, seen, zero = maker.slope[which], maker.seen[which], maker.tied[which]
-    b = -_dot(moved, slope)
-    c = _dot(seen, seen) + maker.margin[which] + np.zeros_like(b)
-    b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
-    unit = 8 * EPS * sum(maker.q.shape)
-    if starts:
-        base, here = vectors[1], products[1, 1]
-        b = b + products[0, 1]
-        c = c + np.where(zero, 0.0, 2 * _dot(base, slope)) - here
-        # A tied set consists of its free directions: a start among them, up to rounding, is in it.
-        away = np.linalg.norm(base, axis=-1)
-        off = unit * away + 2 * start_error[:, None]
-        within = zero & (here <= off * (2 * away + off))
-        b, c = np.where(within, 0.0, b), np.where(within, 0.0, c)
-    size = np.linalg.norm(moved, axis=-1)
-    off = unit * size + 2 * error[:, None]
-    empty = np.broadcast_to(maker.without_points[which], A.shape)
-    return LineQuadratics(A, b, c, off * (2 * size + off), empty)
+    shape, unit = (len(step), maker.perturbations.m - 1), 8 * EPS * sum(maker.q.shape)
+    A, b, c, noise = np.empty((4, *shape))
+    complement = maker.complement(len(step))
+    for lines, which in complement.blocks(*shape):
+        at, perturbations = (lines, which), maker.perturbations.take(which)
+        slope, seen, zero = maker.slope[which], maker.seen[which], maker.tied[which]
+        starts = [start[lines]] if start[lines].any() else []
+        vectors = np.stack([perturbations.apply(x) - x[:, None, :] for x in (step[lines], *starts)])
+        products = complement.products(vectors)
+        A[at] = products[0, 0]
+        b[at] = np.where(zero, 0.0, -_dot(vectors[0], slope))
+        c[at] = np.where(zero, 0.0, _dot(seen, seen) + maker.margin[which])
+        if starts:
+            base, here = vectors[1], products[1, 1]
+            b[at] += products[0, 1]
+            c[at] = c[at] + np.where(zero, 0.0, 2 * _dot(base, slope)) - here
+            # A tied set consists of its free directions: a start among them, up to rounding, is in.
+            away = np.linalg.norm(base, axis=-1)
+            off = unit * away + 2 * start_error[lines, None]
+            within = zero & (here <= off * (2 * away + off))
+            b[at], c[at] = np.where(within, 0.0, b[at]), np.where(within, 0.0, c[at])
+        size = np.linalg.norm(vectors[0], axis=-1)
+        off = unit * size + 2 * error[lines, None]
+        noise[at] = off * (2 * size + off)
+    return LineQuadratics(A, b, c, noise, np.broadcast_to(maker.without_points, shape))
 
 
 def _dot(x: Array, y: Array) -> Array:

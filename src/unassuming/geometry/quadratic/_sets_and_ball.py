@@ -1,7 +1,7 @@
 """Linear functionals over many sets and one ball: certified bounds (docs/theory.md 4.4).
 
-Both constraints are convex, so the bound by duality (`geometry._duality`) is the exact maximum. A
-set and the ball are made diagonal together, and then all multipliers cost little.
+Both constraints are convex, so there is no duality gap: the least bound by `geometry._duality` is
+the exact maximum. A set and the ball are made diagonal together, and then all θ cost little.
 """
 
 from __future__ import annotations
@@ -32,11 +32,9 @@ class SetsAndBall:
 
         (x + x̂)ᵀN(x + x̂) + s² + θ (xᵀA x - 2bᵀx - c) <= B²,
 
-    an ellipsoid whose support function has a closed form. So every θ gives a valid upper bound of
-    gᵀx + p s, and the least of them is the exact maximum (two convex constraints: no duality gap).
-
-    Every array has one row for each of the s sets. Each set has its own k joint coordinates, with
-    zero columns of `to_joint` for those that neither constraint bounds.
+    an ellipsoid whose support function bounds gᵀx + p s in closed form. Every array has one
+    row for each of the s sets. Each set has its own k joint coordinates, with zero columns of
+    `to_joint` for those that neither constraint bounds.
     """
 
     alpha: Array  # (s, k): A = diag(alpha), N = diag(nu) in the joint coordinates
@@ -86,18 +84,9 @@ class SetsAndBall:
         safe = np.where(nu > 0, nu, 1.0)
         farthest = bound / np.sqrt(safe) + np.abs(origin) / safe
         slack = 2 * np.where(flat & (nu > 0), np.abs(linear) * farthest, 0.0).sum(axis=1)
-        return cls(
-            alpha=alpha,
-            nu=nu,
-            b=np.where(flat, 0.0, linear),
-            origin=origin,
-            c=c + slack,
-            origin_norm=np.full(len(c), float(x_hat @ N @ x_hat)),
-            to_joint=joint,
-            null=unit[:, :, None] * np.where(keep, 0.0, turn),
-            unit=unit,
-            bound=bound,
-        )
+        b, null = np.where(flat, 0.0, linear), unit[:, :, None] * np.where(keep, 0.0, turn)
+        norm = np.full(len(c), float(x_hat @ N @ x_hat))
+        return cls(alpha, nu, b, origin, c + slack, norm, joint, null, unit, bound)
 
     def supports(self, g: Array, p: Array) -> Array:
         """Return upper bounds of max gᵀx + p s, shape (N, s), for g (N, k) and p (N,)."""
