@@ -3,7 +3,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 import unassuming as ua
-from unassuming.geometry.quadratic import _forms as _forms
+from unassuming.geometry.quadratic import _forms
 from unassuming.geometry.quadratic import _residual_products as _complement
 from unassuming.geometry.quadratic._residual_products import ByFactor, ByTriangle, triangle_pays
 

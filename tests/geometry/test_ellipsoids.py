@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from unassuming.geometry.quadratic import FREE, Forms, Sets
-from unassuming.geometry.quadratic import _ellipsoids as _ellipsoids
-from unassuming.geometry.quadratic._ellipsoids import Ellipsoids, whitening
+from unassuming.geometry.quadratic import FREE, Forms, Sets, _sets
+from unassuming.geometry.quadratic._sets import Ellipsoids, whitening
 
 
 def forms(seed, s=5, k=4, smallest=0.05, empty=()):
@@ -83,7 +82,7 @@ def test_empty_sets_have_no_extent():
 def test_blocks_of_functionals_change_nothing(monkeypatch, block):
     f, g = forms(8), np.random.default_rng(8).normal(size=(13, 4))
     expected = f.extents(g)
-    monkeypatch.setattr(_ellipsoids, "_BLOCK", block)
+    monkeypatch.setattr(_sets, "_BLOCK_BYTES", 8 * block)
     for one, two in zip(f.extents(g), expected, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-13)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unassuming.geometry.quadratic import _moved_columns as _moves
+from unassuming.geometry.quadratic import _moved_columns
 from unassuming.geometry.quadratic._moved_columns import AnyMoves, SignMoves, moves_of
 from unassuming.noise import (
     BlockSymmetric,
@@ -51,8 +51,8 @@ def test_blocks_change_nothing(monkeypatch, block, rows):
     perturbations = Perturbations.sample(Symmetric(), N, SIZE + 1, rng)
     F, q = rng.normal(size=(N, K)), rng.normal(size=(N, WIDTH))
     plain = AnyMoves(perturbations, F)
-    monkeypatch.setattr(_moves, "_BLOCK", block)
-    monkeypatch.setattr(_moves, "_BLOCK_ROWS", rows)
+    monkeypatch.setattr(_moved_columns, "_BLOCK_BYTES", 8 * block)
+    monkeypatch.setattr(_moved_columns, "_BLOCK_ROWS", rows)
     fast = SignMoves(perturbations, F)
     np.testing.assert_allclose(fast.gram(), plain.gram(), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(fast.seen_by(q), plain.seen_by(q), rtol=1e-12, atol=1e-12)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from balls import ball_coordinates
-from unassuming.geometry.quadratic import SetsAndBall
+from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
 
 
 class OneSetAndBall:

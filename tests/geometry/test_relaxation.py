@@ -10,7 +10,8 @@ from sklearn.svm import SVR
 
 import oracles
 import unassuming as ua
-from unassuming.geometry.piecewise import Relaxation
+from balls import ball_coordinates
+from unassuming.geometry.piecewise._relaxation import Relaxation
 
 M = 12
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
@@ -71,11 +72,17 @@ def statistics(region, a):
     return np.array(Z)
 
 
+def relaxation_of(model, F, back, N, bound):
+    """In coordinates x with fitted values F x and a = back x; N is the diagonal of the norm."""
+    ball = ball_coordinates(np.diag(N), np.zeros(len(N)), bound, np.zeros(len(N)))
+    return Relaxation.of(model, replace(ball, F=F, back=back))
+
+
 def chart(region, bound=1e3):
     """Coordinates x = a: fitted values Φx."""
     model, d = region.shape.lines.model, region.objective.d
     N = np.diag(region.objective.design.penalty_matrix() != 0).astype(float)
-    return Relaxation.of(model, model.phi, np.eye(d), N, bound)
+    return relaxation_of(model, model.phi, np.eye(d), N, bound)
 
 
 def candidates(region, rng, count=150):
@@ -152,7 +159,7 @@ def test_nothing_is_known_of_a_loss_with_kinks():
     X, y = dual()
     region = ua.confidence_region(ua.KernelHuber(**KERNEL), X, y, m=M, random_state=0)
     model = region.shape.lines.model
-    assert Relaxation.of(model, model.phi, np.eye(8), np.ones(8), 1.0) is None
+    assert relaxation_of(model, model.phi, np.eye(8), np.ones(8), 1.0) is None
 
 
 def on_the_boundary(region, i, origin, direction):
@@ -175,7 +182,7 @@ def test_they_hold_for_fitted_values_that_are_off_by_what_rounding_hides():
     assert not keep.all()
     root, bound = np.sqrt(values[keep]), 1e3
     back, N = U[:, keep] / root, np.ones(keep.sum())
-    known = Relaxation.of(region.shape.lines.model, U[:, keep] * root, back, N, bound)
+    known = relaxation_of(region.shape.lines.model, U[:, keep] * root, back, N, bound)
     blind = replace(known, blur=1e-16)
     rng, worst = np.random.default_rng(0), []
     for i in np.repeat(np.arange(1, M), 5):

@@ -1,15 +1,19 @@
 """A quadratic inequality that need not be convex, and a ball: bounds no point exceeds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from balls import ball_coordinates
 from unassuming.geometry.piecewise._relaxed_supports import relaxed_supports
-from unassuming.geometry.quadratic import SetsAndBall
+from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
 
 
 def bounds(A, b, c, N, g, p, bound):
-    up, down = relaxed_supports(A[None], b[None], np.array([c]), N, g, p, bound)
+    ball = ball_coordinates(np.diag(N), np.zeros(len(N)), bound, np.zeros(len(N)))
+    ball = replace(ball, functionals=g, beyond=p)
+    up, down = relaxed_supports(A[None], b[None], np.array([c]), ball)
     return up[:, 0], down[:, 0]
 
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unassuming._rounding import SEEN
-from unassuming.geometry.quadratic import FREE, FormMaker, Sets
-from unassuming.geometry.quadratic import _forms as _forms
+from unassuming.geometry.quadratic import FREE, FormMaker, Sets, _forms
 from unassuming.geometry.quadratic._moved_columns import moves_of
 from unassuming.noise import (
     Exchangeable,

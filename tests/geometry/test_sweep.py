@@ -1,5 +1,7 @@
 """Signs of quadratics on intervals, and the sweep that counts them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,11 @@ INF = np.inf
 
 def changes(A, B, C, lo, hi, tie=False):
     arrays = [np.array([float(x)]) for x in (A, B, C, lo, hi)]
-    state, roots = sign_changes(*arrays, np.array([tie]))
-    return bool(state[0]), roots[0][~np.isnan(roots[0])].tolist()
+    state, roots, change = sign_changes(*arrays, np.array([tie]))
+    real = ~np.isnan(roots[0])
+    signs = [1 if state[0] else -1, *change[0][real]]
+    assert all(one == -two for one, two in pairwise(signs))
+    return bool(state[0]), roots[0][real].tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,12 @@
-"""What the regions of all shapes share: intervals on lines, order statistics."""
+"""The geometry of a region: its intersection with lines, and bounds of linear functionals over it.
 
-from unassuming.geometry._along_lines import Lines
+A region at level 1 - q/m holds the points that lie in at least q of the m - 1 sets {Z_0 ≼ Z_i}.
+What can be computed depends on the form of Z_i - Z_0: a quadratic (`quadratic`), a piecewise
+quadratic along lines (`piecewise`), or a function of random labels (`labels`).
+"""
+
 from unassuming.geometry._grid_lines import GridLines
+from unassuming.geometry._lines import Lines
 from unassuming.geometry._order_statistic import order_statistic
 
 __all__ = ["GridLines", "Lines", "order_statistic"]

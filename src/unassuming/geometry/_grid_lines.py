@@ -1,4 +1,4 @@
-"""A region along a line when only membership is known: brackets on a grid, then bisection."""
+"""Intersect a region with lines when only membership can be tested: a grid, then bisection."""
 
 from __future__ import annotations
 
@@ -9,31 +9,25 @@ from typing import ClassVar, final
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry._along_lines import Lines
+from unassuming.geometry._lines import Lines
 
 DECADES, PER_DECADE = 6, 24
-"""The grid: this many decades to either side of the unit, with so many points in each."""
+"""The grid spans this many decades on either side of the unit, with so many points in each."""
 HALVINGS = 60
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class GridLines(Lines):
-    """Approximate intervals: what happens between two points of the grid may be missed.
+    """Approximate intervals: an interval or a gap between two points of the grid may be missed.
 
-    Every end is bracketed between a member and a point that is none, to the last digits, and the
-    member is returned. A member at the end of the grid counts as unbounded.
-
-    Attributes
-    ----------
-    ranks : callable
-        (N, d) -> (N,).
-    m : int
+    Every end is bracketed between a member and a non-member, to the last digits, and the member is
+    returned. A member at the end of the grid counts as unbounded.
     """
 
     exact: ClassVar[bool] = False
 
-    ranks: Callable[[Array], IntArray]
+    ranks: Callable[[Array], IntArray]  # (N, d) -> (N,)
     m: int
 
     def intervals(
@@ -53,12 +47,11 @@ class GridLines(Lines):
         return out
 
     def _bisect(self, o: Array, d: Array, t: Array, member: BoolArray, q: int) -> Array:
+        """Refine the ends of each run of members among the points t of the grid."""
         starts = np.flatnonzero(member & ~np.r_[False, member[:-1]])
         stops = np.flatnonzero(member & ~np.r_[member[1:], False])
-        inside = np.concatenate([t[starts], t[stops]])
-        beyond = np.concatenate(
-            [t[np.maximum(starts - 1, 0)], t[np.minimum(stops + 1, len(t) - 1)]]
-        )
+        inside = t[np.r_[starts, stops]]
+        beyond = t[np.r_[np.maximum(starts - 1, 0), np.minimum(stops + 1, len(t) - 1)]]
         open_ended = inside == beyond
         for _ in range(HALVINGS):
             middle = inside + (beyond - inside) / 2

@@ -1,4 +1,4 @@
-"""The q-th largest of the m - 1 sets: what holds of it holds of the region (docs/theory.md 4)."""
+"""Order statistics: the q-th largest of m - 1 bounds, one for each set, bounds the region."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from unassuming._typing import Array
 
 
 def order_statistic(values: Array, q: int | None = None) -> Array:
-    """Return the q-th largest along the last axis; all of them, largest first, for None.
+    """Return the q-th largest value along the last axis, or all of them, largest first, for None.
 
-    Every point of the region at level 1 - q/m lies in at least q of the sets, so what holds of the
-    q-th largest value holds of the region (docs/theory.md 4).
+    Every point of the region at level 1 - q/m lies in at least q of the sets, so the q-th largest
+    of their upper bounds is an upper bound over the region (docs/theory.md 4).
     """
     if q is None:
         return -np.sort(-values, axis=-1)

@@ -1,9 +1,15 @@
-"""Where enough of many piecewise quadratics are positive: signs, a sweep, closed intervals."""
+"""Where at least q of many piecewise quadratics are positive, as closed intervals on lines.
+
+The signs of the quadratics give events: places where a set is entered or left. A sweep over the
+events in order counts the sets, and the stretches with at least q of them are joined.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import final
 
 import numpy as np
 
@@ -18,11 +24,12 @@ Where a quadratic vanishes at the end of its piece, its root is found a little i
 
 def sign_changes(
     A: Array, B: Array, C: Array, lo: Array, hi: Array, tie: BoolArray
-) -> tuple[BoolArray, Array]:
-    """Return whether At² + Bt + C is positive just after lo, and where in (lo, hi) it changes.
+) -> tuple[BoolArray, Array, IntArray]:
+    """Find where At² + Bt + C changes its sign in (lo, hi).
 
-    The second is of shape (..., 2) and in order, NaN for roots that do not exist or lie outside; a
-    double root counts twice. A quadratic that is zero throughout is decided by ``tie``.
+    Returns whether it is positive just after lo; the roots (..., 2) in order, NaN for those that
+    do not exist or lie outside (a double root counts twice); and 1 or -1 for a root after which it
+    is positive or negative. A quadratic that is zero throughout is decided by ``tie``.
     """
     largest = np.maximum(np.maximum(np.abs(A), np.abs(B)), np.abs(C))
     shrink = np.ldexp(1.0, -np.frexp(largest)[1])  # a power of two: no square overflows
@@ -34,21 +41,22 @@ def sign_changes(
         two = np.where(A != 0, np.where(far != 0, C / far, 0.0), np.nan)  # without cancellation
         one = np.where(np.isfinite(one), one, np.nan)
         roots = np.sort(np.stack([one, two], axis=-1), axis=-1)  # NaN comes last
-    # The sign at minus infinity changes at every root: parity tells all other signs.
-    start = np.where(A != 0, A > 0, np.where(B != 0, B < 0, np.where(C != 0, C > 0, tie)))
-    with np.errstate(invalid="ignore"):
         before = (roots <= lo[..., None]).sum(axis=-1)
         inside = (roots > lo[..., None]) & (roots < hi[..., None])
+    # The sign at minus infinity changes at every root, so parity gives all other signs.
+    start = np.where(A != 0, A > 0, np.where(B != 0, B < 0, np.where(C != 0, C > 0, tie)))
+    positive = start ^ (before % 2 == 1)
     roots = np.sort(np.where(inside, roots, np.nan), axis=-1)
-    return start ^ (before % 2 == 1), roots
+    falls = np.stack([positive, positive ^ ~np.isnan(roots[..., 0])], axis=-1)
+    return positive, roots, np.where(falls, -1, 1)
 
 
 def sweep(group: IntArray, t: Array, change: IntArray, q: int) -> tuple[IntArray, Array]:
     """Return the stretches between events where the running count of a group is at least q.
 
-    The first event of each group carries the count that it starts with, the last one closes it.
-    Returns the groups and the stretches (k, 2), in order. A stretch of length zero is a point at
-    which closed sets only touch.
+    The first event of each group carries its initial count, and the last one closes it. Returns
+    the groups and the stretches (k, 2), in order. A stretch of length zero is a point at which
+    closed sets only touch.
     """
     order = np.lexsort((-change, t, group))  # at equal t openings first: closed sets
     group, t, change = group[order], t[order], change[order]
@@ -61,6 +69,7 @@ def sweep(group: IntArray, t: Array, change: IntArray, q: int) -> tuple[IntArray
     return group[keep], np.stack([t[keep], t[keep + 1]], axis=1)
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Spans:
     """Closed intervals on several lines: sorted and disjoint on each, in the order of the lines."""
@@ -70,9 +79,9 @@ class Spans:
 
     @classmethod
     def joined(cls, line: IntArray, ends: Array, slack: float = SLIVER) -> Spans:
-        """Sort intervals that overlap in no more than their ends, and join those that touch.
+        """Sort intervals that overlap at most in their ends, and join those that touch.
 
-        They touch if they are no farther apart than ``slack``, relative to their ends.
+        Two intervals touch if their distance, relative to their ends, is at most ``slack``.
         """
         if len(line) == 0:
             return cls(line, ends.reshape(0, 2))
@@ -83,25 +92,37 @@ class Spans:
         last = np.flatnonzero(np.concatenate([apart, [True]]))
         return cls(line[first], np.stack([lo[first], hi[last]], axis=1))
 
-    def proper(self) -> BoolArray:
-        """Which of them are longer than rounding."""
-        return np.asarray(self.ends[:, 1] > self.ends[:, 0] + SLIVER * _size(*self.ends.T))
+    def closed(
+        self,
+        shift: Array,
+        members: Callable[[IntArray, Array], BoolArray] | None,
+        likely: Callable[[Spans], tuple[IntArray, Array]] | None = None,
+    ) -> Spans:
+        """Move every line by its shift, and keep an interval without length only if it is a member.
 
-    def take(self, which: BoolArray) -> Spans:
-        """Return some of them."""
-        return Spans(self.line[which], self.ends[which])
-
-    def moved(self, shift: Array) -> Spans:
-        """Return them with every line's own shift added."""
-        return Spans(self.line, self.ends + shift[self.line][:, None])
-
-    def with_points(self, line: IntArray, t: Array) -> Spans:
-        """Return them with points added as [t, t]."""
-        return Spans.joined(
-            np.concatenate([self.line, line]),
-            np.concatenate([self.ends, np.stack([t, t], axis=1)]),
-            slack=8 * EPS,
-        )
+        Without ``members`` none is kept. With it, t = 0 and other ``likely`` points are asked for
+        as well, and members outside the intervals are added as [t, t].
+        """
+        longer = self.ends[:, 1] > self.ends[:, 0] + SLIVER * _size(*self.ends.T)
+        proper = Spans(self.line[longer], self.ends[longer])
+        spans = Spans(proper.line, proper.ends + shift[proper.line][:, None])
+        if members is None:
+            return spans
+        touching = self.line[~longer]
+        points = [
+            (touching, self.ends[~longer, 0] + shift[touching]),
+            (np.arange(len(shift)), np.zeros(len(shift))),
+            *([] if likely is None else [likely(proper)]),
+        ]
+        line, t = (np.concatenate(part) for part in zip(*points, strict=True))
+        outside = np.isfinite(t) & ~spans.cover(line, t)
+        line, t = np.unique(np.stack([line[outside], t[outside]]), axis=1)
+        line = line.astype(np.intp)
+        if len(line):
+            member = members(line, t)
+            line, t = line[member], t[member]
+        ends = np.concatenate([spans.ends, np.stack([t, t], axis=1)])
+        return Spans.joined(np.concatenate([spans.line, line]), ends, slack=8 * EPS)
 
     def cover(self, line: IntArray, t: Array) -> BoolArray:
         """Whether the points t of these lines lie in one of the intervals."""

@@ -1,4 +1,8 @@
-"""Candidates and their ranks: the ground truth of a region (docs/theory.md 2)."""
+"""Candidates and their ranks: a candidate is in the region if its rank is small (docs/theory.md 2).
+
+The careful comparison of statistics defines the rank. Fast screens decide most candidates at once,
+and leave those that rounding could affect to it.
+"""
 
 from unassuming.membership._candidates import FITTED, Candidates, resolve
 from unassuming.membership._engine import Comparison, RankEngine

@@ -1,15 +1,18 @@
-"""Candidates in any form become coefficients and residuals (docs/theory.md 1)."""
+"""Candidates in any form become coefficients and residuals (docs/theory.md 1).
+
+A candidate is a coefficient vector, a function of X or a fitted estimator. A function need not be
+in the range of the model: its values then replace the fitted values of its coefficients.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
 from unassuming._words import spoken
 from unassuming.inputs import Data, as_finite
@@ -26,26 +29,15 @@ FITTED = (
 )
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """N candidates.
+    """N candidates."""
 
-    Attributes
-    ----------
-    coefficients : array of shape (N, d)
-    values : array of shape (N, n), or None
-        f(x) itself for callables, even where it lies outside the range of Φ; None if all
-        candidates are given by their coefficients.
-    single : bool
-        Whether one candidate was asked for, so that the answer is a number.
-    caveat : str
-        What the result must say.
-    """
-
-    coefficients: Array
-    values: Array | None
-    single: bool
-    caveat: str = ""
+    coefficients: Array  # (N, d)
+    values: Array | None  # (N, n): f(x) of callables; None if coefficients give all candidates
+    single: bool  # whether one candidate was asked for, so that the answer is a number
+    caveat: str = ""  # what the result must say
 
     def __len__(self) -> int:
         return len(self.coefficients)
@@ -66,9 +58,9 @@ class Candidates:
 
 
 def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> Candidates:
-    """Turn vectors, callables and fitted estimators into coefficients and residuals.
+    """Turn vectors, callables and fitted estimators into candidates.
 
-    ``data`` returns the rows, which callables and estimators need, or refuses to.
+    Callables and estimators need the rows, which ``data`` returns; it raises if there are none.
     """
     if isinstance(candidates, type):
         raise ValueError(
@@ -78,7 +70,8 @@ def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> 
     if _is_model(candidates):
         return _from_estimator(candidates, objective, data())
     if callable(candidates):
-        return _from_values(_call(candidates, data()), objective)
+        rows, name = data(), getattr(candidates, "__name__", repr(candidates))
+        return _from_values(_one_number_for_each_row(candidates(rows.X), name, rows), objective)
     if isinstance(candidates, Sequence) and any(callable(c) or _is_model(c) for c in candidates):
         return _join([resolve(c, objective, data) for c in candidates], objective)
     return _from_coefficients(candidates, objective)
@@ -88,17 +81,12 @@ def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
     a = as_finite(candidates, "the candidate", "Pass finite coefficients.")
     if a.ndim not in (1, 2) or a.shape[-1] != objective.d:
         shown = ", ".join(objective.names[:3]) + (", ..." if objective.d > 3 else "")
+        remedy = "Pass a callable f(X) for a function that is not given by coefficients."
+        if a.shape == (objective.n,):
+            remedy = "For values at the rows of X pass a callable, lambda X: values."
         raise ValueError(
-            complaint(
-                "the candidate",
-                "has the wrong shape",
-                f"{objective.d} coefficients [{shown}], or an array with one such row for each "
-                "candidate",
-                f"shape {a.shape}",
-                "For values at the rows of X pass a callable, lambda X: values."
-                if a.shape == (objective.n,)
-                else "Pass a callable f(X) for a function that is not given by coefficients.",
-            )
+            f"the candidate has the wrong shape: expected {objective.d} coefficients [{shown}], or "
+            f"an array with one such row for each candidate, given shape {a.shape}. {remedy}"
         )
     return Candidates(np.atleast_2d(a), None, single=a.ndim == 1)
 
@@ -108,7 +96,7 @@ def _from_values(values: Array, objective: Objective) -> Candidates:
 
 
 def _is_model(candidate: Any) -> bool:
-    """Whether it predicts: an estimator, or a classifier of any other make."""
+    """Whether it predicts: an estimator, or a classifier of another library."""
     probabilities = hasattr(candidate, "predict_proba") and hasattr(candidate, "classes_")
     return isinstance(candidate, BaseEstimator) or probabilities
 
@@ -138,31 +126,22 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
     return replace(_from_values(values, objective), caveat=FITTED)
 
 
-def _call(f: Any, data: Data) -> Array:
-    return _one_number_for_each_row(f(data.X), getattr(f, "__name__", repr(f)), data)
-
-
 def _one_number_for_each_row(values: Any, name: str, data: Data) -> Array:
-    clean = as_finite(
-        values,
-        f"the value of the candidate {name}",
-        "A candidate returns a finite number for every row of X.",
-    )
-    expected = len(data.rows)
+    what, expected = f"the value of the candidate {name}", len(data.rows)
+    clean = as_finite(values, what, "A candidate returns a finite number for every row of X.")
     if clean.shape == (expected, 1):
         clean = clean[:, 0]
     if clean.shape != (expected,):
         raise ValueError(
-            f"the value of the candidate {name} has the wrong shape: expected one number for each "
-            f"of the {expected} rows of X, given shape {clean.shape}. A candidate takes X as it "
-            "was passed and returns a vector."
+            f"{what} has the wrong shape: expected one number for each of the {expected} rows of "
+            f"X, given shape {clean.shape}. A candidate takes X as it was passed and returns a "
+            "vector."
         )
     return clean[data.rows]
 
 
 def _join(parts: list[Candidates], objective: Objective) -> Candidates:
-    everything = slice(None)
-    values = [objective.y - part.residuals(objective, everything) for part in parts]
+    values = [objective.y - part.residuals(objective, slice(None)) for part in parts]
     return Candidates(
         np.concatenate([part.coefficients for part in parts]),
         None if all(part.values is None for part in parts) else np.concatenate(values),

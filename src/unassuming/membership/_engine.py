@@ -1,18 +1,22 @@
-"""Statistics and ranks of any number of candidates, in batches of bounded memory."""
+"""Statistics and ranks of any number of candidates, in batches of bounded memory.
+
+The careful comparison works from residuals and allows for all rounding errors. The fast path gives
+the same ranks: it decides only comparisons that rounding cannot affect.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
-from unassuming.membership._quadratic_gaps import LiftedGaps
-from unassuming.membership._quadratic_screen import WhitenedScreen
+from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._threads import in_threads
@@ -23,53 +27,33 @@ from unassuming.ranking import Contrast, precedes, rank
 BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
 
-_FEW = 32  # up to here the table of the lifted product is not worth building
+_FEW = 32  # for so few candidates the table of the fast path is not worth building
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What a test needs of N candidates.
+    """The comparison of N candidates with their perturbations."""
 
-    Attributes
-    ----------
-    residuals : array of shape (N, n)
-    statistics : array of shape (N, m)
-        Z_0, ..., Z_{m-1}.
-    ranks : integer array of shape (N,)
-    admitted : boolean array of shape (N,)
-        Whether a candidate could have produced the data at all.
-    """
-
-    residuals: Array
-    statistics: Array
-    ranks: IntArray
-    admitted: BoolArray
+    residuals: Array  # (N, n)
+    statistics: Array  # (N, m): Z_0, ..., Z_{m-1}
+    ranks: IntArray  # (N,)
+    admitted: BoolArray  # (N,): whether a candidate could have produced the data at all
 
 
 @final
+@dataclass(eq=False)
 class RankEngine:
     """Ranks of candidates: the careful comparison, and a fast path that defers to it.
 
     The fast path (docs/theory.md 4.6) serves coefficient vectors under orthogonal transformations.
-    A candidate with any comparison that rounding could decide goes to the careful comparison, so
-    both give the same ranks.
     """
 
-    def __init__(
-        self,
-        objective: Objective,
-        score: Score,
-        perturbations: Perturbations,
-        tie_order: IntArray,
-        *,
-        whitened: bool,
-    ) -> None:
-        self.objective = objective
-        self.score = score
-        self.perturbations = perturbations
-        self.tie_order = tie_order
-        self.whitened = whitened
+    objective: Objective
+    score: Score
+    perturbations: Perturbations
+    tie_order: IntArray
+    whitened: bool = field(kw_only=True)
 
     def compare(self, candidates: Candidates) -> Comparison:
         """Compare every candidate with care, from one computation of its residuals."""
@@ -115,7 +99,7 @@ class RankEngine:
         return self.ranks(Candidates(a, None, single=False))
 
     def _admitted(self, r: Array) -> BoolArray:
-        """Which candidates with these residuals could have produced the data; unless in doubt."""
+        """Which candidates with these residuals could have produced the data, or may have."""
         possible = self.perturbations.noise.admits(r, self.objective.y - r)
         return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
@@ -124,7 +108,7 @@ class RankEngine:
         return rank(precedes(gaps, tolerance, self.tie_order))
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
-        """Fill in the ranks that the lifted product decides; return the candidates left over."""
+        """Fill in the ranks that the fast path decides; return the candidates left over."""
         left = np.arange(len(candidates))
         if candidates.values is not None or len(candidates) <= _FEW:
             return left
@@ -133,9 +117,8 @@ class RankEngine:
         lifted = self._lifted
         if lifted is None:
             return left
-        left_over = []
-        step = max(1, BATCH_BYTES // (8 * sum(lifted.table.shape)))
-        for batch in _slices(len(left), step):
+        left_over = [left[:0]]
+        for batch in slices(len(left), rows_that_fit(BATCH_BYTES, sum(lifted.table.shape))):
             rows = left[batch]
             a, r = candidates.coefficients[rows], candidates.residuals(self.objective, rows)
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is in doubt
@@ -143,7 +126,7 @@ class RankEngine:
             position = rank(precedes(gaps, 0.0, self.tie_order))
             ranks[rows] = np.where(self._admitted(r), position, self.perturbations.m)
             left_over.append(rows[doubt])
-        return np.asarray(np.concatenate(left_over)) if left_over else left
+        return np.concatenate(left_over)
 
     def _screened(self, screen: Screen, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the screen decides; return the candidates left over."""
@@ -154,7 +137,7 @@ class RankEngine:
             ranks[batch] = 1 + below
             return np.asarray(batch.start + np.flatnonzero(doubt))
 
-        pieces = list(_slices(len(candidates), screen.batch))
+        pieces = list(slices(len(candidates), screen.batch))
         return np.asarray(np.concatenate(in_threads(one, pieces)))
 
     def _contrast(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Contrast:
@@ -173,10 +156,9 @@ class RankEngine:
         return contrast
 
     def _perturb(self, r: Array, error: Array) -> tuple[Array, Array]:
-        """Return residuals and perturbed residuals, equal wherever rounding alone tells them apart.
+        """Return residuals and perturbed residuals, equal where they may differ by rounding alone.
 
-        Noise with equal terms (discrete, or zero) ties, but y - f(x) is rounded: what differs by
-        less than its error is taken as equal.
+        Noise with equal terms (discrete, or zero) ties, but the rounding of y - f(x) hides that.
         """
         fitted = self.objective.y - r
         r = np.where(np.abs(r) <= error, 0.0, r)
@@ -189,37 +171,30 @@ class RankEngine:
 
     @cached_property
     def _screen(self) -> Screen | None:
-        objective, perturbations = self.objective, self.perturbations
-        noise = perturbations.noise
-        if objective.design is None or not noise.orthogonal:
+        o, noise = self.objective, self.perturbations.noise
+        # An assumption that excludes candidates has to be asked about every one of them.
+        if o.design is None or not noise.orthogonal or type(noise).admits is not Noise.admits:
             return None
-        if type(noise).admits is not Noise.admits:
-            return None  # it has to be asked about every candidate
-        if isinstance(objective, Quadratic) and self._lifted is not None:
-            return WhitenedScreen.build(self._lifted, objective, self.tie_order)
-        if not isinstance(self.score, LeastNormScore):
-            return None
-        kinks = objective.kinks()
-        if kinks is None:
+        if isinstance(o, Quadratic) and self._lifted is not None:
+            return WhitenedScreen.build(self._lifted, o, self.tie_order)
+        kinks = o.kinks()
+        if kinks is None or not isinstance(self.score, LeastNormScore):
             return None
         # ρ(G r) = G ρ(r) needs an odd function of each residual, and G that moves or turns them.
         if len(kinks.thresholds) and not noise.exact_arithmetic:
             return None
-        return ResidualScreen.build(
-            objective, objective.design, self.score, perturbations, self.tie_order
-        )
+        return ResidualScreen.build(o, o.design, self.score, self.perturbations, self.tie_order)
 
     @cached_property
     def _lifted(self) -> LiftedGaps | None:
-        if not (self.whitened and isinstance(self.objective, Quadratic)):
+        o, orthogonal = self.objective, self.perturbations.noise.orthogonal
+        if not (self.whitened and orthogonal and isinstance(o, Quadratic)):
             return None
-        if not self.perturbations.noise.orthogonal:
-            return None
-        return LiftedGaps.build(self.objective, self.perturbations)
+        return LiftedGaps.build(o, self.perturbations)
 
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
-        return _slices(count, max(1, BATCH_BYTES // (8 * m * 10 * (n + d))))
+        return slices(count, rows_that_fit(BATCH_BYTES, m * 10 * (n + d)))
 
 
 def _too_large(a: Array) -> ValueError:
@@ -227,7 +202,3 @@ def _too_large(a: Array) -> ValueError:
         "the candidate is too large to be ranked in double precision: expected statistics below "
         f"1e300, given coefficients up to {np.abs(a).max():.3g}. Rescale the data or the candidate."
     )
-
-
-def _slices(count: int, step: int) -> Iterator[slice]:
-    return (slice(start, min(start + step, count)) for start in range(0, count, step))

@@ -1,4 +1,8 @@
-"""The lifted product of quadratic objectives in single precision (docs/theory.md 4.6)."""
+"""The screen of quadratic objectives, in double and in single precision (docs/theory.md 4.6).
+
+Each gap Z_i - Z_0 is a quadratic function of the whitened candidate, so it is linear in the
+monomials of degree up to two. Single precision is faster, and leaves more candidates in doubt.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,84 @@ import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._quadratic_gaps import LiftedGaps
-from unassuming.membership._screen import FAR, Floats, Screen, pairs_into, ties_before
+from unassuming.membership._screen import (
+    FAR,
+    LARGEST_TABLE,
+    Floats,
+    Screen,
+    pairs_into,
+    pairs_of,
+    ties_before,
+)
+from unassuming.noise import Perturbations
 from unassuming.objectives import Quadratic
 
 _EPS_SINGLE = float(np.finfo(np.float32).eps)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LiftedGaps:
+    """Z_i - Z_0 = vᵀQ_i v + l_iᵀv + c_i with v = H^{1/2}(a - â), for all i."""
+
+    pull: Array  # (k, n): v = push a - pull r(a), see `Whitening`
+    push: Array  # (k, d)
+    table: Array  # (m - 1, k (k + 1) / 2 + k + 1): coefficients of v_a v_b (a <= b), v_a and 1
+    size: Array  # (m - 1, 3): bounds of the terms summed to Q_i, l_i and c_i, the scale of errors
+    spread: float  # ‖Φ‖, for the rounding errors of Φ a
+    idle: BoolArray  # (m - 1,): transformations that move nothing, so that Z_i = Z_0
+
+    @classmethod
+    def build(cls, objective: Quadratic, perturbations: Perturbations) -> LiftedGaps | None:
+        """Build the table, or return None if it would be too large."""
+        white = objective.whitening
+        pull, push = white.pull(objective.w), white.push
+        k, transformations = len(pull), perturbations.m - 1
+        if (k + 1) * (k + 2) // 2 * transformations > LARGEST_TABLE:
+            return None
+        # Fitted values move by n W⁻¹ pullᵀ v, so r = r̂ - n W⁻¹ pullᵀ v.
+        moved = pull * (objective.n / objective.w)
+        # The residuals r̂ = y - ŷ do not need the coefficients, which may be ill conditioned.
+        r = (objective.y - (pull @ objective.y) @ moved)[None, :]
+        vectors = np.concatenate([r, moved])
+        delta = perturbations.apply(vectors) - vectors[:, None, :]  # (G_i - I) of r̂ and each column
+        images = np.moveaxis(delta @ pull.T, 0, 1)  # (m - 1, 1 + k, k)
+        b, N = images[:, 0], -np.swapaxes(images[:, 1:], 1, 2)  # d_i = b_i + N_i v
+        Nt = np.swapaxes(N, 1, 2)
+        Q = Nt @ N - N - Nt  # from ⟨d_i, d_i + 2 z_0⟩ with z_0 = -v
+        linear = 2 * np.einsum("iab,ib->ia", Nt, b) - 2 * b
+        constant = np.einsum("ia,ia->i", b, b)
+        table = np.concatenate([pairs_of(Q), linear, constant[:, None]], axis=1)
+        # Rounding errors are relative to the terms, not to their sum: where Z_i and Z_0 are the
+        # same function, the table consists of such errors.
+        reach = np.linalg.norm(pull) * np.linalg.norm(delta, axis=2)
+        spread = float(np.linalg.norm(objective.design.matrix))
+        b_size = reach[0] + np.linalg.norm(pull) * np.linalg.norm(objective.y)
+        N_size = np.linalg.norm(reach[1:], axis=0)
+        c_size = b_size * (2 * np.sqrt(constant) + EPS * objective.n * b_size)
+        size = np.stack([N_size**2 + 2 * N_size, 2 * (N_size + 1) * b_size, c_size], axis=1)
+        idle = ~delta.any(axis=(0, 2))
+        table[idle] = 0.0
+        return cls(pull, push, table, size, spread, idle)
+
+    def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:
+        """Return Z_i - Z_0, shape (N, m - 1), and which candidates have a sign in doubt."""
+        n = self.pull.shape[1]
+        pushed, pulled = self.push @ a.T, self.pull @ r.T
+        v = pushed - pulled
+        monomials = np.empty((self.table.shape[1], len(a)))
+        start = pairs_into(monomials, v, v)
+        monomials[start:-1] = v
+        monomials[-1] = 1.0
+        gaps = self.table @ monomials
+        # v itself has rounding errors, relative to its terms.
+        length, pull_size = np.linalg.norm(v, axis=0), np.linalg.norm(self.pull)
+        fitted = self.spread * np.linalg.norm(a, axis=1) + np.linalg.norm(r, axis=1)
+        off = np.linalg.norm(pushed, axis=0) + fitted * pull_size
+        unit = 8 * EPS * (n + len(monomials) + a.shape[1])
+        powers = np.stack([length**2 + 2 * length * off, length + off, np.ones(len(a))])
+        sure = np.abs(gaps) > (unit * self.size) @ powers  # False also where anything overflowed
+        return gaps.T, ~sure[~self.idle].all(axis=0)
 
 
 @final
@@ -24,27 +101,18 @@ class WhitenedScreen(Screen):
     With x = v/s and s = max(τ, ‖v‖), τ the scale of the data, the gap is s² times the product of
     the table with the monomials x_a x_b, x_a τ/s and (τ/s)², whose length is at most √3. So the
     rounding error of row i is at most γ√3 times the length of the row.
-
-    Attributes
-    ----------
-    forward, offset : arrays of shape (k, d) and (k,)
-        v = forward a - offset.
-    scale : float
-        τ.
-    reach : array of shape (2,)
-        What the rounding error of v is relative to: the first plus ‖a‖ times the second.
     """
 
-    forward: Array
-    offset: Array
-    scale: float
-    reach: Array
+    forward: Array  # (k, d): v = forward a - offset
+    offset: Array  # (k,)
+    scale: float  # τ
+    reach: tuple[float, float]  # rounding errors of v are relative to the first plus ‖a‖ the second
 
     @classmethod
     def build(
         cls, lifted: LiftedGaps, objective: Quadratic, tie_order: IntArray
     ) -> WhitenedScreen | None:
-        """Return the screen, or None if a row is nothing but rounding."""
+        """Return the screen, or None if a row consists of rounding errors."""
         scale = float(np.median(np.sqrt(np.maximum(lifted.table[:, -1], 0.0)))) or 1.0
         k, terms = len(lifted.pull), lifted.table.shape[1]
         powers = np.concatenate([np.ones(terms - k - 1), np.full(k, 1 / scale), [1 / scale**2]])
@@ -56,16 +124,14 @@ class WhitenedScreen(Screen):
         tolerance = single + 4 * unit * FAR * size.sum(axis=1)
         if not (tolerance > 0).all():
             return None
-        forward = lifted.push + lifted.pull @ objective.design.matrix
-        pull = float(np.linalg.norm(lifted.pull))
-        of_a = float(np.linalg.norm(lifted.push)) + pull * lifted.spread
+        pull, push = (float(np.linalg.norm(part)) for part in (lifted.pull, lifted.push))
         return cls(
             table=np.asarray(table / tolerance[:, None], dtype=np.float32),
             ties=ties_before(lifted.idle, tie_order),
-            forward=forward,
+            forward=lifted.push + lifted.pull @ objective.design.matrix,
             offset=lifted.pull @ objective.y,
             scale=scale,
-            reach=np.array([pull * float(np.linalg.norm(objective.y)), of_a]),
+            reach=(pull * float(np.linalg.norm(objective.y)), push + pull * lifted.spread),
         )
 
     def monomials(self, a: Array) -> tuple[Floats, BoolArray]:

@@ -1,4 +1,4 @@
-"""The lifted product of least-norm gradients (docs/theory.md 4.6)."""
+"""The screen of objectives with least-norm gradients (docs/theory.md 4.6)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._quadratic_gaps import LARGEST_TABLE
-from unassuming.membership._screen import FAR, Floats, Screen, pairs_into, ties_before
+from unassuming.membership._screen import (
+    FAR,
+    LARGEST_TABLE,
+    Floats,
+    Screen,
+    pairs_into,
+    pairs_of,
+    ties_before,
+)
 from unassuming.noise import Perturbations
 from unassuming.objectives import Design, LeastNormScore, Objective
 
@@ -25,28 +32,15 @@ class ResidualScreen(Screen):
     need c_j u_j only, and with M = I no u_j u_l at all. In units of ‖u‖ t, t = max(‖u‖, ‖c‖), the
     monomials have a length of at most √2. Where the subdifferential is more than a point, the
     candidate is in doubt.
-
-    Attributes
-    ----------
-    objective : Objective
-    score : LeastNormScore
-    back : array of shape (k, n)
-        c = pᵀ back.
-    first : int
-        Pairs u_j u_l are needed for l >= j + first, n if for none.
-    rows, columns : integer arrays
-        The pairs u_l c_j that are needed, l and j.
-    reach : array of shape (3,)
-        What the rounding errors of u and c are relative to: 1, ‖a‖ and ‖p‖ times these.
     """
 
     objective: Objective
     score: LeastNormScore
-    back: Array
-    first: int
-    rows: IntArray
-    columns: IntArray
-    reach: Array
+    back: Array  # (k, n): c = pᵀ back
+    first: int  # pairs u_j u_l are needed for l >= j + first, n if for none
+    rows: IntArray  # the pairs u_l c_j that are needed: l
+    columns: IntArray  # and j
+    reach: Array  # (3,): rounding errors of u and c are relative to these times 1, ‖a‖ and ‖p‖
 
     @classmethod
     def build(
@@ -57,7 +51,7 @@ class ResidualScreen(Screen):
         perturbations: Perturbations,
         tie_order: IntArray,
     ) -> ResidualScreen | None:
-        """Return the screen, or None if its table would be too large or is nothing but rounding."""
+        """Return the screen, or None if its table would be too large or is zero."""
         n, sets = perturbations.n, perturbations.m - 1
         if 3 * n * n // 2 * sets > LARGEST_TABLE:
             return None
@@ -73,12 +67,11 @@ class ResidualScreen(Screen):
             return None
         turned = np.swapaxes(G, 1, 2) @ M @ G - M
         turned = (turned + np.swapaxes(turned, 1, 2)) / 2
-        first = _first(turned)
-        pairs = np.triu_indices(n, first)
-        both = np.where(pairs[0] == pairs[1], 1.0, 2.0) * turned[:, pairs[0], pairs[1]]
+        on_diagonal = np.diagonal(turned, axis1=1, axis2=2).any()
+        first = int(not on_diagonal) if turned.any() else n
         moved = -2 * mu * (G - np.eye(n))
         columns, rows = np.nonzero(moved.any(axis=0))  # ((G - I)u)_j has u_l times [j, l]
-        table = np.concatenate([both, moved[:, columns, rows]], axis=1)
+        table = np.concatenate([pairs_of(turned, first), moved[:, columns, rows]], axis=1)
         # The careful comparison weighs with |Ψ|: its ties are no wider than this.
         weight = 1.0 if score.weighting is None else float(np.linalg.norm(score.weighting, 2))
         size = mu if score.pullback is None else (weight * length) ** 2
@@ -114,10 +107,3 @@ class ResidualScreen(Screen):
         np.multiply(x[self.rows], z[self.columns], out=monomials[start:])
         sizes = np.stack([np.ones(len(a)), *(np.linalg.norm(v, axis=1) for v in (a, p))])
         return monomials, doubt | ~(self.reach @ sizes <= FAR * length)
-
-
-def _first(turned: Array) -> int:
-    """Return from which diagonal on the symmetric matrices have entries other than zero."""
-    if not turned.any():
-        return int(turned.shape[-1])
-    return int(not np.diagonal(turned, axis1=1, axis2=2).any())

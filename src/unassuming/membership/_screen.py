@@ -1,4 +1,8 @@
-"""Ranks by one matrix product: it decides on most candidates, in a fraction of the time."""
+"""Screens: the ranks of many candidates by one matrix product (docs/theory.md 4.6).
+
+The gaps Z_i - Z_0 of a candidate are linear in monomials of it, up to a positive factor. So one
+table gives all gaps. Candidates with a gap that is within its rounding error are left in doubt.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +12,31 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unassuming._batches import slices
 from unassuming._typing import Array, BoolArray, IntArray
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
 
+LARGEST_TABLE = 2**23
+"""No larger table is built, in numbers (64 MiB)."""
+
 FAR = 1e4
-"""Rounding errors may be relative to numbers that many times longer than what is left of them."""
+"""Cancellation up to this factor is allowed for in the rounding errors."""
 
 _BATCH_BYTES = 2**22
-"""Of the monomials of one batch: two such tables fit a cache."""
+"""The size of the monomials of one batch: two such tables fit into a cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Screen(ABC):
-    """Signs of Z_i - Z_0; what rounding could decide is left in doubt.
+    """Signs of the gaps. Rows are divided by a bound of their rounding error: ±1 is in doubt."""
 
-    Up to a positive factor of its own, the gaps of a candidate are the product of a table with
-    monomials of the candidate. Each row is divided by a bound of its rounding error, so that a gap
-    is in doubt up to ±1.
-
-    Attributes
-    ----------
-    table : array of shape (transformations, K)
-        Without the transformations that move nothing: there Z_i = Z_0.
-    ties : int
-        How many of those come before Z_0 in the tie order.
-    """
-
-    table: Floats
-    ties: int
+    table: Floats  # (transformations that move something, K)
+    ties: int  # how many of the others, for which Z_i = Z_0, come before Z_0 in the tie order
 
     @abstractmethod
     def monomials(self, a: Array) -> tuple[Floats, BoolArray]:
-        """Return what the table is multiplied with (K, N), and which candidates are in doubt."""
+        """Return the monomials of candidates (K, N), and which of them are in doubt."""
 
     @property
     def batch(self) -> int:
@@ -52,13 +48,18 @@ class Screen(ABC):
         """Return how many Z_i are less than Z_0, and which candidates (N, d) are in doubt."""
         monomials, doubt = self.monomials(a)
         gaps = self.table @ monomials
-        # Sums of bytes, at most 127 at a time.
         negative = (gaps < 0).view(np.int8)
         below = np.full(len(a), self.ties, dtype=np.intp)
-        for top in range(0, len(negative), 127):
-            below += np.add.reduce(negative[top : top + 127], axis=0, dtype=np.int8)
+        for some in slices(len(negative), 127):  # sums of bytes do not overflow
+            below += np.add.reduce(negative[some], axis=0, dtype=np.int8)
         nearest = np.minimum.reduce(np.abs(gaps, out=gaps), axis=0, initial=np.inf)
         return below, ~(nearest > 1) | doubt  # True also where anything overflowed
+
+
+def pairs_of(Q: Array, first: int = 0) -> Array:
+    """Return the coefficients of x_j x_l, l >= j + first, in symmetric forms xᵀQx, (s, k, k)."""
+    rows, columns = np.triu_indices(Q.shape[-1], first)
+    return np.asarray(Q[:, rows, columns] * np.where(rows == columns, 1.0, 2.0))
 
 
 def pairs_into(out: Floats, x: Floats, y: Floats, first: int = 0) -> int:

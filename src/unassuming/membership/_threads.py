@@ -12,19 +12,19 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _FEW = 8
-"""Up to here asking for the number of threads takes longer than they would save."""
+"""Up to so many pieces, asking for the number of threads takes longer than they would save."""
 
 
 def in_threads(work: Callable[[S], T], pieces: Sequence[S]) -> list[T]:
     """Return the results in the order of the pieces.
 
-    Each piece is worked on by one thread, products of matrices included, and there are as many
-    workers as BLAS has threads (OMP_NUM_THREADS, threadpoolctl and the like are respected).
+    One thread does all work on a piece, products of matrices included, and there are as many
+    workers as BLAS has threads (as set by OMP_NUM_THREADS, threadpoolctl and the like).
     """
-    if len(pieces) <= _FEW:
-        return [work(piece) for piece in pieces]
-    pools = ThreadpoolController().select(user_api="blas")
-    threads = min((pool["num_threads"] for pool in pools.info()), default=1)
+    threads = 1
+    if len(pieces) > _FEW:
+        pools = ThreadpoolController().select(user_api="blas")
+        threads = min((pool["num_threads"] for pool in pools.info()), default=1)
     if threads == 1:
         return [work(piece) for piece in pieces]
     with pools.limit(limits=1), ThreadPoolExecutor(threads) as workers:

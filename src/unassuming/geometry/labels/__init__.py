@@ -1,4 +1,4 @@
-"""Label regions: exact on lines, branch and bound elsewhere (docs/theory.md 8)."""
+"""Label regions: exact along lines, bounded by branch and bound elsewhere (docs/theory.md 8)."""
 
 from unassuming.geometry.labels._admissible import OUTWARD, Admissible
 from unassuming.geometry.labels._branch_and_bound import GAP, LARGEST_RANK, NODES, Boxes, Support

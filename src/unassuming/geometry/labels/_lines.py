@@ -1,6 +1,6 @@
 """Label regions along lines: fresh labels flip at known places (docs/theory.md 8.1).
 
-With f = Φa the fresh label y⁽ⁱ⁾_k flips where f_k = 2U_ik - 1. As long as none flips,
+With f = Φa the fresh label y⁽ⁱ⁾_k flips where f_k = 2U_ik - 1. Between two flips
 p = z_i - z_0 = ΨL(y⁽ⁱ⁾ - y) is constant, and Z_i - Z_0 = ⟨p, p + 2z_0⟩ is affine in coefficients.
 """
 
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import final
+from functools import cached_property, partial
+from typing import NamedTuple, final
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry._along_lines import Lines
+from unassuming.geometry._lines import Lines
 from unassuming.geometry._spans import Spans, sweep
 from unassuming.objectives import LeastNormScore
 
@@ -25,30 +26,17 @@ BATCH_BYTES = 2**23
 """The size of the largest table of a batch: one gradient for each piece of each set."""
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class LabelModel:
-    """What is needed of a model with f = Φa and a quadratic objective.
+    """A model with f = Φa, a quadratic objective and random labels."""
 
-    Attributes
-    ----------
-    phi : array of shape (n, d)
-        Φ.
-    y : array of shape (n,)
-        The observed labels, ±1.
-    uniforms : array of shape (m - 1, n)
-        U: the fresh label is +1 iff U < (1 + f)/2.
-    pull, push : arrays of shape (k, n) and (k, d)
-        The weighted gradient is z = pull r - push a.
-    tie_wins : boolean array of shape (m - 1,)
-        Whether a tie between Z_0 and Z_i counts for the candidate.
-    """
-
-    phi: Array
-    y: Array
-    uniforms: Array
-    pull: Array
-    push: Array
-    tie_wins: BoolArray
+    phi: Array  # (n, d): Φ
+    y: Array  # (n,): the observed labels, ±1
+    uniforms: Array  # (m - 1, n): U; the fresh label is +1 iff U < (1 + f)/2
+    pull: Array  # (k, n): the weighted gradient is z = pull r - push a
+    push: Array  # (k, d)
+    tie_wins: BoolArray  # (m - 1,): whether a tie between Z_0 and Z_i counts for the candidate
 
     @classmethod
     def of(
@@ -68,43 +56,38 @@ class LabelModel:
         return len(self.uniforms) + 1
 
     def follows_values(self, null: Array) -> bool:
-        """Whether statistics compare alike wherever fitted values do, given the null space of Φ."""
+        """Whether ranks depend on the fitted values alone, given the null space of Φ."""
         seen = self.pull.T @ self.push
         return bool(np.abs(seen @ null).max(initial=0.0) <= 1e-9 * np.abs(seen).max())
 
     @cached_property
     def rounding(self) -> float:
-        """The rounding error of ΨL(y⁽ⁱ⁾ - y), added up label by label."""
+        """The rounding error of ΨL(y⁽ⁱ⁾ - y), summed label by label."""
         return 4 * EPS * float(np.linalg.norm(self.pull, axis=0).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class _Lines:
-    """Lines f0 + t f1 of fitted values, z0 + t z1 of gradients, cut to [lo, hi] where |f| <= 1."""
+class _Lines(NamedTuple):
+    """Fitted values f[0] + t f[1] and gradients z[0] + t z[1] on N lines, cut to |f| <= 1."""
 
-    f0: Array
-    f1: Array
-    z0: Array
-    z1: Array
-    z0_error: Array
-    z1_error: Array
-    lo: Array
+    f: Array  # (2, N, n)
+    z: Array  # (2, N, k)
+    error: Array  # (2, N): the rounding errors of z
+    lo: Array  # (N,): the ends of the cut
     hi: Array
 
     @classmethod
     def of(cls, model: LabelModel, origins: Array, directions: Array) -> _Lines:
-        phi, size = model.phi, np.abs(model.phi)
-        unit = 4 * EPS * np.sqrt(phi.shape[1])
-        f0, f1 = origins @ phi.T, directions @ phi.T
-        f1 = np.where(np.abs(f1) <= unit * (np.abs(directions) @ size.T), 0.0, f1)
-        r = model.y - f0
-        z0 = r @ model.pull.T - origins @ model.push.T
-        z1 = -(f1 @ model.pull.T) - directions @ model.push.T
+        phi, ways = model.phi, np.stack([origins, directions])
+        f = ways @ phi.T
+        size = 4 * EPS * np.sqrt(phi.shape[1]) * (np.abs(directions) @ np.abs(phi).T)
+        f[1] = np.where(np.abs(f[1]) <= size, 0.0, f[1])
+        r = np.stack([model.y - f[0], -f[1]])
+        z = r @ model.pull.T - ways @ model.push.T
+        length = _norm(r)
+        length[0] += _norm(f[0])
         pull, push = (np.linalg.norm(part) for part in (model.pull, model.push))
-        unit = 8 * EPS * sum(phi.shape)
-        z0_error = unit * (pull * (_norm(r) + _norm(f0)) + push * _norm(origins))
-        z1_error = unit * (pull * _norm(f1) + push * _norm(directions))
-        return cls(f0, f1, z0, z1, z0_error, z1_error, *_cut(model.y, f0, f1))
+        error = 8 * EPS * sum(phi.shape) * (pull * length + push * _norm(ways))
+        return cls(f, z, error, *_cut(model.y, *f))
 
 
 def _norm(x: Array) -> Array:
@@ -112,9 +95,9 @@ def _norm(x: Array) -> Array:
 
 
 def _cut(y: Array, f0: Array, f1: Array) -> tuple[Array, Array]:
-    """Return the ends of {t : |f0 + t f1| <= 1} for each line; low > high if there is none.
+    """Return the ends of {t : |f0 + t f1| <= 1} for each line; low > high if it is empty.
 
-    There is none either if an observed label is impossible on the whole line.
+    It is empty too if an observed label is impossible on the whole line.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         one, two = (-EDGE - f0) / f1, (EDGE - f0) / f1
@@ -127,69 +110,46 @@ def _cut(y: Array, f0: Array, f1: Array) -> tuple[Array, Array]:
 @final
 @dataclass(frozen=True, eq=False)
 class LabelLines(Lines):
-    """The region along many lines, at any levels, exactly.
-
-    Attributes
-    ----------
-    model : LabelModel
-    ranks : callable
-        The careful rank of coefficient vectors, (N, d) -> (N,): it decides on single points.
-    """
+    """Exact intersections of a label region with lines."""
 
     model: LabelModel
-    ranks: Callable[[Array], IntArray]
+    ranks: Callable[[Array], IntArray]  # (N, d) -> (N,): the careful rank, for single points
 
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return the intervals at which no fitted value leaves [-1, 1] either."""
-        count = len(directions)
+        """Return the intervals on which, besides, no fitted value leaves [-1, 1]."""
         lines = _Lines.of(self.model, origins, directions)
-        # Expand about a point within the cut: far away the digits of f0 + t f1 are lost.
+        # Expand about a point within the cut: far away the digits of f[0] + t f[1] are lost.
         with np.errstate(invalid="ignore"):
             middle = lines.lo + (lines.hi - lines.lo) / 2
         away = (lines.lo > 0) | (lines.hi < 0)
         shift = np.where(away & np.isfinite(middle), middle, 0.0)
         lines = _Lines.of(self.model, origins + shift[:, None] * directions, directions)
-        alive = np.flatnonzero(lines.lo <= lines.hi)
-        line, t, change = self._events(lines, alive)
+        events = self._events(lines)
         out = []
         for q in qs:
-            spans = Spans.joined(*sweep(line, t, change, q))
-            proper = spans.proper()
-            touching, spans = spans.take(~proper), spans.take(proper).moved(shift)
-            if points:
-                where = np.concatenate([touching.line, np.arange(count)])
-                at = np.concatenate([touching.moved(shift).ends[:, 0], np.zeros(count)])
-                spans = self._with_points(spans, where, at, origins, directions, q)
-            out.append(spans.split(count))
+            members = partial(self._members, origins, directions, q) if points else None
+            spans = Spans.joined(*sweep(*events, q)).closed(shift, members)
+            out.append(spans.split(len(directions)))
         return out
 
-    def _with_points(
-        self, spans: Spans, line: IntArray, t: Array, origins: Array, directions: Array, q: int
-    ) -> Spans:
-        """Add the members among the points that are not covered yet."""
-        new = ~spans.cover(line, t) & np.isfinite(t)
-        line, t = line[new], t[new]
-        if not len(line):
-            return spans
-        member = self.ranks(origins[line] + t[:, None] * directions[line]) <= self.model.m - q
-        each = np.unique(np.stack([line[member], t[member]]), axis=1)
-        return spans.with_points(each[0].astype(np.intp), each[1])
+    def _members(
+        self, origins: Array, directions: Array, q: int, line: IntArray, t: Array
+    ) -> BoolArray:
+        return self.ranks(origins[line] + t[:, None] * directions[line]) <= self.model.m - q
 
-    def _events(self, lines: _Lines, alive: IntArray) -> tuple[IntArray, Array, IntArray]:
+    def _events(self, lines: _Lines) -> tuple[IntArray, Array, IntArray]:
         """Return where the number of sets changes: lines, t and changes, with start and end."""
-        sets = self.model.m - 1
+        alive, (sets, n) = np.flatnonzero(lines.lo <= lines.hi), self.model.uniforms.shape
         row_line, row_set = np.repeat(alive, sets), np.tile(np.arange(sets), len(alive))
-        n, k = self.model.phi.shape[0], len(self.model.pull)
-        step = max(1, BATCH_BYTES // (8 * (n + 1) * (k + 8)))
         start = np.zeros(len(lines.lo), dtype=np.intp)
         found = []
-        for first in range(0, len(row_line), step):
-            rows = slice(first, first + step)
+        step = rows_that_fit(BATCH_BYTES, (n + 1) * (len(self.model.pull) + 8))
+        for rows in slices(len(row_line), step):
             inside, events = self._pieces(lines, row_line[rows], row_set[rows])
             np.add.at(start, row_line[rows], inside)
-            found.append(events)
+            found += events
         found.append((alive, lines.lo[alive], start[alive]))
         found.append((alive, lines.hi[alive], np.zeros(len(alive), dtype=np.intp)))
         line, t, change = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -197,21 +157,21 @@ class LabelLines(Lines):
 
     def _pieces(
         self, lines: _Lines, line: IntArray, number: IntArray
-    ) -> tuple[BoolArray, tuple[IntArray, Array, IntArray]]:
+    ) -> tuple[BoolArray, list[tuple[IntArray, Array, IntArray]]]:
         """Follow pairs of a line and a set from flip to flip.
 
-        Returns which of them begin inside the set, and where they enter and leave it.
+        Returns which of them begin inside the set, and the events where they enter or leave it.
         """
         model = self.model
-        lo, hi = lines.lo[line], lines.hi[line]
-        f0, f1, u = lines.f0[line], lines.f1[line], model.uniforms[number]
+        lo, hi = lines.lo[line, None], lines.hi[line, None]
+        (f0, f1), (z0, z1) = lines.f[:, line], lines.z[:, line]
+        error_0, error_1 = lines.error[:, line, None]
+        u = model.uniforms[number]
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (2 * u - 1 - f0) / f1
         still, rising = f1 == 0, f1 > 0
-        plus = np.where(
-            still, u < (1 + f0) / 2, np.where(rising, t <= lo[:, None], t > lo[:, None])
-        )
-        t = np.where(still | (t <= lo[:, None]) | (t >= hi[:, None]), np.inf, t)
+        plus = np.where(still, u < (1 + f0) / 2, np.where(rising, t <= lo, t > lo))
+        t = np.where(still | (t <= lo) | (t >= hi), np.inf, t)
         flips = int((t < np.inf).sum(axis=1).max(initial=0))
         order = np.argsort(t, axis=1)[:, :flips]
         t = np.take_along_axis(t, order, axis=1)
@@ -222,18 +182,17 @@ class LabelLines(Lines):
         p[:, 0] = (np.where(plus, 1.0, -1.0) - model.y) @ model.pull.T
         p[:, 1:] = model.pull.T[order] * turn[:, :, None]
         np.cumsum(p, axis=1, out=p)
-        z0, z1 = lines.z0[line], lines.z1[line]
         square = np.einsum("rpk,rpk->rp", p, p)
         C = square + 2 * (p @ z0[:, :, None])[:, :, 0]
         B = 2 * (p @ z1[:, :, None])[:, :, 0]
         size, error = np.sqrt(square), model.rounding
         wide = 2 * (size + _norm(z0)[:, None])
-        tied = np.abs(C) <= wide * error + 2 * size * lines.z0_error[line][:, None]
-        tied &= np.abs(B) <= 2 * (_norm(z1)[:, None] * error + size * lines.z1_error[line][:, None])
+        tied = np.abs(C) <= wide * error + 2 * size * error_0
+        tied &= np.abs(B) <= 2 * (_norm(z1)[:, None] * error + size * error_1)
 
         # It is positive before its root if it falls, behind it if it rises.
-        edges = np.concatenate([lo[:, None], t, hi[:, None]], axis=1)
-        begin, end = edges[:, :-1], np.minimum(edges[:, 1:], hi[:, None])
+        edges = np.concatenate([lo, t, hi], axis=1)
+        begin, end = edges[:, :-1], np.minimum(edges[:, 1:], hi)
         with np.errstate(divide="ignore", invalid="ignore"):
             root = -C / B
         constant = tied | ~np.isfinite(root)
@@ -247,5 +206,4 @@ class LabelLines(Lines):
         crosses[:, 1:] &= real
         row, piece = np.nonzero(crosses)
         at_roots = line[row], root[row, piece], np.where(inside[row, piece], -1, 1)
-        events = tuple(np.concatenate(pair) for pair in zip(at_flips, at_roots, strict=True))
-        return inside[:, 0], (events[0], events[1], events[2].astype(np.intp))
+        return inside[:, 0], [at_flips, at_roots]

@@ -1,8 +1,9 @@
-"""The region along one line, whatever stays at a kink: every set has breakpoints of its own.
+"""Lines on which a coefficient stays at a kink, or a loss with kinks: each set has its own pieces.
 
 A component that stays at a kink all along the line is soft-thresholded, and switches where
-u_ij(t) meets the box [lo_j, hi_j]: elsewhere for every G_i. So do the kinks of a loss. Every switch
-adds a multiple of one column c to p = z_i - z_0 or to z_0, with a factor that is affine in t:
+u_ij(t) meets the box [lo_j, hi_j], at a different t for every G_i. The same holds for the kinks of
+a loss. Every switch adds a multiple of one column c to p = z_i - z_0 or to z_0, with a factor that
+is affine in t:
 
     p += a c,  z_0 += b c:      Z_i - Z_0 += 2(a + b)⟨c, p⟩ + 2a⟨c, z_0⟩ + (a² + 2ab)⟨c, c⟩.
 
@@ -12,21 +13,19 @@ Z is continuous there; it jumps only where a coefficient crosses a kink.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self, final
 
 import numpy as np
 
 from unassuming._typing import Array, IntArray
 from unassuming.geometry._spans import Spans, sign_changes, sweep
 from unassuming.geometry.piecewise._breakpoints import FARTHEST, Breakpoints
-from unassuming.geometry.piecewise._model import LineModel, Sizes, settle
-
-Affine = tuple[Array, Array]
-"""The value at x = 0, and the slope."""
+from unassuming.geometry.piecewise._model import LineModel, settle
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class Tracks:
+class KinkedPieces:
     """One line: where each set is entered and left, as events in x = t - shift."""
 
     crossed: Breakpoints
@@ -39,31 +38,24 @@ class Tracks:
     def along(cls, model: LineModel, origin: Array, direction: Array, shift: float) -> Self:
         """Follow every set along origin + t direction, expanded about t = shift."""
         crossed = Breakpoints.of(model.steps, origin[None], direction[None])
-        switches, here = _switches(model, origin, direction, shift)
-        A, B, C, sizes = switches.follow(_columns(model), here, model.unit)
-        settle(A, B, C, sizes.tolerances())
+        x, A, B, C = _quadratics(model, origin, direction, shift)
         far = np.full((len(A), 1), np.inf)
-        ends = np.concatenate([-far, switches.x, far], axis=1)
+        ends = np.concatenate([-far, x, far], axis=1)
         lo, hi = ends[:, :-1], ends[:, 1:]
-        state, roots = sign_changes(A, B, C, lo, hi, model.tie_wins[:, None])
+        state, roots, steps = sign_changes(A, B, C, lo, hi, model.tie_wins[:, None])
         at = ~np.isnan(roots)
         after = state ^ at[..., 0] ^ at[..., 1]  # the state before hi
-        # A piece without length has no say: it inherits the state before it.
+        # A piece without length inherits the state before it.
         proper = lo < hi
         last = np.maximum.accumulate(np.where(proper, np.arange(lo.shape[1]), 0), axis=1)
         after = np.take_along_axis(after, last, axis=1)
         between = np.where(proper[:, 1:], state[:, 1:].astype(np.intp) - after[:, :-1], 0)
-        steps = np.stack([np.where(state, -1, 1), np.where(state ^ at[..., 0], -1, 1)], axis=-1)
-        return cls(
-            crossed=crossed,
-            x=crossed.t - shift,
-            start=int(state[:, 0].sum()),
-            t=np.concatenate([roots[at], switches.x[between != 0]]),
-            change=np.concatenate([steps[at], between[between != 0]]),
-        )
+        t = np.concatenate([roots[at], x[between != 0]])
+        change = np.concatenate([steps[at], between[between != 0]])
+        return cls(crossed, crossed.t - shift, int(state[:, 0].sum()), t, change)
 
     def stretches(self, q: int) -> Spans:
-        """Return the intervals of x in at least q sets; those without length are to be asked."""
+        """Return the intervals of x in at least q sets; membership decides on those of length 0."""
         t = np.concatenate([[-np.inf], self.t, [np.inf]])
         change = np.concatenate([[self.start], self.change, [0]]).astype(np.intp)
         return Spans.joined(*sweep(np.zeros(len(t), dtype=np.intp), t, change, q))
@@ -76,85 +68,37 @@ class Tracks:
         return line[outside], self.crossed.t[0, outside]
 
 
-@dataclass(frozen=True, eq=False)
-class _Switches:
-    """The switches of every set in order, padded with infinity; arrays of shape (m - 1, E)."""
+class _Switches(NamedTuple):
+    """Switches of every set, or of all sets alike (one row); infinite x for none."""
 
-    x: Array
-    column: IntArray
-    a: Affine
-    b: Affine
+    x: Array  # (m - 1 or 1, E)
+    column: IntArray  # (m - 1 or 1, E)
+    factor: Array  # (4, m - 1 or 1, E): a and its slope, b and its slope
 
-    @classmethod
-    def joined(cls, parts: list[Self], sets: int) -> Self:
-        """Sort switches of all kinds by x."""
-
-        def stack(arrays: list[Array]) -> Array:
-            rows = [np.broadcast_to(part, (sets, part.shape[-1])) for part in arrays]
-            return np.concatenate(rows, axis=1) if rows else np.empty((sets, 0))
-
-        x = stack([part.x for part in parts])
+    def joined(self, others: list[_Switches], sets: int) -> _Switches:
+        """Sort the switches of all kinds by x, (m - 1, E)."""
+        x, column, factor = (
+            np.concatenate(
+                [np.broadcast_to(part, (*part.shape[:-2], sets, part.shape[-1])) for part in parts],
+                axis=-1,
+            )
+            for parts in zip(self, *others, strict=True)
+        )
         order = np.argsort(x, axis=1, kind="stable")
         order = order[:, : int(np.isfinite(x).sum(axis=1).max(initial=0))]
+        x, column = (np.take_along_axis(part, order, axis=1) for part in (x, column))
+        # Switches that never happen must not enter the arithmetic.
+        factor = np.where(np.isfinite(x), np.take_along_axis(factor, order[None], axis=2), 0.0)
+        return _Switches(x, column, factor)
 
-        def sort(arrays: list[Array]) -> Array:
-            return np.take_along_axis(stack(arrays), order, axis=1)
+    def walk(self, columns: Array | None, state: Array, met: IntArray, sign: IntArray) -> Array:
+        """Pass some switches, or undo them; return what each adds to A, B, C and the lengths.
 
-        x = sort([part.x for part in parts])
-        # What never happens must not enter the arithmetic.
-        a0, a1, b0, b1 = (
-            np.where(np.isfinite(x), sort(factor), 0.0)
-            for factor in (
-                [part.a[0] for part in parts],
-                [part.a[1] for part in parts],
-                [part.b[0] for part in parts],
-                [part.b[1] for part in parts],
-            )
-        )
-        column = sort([part.column.astype(np.float64) for part in parts]).astype(np.intp)
-        return cls(x, column, (a0, a1), (b0, b1))
-
-    def follow(
-        self, columns: Array | None, here: _Here, unit: float
-    ) -> tuple[Array, Array, Array, Sizes]:
-        """Return A, B and C of Z_i - Z_0 before, between and after the switches, (m - 1, E + 1).
-
-        From x = 0, where p and z_0 are given, both ways: far away the gradients may be large, and
-        so are their rounding errors, which must not be carried back.
+        ``state`` (m - 1, 4, k) holds p, its slope, z_0 and its slope, and is changed in place.
         """
-        p, z = here.p, here.z
-        count = self.x.shape[1]
-        start = (self.x < 0).sum(axis=1)[:, None]  # the piece that holds x = 0
-        first = _dot(p[1], p[1] + 2 * z[1]), _dot(p[0], p[0] + 2 * z[0])
-        cross = _dot(p[0], p[1] + 2 * z[1]) + _dot(p[1], p[0] + 2 * z[0])
-        lengths = [np.sqrt(_dot(part, part)) for part in (*p, *z)]
-        base = np.stack([first[0], cross, first[1], *lengths], axis=1)
-        table = np.repeat(base[:, None, :], count + 1, axis=1)  # (m - 1, E + 1, 7)
-        ways = (1, count - int(start.min(initial=count))), (-1, int(start.max(initial=0)))
-        for sign, steps in ways:
-            met = start + np.arange(steps) if sign > 0 else start - 1 - np.arange(steps)
-            valid = (met >= 0) & (met < count)
-            met = np.clip(met, 0, count - 1)
-            gain = self._walk(columns, np.stack([*p, *z], axis=1), met, sign * valid)
-            row, step = np.nonzero(valid)
-            piece = met[row, step] + (sign > 0)
-            table[row, piece] += np.cumsum(gain, axis=1)[row, step]
-        A, B, C, p0, p1, z0, z1 = np.moveaxis(table, 2, 0)
-        sizes = Sizes(
-            p=(p0, p1),
-            z=(z0, z1),
-            p_error=(2 * here.p_error[0] + unit * p0, 2 * here.p_error[1] + unit * p1),
-            z_error=(here.z_error[0] + unit * z0, here.z_error[1] + unit * z1),
-        )
-        return A.copy(), B.copy(), C.copy(), sizes
-
-    def _walk(self, columns: Array | None, state: Array, met: IntArray, sign: IntArray) -> Array:
-        """Pass some switches, or take them back; return what each adds to A, B, C and lengths."""
         rows = np.arange(len(met))[:, None]
         column = self.column[rows, met]
-        factor = sign[:, :, None] * np.stack(
-            [part[rows, met] for part in (*self.a, *self.b)], axis=2
-        )
+        factor = sign[:, :, None] * np.stack([part[rows, met] for part in self.factor], axis=2)
         dots = np.empty(factor.shape)
         for e in range(met.shape[1]):
             if columns is None:  # unit vectors: one entry of the state changes
@@ -176,21 +120,41 @@ class _Switches:
         return np.concatenate([np.stack([A, B, C], axis=2), longer], axis=2)
 
 
-@dataclass(frozen=True, eq=False)
-class _Here:
-    """p and z_0 on the piece that holds x = 0, just before it, with bounds on their errors."""
+def _quadratics(
+    model: LineModel, origin: Array, direction: Array, shift: float
+) -> tuple[Array, Array, Array, Array]:
+    """Return the switches (m - 1, E), and A, B, C of Z_i - Z_0 around them, (m - 1, E + 1).
 
-    p: Affine  # (m - 1, k)
-    z: Affine  # (m - 1, k)
-    p_error: Affine  # (m - 1, 1)
-    z_error: Affine  # (1, 1)
+    The walk goes from x = 0 both ways: far away the gradients may be large, and so are their
+    rounding errors, which must not be carried back.
+    """
+    switches, state, p_error, z_error = _start(model, origin, direction, shift)
+    columns, count = _columns(model), switches.x.shape[1]
+    start = (switches.x < 0).sum(axis=1)[:, None]  # the piece that holds x = 0
+    p0, p1, z0, z1 = np.moveaxis(state, 1, 0)
+    cross = _dot(p0, p1 + 2 * z1) + _dot(p1, p0 + 2 * z0)
+    lengths = [np.sqrt(_dot(part, part)) for part in (p0, p1, z0, z1)]
+    base = [_dot(p1, p1 + 2 * z1), cross, _dot(p0, p0 + 2 * z0), *lengths]
+    table = np.repeat(np.stack(base, axis=1)[:, None, :], count + 1, axis=1)  # (m - 1, E + 1, 7)
+    ways = (1, count - int(start.min(initial=count))), (-1, int(start.max(initial=0)))
+    for sign, steps in ways:
+        met = start + np.arange(steps) if sign > 0 else start - 1 - np.arange(steps)
+        valid = (met >= 0) & (met < count)
+        met = np.clip(met, 0, count - 1)
+        gain = switches.walk(columns, state.copy(), met, sign * valid)
+        row, step = np.nonzero(valid)
+        piece = met[row, step] + (sign > 0)
+        table[row, piece] += np.cumsum(gain, axis=1)[row, step]
+    A, B, C, *lengths = (part.copy() for part in np.moveaxis(table, 2, 0))
+    p, z = lengths[:2], lengths[2:]
+    p_error = [2 * error + model.unit * size for error, size in zip(p_error, p, strict=True)]
+    z_error = [error + model.unit * size for error, size in zip(z_error, z, strict=True)]
+    settle((A, B, C), p, z, p_error, z_error)
+    return switches.x, A, B, C
 
 
 def _columns(model: LineModel) -> Array | None:
-    """Return the columns of Ψ and then those of ΨL, as rows: what components and residuals move.
-
-    None stands for unit vectors.
-    """
+    """Return the columns of Ψ (for components) and ΨL (for residuals), as rows; None for I."""
     L, psi = model.score.pullback, model.score.weighting
     bent = len(model.kinks.thresholds) > 0
     if psi is None and not bent:
@@ -201,74 +165,64 @@ def _columns(model: LineModel) -> Array | None:
     return np.ascontiguousarray(np.concatenate(both, axis=1).T)
 
 
-def _switches(
+def _start(
     model: LineModel, origin: Array, direction: Array, shift: float
-) -> tuple[_Switches, _Here]:
-    """Return all switches, and p and z_0 at x = 0."""
+) -> tuple[_Switches, Array, list[Array], list[Array]]:
+    """Return all switches, p and z_0 just before x = 0 with slopes (m - 1, 4, k), their errors.
+
+    Affine functions of x are arrays (2, rows, k): the value at x = 0, and the slope. There is one
+    row for each transformation, or one for all of them.
+    """
     about, line = (origin + shift * direction)[None], direction[None]
-    r = model.residuals(about, line)
-    moved = model.perturbations.apply(r[0][0]), model.perturbations.apply(r[1][0])
-    sets = len(moved[0])
-    rho_0, rho = _loss(model, r), _loss(model, moved)
-    delta = rho[0] - rho_0[0], rho[1] - rho_0[1]
-    u = model.pull(rho_0[0]), model.pull(rho_0[1])
-    v = model.pull(delta[0]), model.pull(delta[1])
+    r = np.stack(model.residuals(about, line))
+    moved = np.stack([model.perturbations.apply(part[0]) for part in r])
+    rho, sets = _loss(model, r), moved.shape[1]
+    u, v = model.pull(rho), model.pull(_loss(model, moved) - rho)
 
-    lo, hi = (side[0] for side in model.score.subdifferential(origin[None]))
     face = model.faces(origin[None], line)[0]
-    s, slope, parts = _common_part(model, origin, direction, about, shift)
-    w = np.where(face, 0.0, u[0] - s), np.where(face, 0.0, u[1] - slope)
+    s, common = _common_part(model, origin, direction, about, shift)
+    w, parts = np.where(face, 0.0, u - s), []
     if face.any():
-        j, box = np.flatnonzero(face), (lo[face], hi[face])
-        base: Affine = u[0][:, face], u[1][:, face]
-        other: Affine = base[0] + v[0][:, face], base[1] + v[1][:, face]
-        one, many = _threshold(base, box), _threshold(other, box)
-        same = (one[2] == many[2]) & (one[2] != 0)  # shifted alike: v is the difference
-        for k in (0, 1):
-            v[k][:, face] = np.where(same, v[k][:, face], many[k] - one[k])
-            w[k][:, face] = one[k]
-        for side, sign in ((box[0], -1.0), (box[1], 1.0)):
-            parts += _both(base, other, side, sign, j)
-    for number, threshold in enumerate(model.kinks.thresholds):
-        bend = float(np.diff(model.kinks.slopes)[number])
-        rows = len(lo) + np.arange(len(model.y))
-        parts += _both(r, moved, np.full(len(model.y), threshold), bend, rows)
+        lo, hi = (side[0, face] for side in model.score.subdifferential(origin[None]))
+        base, other = u[..., face], u[..., face] + v[..., face]
+        (one, side), (many, other_side) = (_threshold(part, lo, hi) for part in (base, other))
+        same = (side == other_side) & (side != 0)  # shifted alike: v is the difference
+        v[..., face] = np.where(same, v[..., face], many - one)
+        w[..., face] = one
+        for edge, sign in ((lo, -1.0), (hi, 1.0)):
+            parts += _passing(base, other, edge, sign, np.flatnonzero(face))
+    rows = len(face) + np.arange(len(model.y))
+    bends = np.diff(model.kinks.slopes)
+    for threshold, bend in zip(model.kinks.thresholds, bends, strict=True):
+        parts += _passing(r, moved, threshold, bend, rows)
 
-    p = model.weigh(v[0]), model.weigh(v[1])
-    z0, z1 = (np.broadcast_to(model.weigh(part), (sets, p[0].shape[1])) for part in w)
+    p, z = model.weigh(v), model.weigh(w)
+    state = np.stack([*p, *np.broadcast_to(z, p.shape)], axis=1)
     # Thresholding compares parts that carry the errors of all of u, not only of its change.
-    columns = moved[0].T[None], moved[1].T[None]
-    errors = model.errors(r, columns, (s[None], slope[None]), about, line)
-    p_error = errors["p_error"][0].T, errors["p_error"][1].T
-    return _Switches.joined(parts, sets), _Here(p, (z0, z1), p_error, errors["z_error"])
+    p_error, z_error = model.errors(r, np.swapaxes(moved, 1, 2)[:, None], s, about, line)
+    return common.joined(parts, sets), state, [error.T for error in p_error], z_error
 
 
 def _common_part(
     model: LineModel, origin: Array, direction: Array, about: Array, shift: float
-) -> tuple[Array, Array, list[_Switches]]:
-    """Return the subgradient before x = 0, its slope, and where it jumps for all sets alike."""
-    s = model.score.subdifferential(about)[0][0]
-    if model.steps.values.shape[1] == 0:
-        return s, model.score.subdifferential(direction[None])[0][0], []
-    steps = model.jumps
-    d = direction[steps.coefficient]
-    s = np.where(d > 0, steps.between[:, 0], np.where(d < 0, steps.between[:, -1], s))
-    s = np.where(np.isfinite(s), s, 0.0)  # infinite only on a face, where it has no say
-    parts = Breakpoints.of(steps, origin[None], direction[None])
-    j, kink = parts.component, parts.kink
-    jump = np.sign(d[j]) * (steps.between[j, kink + 1] - steps.between[j, kink])
-    x, zero = parts.t - shift, np.zeros(parts.t.shape)
-    np.add.at(s, j[x < 0], jump[x < 0])
-    switches = _Switches(x, j, (zero, zero), (-jump, zero))
-    return s, np.zeros_like(s), [switches] if parts.t.size else []
+) -> tuple[Array, _Switches]:
+    """Return the subgradient before x = 0, affine, and where it jumps for all sets alike."""
+    line = direction[None]
+    s = np.stack(model.before_all_kinks(about, line))
+    s = np.where(np.isfinite(s), s, 0.0)  # infinite only on a face, where it is not used
+    crossed = Breakpoints.of(model.jumps, origin[None], line)
+    jump, x = model.jumps.jumps(crossed, line), crossed.t - shift
+    np.add.at(s[0, 0], crossed.component[x < 0], jump[x < 0])
+    zero = np.zeros(x.shape)
+    return s, _Switches(x, crossed.component, np.stack([zero, zero, -jump, zero]))
 
 
-def _both(
-    r: Affine, moved: Affine, target: Array, factor: float, column: IntArray
+def _passing(
+    r: Array, moved: Array, target: Array | float, factor: float, column: IntArray
 ) -> list[_Switches]:
     """Return the switches of z_0 and z_i where r and G_i r (or u) pass their targets.
 
-    Passing upwards adds factor · (r - target), passing downwards takes as much away.
+    Passing upwards adds factor · (r - target), passing downwards subtracts it.
     """
     out = []
     for (value, slope), own in ((r, False), (moved, True)):
@@ -276,26 +230,22 @@ def _both(
             x = (target - value) / slope
             x = np.where(np.abs(x) < FARTHEST, x, np.inf)
             size = factor * np.sign(slope)
-            change = size * (value - target), size * slope
-        none = np.zeros_like(x)
-        where = np.broadcast_to(column, x.shape)
-        minus = -change[0], -change[1]
-        switches = (change, (none, none)) if own else (minus, change)
-        out.append(_Switches(x, where, *switches))
+            change = np.stack([size * (value - target), size * slope])
+        both = [change, np.zeros_like(change)] if own else [-change, change]
+        out.append(_Switches(x, np.broadcast_to(column, x.shape), np.concatenate(both)))
     return out
 
 
-def _threshold(u: Affine, box: tuple[Array, Array]) -> tuple[Array, Array, IntArray]:
+def _threshold(u: Array, lo: Array, hi: Array) -> tuple[Array, IntArray]:
     """Return u - clip(u, lo, hi) just before x = 0, and the side: -1, 0 (inside) or 1."""
-    lo, hi = box
     below = (u[0] < lo) | ((u[0] == lo) & (u[1] > 0))
     above = (u[0] > hi) | ((u[0] == hi) & (u[1] < 0))
     side = above.astype(np.intp) - below
     edge = np.where(below, lo, np.where(above, hi, 0.0))
-    return np.where(side == 0, 0.0, u[0] - edge), np.where(side == 0, 0.0, u[1]), side
+    return np.where(side == 0, 0.0, np.stack([u[0] - edge, u[1]])), side
 
 
-def _loss(model: LineModel, r: Affine) -> Affine:
+def _loss(model: LineModel, r: Array) -> Array:
     """Return ρ(r) just before x = 0."""
     kinks, influence = model.kinks, model.score.influence
     if len(kinks.thresholds) == 0 or influence is None:
@@ -303,7 +253,7 @@ def _loss(model: LineModel, r: Affine) -> Affine:
     rising = np.searchsorted(kinks.thresholds, r[0], side="left")
     falling = np.searchsorted(kinks.thresholds, r[0], side="right")
     slope = kinks.slopes[np.where(r[1] < 0, falling, rising)]
-    return influence(r[0]), slope * r[1]
+    return np.stack([influence(r[0]), slope * r[1]])
 
 
 def _dot(x: Array, y: Array) -> Array:

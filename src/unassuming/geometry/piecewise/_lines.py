@@ -1,18 +1,19 @@
-"""Piecewise quadratic regions along lines: exact intervals, one-point intervals included."""
+"""Piecewise quadratic regions along lines: exact intervals, single points included."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.geometry._along_lines import Lines
-from unassuming.geometry._spans import Spans
-from unassuming.geometry.piecewise._breakpoints import on_kinks
-from unassuming.geometry.piecewise._kinked_pieces import Tracks
+from unassuming.geometry._lines import Lines
+from unassuming.geometry.piecewise._breakpoints import Breakpoints
+from unassuming.geometry.piecewise._kinked_pieces import KinkedPieces
 from unassuming.geometry.piecewise._model import LineModel
 from unassuming.geometry.piecewise._pieces import Pieces
 
@@ -23,60 +24,41 @@ BATCH_BYTES = 2**20
 @final
 @dataclass(frozen=True, eq=False)
 class PiecewiseLines(Lines):
-    """The region along many lines, at any levels.
-
-    Attributes
-    ----------
-    model : LineModel
-    ranks : callable
-        The careful rank of coefficient vectors, (N, d) -> (N,): it decides on single points.
-    """
+    """Exact intersections of a piecewise quadratic region with lines."""
 
     model: LineModel
-    ranks: Callable[[Array], IntArray]
+    ranks: Callable[[Array], IntArray]  # (N, d) -> (N,): the careful rank, for single points
 
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return the intervals, lines with common pieces in batches."""
+        """Return the intervals."""
         out: list[list[Array]] = [[np.empty((0, 2))] * len(directions) for _ in qs]
         # A power of two: scaling rounds nothing.
         scale = np.ldexp(1.0, -np.frexp(np.abs(directions).max(axis=1, initial=0.0))[1])
         directions = directions * scale[:, None]
         shift = self._nearest(origins, directions)
         for lines, found in self._batches(origins, directions, shift):
+            o, d = origins[lines], directions[lines]
             for number, q in enumerate(qs):
-                spans = found.stretches(q)
-                proper = spans.proper()
-                touching, spans = spans.take(~proper), spans.take(proper)
-                if points:
-                    line, t = found.likely(q, spans)
-                    zero = np.arange(len(lines))
-                    line = np.concatenate([line, touching.line, zero])
-                    again = touching.ends[:, 0] + shift[lines][touching.line]
-                    t = np.concatenate([t, again, np.zeros(len(lines))])
-                    spans = spans.moved(shift[lines])
-                    line, t = _distinct(line, t, spans)
-                    a = on_kinks(
-                        self.model.steps, found.crossed, line, t, origins[lines], directions[lines]
-                    )
-                    member = self._members(a, q)
-                    spans = spans.with_points(line[member], t[member])
-                else:
-                    spans = spans.moved(shift[lines])
+                members = partial(self._members, found.crossed, o, d, q) if points else None
+                stretches, likely = found.stretches(q), partial(found.likely, q)
+                spans = stretches.closed(shift[lines], members, likely)
                 for j, ends in zip(lines, spans.split(len(lines)), strict=True):
                     out[number][j] = ends * scale[j]
         return out
 
-    def _members(self, a: Array, q: int) -> BoolArray:
-        if len(a) == 0:
-            return np.zeros(0, dtype=np.bool_)
+    def _members(
+        self, crossed: Breakpoints, o: Array, d: Array, q: int, line: IntArray, t: Array
+    ) -> BoolArray:
+        a = o[line] + t[:, None] * d[line]
+        crossed.set_on_kinks(a, self.model.steps, line, t)
         return self.ranks(a) <= self.model.perturbations.m - q
 
     def _nearest(self, origins: Array, directions: Array) -> Array:
         """Return the t to expand about: 0, unless the residuals are far smaller elsewhere.
 
-        Quadratics in t lose the digits by which their origin is too far away.
+        A quadratic in t loses digits if it is expanded about a point that is too far away.
         """
         r0, r1 = self.model.residuals(origins, directions)
         square = (r1 * r1).sum(axis=1)
@@ -86,25 +68,16 @@ class PiecewiseLines(Lines):
 
     def _batches(
         self, origins: Array, directions: Array, shift: Array
-    ) -> Iterator[tuple[IntArray, Pieces | Tracks]]:
-        """Yield batches of lines with common pieces; then, one by one, all others."""
+    ) -> Iterator[tuple[IntArray, Pieces | KinkedPieces]]:
+        """Yield batches of lines whose sets share their pieces; then all others, one by one."""
         model = self.model
         bent = len(model.kinks.thresholds) > 0
         single = np.asarray(model.faces(origins, directions).any(axis=1) | bent)
-        common = np.flatnonzero(~single)
-        n, m = len(model.y), model.perturbations.m
-        pieces = model.jumps.values.size + 1
-        step = max(1, BATCH_BYTES // (8 * m * max(n, pieces)))
-        for start in range(0, len(common), step):
-            lines = common[start : start + step]
+        common, pieces = np.flatnonzero(~single), model.jumps.values.size + 1
+        step = rows_that_fit(BATCH_BYTES, model.perturbations.m * max(len(model.y), pieces))
+        for batch in slices(len(common), step):
+            lines = common[batch]
             yield lines, Pieces.along(model, origins[lines], directions[lines], shift[lines])
         for line in np.flatnonzero(single):
-            found = Tracks.along(model, origins[line], directions[line], float(shift[line]))
+            found = KinkedPieces.along(model, origins[line], directions[line], float(shift[line]))
             yield np.array([line]), found
-
-
-def _distinct(line: IntArray, t: Array, spans: Spans) -> tuple[IntArray, Array]:
-    """Return the points that the intervals do not cover, each once."""
-    outside = ~spans.cover(line, t)
-    points = np.unique(np.stack([line[outside], t[outside]], axis=1), axis=0)
-    return points[:, 0].astype(np.intp), points[:, 1]

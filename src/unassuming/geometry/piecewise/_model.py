@@ -1,13 +1,16 @@
-"""The weighted gradients along a line are affine in t between kinks (docs/theory.md 2, 7.1).
+"""The statistics of a piecewise quadratic model along a line (docs/theory.md 2, 7.1).
 
-With u = Lρ(r), the least-norm gradient is z = Ψ(u - clip(u, lo, hi)), and the comparison of Z_i
-with Z_0 is the sign of ⟨p, p + 2z_0⟩ with p = z_i - z_0, formed from (G_i - I) r alone.
+With u = Lρ(r), the least-norm gradient is z = Ψ(u - clip(u, lo, hi)): affine in t between kinks.
+The comparison of Z_i with Z_0 is the sign of ⟨p, p + 2z_0⟩ with p = z_i - z_0, a quadratic in t
+that is formed from (G_i - I) r alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias, final
 
 import numpy as np
 
@@ -17,31 +20,21 @@ from unassuming.geometry.piecewise._breakpoints import Steps
 from unassuming.noise import Perturbations
 from unassuming.objectives import Kinks, LeastNormScore
 
+Affine: TypeAlias = Sequence[Array] | Array
+"""An affine function of t: its value at t = 0, and its slope."""
 
+
+@final
 @dataclass(frozen=True, eq=False)
 class LineModel:
-    """What is needed of a model to follow its statistics along lines.
+    """A linear model with a score of least norm and kinks, under linear transformations."""
 
-    Attributes
-    ----------
-    phi : array of shape (n, d)
-        Φ.
-    y : array of shape (n,)
-    score : LeastNormScore
-        L, ρ, the subdifferential and Ψ.
-    kinks : Kinks
-    perturbations : Perturbations
-        Linear ones.
-    tie_wins : boolean array of shape (m - 1,)
-        Whether a tie between Z_0 and Z_i counts for the candidate.
-    """
-
-    phi: Array
-    y: Array
-    score: LeastNormScore
+    phi: Array  # (n, d): Φ
+    y: Array  # (n,)
+    score: LeastNormScore  # L, ρ, the subdifferential and Ψ
     kinks: Kinks
-    perturbations: Perturbations
-    tie_wins: BoolArray
+    perturbations: Perturbations  # linear ones
+    tie_wins: BoolArray  # (m - 1,): whether a tie between Z_0 and Z_i counts for the candidate
 
     @cached_property
     def steps(self) -> Steps:
@@ -50,7 +43,7 @@ class LineModel:
 
     @cached_property
     def jumps(self) -> Steps:
-        """Those kinks that part pieces."""
+        """The kinks that separate pieces."""
         return self.steps.that_jump()
 
     def pull(self, rho: Array) -> Array:
@@ -74,6 +67,18 @@ class LineModel:
         """Return r = r_0 + t r_1 along lines: (N, n) twice."""
         return self.y - origins @ self.phi.T, -(directions @ self.phi.T)
 
+    def before_all_kinks(self, origins: Array, directions: Array) -> tuple[Array, Array]:
+        """Return the subgradient at t = -∞ and its slope, (N, k): zero unless there are no kinks.
+
+        Without kinks the subgradient is linear in t, and its value at t = 0 is returned.
+        """
+        s = self.score.subdifferential(origins)[0]
+        if self.steps.values.shape[1] == 0:
+            return s, self.score.subdifferential(directions)[0]
+        d, between = directions[:, self.steps.coefficient], self.steps.between
+        start = np.where(d > 0, between[:, 0], np.where(d < 0, between[:, -1], s))
+        return start, np.zeros_like(start)
+
     @cached_property
     def unit(self) -> float:
         """The relative rounding error of the inner products, with a margin."""
@@ -82,14 +87,14 @@ class LineModel:
 
     @cached_property
     def pull_size(self) -> float:
-        """What the rounding error of ΨLρ is relative to, for ρ of length one."""
+        """The scale of the rounding errors of ΨLρ, for ρ of length one."""
         L, psi = self.score.pullback, self.score.weighting
         rows = np.ones(self.phi.shape[0]) if L is None else np.linalg.norm(L, axis=1)
         return float(np.linalg.norm(rows if psi is None else np.abs(psi) @ rows))
 
     @cached_property
     def weight_size(self) -> float:
-        """What the rounding error of Ψs is relative to, for s of length one."""
+        """The scale of the rounding errors of Ψs, for s of length one."""
         psi = self.score.weighting
         return 1.0 if psi is None else float(np.linalg.norm(psi))
 
@@ -99,59 +104,41 @@ class LineModel:
         return float(np.linalg.norm(np.abs(self.steps.between).max(axis=1, initial=0.0)))
 
     def errors(
-        self,
-        r: tuple[Array, Array],
-        delta: tuple[Array, Array],
-        s: tuple[Array, Array],
-        origins: Array,
-        directions: Array,
-    ) -> dict[str, tuple[Array, Array]]:
-        """Bound the rounding errors of p and z_0, at t = 0 and of the slope, as in `Sizes`.
+        self, r: Affine, delta: Affine, s: Affine, origins: Array, directions: Array
+    ) -> tuple[list[Array], list[Array]]:
+        """Bound the rounding errors of p and of z_0, each at t = 0 and of the slope.
 
-        ``r`` (N, n), ``delta`` (N, n, m - 1) and ``s`` (N, k) are given at t = 0 and as slopes.
+        They depend on residuals (N, n), their changes (N, n, m - 1) and subgradients (N, k).
         """
         size = 8 * EPS * np.sqrt(self.phi.shape[1]) * np.abs(self.phi).T
         off = np.abs(origins) @ size + 8 * EPS * np.abs(self.y), np.abs(directions) @ size
         exact = self.perturbations.noise.exact_arithmetic
         p_error, z_error = [], []
-        for j in (0, 1):
-            length, error = (np.linalg.norm(part, axis=1)[:, None] for part in (r[j], off[j]))
+        for j, constant in enumerate((self.step_size, 0.0)):
+            length, error, own = (np.linalg.norm(x[j], axis=1)[:, None] for x in (r, off, s))
             moved = np.linalg.norm(delta[j], axis=1) + (0.0 if exact else length)
-            subgradient = np.linalg.norm(s[j], axis=1)[:, None] + (self.step_size if j == 0 else 0)
             p_error.append(self.pull_size * (self.unit * moved + 2 * error))
             z_error.append(
                 self.pull_size * (self.unit * length + error)
-                + self.unit * self.weight_size * subgradient
+                + self.unit * self.weight_size * (own + constant)
             )
-        return {"p_error": (p_error[0], p_error[1]), "z_error": (z_error[0], z_error[1])}
+        return p_error, z_error
 
 
-@dataclass(frozen=True, eq=False)
-class Sizes:
-    """Lengths of p and z_0 and of their rounding errors; [0] at t = 0, [1] of the slope."""
+def settle(
+    quadratics: Sequence[Array], p: Affine, z: Affine, p_error: Affine, z_error: Affine
+) -> None:
+    """Set A, B and C in ⟨p, p + 2z_0⟩ = At² + Bt + C to zero where they may be rounding alone.
 
-    p: tuple[Array, Array]
-    z: tuple[Array, Array]
-    p_error: tuple[Array, Array]
-    z_error: tuple[Array, Array]
-
-    def tolerances(self) -> tuple[Array, Array, Array]:
-        """Bound the rounding errors of A, B and C in ⟨p, p + 2z_0⟩ = At² + Bt + C."""
-
-        def part(j: int, k: int) -> Array:
-            sum_size = self.p[k] + 2 * self.z[k]
-            sum_error = self.p_error[k] + 2 * self.z_error[k]
-            return np.asarray(self.p_error[j] * sum_size + self.p[j] * sum_error)
-
-        return part(1, 1), part(0, 1) + part(1, 0), part(0, 0)
-
-
-def settle(A: Array, B: Array, C: Array, tolerances: tuple[Array, Array, Array]) -> None:
-    """Set coefficients that may be rounding alone to zero, in place.
-
-    Where all three are, Z_i and Z_0 tie throughout the piece, and the tie order decides.
+    In place, given the lengths of p and z_0 and bounds of their errors. Where all three are zero,
+    Z_i and Z_0 tie throughout the piece.
     """
-    for coefficient, tolerance in zip((A, B, C), tolerances, strict=True):
+
+    def error(j: int, k: int) -> Array:
+        return np.asarray(p_error[j] * (p[k] + 2 * z[k]) + p[j] * (p_error[k] + 2 * z_error[k]))
+
+    tolerances = error(1, 1), error(0, 1) + error(1, 0), error(0, 0)
+    for coefficient, tolerance in zip(quadratics, tolerances, strict=True):
         small = np.abs(coefficient) <= tolerance
         if small.any():
             coefficient[small] = 0.0

@@ -1,4 +1,8 @@
-"""Outer bounds of a piecewise region by relaxation (docs/theory.md 7.2)."""
+"""Outer bounds of linear functionals over a piecewise quadratic region (docs/theory.md 7.2).
+
+Each set {Z_0 <= Z_i} satisfies a quadratic inequality (the relaxation), and the functional is
+bounded over all points that satisfy it and lie in the ball of a norm bound.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from unassuming.geometry.piecewise._relaxation import Relaxation, relaxed_bounds
 from unassuming.objectives import BallCoordinates, Objective
 
 LARGEST_TRIAL = 2**26
-"""Numbers in the sets of a model that is only tried."""
+"""A model is only tried if its sets have at most so many numbers."""
 
 
 def outer_bounds(
@@ -21,29 +25,34 @@ def outer_bounds(
 ) -> tuple[Array, Array]:
     """Return upper bounds of gᵀa and of -gᵀa over each set and the ball, (N, sets).
 
-    Without a model the ball alone decides, and without either nothing is known. Nothing is known
-    either for kernels without a ball.
+    Without a model the ball alone decides. The bounds are infinite without either, and for kernels
+    without a ball.
     """
-    if ball is not None:
-        N = np.diagonal(ball.N)
-        relaxation = (
-            None if model is None else Relaxation.of(model, ball.F, ball.back, N, ball.bound)
-        )
-        up, down = relaxed_bounds(relaxation, N, ball.functionals, ball.beyond, ball.bound, sets)
-        up[ball.hidden] = down[ball.hidden] = np.inf
-        return up, down
-    if model is None or objective.design is None or objective.design.dual:
-        return np.full((len(g), sets), np.inf), np.full((len(g), sets), np.inf)
-    d = g.shape[1]
-    relaxation = Relaxation.of(model, model.phi, np.eye(d), np.zeros(d), 0.0)
-    return relaxed_bounds(relaxation, np.zeros(d), g, np.zeros(len(g)), 0.0, sets)
+    if ball is None:
+        if model is None or objective.design is None or objective.design.dual:
+            return np.full((len(g), sets), np.inf), np.full((len(g), sets), np.inf)
+        ball = _no_ball(model, g)
+    return relaxed_bounds(None if model is None else Relaxation.of(model, ball), ball, sets)
+
+
+def _no_ball(model: LineModel, g: Array) -> BallCoordinates:
+    """Return coordinates x = a whose norm bounds nothing."""
+    N, d = g.shape
+    return BallCoordinates(
+        F=model.phi,
+        N=np.zeros((d, d)),
+        origin=np.zeros(d),
+        functionals=g,
+        beyond=np.zeros(N),
+        hidden=np.zeros(N, dtype=np.bool_),
+        back=np.eye(d),
+        bound=0.0,
+    )
 
 
 def ball_alone(ball: BallCoordinates) -> Array:
     """Return the bound of gᵀa, and of -gᵀa, that the ball alone gives, (N,)."""
-    N = np.diagonal(ball.N)
-    up, _ = relaxed_bounds(None, N, ball.functionals, ball.beyond, ball.bound, sets=1)
-    return np.asarray(np.where(ball.hidden, np.inf, up[:, 0]))
+    return np.asarray(relaxed_bounds(None, ball, sets=1)[0][:, 0])
 
 
 def highest_level(up: Array, down: Array) -> float:
@@ -54,10 +63,10 @@ def highest_level(up: Array, down: Array) -> float:
 
 
 def open_directions(model: LineModel, count: int = 4) -> Iterator[Array]:
-    """Yield directions that the sets are most likely never to end along, (d,) each.
+    """Yield directions (d,) along which the sets are most likely unbounded.
 
-    Along v the gradients grow like ΨLG_iΦv, and a set has no end where G_i makes that longer: the
-    directions in which the mean of their squares is largest, relative to that of G_0 = I.
+    Along v the gradients grow like ΨLG_iΦv, and a set is unbounded where G_i makes that longer. So
+    these are the directions in which the mean of its square is largest, relative to G_0 = I.
     """
     phi, sets = model.phi, model.perturbations.m - 1
     d = phi.shape[1]
@@ -75,7 +84,7 @@ def open_directions(model: LineModel, count: int = 4) -> Iterator[Array]:
 
 
 def _rounded(v: Array) -> Array:
-    """Round to three digits, so that what is printed is the direction itself."""
+    """Round to three digits, so that the printed direction is the direction itself."""
     v = v / np.abs(v).max()
     with np.errstate(divide="ignore"):
         places = np.where(v != 0, np.floor(np.log10(np.abs(v))), 0.0)

@@ -1,4 +1,4 @@
-"""The region along lines on which no coefficient stays at a kink: pieces common to all sets.
+"""Lines on which no coefficient stays at a kink: all sets share the same pieces.
 
 Between the crossings of kinks the subgradient s of the penalty is constant (or linear in t, if
 there are no kinks), and with v = L(G_i - I)r, p = Ψv and z_0 = Ψ(u - s), all affine in t,
@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Self, final
 
 import numpy as np
 
 from unassuming._typing import Array, IntArray
 from unassuming.geometry._spans import Spans, sign_changes, sweep
 from unassuming.geometry.piecewise._breakpoints import Breakpoints
-from unassuming.geometry.piecewise._model import LineModel, Sizes, settle
+from unassuming.geometry.piecewise._model import Affine, LineModel, settle
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """N lines in P pieces each, and on every piece m - 1 quadratics in x = t - shift."""
@@ -34,9 +35,9 @@ class Pieces:
     B: Array  # (N, P, m - 1)
     C: Array  # (N, P, m - 1)
     s: Array  # (N, P, k): the subgradient on each piece
-    u: tuple[Array, Array]  # u at x = 0 and its slope, (N, k) each
-    v: tuple[Array, Array]  # v likewise, (N, k, m - 1) each
-    turned: tuple[Array, Array]  # Ψᵀp likewise
+    u: Affine  # (N, k) each, in x
+    v: Affine  # (N, k, m - 1) each
+    turned: Affine  # (N, k, m - 1) each: Ψᵀp
     always: IntArray  # (N, P): how many sets hold the whole piece
     ever: IntArray  # (N, P): how many hold some of it
     lowest: Array  # (N, P, m - 1): see `_extremes`
@@ -47,62 +48,45 @@ class Pieces:
         """Cut the lines origins + t directions into pieces, expanded about t = shift."""
         about = origins + shift[:, None] * directions
         r = model.residuals(about, directions)
-        u = model.pull(r[0]), model.pull(r[1])
-        zero, one = _moved(model, r[0]), _moved(model, r[1])
-        delta, v, p, turned = (
-            (zero.delta, one.delta), (zero.v, one.v), (zero.p, one.p), (zero.turned, one.turned)
-        )  # fmt: skip
-        s, s_slope = _before_all_kinks(model, about, directions)
+        u = [model.pull(part) for part in r]
+        delta, v, p, turned = zip(*(_moved(model, part) for part in r), strict=True)
+        s, s_slope = model.before_all_kinks(about, directions)
         z = model.weigh(u[0] - s), model.weigh(u[1] - s_slope)
         square = _dot(p[0], p[0]), _dot(p[1], p[1])
         A = square[1] + 2 * _along(z[1], p[1])
         B = 2 * (_dot(p[0], p[1]) + _along(z[1], p[0]) + _along(z[0], p[1]))
         C = square[0] + 2 * _along(z[0], p[0])
-        sizes = Sizes(
-            p=(np.sqrt(square[0]), np.sqrt(square[1])),
-            z=(_length(z[0]) + 2 * model.weight_size * model.step_size, _length(z[1])),
-            **model.errors(r, delta, (s, s_slope), about, directions),
-        )
+        sizes = [np.linalg.norm(part, axis=1)[:, None] for part in z]
+        sizes[0] += 2 * model.weight_size * model.step_size
+        errors = model.errors(r, delta, (s, s_slope), about, directions)
+        lengths = [np.sqrt(part) for part in square], sizes, *errors
 
         s_all, inner = _subgradients(model, s, origins, directions)
         change = -2 * (s_all - s[:, None, :])
         B = B[:, None, :] + change @ turned[1]
         C = C[:, None, :] + change @ turned[0]
-        of_a, of_b, of_c = sizes.tolerances()
-        settle(A, B, C, (of_a, of_b[:, None, :], of_c[:, None, :]))
+        settle((A[:, None], B, C), *([part[:, None] for part in pair] for pair in lengths))
 
         far = np.full((len(directions), 1), np.inf)
         ends = np.concatenate([-far, inner - shift[:, None], far], axis=1)
         proper = ends[:, :-1] < ends[:, 1:]
         lowest, highest = _extremes(A, B, C, ends)
-        never = np.count_nonzero(highest < 0, axis=-1)
+        always = np.where(proper, np.count_nonzero(lowest > 0, axis=-1), 0)
+        ever = np.where(proper, A.shape[1] - np.count_nonzero(highest < 0, axis=-1), 0)
         crossed = Breakpoints.of(model.steps, origins, directions)
+        x = crossed.t - shift[:, None]
         return cls(
-            model=model,
-            crossed=crossed,
-            x=crossed.t - shift[:, None],
-            ends=ends,
-            A=A,
-            B=B,
-            C=C,
-            s=s_all,
-            u=u,
-            v=v,
-            turned=turned,
-            always=np.where(proper, np.count_nonzero(lowest > 0, axis=-1), 0),
-            ever=np.where(proper, A.shape[1] - never, 0),
-            lowest=lowest,
-            highest=highest,
+            model, crossed, x, ends, A, B, C, s_all, u, v, turned, always, ever, lowest, highest
         )
 
     def stretches(self, q: int) -> Spans:
-        """Return the intervals of x in at least q sets; those without length are to be asked."""
+        """Return the intervals of x in at least q sets; membership decides on those of length 0."""
         whole, inner = np.nonzero(self.always >= q)
         line, piece = np.nonzero((self.ever >= q) & (self.always < q))
         clear = (self.lowest[line, piece] > 0) | (self.highest[line, piece] < 0)
         row, i = np.nonzero(~clear)
         here = line[row], piece[row]
-        state, roots = sign_changes(
+        state, roots, change = sign_changes(
             self.A[here[0], i],
             self.B[(*here, i)],
             self.C[(*here, i)],
@@ -113,11 +97,10 @@ class Pieces:
         first = self.always[line, piece] + np.bincount(row[state], minlength=len(line))
         rows, zero = np.arange(len(line)), np.zeros(len(line), dtype=np.intp)
         at = ~np.isnan(roots)
-        steps = np.stack([np.where(state, -1, 1), np.where(state ^ at[:, 0], -1, 1)], axis=1)
         found, spans = sweep(
             np.concatenate([rows, np.repeat(row[:, None], 2, axis=1)[at], rows]),
             np.concatenate([self.ends[line, piece], roots[at], self.ends[line, piece + 1]]),
-            np.concatenate([first, steps[at], zero]),
+            np.concatenate([first, change[at], zero]),
             q,
         )
         sure = np.stack([self.ends[whole, inner], self.ends[whole, inner + 1]], axis=1)
@@ -126,8 +109,7 @@ class Pieces:
     def likely(self, q: int, spans: Spans) -> tuple[IntArray, Array]:
         """Return line and t of the crossings outside the spans that may be members.
 
-        These are kinks crossed together, and those of one component which `_count` does not
-        rule out.
+        These are kinks crossed together, and single ones that `_count` does not rule out.
         """
         line, b = np.nonzero(np.isfinite(self.x))
         outside = ~spans.cover(line, self.x[line, b])
@@ -140,9 +122,9 @@ class Pieces:
     def _count(self, line: IntArray, b: IntArray, q: int) -> IntArray:
         """Count the sets that may hold the points at which one component crosses a kink.
 
-        There the least-norm gradient of component j is taken with the box instead of s_j. With
-        e = s_j - clip(u_j, lo, hi) and M = ΨᵀΨ that adds 2e(M(u - s))_j + e²M_jj to a statistic.
-        Zero where fewer than q sets could be reached with the largest such change.
+        There the box replaces s_j in the least-norm gradient. With e = s_j - clip(u_j, lo, hi) and
+        M = ΨᵀΨ this adds 2e(M(u - s))_j + e²M_jj to a statistic. The count is zero where even the
+        largest such change leaves fewer than q sets.
         """
         j, kink = self.crossed.component[line, b], self.crossed.kink[line, b]
         x = self.x[line, b][:, None]
@@ -151,12 +133,11 @@ class Pieces:
         s, M_jj = self.s[line, piece, j][:, None], diagonal[j][:, None]
         w = Mu[line, j][:, None] + x * Mu_slope[line, j][:, None] - Ms[line, piece, j][:, None]
         u = self.u[0][line, j][:, None] + x * self.u[1][line, j][:, None]
-        lo = self.model.steps.lo[j, kink][:, None]
-        hi = self.model.steps.hi[j, kink][:, None]
+        lo, hi = (side[j, kink][:, None] for side in (self.model.steps.lo, self.model.steps.hi))
         e = s - np.clip(u, lo, hi)
         less = e * (2 * w + e * M_jj)
 
-        # How much any set can gain at all: on most pieces that is not enough for q of them.
+        # A bound of the gain of any set: on most pieces it is too small for q of them.
         u_most, w_most = (
             np.abs(base) + largest[0][line, j][:, None] + np.abs(x) * largest[1][line, j][:, None]
             for base, largest in ((u, self._largest[:2]), (w, self._largest[2:]))
@@ -198,26 +179,20 @@ class Pieces:
         return tuple(np.abs(part).max(axis=-1) for part in (*self.v, *self.turned))
 
 
-class _Moved(NamedTuple):
-    """(G_i - I)r, v, p and Ψᵀp in columns, (N, *, m - 1) each."""
-
-    delta: Array
-    v: Array
-    p: Array
-    turned: Array
-
-
-def _moved(model: LineModel, r: Array) -> _Moved:
+def _moved(model: LineModel, r: Array) -> tuple[Array, Array, Array, Array]:
+    """Return (G_i - I)r, v, p and Ψᵀp in columns, (N, *, m - 1) each."""
     if len(r) > 1 and (r == r[0]).all():  # lines from a common origin
-        one = _moved(model, r[:1])
-        return _Moved(*(np.broadcast_to(part, (len(r), *part.shape[1:])) for part in one))
+        delta, v, p, turned = (
+            np.broadcast_to(part, (len(r), *part.shape[1:])) for part in _moved(model, r[:1])
+        )
+        return delta, v, p, turned
     L, psi = model.score.pullback, model.score.weighting
     delta = np.swapaxes(model.perturbations.apply(r) - r[:, None, :], 1, 2)
     v = delta if L is None else np.asarray(L @ delta)
     if psi is None:
-        return _Moved(delta, v, v, v)
+        return delta, v, v, v
     p = np.asarray(psi @ v)
-    return _Moved(delta, v, p, np.asarray(psi.T @ p))
+    return delta, v, p, np.asarray(psi.T @ p)
 
 
 def _dot(x: Array, y: Array) -> Array:
@@ -228,47 +203,29 @@ def _along(z: Array, p: Array) -> Array:
     return np.asarray((z[:, None, :] @ p)[:, 0])
 
 
-def _length(z: Array) -> Array:
-    return np.asarray(np.linalg.norm(z, axis=1)[:, None])
-
-
-def _before_all_kinks(model: LineModel, origins: Array, directions: Array) -> tuple[Array, Array]:
-    """Return the subgradient at t = -∞ and its slope: constant, or linear if there are no kinks."""
-    s = model.score.subdifferential(origins)[0]
-    if model.steps.values.shape[1] == 0:
-        return s, model.score.subdifferential(directions)[0]
-    d, between = directions[:, model.steps.coefficient], model.steps.between
-    start = np.where(d > 0, between[:, 0], np.where(d < 0, between[:, -1], s))
-    return start, np.zeros_like(start)
-
-
 def _subgradients(
     model: LineModel, start: Array, origins: Array, directions: Array
 ) -> tuple[Array, Array]:
     """Return the subgradient on every piece, (N, P, k), and the ends between them, (N, P - 1)."""
-    steps = model.jumps
-    parts = Breakpoints.of(steps, origins, directions)
-    j, kink, number = parts.component, parts.kink, parts.number()
+    crossed = Breakpoints.of(model.jumps, origins, directions)
+    line, number = np.arange(len(directions))[:, None], crossed.number()
     width = int(number.max(initial=-1)) + 1
     inner = np.full((len(directions), width), np.inf)
+    inner[line, number] = crossed.t
     s = np.zeros((len(directions), width + 1, start.shape[1]))
     s[:, 0] = start
-    if width:
-        line = np.arange(len(directions))[:, None]
-        inner[line, number] = parts.t
-        up = np.sign(np.take_along_axis(directions, steps.coefficient[j], axis=1))
-        jump = up * (steps.between[j, kink + 1] - steps.between[j, kink])
-        s[line, number + 1, j] = np.where(np.isfinite(parts.t), jump, 0.0)
+    jump = model.jumps.jumps(crossed, directions)
+    s[line, number + 1, crossed.component] = np.where(np.isfinite(crossed.t), jump, 0.0)
     for piece in range(width):
         s[:, piece + 1] += s[:, piece]
     return s, inner
 
 
 def _extremes(A: Array, B: Array, C: Array, ends: Array) -> tuple[Array, Array]:
-    """Return numbers that are positive, or negative, iff a quadratic is so throughout its piece.
+    """Return the smallest and the largest value of each quadratic on its piece, (N, P, m - 1).
 
-    On a finite piece they are its smallest and its largest value; on any piece the second is no
-    less than the largest value if that is negative.
+    On an infinite piece only their signs are right: the first is positive, or the second negative,
+    iff the quadratic is so throughout. A negative second value is still an upper bound.
     """
     lo, hi = ends[:, :-1, None], ends[:, 1:, None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

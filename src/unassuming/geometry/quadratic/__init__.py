@@ -3,7 +3,6 @@
 from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
 from unassuming.geometry.quadratic._forms import FormMaker, Forms
 from unassuming.geometry.quadratic._free_directions import (
-    Along,
     FreeDirections,
     counting_decides,
     free_directions,
@@ -15,7 +14,6 @@ from unassuming.geometry.quadratic._lines import (
     exits,
     intervals,
 )
-from unassuming.geometry.quadratic._norm_ball import SetsAndBall
 from unassuming.geometry.quadratic._outer_radius import farthest
 from unassuming.geometry.quadratic._sets import FREE, Sets
 from unassuming.geometry.quadratic._supports import ball_supports, supports
@@ -23,13 +21,11 @@ from unassuming.geometry.quadratic._table_lines import table_lines
 
 __all__ = [
     "FREE",
-    "Along",
     "FormMaker",
     "Forms",
     "FreeDirections",
     "LineQuadratics",
     "Sets",
-    "SetsAndBall",
     "along_lines",
     "ball_supports",
     "coordinates",

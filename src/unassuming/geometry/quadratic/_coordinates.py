@@ -1,8 +1,13 @@
-"""Coordinates in which the sets of a quadratic region are bounded, and functionals in them."""
+"""Coordinates in which the sets of a quadratic region are bounded, and functionals in them.
+
+Whitened coordinates serve in general. The fitted values themselves serve for kernels of full rank:
+however nearly singular the kernel matrix is, the sets are well conditioned in them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 from scipy.linalg import lstsq
@@ -12,26 +17,18 @@ from unassuming._typing import Array, BoolArray
 from unassuming.objectives import Quadratic
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Coordinates x: fitted values move by F x (in units of the square roots of the weights).
+    """Coordinates x: fitted values move by F x (in units of the square roots of the weights)."""
 
-    Attributes
-    ----------
-    F : array of shape (n, k)
-    functionals : array of shape (N, k)
-        The functionals gᵀ(a - â) as gᵀx.
-    hidden : boolean array of shape (N,)
-        Functionals that depend on a direction outside these coordinates, which no set bounds.
-    """
-
-    F: Array
-    functionals: Array
-    hidden: BoolArray
+    F: Array  # (n, k)
+    functionals: Array  # (N, k): the functionals gᵀ(a - â) as gᵀx
+    hidden: BoolArray  # (N,): whether they depend on a direction outside, which no set bounds
 
 
 def coordinates(objective: Quadratic, g: Array) -> Coordinates:
-    """Choose the coordinates in which the answer can be computed."""
+    """Choose the coordinates, and express the functionals g (N, d) in them."""
     return (_values if objective.design.full_rank else whitened)(objective, g)
 
 
@@ -60,14 +57,11 @@ def whitened_matrix(objective: Quadratic) -> Array:
 
 
 def _values(objective: Quadratic, g: Array) -> Coordinates:
-    """Use the fitted values at the distinct inputs themselves: for kernels of full rank.
-
-    However nearly singular K is, the sets are well conditioned in these coordinates.
-    """
+    """Use the fitted values at the distinct inputs."""
     rows = objective.design.matrix[objective.design.distinct[0]]
     turned = np.ascontiguousarray(lstsq(rows.T, g.T, cond=len(rows) * EPS)[0].T)
     rest = g - turned @ rows
-    # The value at an input is that coordinate and nothing else.
+    # The value at an input is exactly that coordinate.
     for j, row in enumerate(rows):
         same = np.abs(g - row).max(axis=1) <= 1e-12 * np.abs(row).max()
         turned[same], rest[same] = np.arange(len(rows)) == j, 0.0
@@ -76,7 +70,7 @@ def _values(objective: Quadratic, g: Array) -> Coordinates:
 
 
 def _values_and_lengths(objective: Quadratic) -> tuple[Array, Array]:
-    """Columns of length one, whatever the scale of the weights, and their lengths before."""
+    """Return F with columns scaled to length one, and their lengths before."""
     first, which = objective.design.distinct
     F = np.sqrt(objective.w)[:, None] * (which[:, None] == np.arange(len(first)))
     length = np.linalg.norm(F, axis=0)

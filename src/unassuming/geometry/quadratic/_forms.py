@@ -1,16 +1,21 @@
-"""Z_i - Z_0 as a quadratic form in the coordinates of a chart (docs/theory.md 4)."""
+"""Z_i - Z_0 as a quadratic form in coordinates of the fitted values (docs/theory.md 4).
+
+The form of one transformation takes inner products of moved columns (`_moved_columns`), and sets
+follow from forms (`_sets`). All forms together may not fit into memory, so they come in batches.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import final
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry.quadratic._ellipsoids import Ellipsoids, whitening
 from unassuming.geometry.quadratic._moved_columns import moves_of
 from unassuming.geometry.quadratic._residual_products import (
     ByFactor,
@@ -18,87 +23,74 @@ from unassuming.geometry.quadratic._residual_products import (
     Complement,
     triangle_pays,
 )
-from unassuming.geometry.quadratic._sets import FREE, Sets
+from unassuming.geometry.quadratic._sets import FREE, Ellipsoids, Sets, whitening
 from unassuming.noise import Perturbations
 
 BATCH_BYTES = 2**27
 """The working memory of one batch of sets; a single set may need more."""
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """n (Z_i - Z_0) = c + 2bᵀx - xᵀAx for a batch of transformations."""
+    """n (Z_i - Z_0) = c + 2bᵀx - xᵀAx for a batch of s transformations."""
 
-    A: Array
-    b: Array
-    c: Array
-    empty: BoolArray
-    scale: float = 1.0  # of the columns of the chart, squared
+    A: Array  # (s, k, k)
+    b: Array  # (s, k)
+    c: Array  # (s,)
+    empty: BoolArray  # (s,): whether no point satisfies Z_0 ≼ Z_i
+    scale: float = 1.0  # largest squared length of the columns of F
+
+    def take(self, which: slice | BoolArray) -> Forms:
+        """Return some of the forms."""
+        return Forms(self.A[which], self.b[which], self.c[which], self.empty[which], self.scale)
 
     def sets(self) -> Sets:
         """Return the sets {Z_0 <= Z_i}, diagonalised."""
         return Sets.from_forms(self.A, self.b, self.c, self.empty, self.scale)
 
     def extents(self, g: Array) -> tuple[Array, Array]:
-        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each.
-
-        Ellipsoids that are far from cylinders need no eigenvectors; the others do.
-        """
+        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each."""
+        # Only sets that are nearly cylinders need eigenvectors.
         sure = (np.diagonal(self.A, axis1=1, axis2=2) > 0).all(axis=1) & ~self.empty
         white, definite = whitening(self.A[sure])
         white, sure[sure] = white[definite], definite
         up, down = np.empty((2, len(g), len(self.A)))
         round_ones = Ellipsoids.from_whitening(white, self.b[sure], self.c[sure])
         up[:, sure], down[:, sure] = round_ones.extents(g)
-        rest = Forms(self.A[~sure], self.b[~sure], self.c[~sure], self.empty[~sure], self.scale)
-        up[:, ~sure], down[:, ~sure] = rest.sets().extents(g)
+        up[:, ~sure], down[:, ~sure] = self.take(~sure).sets().extents(g)
         return up, down
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class FormMaker:
-    """Everything but the chart: smoother, residuals of the estimate, transformations, ties.
+    """Everything but the coordinates: smoother, residuals of the estimate, transformations, ties.
 
     All in units of the square roots of the weights, with which the transformations commute.
-
-    Attributes
-    ----------
-    q : array of shape (n, k)
-        S = q qᵀ.
-    residual : array of shape (n,)
-        r̂, zero where rounding alone tells it from zero.
-    residual_error : array of shape (n,)
-        Bounds on its rounding errors.
-    perturbations : Perturbations
-    tie_wins : boolean array of shape (m - 1,)
-        Whether a tie between Z_0 and Z_i counts for the candidate.
     """
 
-    q: Array
-    residual: Array
-    residual_error: Array
+    q: Array  # (n, k): S = q qᵀ
+    residual: Array  # (n,): r̂, zero where it may be rounding alone
+    residual_error: Array  # (n,): bounds on its rounding errors
     perturbations: Perturbations
-    tie_wins: BoolArray
+    tie_wins: BoolArray  # (m - 1,): whether a tie between Z_0 and Z_i counts for the candidate
 
     def batches(self, F: Array) -> Iterator[tuple[slice, Forms]]:
-        """Yield the forms in the chart f̂ + F x, F of shape (n, k), in batches of bounded memory."""
+        """Yield the forms for fitted values f̂ + F x, F of shape (n, k), in batches of sets."""
         (n, k), width = F.shape, self.q.shape[1]
         numbers = moves_of(self.perturbations.noise).numbers(n, k, width)
-        step = max(1, BATCH_BYTES // (8 * max(1, numbers)))
-        for start in range(0, self.perturbations.m - 1, step):
-            which = slice(start, min(start + step, self.perturbations.m - 1))
+        for which in slices(self.perturbations.m - 1, rows_that_fit(BATCH_BYTES, numbers)):
             yield which, self._forms(F, which)
 
     def all_forms(self, F: Array) -> Forms:
         """Return the forms of all sets at once, (m - 1) k² numbers."""
-        batches = [forms for _, forms in self.batches(F)]
-        return Forms(
-            A=np.concatenate([forms.A for forms in batches]),
-            b=np.concatenate([forms.b for forms in batches]),
-            c=np.concatenate([forms.c for forms in batches]),
-            empty=np.concatenate([forms.empty for forms in batches]),
-            scale=batches[0].scale,
+        parts = [forms for _, forms in self.batches(F)]
+        A, b, c, empty = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("A", "b", "c", "empty")
         )
+        return Forms(A, b, c, empty, parts[0].scale)
 
     def _forms(self, F: Array, which: slice) -> Forms:
         perturbations, q = self.perturbations.take(which), self.q
@@ -115,19 +107,19 @@ class FormMaker:
         return Forms(A, b, c, tied & ~self.tie_wins[which], scale)
 
     def complement(self, lines: int) -> Complement:
-        """Return the inner products that I - S gives, for all sets and that many lines."""
+        """Return the faster way to inner products with I - S, for all sets and that many lines."""
         n, k = self.q.shape
         pays = triangle_pays(n, k, self.perturbations.m - 1, lines)
         return self._triangle if pays else ByFactor(self.q)
 
     @cached_property
     def _triangle(self) -> ByTriangle:
-        """I - S, n² numbers."""
+        """I - S as a triangle, n² numbers."""
         return ByTriangle(self.q)
 
     @cached_property
     def moved(self) -> Array:
-        """E r̂ for every transformation, (m - 1, n); zero where rounding alone moves a residual."""
+        """E r̂ for every transformation, (m - 1, n); zero where it may be rounding alone."""
         r, error = self.residual, self.residual_error
         Er = self.perturbations.apply(r) - r
         if self.perturbations.noise.exact_arithmetic:
@@ -141,8 +133,13 @@ class FormMaker:
         return np.asarray(self.moved @ self.q)
 
     @cached_property
+    def slope(self) -> Array:
+        """(I - S)E r̂ + r̂ for every transformation, (m - 1, n): b = (E F)ᵀ times it."""
+        return np.asarray(self.moved + self.residual - self.seen @ self.q.T)
+
+    @cached_property
     def margin(self) -> Array:
-        """What rounding may have taken from c = ‖qᵀE r̂‖², where that is small, (m - 1,)."""
+        """A bound of the rounding error of c = ‖qᵀE r̂‖² where that is small, else 0, (m - 1,)."""
         length = np.linalg.norm(self.moved, axis=1)
         if not self.perturbations.noise.exact_arithmetic:
             length = length + np.linalg.norm(self.residual)
@@ -154,8 +151,8 @@ class FormMaker:
     def tied(self) -> BoolArray:
         """Where Z_i <= Z_0 everywhere, with equality on the free directions, (m - 1,).
 
-        The tie order decides whether these belong to the set or nothing does (4, 4.1). So it is
-        if G_i r̂ = r̂, and if Z_i and Z_0 are the same function.
+        The tie order decides whether the set consists of these or is empty (4, 4.1). This is the
+        case if G_i r̂ = r̂, and if Z_i and Z_0 are the same function.
         """
         tied = np.asarray(~self.moved.any(axis=1))
         for i in np.flatnonzero((self.margin > 0) & ~tied):
@@ -168,5 +165,5 @@ class FormMaker:
 
     @property
     def without_points(self) -> BoolArray:
-        """Which sets hold no point, shape (m - 1,)."""
+        """Which sets are empty, shape (m - 1,)."""
         return np.asarray(self.tied & ~self.tie_wins)

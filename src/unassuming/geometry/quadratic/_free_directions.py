@@ -1,13 +1,20 @@
-"""Directions along which sets of a quadratic region never end (docs/theory.md 4.4)."""
+"""Directions along which sets of a quadratic region never end (docs/theory.md 4.4).
+
+They decide whether a region is bounded: it is if fewer than q sets are unbounded, and it is not if
+q sets share a direction. With signs and a kernel of full rank they are found by counting. Otherwise
+all sets are diagonalised once, and named directions are tried.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.linalg import norm as _norm
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._coordinates import coordinate_matrix
@@ -28,33 +35,21 @@ class Along(Enum):
     COMMON = "a common free direction"
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class FreeDirections:
-    """How many of the sets never end, and the direction along which most of them do not.
-
-    Attributes
-    ----------
-    cylinders : int
-        Number of unbounded sets: with q above it the region is bounded, since every point lies in
-        a bounded set.
-    shared : int
-        Number of sets that contain the direction for ever: with q up to it the region is unbounded.
-    direction : array of shape (d,)
-        That direction, in coefficients.
-    along : Along
-        What moves along it.
-    which : str or int
-        The coefficient or the row, if it is a single one.
-    exact : bool
-        Whether no other direction can be shared by more sets.
-    """
+    """How many of the sets never end, and the direction along which most of them do not."""
 
     cylinders: int
+    """Number of unbounded sets. With q above it the region is bounded: every point of the region
+    lies in a bounded set."""
     shared: int
-    direction: Array
-    along: Along
-    which: str | int
-    exact: bool
+    """Number of sets that contain the direction for ever. With q up to it the region is
+    unbounded."""
+    direction: Array  # (d,): that direction, in coefficients
+    along: Along  # what moves along it
+    which: str | int  # the coefficient or the row, if it is a single one
+    exact: bool  # whether no other direction can be shared by more sets
 
     @property
     def smallest_bounded_q(self) -> int:
@@ -70,14 +65,13 @@ class FreeDirections:
         return self.along.value.format(self.which)
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """How many sets never end along a direction, what it is, and how it moves fitted values."""
+class _Found(NamedTuple):
+    """A direction along which some sets never end."""
 
-    sets: int
+    sets: int  # how many
     along: Along
     which: str | int
-    value: Array
+    value: Array  # (n,): how it moves fitted values
 
 
 def counting_decides(objective: Quadratic, noise: Noise) -> bool:
@@ -95,10 +89,7 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
     design, F = objective.design, coordinate_matrix(objective)
     counting = counting_decides(objective, maker.perturbations.noise)
     if counting:
-        fixed, shifted = (
-            _fixed_by_signs(objective, maker),
-            _constant(maker, reversed_too=design.intercept),
-        )
+        fixed, shifted = _by_signs(objective, maker)
         cylinders = int((fixed.any(axis=0) | shifted).sum())
         shift = _Found(int(shifted.sum()), Along.SHIFT, "", np.sqrt(objective.w))
         found = [_single_value(objective, F, fixed), shift]
@@ -108,46 +99,34 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
         if design.full_rank:
             found.append(_single_value(objective, F, _fixed(maker, F)))
     best = max(found, key=lambda one: one.sets)
-    return FreeDirections(
-        cylinders,
-        best.sets,
-        design.coefficients((best.value / np.sqrt(objective.w))[None, :])[0],
-        best.along,
-        best.which,
-        exact=counting or best.sets == cylinders,
-    )
+    direction = design.coefficients((best.value / np.sqrt(objective.w))[None, :])[0]
+    exact = counting or best.sets == cylinders
+    return FreeDirections(cylinders, best.sets, direction, best.along, best.which, exact)
+
+
+def _by_signs(objective: Quadratic, maker: FormMaker) -> tuple[BoolArray, BoolArray]:
+    """Return which inputs (k, m - 1) have no row that changes sign, and which sets hold a shift."""
+    first, which = objective.design.distinct
+    signs = maker.perturbations.apply(np.ones(len(which)))
+    flips = np.zeros((len(first), len(signs)), dtype=np.bool_)
+    np.logical_or.at(flips, which, (signs < 0).T)
+    shifted = (signs == 1).all(axis=1) | (objective.design.intercept & (signs == -1).all(axis=1))
+    return ~flips & ~maker.without_points, np.asarray(shifted & ~maker.without_points)
 
 
 def _fixed(maker: FormMaker, F: Array) -> BoolArray:
     """Return which columns of F each transformation leaves as they are, (k, m - 1)."""
-    k, n, count = F.shape[1], F.shape[0], maker.perturbations.m - 1
-    fixed = np.empty((k, count), dtype=np.bool_)
-    step = max(1, _BATCH_BYTES // (16 * n * count))
-    for start in range(0, k, step):
-        columns = F.T[start : start + step]
+    (n, k), sets = F.shape, maker.perturbations.m - 1
+    fixed = np.empty((k, sets), dtype=np.bool_)
+    for some in slices(k, rows_that_fit(_BATCH_BYTES, 2 * n * sets)):
+        columns = F.T[some]
         moved = maker.perturbations.apply(columns) != columns[:, None, :]
-        fixed[start : start + step] = ~moved.any(axis=-1)
+        fixed[some] = ~moved.any(axis=-1)
     return fixed & ~maker.without_points
 
 
-def _fixed_by_signs(objective: Quadratic, maker: FormMaker) -> BoolArray:
-    """Return at which distinct inputs no row changes sign, (k, m - 1)."""
-    first, which = objective.design.distinct
-    minus = maker.perturbations.apply(np.ones(len(which))) < 0
-    flips = np.zeros((len(first), len(minus)), dtype=np.bool_)
-    np.logical_or.at(flips, which, minus.T)
-    return ~flips & ~maker.without_points
-
-
-def _constant(maker: FormMaker, *, reversed_too: bool) -> BoolArray:
-    """Return which transformations leave a constant as it is, or reverse it, (m - 1,)."""
-    ones = maker.perturbations.apply(np.ones(len(maker.residual)))
-    kept = (ones == 1).all(axis=1) | (reversed_too & (ones == -1).all(axis=1))
-    return np.asarray(kept & ~maker.without_points)
-
-
 def _single_value(objective: Quadratic, F: Array, fixed: BoolArray) -> _Found:
-    """Return the fitted value at a distinct input that most sets leave alone."""
+    """Return the fitted value at a distinct input that most transformations leave alone."""
     counts = fixed.sum(axis=1)
     best = int(np.argmax(counts))
     row = int(objective.design.distinct[0][best])
@@ -166,7 +145,7 @@ def _projector(maker: FormMaker, F: Array) -> tuple[int, Array]:
 
 
 def _named(objective: Quadratic, F: Array, maker: FormMaker, projector: Array) -> list[_Found]:
-    """Try a constant shift, every coefficient, and what the free directions have in common."""
+    """Try a constant shift, every coefficient, and the directions that most sets share."""
     design, root = objective.design, np.sqrt(objective.w)
     tried: list[tuple[Along, str | int, Array]] = []
     ones = design.coefficients(design.one[None, :])[0]

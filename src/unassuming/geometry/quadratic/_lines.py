@@ -1,28 +1,30 @@
-"""Z_i - Z_0 along lines: a quadratic in t for every set (docs/theory.md 4.1)."""
+"""Quadratic regions along lines: each set is an interval of t (docs/theory.md 4.1).
+
+Z_i - Z_0 is a quadratic in t along a line. Its roots, computed without cancellation, are the ends
+of the set, and the region is where at least q intervals overlap.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic._forms import FormMaker
-from unassuming.geometry.quadratic._residual_products import Complement
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class LineQuadratics:
-    """n (Z_i - Z_0) = c - 2bt - At² along N lines, arrays of shape (N, m - 1).
-
-    ``noise`` is the rounding error of A: a line along which A does not exceed it is free.
-    """
+    """n (Z_i - Z_0) = c - 2bt - At² along N lines, arrays of shape (N, m - 1)."""
 
     A: Array
     b: Array
     c: Array
-    noise: Array
+    noise: Array  # the rounding error of A: a line with A up to it is free
     empty: BoolArray
 
     @property
@@ -36,58 +38,34 @@ def along_lines(
 ) -> LineQuadratics:
     """Restrict the sets to lines of fitted values f̂ + start + t step, each (N, n).
 
-    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``. The
-    lines are taken a few at a time: working memory does not grow with their number.
+    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``.
     """
     start_error = error if start_error is None else start_error
-    N, sets = len(step), maker.perturbations.m - 1
-    h = maker.moved + maker.residual - maker.seen @ maker.q.T  # (I - S)E r̂ + r̂
-    complement = maker.complement(N)
-    A, b, c, noise = np.empty((4, N, sets))
-    found = LineQuadratics(A, b, c, noise, np.empty((N, sets), dtype=np.bool_))
-    for lines, which in complement.blocks(N, sets):
-        given = (values[lines] for values in (start, step, error, start_error))
-        part = _some_lines(maker, complement, h, which, *given)
-        for field in fields(LineQuadratics):
-            getattr(found, field.name)[lines, which] = getattr(part, field.name)
-    return found
-
-
-def _some_lines(
-    maker: FormMaker,
-    complement: Complement,
-    h: Array,
-    which: slice,
-    start: Array,
-    step: Array,
-    error: Array,
-    start_error: Array,
-) -> LineQuadratics:
-    perturbations = maker.perturbations.take(which)
-    starts = [start] if start.any() else []
-    vectors = np.stack([perturbations.apply(x) - x[:, None, :] for x in (step, *starts)])
-    products = complement.products(vectors)
-    moved, A = vectors[0], products[0, 0]
-    b = -_dot(moved, h[which])
-    seen = maker.seen[which]
-    c = _dot(seen, seen) + maker.margin[which] + np.zeros_like(b)
-    zero = maker.tied[which]
-    b, c = np.where(zero, 0.0, b), np.where(zero, 0.0, c)
-    unit = 8 * EPS * sum(maker.q.shape)
-    if starts:
-        base, here = vectors[1], products[1, 1]
-        b = b + products[0, 1]
-        c = c + np.where(zero, 0.0, 2 * _dot(base, h[which])) - here
-        # A set with a_i = 0 consists of its free directions: a start among them is in the set,
-        # whatever rounding makes of it.
-        away = np.linalg.norm(base, axis=-1)
-        off = unit * away + 2 * start_error[:, None]
-        within = zero & (here <= off * (2 * away + off))
-        b, c = np.where(within, 0.0, b), np.where(within, 0.0, c)
-    size = np.linalg.norm(moved, axis=-1)
-    off = unit * size + 2 * error[:, None]
-    empty = np.broadcast_to(maker.without_points[which], A.shape)
-    return LineQuadratics(A, b, c, off * (2 * size + off), empty)
+    shape, unit = (len(step), maker.perturbations.m - 1), 8 * EPS * sum(maker.q.shape)
+    A, b, c, noise = np.empty((4, *shape))
+    complement = maker.complement(len(step))
+    for lines, which in complement.blocks(*shape):
+        at, perturbations = (lines, which), maker.perturbations.take(which)
+        slope, seen, zero = maker.slope[which], maker.seen[which], maker.tied[which]
+        starts = [start[lines]] if start[lines].any() else []
+        vectors = np.stack([perturbations.apply(x) - x[:, None, :] for x in (step[lines], *starts)])
+        products = complement.products(vectors)
+        A[at] = products[0, 0]
+        b[at] = np.where(zero, 0.0, -_dot(vectors[0], slope))
+        c[at] = np.where(zero, 0.0, _dot(seen, seen) + maker.margin[which])
+        if starts:
+            base, here = vectors[1], products[1, 1]
+            b[at] += products[0, 1]
+            c[at] = c[at] + np.where(zero, 0.0, 2 * _dot(base, slope)) - here
+            # A tied set consists of its free directions: a start among them, up to rounding, is in.
+            away = np.linalg.norm(base, axis=-1)
+            off = unit * away + 2 * start_error[lines, None]
+            within = zero & (here <= off * (2 * away + off))
+            b[at], c[at] = np.where(within, 0.0, b[at]), np.where(within, 0.0, c[at])
+        size = np.linalg.norm(vectors[0], axis=-1)
+        off = unit * size + 2 * error[lines, None]
+        noise[at] = off * (2 * size + off)
+    return LineQuadratics(A, b, c, noise, np.broadcast_to(maker.without_points, shape))
 
 
 def _dot(x: Array, y: Array) -> Array:
@@ -130,8 +108,7 @@ def covered(low: Array, high: Array, q: int) -> Array:
     """Return the closed intervals of t that lie in at least q of the intervals, shape (k, 2)."""
     proper = low <= high
     low, high = low[proper], high[proper]
-    ends = np.concatenate([low, high])
-    change = np.concatenate([np.ones(len(low), dtype=np.intp), -np.ones(len(high), dtype=np.intp)])
+    ends, change = np.concatenate([low, high]), np.repeat([1, -1], len(low))
     order: IntArray = np.lexsort((-change, ends))  # at equal ends, openings first: closed sets
     ends, depth = ends[order], np.cumsum(change[order])
     enough = depth >= q

@@ -1,4 +1,8 @@
-"""How the transformations move the columns of a chart: inner products of E F, E = G_i - I."""
+"""Inner products of moved columns E F, where E = G_i - I and fitted values move by F x.
+
+They are all that a quadratic form needs. For signs they are sums over the rows that change sign,
+and one matrix product gives those of all transformations (docs/theory.md 4.5).
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,18 @@ from typing import final
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, IntArray
 from unassuming.noise import BlockSymmetric, Noise, Perturbations, Symmetric
 
-_BLOCK = 2**15
-"""Numbers in one block of products of columns: they stay in the cache."""
+_BLOCK_BYTES = 2**18
+"""The size of one block of products of columns: it stays in the cache."""
 _BLOCK_ROWS = 1024
 _FEW_COLUMNS = 64
 
 
 class Moves(ABC):
-    """E F for s transformations and the k columns of F, seen through inner products only."""
+    """Inner products of E F, for s transformations and the k columns of F."""
 
     @abstractmethod
     def __init__(self, perturbations: Perturbations, F: Array) -> None: ...
@@ -26,7 +31,7 @@ class Moves(ABC):
     @staticmethod
     @abstractmethod
     def numbers(n: int, k: int, width: int) -> int:
-        """Return how many numbers one set takes: all arrays below, with q of ``width`` columns."""
+        """Return how many numbers one set takes in all arrays below, if q has ``width`` columns."""
 
     @abstractmethod
     def gram(self) -> Array:
@@ -50,7 +55,7 @@ class AnyMoves(Moves):
 
     @staticmethod
     def numbers(n: int, k: int, width: int) -> int:
-        """Return the numbers of two copies of E F, and what follows."""
+        """Return the numbers of two copies of E F, and of the results."""
         return k * (2 * n + width + 2 * k)
 
     def gram(self) -> Array:
@@ -68,11 +73,11 @@ class AnyMoves(Moves):
 
 @final
 class SignMoves(Moves):
-    """Signs: E is -2 in the rows that change sign and 0 in the others (docs/theory.md 4.5).
+    """Signs: E is -2 in the rows that change sign and 0 in the others.
 
-    So every inner product is a sum over these rows, and for few columns those of all
-    transformations come from one matrix product: which rows (s, n), times the products of columns
-    (n, k(k + 1)/2). Many columns are multiplied set by set, which takes as many operations.
+    For few columns the sums of all transformations are one matrix product: which rows change sign
+    (s, n), times the products of columns (n, k(k + 1)/2). Many columns are multiplied set by set,
+    which takes as many operations.
     """
 
     def __init__(self, perturbations: Perturbations, F: Array) -> None:
@@ -82,7 +87,7 @@ class SignMoves(Moves):
 
     @staticmethod
     def numbers(n: int, k: int, width: int) -> int:
-        """Return the numbers of a few vectors of length n, and what follows."""
+        """Return the numbers of a few vectors of length n, and of the results."""
         return 6 * n + k * (2 * width + 4 * k)
 
     @cached_property
@@ -126,12 +131,9 @@ class SignMoves(Moves):
     def _sums(self, q: Array, rows: IntArray, columns: IntArray) -> Array:
         """Sum F[:, row] q[:, column] over the rows that change sign, for pairs (row, column)."""
         sums = np.zeros((len(self.minus), len(rows)))
-        for top in range(0, len(q), _BLOCK_ROWS):
-            chunk = slice(top, top + _BLOCK_ROWS)
+        for chunk in slices(len(q), _BLOCK_ROWS):
             minus, one, two = self.minus[:, chunk], self.F[chunk].T.copy(), q[chunk].T.copy()
-            step = max(1, _BLOCK // one.shape[1])
-            for start in range(0, len(rows), step):
-                some = slice(start, start + step)
+            for some in slices(len(rows), rows_that_fit(_BLOCK_BYTES, one.shape[1])):
                 products = one[rows[some]]
                 products *= two[columns[some]]
                 sums[:, some] += minus @ products.T
@@ -139,5 +141,5 @@ class SignMoves(Moves):
 
 
 def moves_of(noise: Noise) -> type[Moves]:
-    """Return the fastest way for that assumption."""
+    """Return the fastest class for that assumption."""
     return SignMoves if isinstance(noise, (Symmetric, BlockSymmetric)) else AnyMoves

@@ -1,4 +1,8 @@
-"""The point of each set farthest from the estimate: a secular equation (docs/theory.md 4.2)."""
+"""The largest distance of each set from the estimate (docs/theory.md 4.2).
+
+It is a maximum of ‖x‖² under one quadratic constraint. Its dual function has one variable, and
+Newton's method finds the minimum as the root of a secular equation.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from unassuming.geometry.quadratic._sets import Sets
 
 _STEPS = 60
 _NEAR = 1e-9
-"""How far φ^{1/2} may exceed ρ^{1/2} before the last step, which squares it."""
+"""Relative excess of φ^{1/2} over ρ^{1/2} before the last step, which squares it."""
 
 
 def farthest(sets: Sets) -> Array:
@@ -24,9 +28,9 @@ def farthest(sets: Sets) -> Array:
     the hard case, where the equation has no root.
 
     In s = μ min w - 1 the function φ^{-1/2} is increasing and concave, so Newton's method climbs to
-    the root from every start below it, and what is returned is a bound wherever it stops. It starts
-    at the largest s at which one term alone makes up ρ. There φ is at most kρ; s = 0 is the hard
-    case if φ <= ρ.
+    the root from every start below it, and the result is a bound wherever it stops. It starts at
+    the largest s at which one term alone makes up ρ. There φ is at most kρ; s = 0 is the hard case
+    if φ <= ρ.
     """
     w = np.where(sets.bounded[:, None] & (sets.w > 0), sets.w, 1.0)
     rho = np.maximum(sets.radius, 0.0)
@@ -36,7 +40,7 @@ def farthest(sets: Sets) -> Array:
     beyond = ratio - 1
     centre2 = (sets.b / w) ** 2
     weight = w * centre2
-    # In the hard case the others have a gap of zero. What is left out changes γ by 1e-100 of it.
+    # In the hard case the other terms have a gap of zero. Omitting them changes γ by 1e-100 of it.
     present = weight > 1e-200 * target[:, None]
     alone = (np.sqrt(weight) / np.sqrt(target)[:, None] - beyond) / ratio
     s = np.maximum(alone.max(axis=1), 0.0)

@@ -1,4 +1,8 @@
-"""Inner products xᵀ(I - S)y of moved vectors, S = q qᵀ, in as few operations as are found."""
+"""Inner products xᵀ(I - S)y of moved vectors, S = q qᵀ, in as few operations as possible.
+
+There are two ways: by the factor q, or by the matrix I - S itself. The second is faster for wide q
+and many lines, since signs leave half of the entries of a vector at zero.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,17 @@ from typing import final
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array
 
 _BATCH_BYTES = 2**26
 _STRIPES = 6
 _SET_BY_SET = 10**7
-"""Operations that take about as long as what Python adds for each set."""
+"""Operations that take about as long as the overhead of Python for each set."""
 
 
 class Complement(ABC):
-    """What the smoother leaves of an inner product."""
-
-    @abstractmethod
-    def __init__(self, q: Array) -> None: ...
+    """Inner products with I - S."""
 
     @abstractmethod
     def products(self, vectors: Array) -> Array:
@@ -46,14 +48,13 @@ class ByFactor(Complement):
 
     def blocks(self, lines: int, sets: int) -> Iterator[tuple[slice, slice]]:
         """Yield a few lines and all sets."""
-        step = max(1, _BATCH_BYTES // (8 * (sets + 1) * 3 * sum(self.q.shape)))
-        for start in range(0, lines, step):
-            yield slice(start, start + step), slice(0, sets)
+        step = rows_that_fit(_BATCH_BYTES, (sets + 1) * 3 * sum(self.q.shape))
+        return ((some, slice(0, sets)) for some in slices(lines, step))
 
 
 @final
 class ByTriangle(Complement):
-    """T + Tᵀ = I - S with a triangle T, of which only rows and columns that move are read.
+    """T + Tᵀ = I - S with a triangle T: only its rows and columns that move are read.
 
     Takes n²k operations once, and then, where half of the entries of a vector are zero as with
     signs (docs/theory.md 4.5), somewhat more than n²/4 for each. The zeros of one set have to be
@@ -76,21 +77,18 @@ class ByTriangle(Complement):
 
     def blocks(self, lines: int, sets: int) -> Iterator[tuple[slice, slice]]:
         """Yield many lines and one set."""
-        step = max(1, _BATCH_BYTES // (8 * 6 * len(self.upper)))
-        for start in range(0, lines, step):
-            for i in range(sets):
-                yield slice(start, start + step), slice(i, i + 1)
+        step = rows_that_fit(_BATCH_BYTES, 6 * len(self.upper))
+        return ((some, one) for some in slices(lines, step) for one in slices(sets, 1))
 
     def _of_one_set(self, vectors: Array) -> Array:
         """Return xᵀTy, (p, N, n) -> (p, p, N)."""
         rows = np.flatnonzero(vectors.any(axis=(0, 1)))
         x = vectors[:, :, rows]
         found = np.zeros((len(x), *x.shape[:2]))
-        width = max(1, -(-len(rows) // _STRIPES))
-        for start in range(0, len(rows), width):  # below the stripes T is zero
-            stop = start + width
-            stripe = self.upper[np.ix_(rows[start:stop], rows[start:])]
-            found += _pairs(x[:, :, start:stop] @ stripe, x[:, :, start:])
+        for some in slices(len(rows), max(1, -(-len(rows) // _STRIPES))):
+            right = slice(some.start, None)  # T is zero left of the stripe
+            stripe = self.upper[np.ix_(rows[some], rows[right])]
+            found += _pairs(x[:, :, some] @ stripe, x[:, :, right])
         return found
 
 

@@ -1,4 +1,4 @@
-"""What follows a region along lines, whatever it knows of the model."""
+"""The interface that every way of intersecting a region with lines implements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unassuming._typing import Array
 
 
 class Lines(ABC):
-    """A region along many lines, at any levels."""
+    """The intersections of a region with lines, at any levels."""
 
     exact: ClassVar[bool] = True
     """Whether the intervals are exact rather than found on a grid."""
@@ -19,15 +19,9 @@ class Lines(ABC):
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
-        """Return the closed intervals of t on origins + t directions, for each q and each line.
+        """Return the closed intervals of t on origins + t directions (N, d), for each q and line.
 
         Each is an array (k, 2), sorted and disjoint, of the t that lie in at least q of the sets
-        {Z_0 ≼ Z_i}. Stretches are the closures of what holds on both sides of every breakpoint;
-        a breakpoint (or t = 0) outside them is a point [t, t] if it is a member. Without
-        ``points`` these are left out.
-
-        Parameters
-        ----------
-        origins, directions : arrays of shape (N, d)
-        qs : sequence of int
+        {Z_0 ≼ Z_i}: closures of open intervals of members. A breakpoint (or t = 0) outside them is
+        added as [t, t] if it is a member, unless ``points`` is False.
         """
