@@ -24,8 +24,8 @@ from unassuming.objectives import (
 )
 
 FITTED = (
-    "If this candidate was fitted to the same y, the p-value is no test: the candidate was chosen "
-    "by looking at the data. Its membership is meaningful."
+    "If this candidate was fitted to the same y, the p-value is not that of a test: the candidate "
+    "was chosen by looking at the data. Its membership is meaningful."
 )
 
 

@@ -215,8 +215,8 @@ def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: b
 def _precomputed(K: Array, data: Data) -> Array:
     if K.shape[1] != len(data.rows):
         raise ValueError(
-            f"X is no precomputed kernel matrix: expected a square matrix of {len(data.rows)} rows "
-            f"and columns, given shape {(len(data.rows), K.shape[1])}. Pass the kernel values "
+            "X is not a precomputed kernel matrix: expected a square matrix of "
+            f"{len(data.rows)} rows and columns, given shape {(len(data.rows), K.shape[1])}. Pass the kernel values "
             "between the training inputs."
         )
     return K[:, data.rows]
