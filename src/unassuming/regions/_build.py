@@ -216,8 +216,8 @@ def _precomputed(K: Array, data: Data) -> Array:
     if K.shape[1] != len(data.rows):
         raise ValueError(
             "X is not a precomputed kernel matrix: expected a square matrix of "
-            f"{len(data.rows)} rows and columns, given shape {(len(data.rows), K.shape[1])}. Pass the kernel values "
-            "between the training inputs."
+            f"{len(data.rows)} rows and columns, given shape {(len(data.rows), K.shape[1])}. Pass "
+            "the kernel values between the training inputs."
         )
     return K[:, data.rows]
 
