@@ -58,9 +58,14 @@ class Problem:
         return estimate
 
     @property
+    def weighting_name(self) -> str:
+        """The name of Ψ; empty if it is a matrix."""
+        return self.weighting if isinstance(self.weighting, str) else ""
+
+    @property
     def whitened(self) -> bool:
         """Whether Ψ = H^{-1/2}."""
-        return isinstance(self.weighting, str) and self.weighting == "hessian"
+        return self.weighting_name == "hessian"
 
     @property
     def classes(self) -> Array | None:

@@ -6,8 +6,9 @@ transformations, never on y, so following it keeps the guarantee.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -153,41 +154,32 @@ class PiecewiseAdviser:
 
     Attributes
     ----------
-    objective : Objective
-    weighting : object
+    problem : Problem
     model : LineModel or None
+        The statistics along lines.
     m : int
-    size : float or None
-        A norm bound to try: twice the norm of the estimate; None if there is none.
-    coordinates : callable
-        From functionals (N, d) and B to the coordinates of the ball; may refuse.
-    last : object
-        The estimator, or the last step of a pipeline.
     """
 
-    objective: Objective
-    weighting: object
+    problem: Problem
     model: LineModel | None
     m: int
-    size: float | None
-    coordinates: Callable[[Array, float], BallCoordinates]
-    last: object
 
-    @classmethod
-    def of(cls, problem: Problem, model: LineModel | None, m: int) -> PiecewiseAdviser:
-        """Gather what has to be known."""
-        o = problem.objective
+    @property
+    def objective(self) -> Objective:
+        """The objective of the problem."""
+        return self.problem.objective
 
-        def coordinates(g: Array, bound: float) -> BallCoordinates:
-            design = problem.design("a norm bound")
-            design.require_positive_semidefinite("a norm bound")
-            return design.ball_coordinates(np.ones(o.n), problem.estimate, g, bound)
+    def coordinates(self, g: Array, bound: float) -> BallCoordinates:
+        """Return functionals (N, d) in the coordinates of a ball; may refuse."""
+        design = self.problem.design("a norm bound")
+        design.require_positive_semidefinite("a norm bound")
+        ones = np.ones(self.objective.n)
+        return design.ball_coordinates(ones, self.problem.estimate, g, bound)
 
-        size = None
-        if o.design is not None:
-            size = 2 * NormBall(o.design.penalty_matrix(), np.inf).norm(problem.estimate) or 1.0
-        last = split_pipeline(problem.estimator)[1]
-        return cls(o, problem.weighting, model, m, size, coordinates, last)
+    @cached_property
+    def last(self) -> Any:
+        """The estimator, or the last step of a pipeline."""
+        return split_pipeline(self.problem.estimator)[1]
 
     def unbounded_sample(self, level: Level, ball: NormBall | None) -> NotAvailable:
         """Return the refusal to sample a region that has no end on some line."""
@@ -228,7 +220,7 @@ class PiecewiseAdviser:
         if trials is not None and asked.ball is None:
             if trials.weighted():
                 yield Remedy("weighting='hessian'", None)
-            if self.weighting == "identity" and trials.standardised():
+            if self.problem.weighting_name == "identity" and trials.standardised():
                 yield Remedy(
                     "features of one scale, since weighting='identity' depends on it: "
                     f"make_pipeline(StandardScaler(), {' '.join(repr(self.last).split())})",
@@ -264,17 +256,19 @@ class PiecewiseAdviser:
 
     def _norm_bound_works(self, call: Call, q: int, g: Array) -> bool:
         design = self.objective.design
-        if self.size is None:
+        if design is None:
             return False
+        # A norm bound to try: twice the norm of the estimate.
+        size = 2 * NormBall(design.penalty_matrix(), np.inf).norm(self.problem.estimate) or 1.0
         try:
-            ball = self.coordinates(g, self.size)
+            ball = self.coordinates(g, size)
         except (NotAvailable, ValueError):  # no norm is known, or the kernel is indefinite
             return False
         if call is Call.SAMPLE:  # a walk takes no step that neither norm nor intercept bounds
-            if design is None or not design.intercept:
+            if not design.intercept:
                 return True
             g = g[:1]
-            ball = self.coordinates(g, self.size)
+            ball = self.coordinates(g, size)
         found = outer_bounds(self.model, self.objective, g, ball, self.m - 1)
         return all(bool(np.isfinite(order_statistic(part, q)).all()) for part in found)
 

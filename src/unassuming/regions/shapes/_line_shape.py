@@ -67,7 +67,7 @@ class LineShape(Shape):
     @cached_property
     def adviser(self) -> PiecewiseAdviser:
         """Remedies for bounds and regions without end."""
-        return PiecewiseAdviser.of(self.problem, self.model, self.engine.perturbations.m)
+        return PiecewiseAdviser(self.problem, self.model, self.engine.perturbations.m)
 
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the intervals, single points included."""
