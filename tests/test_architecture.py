@@ -1,6 +1,8 @@
 """The form of the code that CONTRIBUTING describes, checked on the source itself."""
 
 import ast
+import importlib
+import inspect
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,38 @@ def test_a_file_has_at_most_400_lines_and_a_class_25_methods(path):
         if isinstance(node, ast.ClassDef):
             methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
             assert len(methods) <= 25, node.name
+
+
+def classes():
+    for path in FILES:
+        module = ".".join(["unassuming", *path.relative_to(ROOT).with_suffix("").parts])
+        if path.name not in ("__main__.py", "__init__.py"):
+            for thing in vars(importlib.import_module(module)).values():
+                if inspect.isclass(thing) and thing.__module__ == module:
+                    yield thing
+
+
+def test_no_class_overrides_a_private_method_of_another():
+    """Unless the other declares it as an abstract hook."""
+    for cls in classes():
+        for base in cls.__mro__[1:]:
+            if not base.__module__.startswith("unassuming"):
+                continue
+            concrete = {
+                n
+                for n, thing in vars(base).items()
+                if n.startswith("_") and not n.startswith("__") and inspect.isroutine(thing)
+                if not getattr(thing, "__isabstractmethod__", False)
+            }
+            assert not concrete & set(vars(cls)), (cls, base)
+
+
+@pytest.mark.parametrize("part", ["regions", "geometry", "membership"])
+def test_a_class_is_abstract_or_final(part):
+    for cls in classes():
+        base = cls.__subclasses__() and not issubclass(cls, (Exception, dict))
+        if cls.__module__.startswith(f"unassuming.{part}") and base:
+            assert inspect.isabstract(cls) or cls.__name__ == "Bounds", cls
 
 
 def test_packages_are_imported_by_their_own_name():

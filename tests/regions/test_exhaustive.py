@@ -217,7 +217,6 @@ def whole(region, case):
     everything = Perturbations.enumerate(case.noise, case.n, modulo_sign=False)
     region._engine.perturbations = everything
     region._engine.tie_order = np.arange(everything.m)
-    region.m = everything.m
     return region
 
 

@@ -276,8 +276,9 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         last = self._last
         if last is None or last[0] is not region or last[1] != asked:
             bands = {
-                level: replace(band, reason=band.explanation.replaced(ATTAINED, _MEMBERS).text())
+                level: replace(band, reason=words.text(), explanation=words)
                 for level, band in region.band(X, level=levels).items()
+                for words in [band.explanation.replaced(ATTAINED, _MEMBERS)]
             }
             last = self._last = region, asked, bands
         return dict(last[2])

@@ -25,10 +25,10 @@ def ball_for(shape: Shape, norm_bound: float | None, *, inner: object = False) -
     if norm_bound is None:
         return None
     design = shape.problem.design("a norm bound")
+    design.require_positive_semidefinite("a norm bound")
     ball = NormBall(design.penalty_matrix(), float(norm_bound))
     if inner:
         shape.require_inside(ball, ", or leave out inner=True for the outer bounds alone")
-    design.require_positive_semidefinite("a norm bound")
     return ball
 
 

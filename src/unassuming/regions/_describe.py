@@ -18,7 +18,7 @@ from unassuming.regions._problem import Problem
 PUBLISHED_CLASSIFIER = (
     "The published region of LS-SVC assumes that the slacks are symmetric given the inputs. With "
     "labels ±1 they are not, unless E[y|x] is -1, 0 or 1: this region carries no coverage "
-    "guarantee. noise='labels' is exact."
+    "guarantee. The assumption 'labels' is exact."
 )
 
 PROBABILITIES = (

@@ -117,13 +117,13 @@ class Cause(Enum):
     )
     HIDDEN_IN_BALL = (
         "Coefficients can change, hidden by rounding, without changing the norm. Values of the "
-        "function, band(X), do not depend on them."
+        "function do not depend on them."
     )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
     LOGISTIC = "No outer bound is known for logistic regression."
-    LOGISTIC_NORM = "norm_bound=B bounds the coefficients."
+    LOGISTIC_NORM = "A norm bound limits the coefficients."
     LOGISTIC_NORM_INTERCEPT = (
-        "norm_bound=B bounds the coefficients but not the intercept, and so no value of E[y|x]."
+        "A norm bound limits the coefficients but not the intercept, and so no value of E[y|x]."
     )
 
     # Of a search
@@ -137,8 +137,9 @@ class Cause(Enum):
     )
 
     def __call__(self, **values: Any) -> Fact:
-        """State the fact, with its numbers."""
-        return Fact(self, values)
+        """State the fact; objects are kept as words, so that a result holds no data."""
+        plain = (str, int, float, Fact)
+        return Fact(self, {k: v if isinstance(v, plain) else str(v) for k, v in values.items()})
 
 
 @final
@@ -196,8 +197,7 @@ class Explanation:
         """Return the sentences."""
         said = [str(fact) for fact in self.facts]
         if self.remedies is not None:
-            ways = [way for remedy in self.remedies if (way := remedy.text(language))]
-            said.append(f"Remedies: {'; '.join(ways)}." if ways else "No remedy is known.")
+            said.append(_listed(self.remedies, language))
         return " ".join([*said, *map(str, self.more)])
 
     def with_more(self, *facts: Fact) -> Explanation:
@@ -215,6 +215,15 @@ class Explanation:
     def asks_for_norm_bound(self) -> bool:
         """Whether a norm bound is among the remedies."""
         return any(remedy.norm_bound for remedy in self.remedies or ())
+
+
+def _listed(remedies: tuple[Remedy, ...], language: Language) -> str:
+    """Return the remedies in one sentence; those of Python if this language has none."""
+    for where, asked in (("", language), (" in Python", Language.PYTHON)):
+        ways = [way for remedy in remedies if (way := remedy.text(asked))]
+        if ways:
+            return f"Remedies{where}: {'; '.join(ways)}."
+    return "No remedy is known."
 
 
 def status_of(lower: Array, upper: Array, otherwise: Status) -> Status:

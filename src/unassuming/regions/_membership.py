@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming._words import shown
 from unassuming.membership import FITTED, Candidates, Comparison, RankEngine, resolve
-from unassuming.noise import Labels, Perturbations
+from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.objectives import NormBall
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions._describe import (
@@ -25,24 +25,52 @@ from unassuming.regions._diagnose import Diagnosis, diagnose
 from unassuming.regions._problem import Problem
 from unassuming.regions._results import Levels
 from unassuming.regions._tuning import Tuning
+from unassuming.regions.shapes import Shape
 
 T = TypeVar("T")
 
 
-class Membership(ABC):  # noqa: B024
+class Membership(ABC):
     """The rank of a candidate decides whether it lies in a region; `Region` adds the geometry."""
 
     def __init__(self, problem: Problem, engine: RankEngine) -> None:
         self.problem = problem
-        self.n, self.m = problem.n, engine.perturbations.m
-        self.noise, self.objective = problem.noise, problem.objective
-        self.estimator, self.names = problem.estimator, problem.objective.names
+        self.objective, self.estimator = problem.objective, problem.estimator
         self.weighting, self.ties = problem.weighting, problem.ties
         self.enumerated, self.seed = problem.enumerated, problem.seed
-        self.tie_order = engine.tie_order
         self.caveat = "" if problem.guaranteed else PUBLISHED_CLASSIFIER
         self.tuning: Tuning | None = None
         self._engine = engine
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """The geometry in use."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows of positive weight."""
+        return self.problem.n
+
+    @property
+    def m(self) -> int:
+        """Number of statistics, the unperturbed one included."""
+        return self._engine.perturbations.m
+
+    @property
+    def noise(self) -> Noise:
+        """The assumption on the noise."""
+        return self.problem.noise
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the coefficients, in their order."""
+        return self.problem.objective.names
+
+    @property
+    def tie_order(self) -> IntArray:
+        """The order π of equal statistics."""
+        return self._engine.tie_order
 
     @property
     def estimate(self) -> Array:

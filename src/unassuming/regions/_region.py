@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
 
 from unassuming._typing import Array
 from unassuming.inputs import as_directions, as_functionals, as_vector, check_sampling
-from unassuming.membership import RankEngine
 from unassuming.ranking import Level
 from unassuming.regions._answers import answer, ball_for, band_question
 from unassuming.regions._describe import Description, describe
 from unassuming.regions._membership import Membership
-from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
 from unassuming.regions._results import Band, Interval
-from unassuming.regions.shapes import shape_of
+from unassuming.regions.shapes import Shape, shape_of
 
 
 @final
@@ -74,13 +72,16 @@ class Region(Membership):
     quadratic: the objective is quadratic and weighted by its Hessian
     >>> region.rank(region.estimate), region.contains(coefficients, level=0.9)
     (1, True)
-    >>> region.perturbations.apply(y).shape, region.inputs.shape, region.exact_crossings
-    ((99, 50), (50, 2), True)
+    >>> region.perturbations.apply(y).shape, region.tie_order.shape, region.inputs.shape
+    ((99, 50), (100,), (50, 2))
+    >>> region.exact_crossings
+    True
     """
 
-    def __init__(self, problem: Problem, engine: RankEngine) -> None:
-        super().__init__(problem, engine)
-        self.shape = shape_of(problem, engine)
+    @cached_property
+    def shape(self) -> Shape:
+        """The geometry in use; printed, it says which one it is, and why."""
+        return shape_of(self.problem, self._engine)
 
     @property
     def exact_crossings(self) -> bool:

@@ -50,7 +50,7 @@ def norm_bound(paste: str, about: str = "") -> Remedy:
 
 def level(highest: float) -> Remedy:
     """Ask at a lower level."""
-    return Remedy(f"a level of at most {highest:.4g}", f"--level {highest:.4g} or less")
+    return Remedy(f"a level of at most {highest:.12g}", f"--level {highest:.12g} or less")
 
 
 SYMMETRIC = Remedy(
@@ -70,6 +70,7 @@ SHIFT_FREE = Remedy(
     "functionals that a shift does not change, such as slopes: interval(functionals)", None
 )
 BAND = Remedy("bounds of values of the function: band(X)", None)
+AT_INPUTS = Remedy("bounds at the inputs of the data: band(region.inputs)", None)
 ATTAINED = Remedy("inner=True for values that members attain", None)
 LEAST_SQUARES = Remedy(
     "LinearRegression(), whose slopes a shift does not change: its interval(region.names[1:])",
@@ -122,11 +123,14 @@ def of_quadratic_region(
         yield few_components(objective.n)
 
 
-def of_hidden_functionals(design: Design) -> tuple[Remedy, ...]:
-    """Return what to do about functionals that fitted values do not determine."""
-    if design.dual:
-        return BAND, norm_bound("band(X, norm_bound=B)")
-    return BAND, FEWER_FEATURES, norm_bound("interval(norm_bound=B)")
+def of_hidden_functionals(design: Design, call: Call, *, held: bool) -> Iterator[Remedy]:
+    """Yield what to do about functionals that fitted values do not determine."""
+    yield AT_INPUTS if call is Call.BAND else BAND
+    if not design.dual:
+        yield FEWER_FEATURES
+    if not held:
+        asked = Call.BAND if design.dual else call
+        yield norm_bound(asked.value.format("norm_bound=B"))
 
 
 # Label regions
@@ -240,7 +244,7 @@ class PiecewiseAdviser:
             yield FEWER_THAN_ROWS
         yield CROSSINGS if inner else ATTAINED
 
-    @property
+    @cached_property
     def shift_unseen(self) -> bool:
         """Whether every transformation leaves a constant shift as it is."""
         if self.model is None:

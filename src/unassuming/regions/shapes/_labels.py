@@ -87,6 +87,12 @@ class LabelShape(LineShape):
         admissible = Admissible.of(model.phi, free)
         return Linear(model, admissible, Boxes.of(model, admissible))
 
+    @property
+    def exact(self) -> bool:
+        """Whether f is linear in the coefficients."""
+        o, score = self.problem.objective, self.engine.score
+        return isinstance(o, Quadratic) and isinstance(score, LeastNormScore)
+
     @cached_property
     def lines(self) -> Lines:
         """The region along lines."""
@@ -169,7 +175,8 @@ class LabelShape(LineShape):
                 return Explanation((Cause.NO_LABEL_MODEL(),), OF_EMPTY_LABEL_REGION)
             return Explanation((Cause.NO_LABEL_MODEL_IN_BALL(bound=ball.bound),))
         if status is Status.CERTIFIED:
-            return Explanation(facts)
+            loose = self.linear is not None and self.linear.boxes is None
+            return Explanation(facts, (ATTAINED,) if loose else None)
         norm = () if ball is not None else (LABEL_NORM_BOUND,)
         return Explanation((), (*OF_HIDDEN_LABEL_FUNCTIONALS, *norm))
 

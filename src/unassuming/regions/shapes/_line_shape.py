@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from unassuming._typing import Array
@@ -44,11 +44,6 @@ class LineShape(Shape):
     def probes(self, ball: NormBall | None) -> Array:
         """Return directions (N, d) along which regions often never end."""
 
-    @property
-    def exact(self) -> bool:
-        """Whether intervals on lines are exact rather than found on a grid."""
-        return self.lines.exact
-
     @cached_property
     def search(self) -> LineSearch:
         """Searches for members."""
@@ -85,7 +80,10 @@ class LineShape(Shape):
             raise no_member(level)
         if ball is not None:
             self.require_inside(ball)
-        refuse = partial(self.adviser.unbounded_sample, level, ball)
+
+        def refuse() -> Exception:
+            return self.adviser.unbounded_sample(level, ball)
+
         return self.search.sample(size, level.q, ball, random_state, thinning, refuse)
 
     def lines_of_print(self) -> list[tuple[str, str]]:

@@ -80,6 +80,11 @@ class PiecewiseShape(LineShape):
         """The statistics along lines; None if only membership can be tested."""
         return line_model(self.problem, self.engine)
 
+    @property
+    def exact(self) -> bool:
+        """Whether the statistics are piecewise quadratic along lines."""
+        return self.model is not None
+
     @cached_property
     def lines(self) -> Lines:
         """The region along lines."""

@@ -39,7 +39,7 @@ from unassuming.ranking import Level
 from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status, status_of
 from unassuming.regions._problem import Problem
-from unassuming.regions._question import Question
+from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import of_hidden_functionals, of_quadratic_region
 from unassuming.regions._results import Boundedness
 from unassuming.regions.search._star_search import StarSearch
@@ -60,6 +60,11 @@ class QuadraticShape(Shape):
         self.problem, self.engine, self.why = problem, engine, why
         self.objective: Quadratic = problem.objective
         self.root = np.sqrt(self.objective.w)
+
+    @property
+    def exact(self) -> bool:
+        """True: lines have closed forms."""
+        return True
 
     @property
     def estimate(self) -> Array:
@@ -153,7 +158,7 @@ class QuadraticShape(Shape):
         """Return {a : (a - â)ᵀH(a - â) <= γ} with the q-th largest γ_i."""
         o, each = self.objective, self._radii[None, :]
         gamma = order_statistic(each, level.q)
-        status, explanation = self._explained(each, each, level, None, hidden=False)
+        status, explanation = self._explained(each, each, level, None)
         return Ellipsoid(
             center=self.estimate,
             matrix=o.forward.T @ o.forward,
@@ -181,7 +186,8 @@ class QuadraticShape(Shape):
         for level in levels:
             upper = middle + order_statistic(up, level.q) + rounding
             lower = middle - order_statistic(down, level.q) - rounding
-            status, explanation = self._explained(up, down, level, ball, hidden=hidden)
+            call = question.call if hidden else None
+            status, explanation = self._explained(up, down, level, ball, call)
             witnesses = None
             if question.inner and status is not Status.EMPTY:
                 witnesses = self._search.witnesses(question.g, ball, level)
@@ -194,10 +200,12 @@ class QuadraticShape(Shape):
         down: Array,
         level: Level,
         ball: BallCoordinates | None,
-        *,
-        hidden: bool,
+        call: Call | None = None,
     ) -> tuple[Status, Explanation]:
-        """Return what kind of answer the bounds over each set (N, m - 1) give, and why."""
+        """Return what kind of answer the bounds over each set (N, m - 1) give, and why.
+
+        ``call`` is what was asked, if some functionals are hidden.
+        """
         upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
         status = status_of(lower, upper, Status.UNDETERMINED)
         if status is Status.EMPTY:
@@ -205,16 +213,17 @@ class QuadraticShape(Shape):
         if status is Status.CERTIFIED:
             return status, Explanation()
         design = self.objective.design
-        if hidden:
+        if call is not None:
             why = Cause.HIDDEN_KERNEL() if design.dual else Cause.HIDDEN_FEATURES()
-            return status, Explanation((why,), of_hidden_functionals(design))
+            remedies = of_hidden_functionals(design, call, held=ball is not None)
+            return status, Explanation((why,), tuple(remedies))
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
-        remedies = self._remedies(best, region=False, held=ball is not None)
+        found = self._remedies(best, region=False, held=ball is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         why = Cause.REGION_IS(level=float(level), verdict=verdict, why=fact)
-        return status, Explanation((why,), remedies)
+        return status, Explanation((why,), found)
 
     # Boundedness, docs/theory.md 4.4
 

@@ -80,9 +80,9 @@ class Shape(ABC):
     problem: Problem
 
     @property
+    @abstractmethod
     def exact(self) -> bool:
         """Whether intervals on lines are exact rather than found on a grid."""
-        return True
 
     @abstractmethod
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
@@ -152,7 +152,7 @@ class Shape(ABC):
         """Return what can be asked of this region."""
         known = ["rank", "contains", "test"]
         try:
-            self.problem.objective.estimate()
+            _ = self.problem.estimate
         except (NotAvailable, ValueError):  # the minimum is not declared, or there is none
             return [*known, "crossings(direction, origin=candidate)"]
         known += ["crossings", "reach", "sample", "interval"]
