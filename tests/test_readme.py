@@ -32,6 +32,7 @@ ESTIMATORS = {
     )
 }
 
+
 def read(page):
     return (ROOT / page).read_text(encoding="utf-8")
 
