@@ -64,6 +64,7 @@ CASES = {
     "Ridge, identity, uneven": (Ridge(), UNEVEN, {"weighting": "identity"}),
     "own": (Own(), (PRIMAL[0][:12, :2], PRIMAL[1][:12]), {}),
 }
+QUICK = ("SVR", "KernelLasso", "Ridge, identity, uneven")
 CALLS = [
     ("interval", {}),
     ("interval", {"norm_bound": True}),
@@ -131,7 +132,10 @@ def carry_out(way, region, case, call, options):
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0]} {' '.join(call[1])}")
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CASES],
+)
 def test_what_is_said_to_help_helps(name, call):
     case, (call, options) = CASES[name], call
     region = ua.confidence_region(case[0], *case[1], m=M, random_state=0, **case[2])
