@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.regions._results import Status
 
 M = 20
@@ -64,7 +65,6 @@ CASES = {
     "Ridge, identity, uneven": (Ridge(), UNEVEN, {"weighting": "identity"}),
     "own": (Own(), (PRIMAL[0][:12, :2], PRIMAL[1][:12]), {}),
 }
-QUICK = ("SVR", "KernelLasso", "Ridge, identity, uneven")
 CALLS = [
     ("interval", {}),
     ("interval", {"norm_bound": True}),
@@ -132,10 +132,7 @@ def carry_out(way, region, case, call, options):
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0]} {' '.join(call[1])}")
-@pytest.mark.parametrize(
-    "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CASES],
-)
+@pytest.mark.parametrize("name", slow_but(CASES, "SVR", "KernelLasso", "Ridge, identity, uneven"))
 def test_what_is_said_to_help_helps(name, call):
     case, (call, options) = CASES[name], call
     region = ua.confidence_region(case[0], *case[1], m=M, random_state=0, **case[2])

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.membership._engine import RankEngine
 
 RUNS = 600
@@ -380,11 +381,8 @@ COVERAGE = {
 }
 
 
-QUICK = ("ridge classifier, coefficients", "logistic, coefficients")
-
-
 @pytest.mark.parametrize(
-    "case", [case if case in QUICK else pytest.param(case, marks=SLOW) for case in COVERAGE]
+    "case", slow_but(COVERAGE, "ridge classifier, coefficients", "logistic, coefficients")
 )
 def test_coverage_is_the_level(case):
     counts = coverage(*COVERAGE[case])
