@@ -19,6 +19,7 @@ from sklearn.linear_model import (
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 
 ROOT = Path(__file__).resolve().parents[1]
 HOW_TO = sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/howto/*.md"))
@@ -72,6 +73,9 @@ def table(page, heading):
     return rows
 
 
+SHOWN = [page for page in PAGES if examples(page)]
+
+
 def printed(source, page, line, names):
     """What an example prints; the line numbers of a traceback are those of the page."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -79,7 +83,7 @@ def printed(source, page, line, names):
     return out.getvalue()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)])
+@pytest.mark.parametrize("page", slow_but(SHOWN, *(set(SHOWN) - {"README.md"})))
 def test_examples_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch):
     """All examples of a page in one namespace of their own, in the order of the page."""
     monkeypatch.chdir(tmp_path)

@@ -107,9 +107,9 @@ def test_membership_is_that_of_the_regions():
 
 
 def test_the_band_covers_whenever_the_region_does():
-    found = rows(measure(repetitions=30, level=0.5))
+    found = rows(measure(repetitions=15, level=0.5))
     region, band = found["region, membership of the truth"], found["region, outer band"]
-    assert region.covered < 30
+    assert region.covered < 15
     assert band.covered >= region.covered
 
 
@@ -167,7 +167,7 @@ def test_the_bounds_of_the_bootstrap_are_quantiles_of_refits_to_centred_residual
 def test_the_bootstrap_has_the_spread_of_least_squares():
     X, y, _ = make_data(np.random.default_rng(1), n=60)
     rng = np.random.default_rng(0)
-    lower, upper = _methods.bootstrap(QUADRATIC, X, y, 0.9, 600, rng)
+    lower, upper = _methods.bootstrap(QUADRATIC, X, y, 0.9, 300, rng)
     Phi = np.column_stack([np.ones(60), X[:, 0], X[:, 0] ** 2])
     H = Phi @ np.linalg.solve(Phi.T @ Phi, Phi.T)
     r = y - H @ y

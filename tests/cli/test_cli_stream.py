@@ -258,6 +258,7 @@ def test_text_in_a_parquet_column_is_named(run, chunks):
 # Damaged files
 
 
+@pytest.mark.slow
 def test_a_truncated_parquet_file_is_refused_and_the_checkpoint_stays(run, chunks, monkeypatch):
     made(1_000).to_parquet("table.parquet", row_group_size=200)
     whole = Path("table.parquet").read_bytes()
@@ -319,7 +320,7 @@ def interrupt_after(patch, count):
     patch.setattr(_pass.Pass, "take", counted)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", slow_but(["csv", "parquet"], "parquet"))
 @pytest.mark.parametrize("model", slow_but(["ridge", "spline"], "spline"))
 def test_interrupted_often_it_gives_the_same_files(run, chunks, monkeypatch, kind, model):
     table, path = made(2_222), f"table.{kind}"

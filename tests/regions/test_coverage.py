@@ -251,7 +251,7 @@ def test_coverage_is_exact_for_weights_weightings_and_pipelines(name):
     [
         ("LinearRegression", "exchangeable", "lognormal"),
         ("KernelRidge", "symmetric", "cauchy"),
-        ("KernelLasso", "block symmetric", "common cauchy factor"),
+        pytest.param("KernelLasso", "block symmetric", "common cauchy factor", marks=SLOW),
         pytest.param("KernelHuber", "spherical", "multivariate t", marks=SLOW),
         pytest.param("SVR", "symmetric", "gaussian", marks=SLOW),
     ],

@@ -214,18 +214,18 @@ def tie_rich_candidates(region, count):
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_company(name, noise):
     region = tie_rich_region(name, noise)
-    a = tie_rich_candidates(region, 300)
+    a = tie_rich_candidates(region, 100)
     together = region.rank(a)
     assert [region.rank(one) for one in a] == together.tolist()
-    many = np.tile(a, (17, 1))[:5000]
-    np.testing.assert_array_equal(region.rank(many), np.tile(together, 17)[:5000])
+    many = np.tile(a, (50, 1))
+    np.testing.assert_array_equal(region.rank(many), np.tile(together, 50))
 
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_do_not_depend_on_the_company(name, noise):
     region = build(name, noise, m=40)
-    a = candidates(region, 200)
+    a = candidates(region, 100)
     together = region.rank(a)
     assert len(np.unique(together)) > 5
     assert [region.rank(one) for one in a] == together.tolist()

@@ -407,6 +407,7 @@ def test_empty_regions_have_an_empty_ellipsoid():
 # --- the setting of the paper, and coverage -------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ls_svc_ellipsoids_contain_the_traced_boundary():
     X, y = ua.datasets.two_classes(n=100, random_state=0)
     with pytest.warns(UserWarning, match="guarantee"):

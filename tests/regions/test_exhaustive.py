@@ -139,6 +139,7 @@ def test_all_signed_permutations_of_three_rows_cover_exactly(name):
     assert m == (24 if "least squares" in name else 48)
 
 
+@pytest.mark.slow
 def test_all_signed_permutations_of_four_rows_cover_exactly():
     assert assert_exact_by_count(make("ridge", 4, noise="symmetric-exchangeable")) == 384
 
@@ -281,6 +282,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ORDERS)
 def test_six_permutations_with_all_720_tie_orders(name):
     case, counts = ORDERS[name], np.zeros(7, dtype=int)

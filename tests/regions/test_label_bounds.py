@@ -32,7 +32,7 @@ PLANES = {
 INPUTS = {1: np.array([[-1.0], [0.2], [0.9]]), 2: np.array([[-1.0, 0.4], [0.2, 0.1], [0.9, 0.9]])}
 
 
-@pytest.mark.parametrize("name", PLANES)
+@pytest.mark.parametrize("name", slow_but(PLANES, "intercept and slope", "two slopes"))
 @pytest.mark.parametrize("level", slow_but([0.5, 0.9], 0.9))
 def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     model, d, options = PLANES[name]
@@ -53,7 +53,7 @@ def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     assert (values.min(axis=0) <= band.lower + near).all()
 
 
-@pytest.mark.parametrize("d", slow_but([1, 2, 3], 1, 2))
+@pytest.mark.parametrize("d", slow_but([1, 2, 3], 1))
 def test_outer_bounds_hold_every_sampled_member(d):
     region = region_of(RidgeClassifier(), d=d)
     Z = np.random.default_rng(1).uniform(-1.5, 1.5, size=(2, d))

@@ -59,6 +59,7 @@ def steep():
     return ua.confidence_region(RidgeClassifier(), X, y, random_state=0)
 
 
+@pytest.mark.slow
 def test_a_ball_without_members_is_empty_in_band_and_interval_alike():
     region = steep()
     assert region.interval("x0").lower[0] > 0.5

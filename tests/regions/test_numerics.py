@@ -140,6 +140,7 @@ def test_kernel_lasso_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
     assert_ranks(region, candidates, kernel_lasso_gaps(region, candidates, 3.0))
 
 
+@pytest.mark.slow
 def test_differences_far_below_the_rounding_error_of_the_statistics_decide_the_rank():
     """With a strong penalty, which all statistics share, Z_i - Z_0 is 1e-17 of Z_0."""
     estimator = KernelRidge(kernel="rbf", gamma=2.0, alpha=2e6)

@@ -198,6 +198,7 @@ def test_status_and_levels(name):
     assert ("intercept" in held[0.9].reason) != known
 
 
+@pytest.mark.slow
 def test_features_need_no_norm_bound():
     """The sets of LASSO are within ellipsoids: fewer features than rows, signs."""
     region = build(Lasso(alpha=0.2), primal(40))
@@ -338,6 +339,7 @@ def own():
     return build(OwnEstimator(), (X[:, :1], y), m=10)
 
 
+@pytest.mark.slow
 def test_an_objective_of_ones_own_has_inner_bounds(own):
     found = own.interval(None, 0.5, inner=True)
     assert not own.exact_crossings

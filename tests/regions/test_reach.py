@@ -8,6 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
+from speed import slow_but
 
 
 class PairTurns(ua.noise.Noise):
@@ -204,7 +205,7 @@ def test_membership_flips_whatever_the_units_of_the_columns(model, unit):
 # --- ties, saturated designs, exact fits ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [20, 100])
+@pytest.mark.parametrize("m", slow_but([20, 100], 20))
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("noise", ["signs", "permutations", "both", "blocks"])
 def test_three_rows_with_all_their_ties(noise, d, m):
@@ -468,7 +469,9 @@ def judge_lines(region, rng, count=2):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("model", ["least squares", "ridge", "rbf", "linear"])
+@pytest.mark.parametrize(
+    "model", slow_but(["least squares", "ridge", "rbf", "linear"], "least squares", "rbf")
+)
 def test_crossings_agree_with_a_scan(noise, model):
     X, y, rng = data(9, 2, seed=11)
     region = ua.confidence_region(MODELS[model], X, y, noise=NOISES[noise](9), m=20, random_state=5)
@@ -493,9 +496,9 @@ def test_a_line_can_meet_the_region_in_several_intervals():
 
 
 @pytest.mark.parametrize("noise", ["signs", "permutations", "both", "blocks"])
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", slow_but([1, 2, 3], 2))
 def test_crossings_of_three_rows_with_all_their_ties(noise, d):
-    for seed in range(3):
+    for seed in range(2):
         X, y, rng = data(3, d, seed)
         for model in ("least squares", "least squares, no intercept", "ridge"):
             region = ua.confidence_region(

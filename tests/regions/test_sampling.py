@@ -61,6 +61,7 @@ def uniform_members(region, level, size, rng):
     return np.concatenate(found)[:size]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.2, 0.9])
 def test_samples_are_uniform(plane, level):
     rng = np.random.default_rng(0)

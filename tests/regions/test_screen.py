@@ -127,7 +127,7 @@ def test_a_scale_found_from_all_residuals_is_compared_with_care():
 @pytest.mark.parametrize("name", ["kernel ridge", "SVR", "kernel Huber"])
 def test_threads_change_nothing(name):
     region = build(name, "symmetric")
-    a = region.estimate + np.random.default_rng(0).normal(size=(50_000, region.objective.d))
+    a = region.estimate + np.random.default_rng(0).normal(size=(20_000, region.objective.d))
     with threadpool_limits(2):
         two = region.rank(a)
     with threadpool_limits(1):

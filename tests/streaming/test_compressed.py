@@ -10,6 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import oracles
 import unassuming as ua
+from speed import slow_but
 
 N = 1300  # more than a leaf, so that sums are all that is left
 NOISES = {
@@ -139,7 +140,7 @@ def test_a_column_of_zeros_changes_nothing_for_the_others(model):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("rows", slow_but([1, 2, 3], 1))
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
 def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model, offset):
     X, y = data(p=2)
@@ -215,7 +216,7 @@ def test_powers_of_days_cover_what_they_cover_in_memory():
     assert b.lower == pytest.approx(a.lower, abs=1e-3)
 
 
-@pytest.mark.parametrize("degree", [2, 3])
+@pytest.mark.parametrize("degree", slow_but([2, 3], 2))
 def test_powers_of_days_have_the_ranks_of_memory(degree):
     model = make_pipeline(PolynomialFeatures(degree, include_bias=False), LinearRegression())
     rng = np.random.default_rng(0)
