@@ -45,6 +45,7 @@ def rows(measured):
     return {row.method: row for row in measured.methods}
 
 
+@pytest.mark.slow
 def test_the_exact_region_has_its_level():
     measured = measure(repetitions=600, compare=False, m=10, level=0.8)
     low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], 600, 0.8)

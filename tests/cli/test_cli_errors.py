@@ -150,6 +150,7 @@ def test_a_process_of_its_own_writes_files_and_nothing_to_stderr(tables, tmp_pat
     assert "\x1b" not in ran.stdout
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_fails_in_one_line(tables, tmp_path):
     ran = process("region", tables / "sine.csv", "--target", "z", cwd=tmp_path)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)

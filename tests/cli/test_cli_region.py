@@ -93,6 +93,7 @@ def test_unbounded_is_infinite_in_the_files_and_explained_on_the_screen(run):
     assert "heuristic" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_norm_bound_covers_the_function_itself(run):
     words = ("--model", "krr", "--norm-bound", 30, "--level", 0.9)
     result = report(run, "sine.csv", "--target", "y", *words)

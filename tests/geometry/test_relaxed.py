@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from speed import slow_but
 from unassuming.geometry.piecewise._relaxed_supports import relaxed_supports
 from unassuming.geometry.quadratic import SetsAndBall
 
@@ -44,7 +45,7 @@ def test_for_convex_sets_it_is_the_exact_maximum(k):
             np.testing.assert_allclose(np.minimum(found, ball), exact, rtol=1e-8)
 
 
-@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("k", slow_but([1, 2, 4], 2))
 def test_no_point_of_both_exceeds_it(k):
     tight = []
     for seed in range(40):
@@ -103,7 +104,7 @@ def test_multipliers_tried_one_by_one_give_no_less():
         assert (found >= best - 5e-3 * (np.abs(best) + bound)).all()
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("unit", slow_but([1e-6, 1.0, 1e6], 1e6))
 def test_coordinates_outside_the_ball_are_eliminated(unit):
     """The same bounds as with a ball so large in those coordinates that it does not matter."""
     for seed in range(10):

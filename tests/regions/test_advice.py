@@ -177,6 +177,7 @@ def test_a_bound_below_the_norm_of_the_estimate_is_told(estimator):
     assert said not in region.band(DUAL[0], norm_bound=1.1 * norm).reason
 
 
+@pytest.mark.slow
 def test_permutations_are_explained_for_the_lasso_as_for_least_squares():
     estimator, data, options = CASES["Lasso, permutations"]
     found = ua.confidence_region(estimator, *data, m=M, random_state=0, **options).interval()

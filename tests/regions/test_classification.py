@@ -283,13 +283,13 @@ EXHAUSTIVE = [
     ("ridge classifier", 4, 2),
     ("linear LSSVC", 2, 3),
     ("rbf LSSVC", 4, 2),
-    ("rbf LSSVC", 3, 3),
     ("logistic", 4, 2),
     ("logistic, l1", 4, 2),
     *(
         pytest.param(*case, marks=SLOW)
         for case in [
             ("ridge classifier", 3, 3),
+            ("rbf LSSVC", 3, 3),
             ("LSSVC without bias", 3, 3),
             ("logistic", 3, 3),
             ("logistic, l1", 3, 3),

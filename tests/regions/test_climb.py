@@ -102,6 +102,7 @@ def test_long_samples_do_not_beat_it(name):
     assert (found.inner_upper - found.inner_lower).mean() > 1.1 * spread.mean()
 
 
+@pytest.mark.slow
 def test_a_relaxed_band_is_not_far_from_what_is_attained():
     """Within a ball: the outer band at most twice the inner one, where the ball alone is more."""
     X, y, _ = ua.datasets.sine(n=25, noise="laplace", random_state=1)
@@ -120,6 +121,7 @@ def test_a_functional_that_is_zero():
     assert found.lower == found.upper == 0
 
 
+@pytest.mark.slow
 def test_the_search_is_reproducible():
     X, y, _ = ua.datasets.linear(n=20, d=2, random_state=0)
     one, two = (build(Lasso(alpha=0.2), (X, y)).interval(None, 0.5, inner=True) for _ in range(2))

@@ -296,11 +296,12 @@ def test_coverage_is_exact_for_a_function_outside_the_range_of_the_model(name):
     assert_each_and_all_exact(counts)
 
 
+@SLOW
 @pytest.mark.parametrize(
     "estimator",
     [
         RidgeClassifier(alpha=0.5),
-        pytest.param(ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0), marks=SLOW),
+        ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0),
     ],
 )
 def test_coverage_is_exact_for_labels(estimator):

@@ -9,10 +9,10 @@ from sklearn.svm import SVR
 
 import oracles
 import unassuming as ua
+from speed import slow_but
 
 M = 20
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
-SIGNS_OR_NOT = pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
 digits = np.frompyfunc(lambda x: mpf(float(x)), 1, 1)
 
 
@@ -129,7 +129,7 @@ def least_of_svr(a, epsilon, C):
     return lambda u: u - epsilon if a > 0 else u + epsilon
 
 
-@SIGNS_OR_NOT
+@pytest.mark.parametrize("noise", slow_but(["symmetric", "exchangeable"], "symmetric"))
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(("n", "seed"), [(8, 1), pytest.param(15, 3, marks=pytest.mark.slow)])
 def test_dense_scans_of_membership_agree_with_crossings(name, noise, n, seed):
@@ -167,7 +167,7 @@ OTHERS = {
 EVERY_NOISE = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
 
 
-@pytest.mark.parametrize("noise", EVERY_NOISE)
+@pytest.mark.parametrize("noise", slow_but(EVERY_NOISE, "symmetric", "exchangeable"))
 @pytest.mark.parametrize("name", OTHERS)
 def test_scans_agree_for_any_weighting_and_noise(name, noise):
     estimator, data, options = OTHERS[name]

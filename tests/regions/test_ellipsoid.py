@@ -118,7 +118,7 @@ PROBLEMS = [
 
 @pytest.mark.parametrize(
     ("build", "d", "noise", "options"),
-    PROBLEMS,
+    [pytest.param(*p, marks=pytest.mark.slow) if p[1] % 2 else p for p in PROBLEMS],
     ids=[f"{b.__name__}-{d}-{noise}{'-weighted' * bool(o)}" for b, d, noise, o in PROBLEMS],
 )
 def test_radii_are_those_of_the_semidefinite_programme(build, d, noise, options):

@@ -32,7 +32,7 @@ PLANES = {
 INPUTS = {1: np.array([[-1.0], [0.2], [0.9]]), 2: np.array([[-1.0, 0.4], [0.2, 0.1], [0.9, 0.9]])}
 
 
-@pytest.mark.parametrize("name", slow_but(PLANES, "intercept and slope", "two slopes"))
+@pytest.mark.parametrize("name", slow_but(PLANES, "two slopes"))
 @pytest.mark.parametrize("level", slow_but([0.5, 0.9], 0.9))
 def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     model, d, options = PLANES[name]
@@ -107,6 +107,7 @@ def test_levels_are_nested():
         assert (bands[small].upper < bands[large].upper).all()
 
 
+@pytest.mark.slow
 def test_a_search_that_is_cut_short_is_still_honest():
     region = region_of(RidgeClassifier())
     boxes, g = region._linear.boxes, region.objective.design.rows(INPUTS[1])
@@ -126,6 +127,7 @@ def test_a_search_that_is_cut_short_is_still_honest():
     assert (widths[2] < 0.9 * widths[1]).all()
 
 
+@pytest.mark.slow
 def test_a_box_counts_every_set_that_holds_a_member_of_it():
     region = region_of(RidgeClassifier())
     boxes, rng = region._linear.boxes, np.random.default_rng(0)
@@ -138,6 +140,7 @@ def test_a_box_counts_every_set_that_holds_a_member_of_it():
     assert (possible < 90).any()  # it does discard
 
 
+@pytest.mark.slow
 def test_a_model_that_is_too_small_has_a_certainly_empty_region():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(200, 1))

@@ -74,7 +74,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(
-    "name", slow_but([name for name in CASES if name != "SVR, box"], "kernel LASSO", "SVR", "LASSO")
+    "name", slow_but([name for name in CASES if name != "SVR, box"], "kernel LASSO", "SVR")
 )
 def test_no_member_within_the_ball_is_outside(name):
     estimator, data, options = CASES[name]
@@ -215,6 +215,7 @@ def test_features_need_no_norm_bound():
         assert (small.upper[1:] <= 1.0 + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_more_features_than_rows_do():
     X = np.random.default_rng(0).normal(size=(8, 12))
     region = build(Lasso(alpha=0.2), (X, X[:, 0]))
@@ -222,6 +223,7 @@ def test_more_features_than_rows_do():
     assert np.isfinite(region.interval(None, 0.9, norm_bound=3.0).upper[1:]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [Lasso(alpha=0.2), Ridge(1.0)], ids=["LASSO", "ridge"])
 def test_permutations_never_bound_an_intercept(estimator):
     region = build(estimator, primal(), noise="exchangeable", weighting="identity")
@@ -276,7 +278,7 @@ def test_a_ball_that_no_member_reaches_leaves_nothing():
 
 
 @pytest.mark.parametrize(
-    "name", slow_but([name for name in CASES if name != "kernel Huber"], "kernel LASSO", "LASSO")
+    "name", slow_but([name for name in CASES if name != "kernel Huber"], "kernel LASSO")
 )
 def test_inner_bounds_are_attained_inside_the_outer_ones(name):
     estimator, data, options = CASES[name]

@@ -203,6 +203,7 @@ def test_a_ball_without_the_estimate_is_refused(plane):
         plane.sample(5, norm_bound=bound)
 
 
+@pytest.mark.slow
 def test_approximate_regions_are_sampled_too():
     region = build(HuberRegressor(alpha=0.0), primal(15, 1), m=10)
     assert not region.exact_crossings
@@ -225,6 +226,7 @@ def test_progress_is_shown_while_sampling_on_a_terminal(plane, monkeypatch, caps
 # --- faces ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_share_of_the_samples_is_sparse():
     """At most one excursion for every four points of the chains: a fifth of the samples."""
     region = build(Lasso(alpha=0.8), primal(30, 5), weighting="hessian")
