@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = "unassuming-demo.png"
 HEAD = "region candidate rank p-value in 50% in 90% in 95%"
@@ -108,7 +109,6 @@ def test_it_leaves_one_picture_and_says_where(demo):
     assert ran.stdout.endswith(f"Picture saved as {PICTURE} in the current directory.\n")
 
 
-@pytest.mark.slow
 def test_a_second_run_prints_and_draws_the_same(demo):
     ran, directory = demo
     picture = (directory / PICTURE).read_bytes()

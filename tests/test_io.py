@@ -141,6 +141,7 @@ def run(source, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_ranks_are_the_same_in_another_process(tmp_path):
     paths, expected = [], []
     for j, (model, options) in enumerate(CASES.values()):
@@ -818,6 +819,7 @@ ua.save(region, sys.argv[1])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a kill that cannot be caught")
 def test_a_process_killed_while_it_writes_leaves_the_old_file_whole(tmp_path):
     path, region = tmp_path / "region", build(Ridge(0.5))

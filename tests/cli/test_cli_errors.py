@@ -141,6 +141,7 @@ def process(*words, path=(), cwd):
     )
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_writes_files_and_nothing_to_stderr(tables, tmp_path):
     ran = process("region", tables / "sine.csv", "--target", "y", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -149,11 +150,13 @@ def test_a_process_of_its_own_writes_files_and_nothing_to_stderr(tables, tmp_pat
     assert "\x1b" not in ran.stdout
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_fails_in_one_line(tables, tmp_path):
     ran = process("region", tables / "sine.csv", "--target", "z", cwd=tmp_path)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["typer", "rich", "pandas"])
 def test_what_is_not_installed_is_named_with_the_remedy(tmp_path, missing):
     package = tmp_path / "modules" / missing
@@ -169,6 +172,7 @@ def test_what_is_not_installed_is_named_with_the_remedy(tmp_path, missing):
     )
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_numbers_are_written_all_the_same(tables, tmp_path):
     package = tmp_path / "modules" / "matplotlib"
     package.mkdir(parents=True)

@@ -1,5 +1,6 @@
 """The commands of the documentation run, and print what it shows."""
 
+import contextlib
 import re
 import shlex
 from pathlib import Path
@@ -24,25 +25,30 @@ def commands(text):
     return [shlex.split(line)[1:] for line in lines if line.startswith("unassuming ")]
 
 
-@pytest.fixture
-def printed(page, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def where(tmp_path_factory):
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def printed(page, where):
     """What each command of the page prints where the table of the page is."""
-    monkeypatch.chdir(tmp_path)
     source = re.search(r"^table = .*?^table\.to_csv.*?$", page, re.MULTILINE | re.DOTALL)[0]
     X, y, f = ua.datasets.sine(n=80, noise="laplace", random_state=0)
-    exec("import pandas as pd\n" + source, {"X": X, "y": y, "f": f})
     found = {}
-    for words in commands(page):
-        result = CliRunner().invoke(app, words)
-        assert result.exit_code == 0, result.stderr
-        found[words[0], *words[-2:]] = result.stdout
+    with contextlib.chdir(where):
+        exec("import pandas as pd\n" + source, {"X": X, "y": y, "f": f})
+        for words in commands(page):
+            result = CliRunner().invoke(app, words)
+            assert result.exit_code == 0, result.stderr
+            found[words[0], *words[-2:]] = result.stdout
     return found
 
 
-def test_they_run_and_leave_the_files_that_the_page_names(printed, tmp_path):
+def test_they_run_and_leave_the_files_that_the_page_names(printed, where):
     assert len(printed) == 3
     for directory in ("unassuming-region", "kernel"):
-        written = {path.name for path in (tmp_path / directory).iterdir()}
+        written = {path.name for path in (where / directory).iterdir()}
         assert written == {"band.csv", "region.json", "band.png"}
 
 

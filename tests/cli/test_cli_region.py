@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
+from speed import slow_but
 
 MODELS = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber")
 OUT = Path("unassuming-region")
@@ -92,6 +93,7 @@ def test_unbounded_is_infinite_in_the_files_and_explained_on_the_screen(run):
     assert "heuristic" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_norm_bound_covers_the_function_itself(run):
     words = ("--model", "krr", "--norm-bound", 30, "--level", 0.9)
     result = report(run, "sine.csv", "--target", "y", *words)
@@ -107,6 +109,7 @@ def test_pictures_of_an_earlier_run_do_not_stay(run):
     assert {path.name for path in OUT.iterdir()} == {"band.csv", "region.json", "notes.txt"}
 
 
+@pytest.mark.slow
 def test_an_empty_region_is_called_so_and_covers_nothing(run):
     words = ("--model", "krr", "--norm-bound", 0.001)
     result = report(run, "sine.csv", "--target", "y", *words)
@@ -143,7 +146,7 @@ def test_the_screen_shows_the_intervals_of_the_coefficients(run):
     assert high == pytest.approx(interval["upper"]["age"], rel=1e-3)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", slow_but(MODELS, "spline", "krr", "ridge", "ols"))
 def test_every_model_of_a_number_gives_files(run, model):
     result = report(run, "sine.csv", "--target", "y", "--model", model, "--m", 20)
     written = {path.name for path in OUT.iterdir()}
@@ -152,6 +155,7 @@ def test_every_model_of_a_number_gives_files(run, model):
         assert str(OUT / name) in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["ls-svc", "logistic"])
 def test_every_model_of_labels_gives_files(run, model):
     report(run, "labels.csv", "--target", "label", "--model", model, "--m", 20)
@@ -160,6 +164,7 @@ def test_every_model_of_labels_gives_files(run, model):
     assert sorted(found["classes"]) == ["+1", "-1"]
 
 
+@pytest.mark.slow
 def test_trivial_bounds_are_called_so_in_the_table(run):
     words = ("--features", "a,b", "--model", "logistic", "--m", 20)
     result = report(run, "labels.csv", "--target", "label", *words)
@@ -194,6 +199,7 @@ def test_inputs_called_like_results_keep_a_name_of_their_own(run, write):
     assert list(pd.read_csv(OUT / "band.csv"))[:2] == ["input level", "level"]
 
 
+@pytest.mark.slow
 def test_the_same_command_twice_gives_the_same_bytes(run):
     def files(out, seed):
         words = ("--model", "ols", "--features", "x", "--seed", seed, "--out", out)

@@ -17,9 +17,12 @@ from rich.console import Console
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
+from typer.testing import CliRunner
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.cli import _pass, _sources, _streamed, _terminal
+from unassuming.cli._app import app
 from unassuming.cli._problem import Problem
 from unassuming.cli._sample import RowSample
 from unassuming.streaming import read_note
@@ -27,6 +30,7 @@ from unassuming.streaming import read_note
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path("unassuming-region")
 NUMBERS = ("band.csv", "region.json")
+LONG = 300_000
 
 
 def made(n, seed=0):
@@ -38,10 +42,13 @@ def made(n, seed=0):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A Parquet file of three dozen chunks and more."""
-    path = tmp_path_factory.mktemp("large") / "large.parquet"
-    made(600_000).to_parquet(path, row_group_size=70_000)
-    return path
+    """A Parquet file of eighteen chunks and more, and what the command makes of it."""
+    where = tmp_path_factory.mktemp("large")
+    made(LONG).to_parquet(where / "large.parquet", row_group_size=70_000)
+    words = ("region", where / "large.parquet", "--target", "y", "--out", where / "whole")
+    result = CliRunner().invoke(app, list(map(str, words)))
+    assert result.exit_code == 0, result.stderr
+    return where / "large.parquet", numbers(where / "whole")
 
 
 @pytest.fixture
@@ -79,7 +86,7 @@ def intervals(out):
 # The same region as in memory
 
 
-@pytest.mark.parametrize("model", ["ols", "ridge", "spline"])
+@pytest.mark.parametrize("model", slow_but(["ols", "ridge", "spline"], "spline"))
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_streamed_table_has_the_bounds_of_the_table_in_memory(run, tmp_path, chunks, model, kind):
     path, at = tmp_path / f"table.{kind}", tmp_path / "at.csv"
@@ -244,6 +251,7 @@ def test_text_in_a_parquet_column_is_named(run, chunks):
 # Damaged files
 
 
+@pytest.mark.slow
 def test_a_truncated_parquet_file_is_refused_and_the_checkpoint_stays(run, chunks, monkeypatch):
     made(1_000).to_parquet("table.parquet", row_group_size=200)
     whole = Path("table.parquet").read_bytes()
@@ -307,8 +315,8 @@ def interrupt_after(patch, count):
     patch.setattr(_pass.Pass, "take", counted)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize("model", ["ridge", "spline"])
+@pytest.mark.parametrize("kind", slow_but(["csv", "parquet"], "parquet"))
+@pytest.mark.parametrize("model", slow_but(["ridge", "spline"], "spline"))
 def test_interrupted_often_it_gives_the_same_files(run, chunks, monkeypatch, kind, model):
     table, path = made(2_222), f"table.{kind}"
     table.loc[[7, 150, 1700], "b"] = np.nan
@@ -368,15 +376,14 @@ def rows_kept(path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
 @pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGINT])
-def test_after_a_real_signal_the_same_command_gives_the_same_files(
-    run, large, tmp_path, signal_sent
-):
-    process = start(large, "parts", cwd=tmp_path)
-    while rows_kept(tmp_path / "c") < 100_000 and process.poll() is None:
+def test_after_a_real_signal_the_same_command_gives_the_same_files(large, tmp_path, signal_sent):
+    path, whole = large
+    process = start(path, "parts", cwd=tmp_path)
+    while rows_kept(tmp_path / "c") < 30_000 and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(signal_sent)
     stdout, stderr = process.communicate(timeout=60)
-    assert 100_000 <= rows_kept(tmp_path / "c") < 600_000
+    assert 30_000 <= rows_kept(tmp_path / "c") < LONG
     assert stdout == ""
     if signal_sent == signal.SIGINT:
         assert process.returncode == 130
@@ -384,12 +391,11 @@ def test_after_a_real_signal_the_same_command_gives_the_same_files(
         assert "are kept in c: run the same command again" in stderr
     else:
         assert process.returncode == -signal.SIGKILL
-    process = start(large, "parts", cwd=tmp_path)
+    process = start(path, "parts", cwd=tmp_path)
     assert process.communicate(timeout=120)[1] == ""
     assert process.returncode == 0
-    reported(run, large, model="spline", out="whole")
-    assert numbers("parts") == numbers("whole")
-    assert json.loads(numbers("parts")["region.json"])["rows"] == 600_000
+    assert numbers(tmp_path / "parts") == whole
+    assert json.loads(whole["region.json"])["rows"] == LONG
 
 
 def test_a_finished_checkpoint_answers_other_questions_without_the_data(run, monkeypatch):
@@ -416,14 +422,14 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("words", OTHERS)
-def test_a_checkpoint_of_something_else_is_refused_and_left(run, words):
+def test_a_checkpoint_of_something_else_is_refused_and_left(run):
     made(300).to_csv("table.csv", index=False)
     made(300, seed=1).to_csv("other.csv", index=False)
     reported(run, "table.csv", "--checkpoint", "c", model="ridge")
     before = Path("c").read_bytes()
-    refused(run("region", *words.split(), "--checkpoint", "c"), OTHERS[words])
-    assert Path("c").read_bytes() == before
+    for words, message in OTHERS.items():
+        refused(run("region", *words.split(), "--checkpoint", "c"), message)
+        assert Path("c").read_bytes() == before
 
 
 def test_a_file_that_has_grown_or_changed_is_another_file(run):
@@ -474,13 +480,13 @@ print([line.split()[1] for line in open("/proc/self/status") if line.startswith(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is asked there")
-def test_a_table_ten_times_as_long_takes_the_same_memory(large, tmp_path):
-    small = tmp_path / "small.parquet"
-    made(60_000).to_parquet(small, row_group_size=70_000)
-    peaks = []
-    for path in (small, large):
+def test_a_table_ten_times_as_long_takes_the_same_memory(tmp_path):
+    path, peaks = tmp_path / "table.parquet", []
+    for rows in (60_000, 600_000):
+        made(rows).to_parquet(path, row_group_size=70_000)
+        words = ("region", str(path), "--target", "y", "--stream", "--m", "20")
         ran = subprocess.run(
-            [sys.executable, "-c", PEAK, "region", str(path), "--target", "y", "--stream"],
+            [sys.executable, "-c", PEAK, *words],
             env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
             cwd=tmp_path,
             capture_output=True,

@@ -74,6 +74,7 @@ def test_the_band_is_that_of_the_region_cut_to_the_unit_interval(fitted):
     assert "honest outer bound" in fitted.band_status_
 
 
+@pytest.mark.slow
 def test_a_label_is_dropped_only_by_an_outer_bound(fitted):
     inputs = np.linspace(-1, 1, 41)[:, None]
     band, kept = fitted.predict_band(inputs), fitted.predict_set(inputs)
@@ -94,6 +95,7 @@ def test_the_inner_set_is_a_subset_and_close(fitted):
     assert 0 <= outer.sum() - inner.sum() <= 6
 
 
+@pytest.mark.slow
 def test_several_levels_give_a_mapping_of_growing_sets(fitted):
     sets = fitted.predict_set(NEW, level=[0.5, 0.95])
     assert (sets[0.5] <= sets[0.95]).all()
@@ -176,7 +178,7 @@ def breast_cancer(columns, seed, n):
     features, benign = load_breast_cancer(return_X_y=True)
     features = StandardScaler().fit_transform(features[:, columns])
     order = np.random.default_rng(seed).permutation(len(benign))
-    held_out, rows = order[:40], order[100 : 100 + n]
+    held_out, rows = order[:20], order[100 : 100 + n]
     return features[rows], benign[rows], features[held_out], benign[held_out]
 
 

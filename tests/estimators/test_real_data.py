@@ -150,6 +150,7 @@ def test_each_output_of_linnerud_has_its_own_region():
 RUNS = 2000
 
 
+@pytest.mark.slow
 def test_least_squares_is_exact_with_heteroscedastic_heavy_tails(capsys):
     """n = 25, t(2) noise whose scale grows with the inputs: joint coverage at 0.9."""
     n, beta = 25, np.array([1.0, 2.0, -1.0])

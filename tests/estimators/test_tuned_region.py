@@ -415,6 +415,7 @@ def covered(build, runs):
     return count
 
 
+@pytest.mark.slow
 def test_tuning_on_other_rows_keeps_the_coverage_and_on_the_same_rows_loses_it(one_column):
     def honest(X, y, seed):
         search = CorrelationSearchCV(OneColumn())

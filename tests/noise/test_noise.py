@@ -572,6 +572,7 @@ def test_a_subclass_without_a_group_is_sampled_only():
         )
 
 
+@pytest.mark.slow
 def test_a_subclass_of_ones_own_covers_as_often_as_it_says():
     # Blocks of different mean and scale: exchangeable within, not across, and not symmetric.
     rng = np.random.default_rng(3)

@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
@@ -18,11 +19,18 @@ def run(*words):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """All six figures, from one run."""
-    out = tmp_path_factory.mktemp("paper")
-    result = run(*SMALL, "--out", out, "--seed", 3)
+    """All six figures, from one run: what is printed, the folder, the texts under the pictures."""
+    out, texts, draw = tmp_path_factory.mktemp("paper"), [], Figure.supxlabel
+
+    def noted(figure, text, **style):
+        texts.append(words(text))
+        return draw(figure, text, **style)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "supxlabel", noted)
+        result = run(*SMALL, "--out", out, "--seed", 3)
     assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout, out
+    return result.stdout, out, texts
 
 
 def table(out, number):
@@ -34,6 +42,7 @@ def words(text):
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_there_is_a_picture_and_a_table_for_each_figure(made):
     expected = {f"figure-{k}.{ending}" for k in range(1, 7) for ending in ("png", "csv")}
     assert {path.name for path in made[1].iterdir()} == expected
@@ -41,6 +50,7 @@ def test_there_is_a_picture_and_a_table_for_each_figure(made):
         assert str(made[1] / name) in made[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", FIGURES)
 def test_the_table_has_three_levels_for_each_region(made, number):
     figure, rows = FIGURES[number], table(made[1], number)
@@ -61,6 +71,7 @@ def test_the_table_has_three_levels_for_each_region(made, number):
             assert 0 < counts[0] <= counts[1] <= counts[2] <= int(own[0]["members"]) == 300
 
 
+@pytest.mark.slow
 def test_levels_at_which_regions_are_bounded_are_in_the_table(made):
     kernel_ridge = [row for row in table(made[1], 2) if row["panel"] == "2a"]
     assert [row["bounded"] for row in kernel_ridge] == ["yes", "no", "no"]
@@ -73,6 +84,7 @@ def test_levels_at_which_regions_are_bounded_are_in_the_table(made):
     assert [row["bounded"] for row in table(made[1], 1)] == ["yes"] * 3 + [""] * 3
 
 
+@pytest.mark.slow
 def test_the_gaussian_process_has_its_own_rows(made):
     rows = [row for row in table(made[1], 3) if row["panel"] == "3b"]
     assert len(rows) == 6
@@ -83,6 +95,7 @@ def test_the_gaussian_process_has_its_own_rows(made):
         assert other["low"] == other["high"] == ""
 
 
+@pytest.mark.slow
 def test_the_errata_are_stated_where_they_show(made):
     printed, out = words(made[0]), made[1]
     for number in FIGURES:
@@ -100,20 +113,16 @@ def test_the_errata_are_stated_where_they_show(made):
         assert printed.count(f"Erratum {k}:") == 1
 
 
-def test_the_errata_are_in_the_small_print_of_the_pictures(monkeypatch, tmp_path):
-    from matplotlib.figure import Figure
-
-    seen = []
-    monkeypatch.setattr(Figure, "supxlabel", lambda self, text, **style: seen.append(words(text)))
-    assert run(*SMALL, "--figure", 1, "--out", tmp_path).exit_code == 0
-    assert run(*SMALL, "--figure", 4, "--out", tmp_path).exit_code == 0
-    first, fourth = seen
-    assert "Erratum 1" in first
-    assert "Erratum 2" in first
-    assert "Erratum 1" in fourth
-    assert "Erratum 3" in fourth
+@pytest.mark.slow
+def test_the_errata_are_in_the_small_print_of_the_pictures(made):
+    texts = made[2]
+    assert len(texts) == 6
+    assert all("Erratum 1" in text for text in texts)
+    assert ["Erratum 2" in text for text in texts] == [True] + [False] * 5
+    assert ["Erratum 3" in text for text in texts] == [False] * 3 + [True] + [False] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 3])
 def test_the_same_seed_gives_the_same_files_and_another_seed_another_table(made, tmp_path, number):
     options = ("--figure", number, *SMALL, "--out", tmp_path)
@@ -129,6 +138,7 @@ def test_the_same_seed_gives_the_same_files_and_another_seed_another_table(made,
     assert table(tmp_path, number) != table(made[1], number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", FIGURES)
 def test_pictures_have_colours_and_nothing_at_their_edges(made, number):
     picture = imread(made[1] / f"figure-{number}.png")[..., :3]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
+from speed import slow_but
 from unassuming.paper import FIGURES
 from unassuming.paper._coverage import Count, process_coverage, repeated, truth_ranks
 from unassuming.paper._reproduce import silently
@@ -22,7 +23,7 @@ def in_binomial_band(covered, runs, level):
     return low <= covered <= high
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", slow_but(EXACT, *list(EXACT)[::5]))
 def test_exact_regions_hold_the_truth_as_often_as_they_say(name):
     ranks = truth_ranks(EXACT[name], RUNS, 1, silently)
     for rank in (10, 50, 90):
@@ -46,6 +47,7 @@ def test_the_published_classifier_never_holds_its_truth():
     assert not in_binomial_band((ranks <= 90).sum(), RUNS, 0.9)
 
 
+@pytest.mark.slow
 def test_the_band_of_the_process_does_not_cover_everywhere():
     setting = FIGURES[3].settings[0]
     found = process_coverage(setting, (0.9,), 60, 1, silently)

@@ -270,6 +270,7 @@ def test_the_histogram_shows_the_counts_and_the_uniform_law():
     assert "300 samples" in ax.get_ylabel()
 
 
+@pytest.mark.slow
 def test_matplotlib_is_loaded_when_something_is_drawn_and_missed_in_one_sentence(tmp_path):
     missing = tmp_path / "matplotlib"
     missing.mkdir()

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.regions._results import Status
 
 M = 20
@@ -131,7 +132,7 @@ def carry_out(way, region, case, call, options):
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0]} {' '.join(call[1])}")
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", slow_but(CASES, "SVR", "KernelLasso", "Ridge, identity, uneven"))
 def test_what_is_said_to_help_helps(name, call):
     case, (call, options) = CASES[name], call
     region = ua.confidence_region(case[0], *case[1], m=M, random_state=0, **case[2])
@@ -176,6 +177,7 @@ def test_a_bound_below_the_norm_of_the_estimate_is_told(estimator):
     assert said not in region.band(DUAL[0], norm_bound=1.1 * norm).reason
 
 
+@pytest.mark.slow
 def test_permutations_are_explained_for_the_lasso_as_for_least_squares():
     estimator, data, options = CASES["Lasso, permutations"]
     found = ua.confidence_region(estimator, *data, m=M, random_state=0, **options).interval()

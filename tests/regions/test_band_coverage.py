@@ -10,7 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import unassuming as ua
 
-RUNS = 2000
+RUNS = 800
 
 
 def covers(band, values):

@@ -84,6 +84,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_long_samples_do_not_beat_it(name):
     estimator, options, share = CASES[name]
@@ -95,13 +96,14 @@ def test_long_samples_do_not_beat_it(name):
     bound = None if share is None else share * region.suggest_norm_bound() / 2
     Z = X[::4]
     found = region.band(Z, 0.9, norm_bound=bound, inner=True, target="representation")
-    a = region.sample(600, 0.9, random_state=0, norm_bound=bound, thinning=6)
+    a = region.sample(400, 0.9, random_state=0, norm_bound=bound, thinning=6)
     values = a @ region.objective.design.rows(Z).T
     spread = values.max(axis=0) - values.min(axis=0)
     assert (found.inner_upper - found.inner_lower > 0.97 * spread).all()
     assert (found.inner_upper - found.inner_lower).mean() > 1.1 * spread.mean()
 
 
+@pytest.mark.slow
 def test_a_relaxed_band_is_not_far_from_what_is_attained():
     """Within a ball: the outer band at most twice the inner one, where the ball alone is more."""
     X, y, _ = ua.datasets.sine(n=25, noise="laplace", random_state=1)
@@ -120,6 +122,7 @@ def test_a_functional_that_is_zero():
     assert found.lower == found.upper == 0
 
 
+@pytest.mark.slow
 def test_the_search_is_reproducible():
     X, y, _ = ua.datasets.linear(n=20, d=2, random_state=0)
     one, two = (build(Lasso(alpha=0.2), (X, y)).interval(None, 0.5, inner=True) for _ in range(2))

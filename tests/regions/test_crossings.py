@@ -9,10 +9,10 @@ from sklearn.svm import SVR
 
 import oracles
 import unassuming as ua
+from speed import slow_but
 
 M = 20
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
-SIGNS_OR_NOT = pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
 digits = np.frompyfunc(lambda x: mpf(float(x)), 1, 1)
 
 
@@ -78,7 +78,7 @@ def check_scans(region, origins, directions, rng):
     t, claim, row = map(np.concatenate, (ts, claims, rows))
     member = region.rank(origins[row] + t[:, None] * directions[row]) <= M - q[row]
     wrong = np.flatnonzero(member != claim)
-    assert len(wrong) <= 0.001 * len(t)  # points where the library's own comparison ties
+    assert len(wrong) <= max(5, 0.001 * len(t))  # points where the library's own comparison ties
     for k in wrong:
         rank = exact_rank(region, origins[row[k]], directions[row[k]], t[k])
         assert (rank <= M - q[row[k]]) == claim[k]
@@ -129,9 +129,9 @@ def least_of_svr(a, epsilon, C):
     return lambda u: u - epsilon if a > 0 else u + epsilon
 
 
-@SIGNS_OR_NOT
+@pytest.mark.parametrize("noise", slow_but(["symmetric", "exchangeable"], "symmetric"))
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize(("n", "seed"), [(8, 1), (12, 2), (15, 3)])
+@pytest.mark.parametrize(("n", "seed"), [(8, 1), pytest.param(15, 3, marks=pytest.mark.slow)])
 def test_dense_scans_of_membership_agree_with_crossings(name, noise, n, seed):
     estimator, data, options = MODELS[name]
     region = ua.confidence_region(
@@ -140,9 +140,9 @@ def test_dense_scans_of_membership_agree_with_crossings(name, noise, n, seed):
     assert region.exact_crossings
     assert name == "kernel Huber" or not face(region).all()
     rng = np.random.default_rng(seed)
-    share = check_scans(region, *lines(region, 167, rng, along_face=False), rng)
+    share = check_scans(region, *lines(region, 100, rng, along_face=False), rng)
     assert 0.1 < share < 0.95
-    share = check_scans(region, *lines(region, 67, rng, along_face=True), rng)
+    share = check_scans(region, *lines(region, 40, rng, along_face=True), rng)
     assert 0.1 < share < 0.95
 
 
@@ -167,7 +167,7 @@ OTHERS = {
 EVERY_NOISE = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
 
 
-@pytest.mark.parametrize("noise", EVERY_NOISE)
+@pytest.mark.parametrize("noise", slow_but(EVERY_NOISE, "symmetric", "exchangeable"))
 @pytest.mark.parametrize("name", OTHERS)
 def test_scans_agree_for_any_weighting_and_noise(name, noise):
     estimator, data, options = OTHERS[name]
@@ -177,7 +177,7 @@ def test_scans_agree_for_any_weighting_and_noise(name, noise):
     assert region.exact_crossings
     rng = np.random.default_rng(5)
     for along_face in (False, True):
-        scan_loosely(region, *lines(region, 20, rng, along_face=along_face), rng)
+        scan_loosely(region, *lines(region, 12, rng, along_face=along_face), rng)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -188,7 +188,7 @@ def test_scans_agree_under_rotations(name):
     )
     rng = np.random.default_rng(6)
     for along_face in (False, True):
-        scan_loosely(region, *lines(region, 20, rng, along_face=along_face), rng)
+        scan_loosely(region, *lines(region, 12, rng, along_face=along_face), rng)
 
 
 def scan_loosely(region, origins, directions, rng):

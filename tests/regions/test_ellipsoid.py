@@ -118,7 +118,7 @@ PROBLEMS = [
 
 @pytest.mark.parametrize(
     ("build", "d", "noise", "options"),
-    PROBLEMS,
+    [pytest.param(*p, marks=pytest.mark.slow) if p[1] % 2 else p for p in PROBLEMS],
     ids=[f"{b.__name__}-{d}-{noise}{'-weighted' * bool(o)}" for b, d, noise, o in PROBLEMS],
 )
 def test_radii_are_those_of_the_semidefinite_programme(build, d, noise, options):
@@ -407,6 +407,7 @@ def test_empty_regions_have_an_empty_ellipsoid():
 # --- the setting of the paper, and coverage -------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ls_svc_ellipsoids_contain_the_traced_boundary():
     X, y = ua.datasets.two_classes(n=100, random_state=0)
     with pytest.warns(UserWarning, match="guarantee"):

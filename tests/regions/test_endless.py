@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.regions._results import Status
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._hill_climbing import climb
@@ -23,7 +24,7 @@ def build(estimator, data, **options):
     return ua.confidence_region(estimator, *data, **{"m": 20, "random_state": 0, **options})
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["scaled", "raw"])
+@pytest.fixture(scope="module", params=slow_but([True, False], True), ids=["scaled", "raw"])
 def region(request):
     return build(Lasso(0.1), diabetes(scaled=request.param))
 
@@ -54,7 +55,7 @@ def test_an_infinite_inner_bound_has_a_line_behind_it_and_a_member(region):
     assert "not attained by a single member" in found.reason
 
 
-@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("scaled", slow_but([True, False], True))
 def test_scaling_and_the_hessian_weighting_help_as_is_said(scaled):
     data = diabetes(scaled=scaled)
     reason = build(Lasso(0.1), data).interval().reason

@@ -17,6 +17,7 @@ from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge,
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.noise import BlockSymmetric, ExchangeableWithin, Perturbations, as_noise
 
 E = np.array([0.31, -1.7, 0.052, 2.9, 0.83, -0.46])  # skewed, all sizes different
@@ -123,7 +124,7 @@ def test_all_signs_of_six_rows_cover_exactly(name):
     assert m == (32 if "least squares" in name else 64)  # modulo ±I without a penalty
 
 
-@pytest.mark.parametrize("name", LINEAR | KERNEL)
+@pytest.mark.parametrize("name", slow_but(LINEAR | KERNEL, "ridge", "SVR"))
 def test_all_permutations_of_five_rows_cover_exactly(name):
     assert assert_exact_by_count(make(name, 5, noise="exchangeable")) == 120
 
@@ -139,6 +140,7 @@ def test_all_signed_permutations_of_three_rows_cover_exactly(name):
     assert m == (24 if "least squares" in name else 48)
 
 
+@pytest.mark.slow
 def test_all_signed_permutations_of_four_rows_cover_exactly():
     assert assert_exact_by_count(make("ridge", 4, noise="symmetric-exchangeable")) == 384
 
@@ -157,7 +159,7 @@ def test_the_fast_way_for_many_candidates_covers_exactly_too(name):
     assert_exact_by_count(case, others, pick=37)
 
 
-@pytest.mark.parametrize("name", LINEAR | KERNEL | SIGNS_ONLY)
+@pytest.mark.parametrize("name", slow_but(LINEAR | KERNEL | SIGNS_ONLY, "ridge", "SVR"))
 def test_favour_covers_exactly_where_nothing_ties(name):
     assert_exact_by_count(make(name, 6), ties="conservative")
 
@@ -281,6 +283,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ORDERS)
 def test_six_permutations_with_all_720_tie_orders(name):
     case, counts = ORDERS[name], np.zeros(7, dtype=int)
@@ -292,6 +295,7 @@ def test_six_permutations_with_all_720_tie_orders(name):
     assert counts[1:].tolist() == [720] * 6
 
 
+@pytest.mark.slow
 def test_the_tie_order_of_a_region_is_drawn_uniformly():
     case, ranks = ORDERS["intercept"], []
     for seed in range(1_200):
@@ -350,7 +354,9 @@ def element(group, chosen, n):
 
 
 @pytest.mark.parametrize("estimator", [RidgeClassifier(alpha=0.5), ua.LSSVC(C=0.7)], ids=str)
-@pytest.mark.parametrize(("m", "x"), [(2, [1.0, -1.0, 0.0]), (3, [1.0, 0.0])])
+@pytest.mark.parametrize(
+    ("m", "x"), [(2, [1.0, -1.0, 0.0]), pytest.param(3, [1.0, 0.0], marks=pytest.mark.slow)]
+)
 def test_labels_cover_exactly(estimator, m, x):
     # E[y|x] = x / 2. The two rows at x = ±2 have certain labels, so both classes always occur;
     # the others have probabilities in quarters, which four uniform numbers represent exactly.

@@ -39,6 +39,7 @@ def test_certainty_of_the_observed_labels_is_no_reason_to_leave():
     assert region.rank(certain) == 1 + ties.sum()  # every statistic is that of the same labels
 
 
+@pytest.mark.slow
 def test_the_region_of_logistic_regression_has_an_end_on_lines_and_can_be_sampled():
     region = logistic(n=60)
     for direction in np.eye(2):
@@ -48,6 +49,7 @@ def test_the_region_of_logistic_regression_has_an_end_on_lines_and_can_be_sample
     assert abs(members).max() < 10
 
 
+@pytest.mark.slow
 def test_inner_bounds_of_logistic_regression_say_something():
     region = logistic(n=60)
     band = region.band([[0.9]], inner=True)

@@ -9,6 +9,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.regions._results import Status
 
 LAWS = {
@@ -31,7 +32,7 @@ def assert_attained(region, found, g):
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("d", [2, 3, 4, 6])
+@pytest.mark.parametrize("d", slow_but([2, 3, 4, 6], 3))
 def test_the_inner_width_is_nine_tenths_of_the_outer_for_least_squares(d, law):
     for seed in range(2):
         rng = np.random.default_rng([d, seed])
@@ -126,6 +127,7 @@ def kernel_region(n=20, noise="symmetric", alpha=2.0):
     return X, ua.confidence_region(estimator, X, y, noise=noise, random_state=0)
 
 
+@pytest.mark.slow
 def test_the_inner_band_of_a_kernel_fills_the_outer_one_where_it_is_finite():
     X, region = kernel_region()
     band = region.band(X, 0.3, inner=True)
@@ -135,6 +137,7 @@ def test_the_inner_band_of_a_kernel_fills_the_outer_one_where_it_is_finite():
     assert np.median(share) > 0.9
 
 
+@pytest.mark.slow
 def test_the_inner_band_of_a_nearly_singular_kernel_does_not_collapse():
     X, region = kernel_region(n=100)
     band = region.band(X[::10], 0.3, inner=True)
@@ -143,7 +146,7 @@ def test_the_inner_band_of_a_nearly_singular_kernel_does_not_collapse():
     assert share.min() > 0.3
 
 
-@pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])
+@pytest.mark.parametrize("noise", slow_but(["symmetric", "symmetric-exchangeable"], "symmetric"))
 def test_inner_bounds_stay_finite_and_attained_where_the_outer_are_not(noise):
     X, region = kernel_region(noise=noise)
     band = region.band(X[:4], 0.9, inner=True)
@@ -153,6 +156,7 @@ def test_inner_bounds_stay_finite_and_attained_where_the_outer_are_not(noise):
     assert (band.inner_upper > band.estimate).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["representation", "function"])
 def test_witnesses_meet_the_norm_bound(target):
     X, region = kernel_region()

@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.geometry.labels import Admissible
 from unassuming.geometry.labels._branch_and_bound import GAP
 
@@ -31,8 +32,8 @@ PLANES = {
 INPUTS = {1: np.array([[-1.0], [0.2], [0.9]]), 2: np.array([[-1.0, 0.4], [0.2, 0.1], [0.9, 0.9]])}
 
 
-@pytest.mark.parametrize("name", PLANES)
-@pytest.mark.parametrize("level", [0.5, 0.9])
+@pytest.mark.parametrize("name", slow_but(PLANES, "two slopes"))
+@pytest.mark.parametrize("level", slow_but([0.5, 0.9], 0.9))
 def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     model, d, options = PLANES[name]
     region = region_of(model, d=d, **options)
@@ -40,7 +41,7 @@ def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     assert band.status is type(band.status).CERTIFIED
     assert "attain every bound" in band.reason
     interval = region.interval(level=level)
-    axes = [np.linspace(*ends, 200) for ends in zip(interval.lower, interval.upper, strict=True)]
+    axes = [np.linspace(*ends, 100) for ends in zip(interval.lower, interval.upper, strict=True)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
     members = grid[region.contains(grid, level)]
     values = members @ region.objective.design.rows(INPUTS[d]).T
@@ -52,10 +53,10 @@ def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     assert (values.min(axis=0) <= band.lower + near).all()
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", slow_but([1, 2, 3], 1))
 def test_outer_bounds_hold_every_sampled_member(d):
     region = region_of(RidgeClassifier(), d=d)
-    Z = np.random.default_rng(1).uniform(-1.5, 1.5, size=(4, d))
+    Z = np.random.default_rng(1).uniform(-1.5, 1.5, size=(2, d))
     a = region.sample(60, level=0.9, random_state=0)
     values = a @ region.objective.design.rows(Z).T
     band, interval = region.band(Z, 0.9), region.interval(level=0.9)
@@ -106,6 +107,7 @@ def test_levels_are_nested():
         assert (bands[small].upper < bands[large].upper).all()
 
 
+@pytest.mark.slow
 def test_a_search_that_is_cut_short_is_still_honest():
     region = region_of(RidgeClassifier())
     boxes, g = region.shape.linear.boxes, region.objective.design.rows(INPUTS[1])
@@ -125,6 +127,7 @@ def test_a_search_that_is_cut_short_is_still_honest():
     assert (widths[2] < 0.9 * widths[1]).all()
 
 
+@pytest.mark.slow
 def test_a_box_counts_every_set_that_holds_a_member_of_it():
     region = region_of(RidgeClassifier())
     boxes, rng = region.shape.linear.boxes, np.random.default_rng(0)
@@ -137,6 +140,7 @@ def test_a_box_counts_every_set_that_holds_a_member_of_it():
     assert (possible < 90).any()  # it does discard
 
 
+@pytest.mark.slow
 def test_a_model_that_is_too_small_has_a_certainly_empty_region():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(200, 1))

@@ -23,7 +23,7 @@ def region():
 
 @pytest.fixture(scope="module")
 def members(region):
-    grid = np.stack(np.meshgrid(*[np.linspace(-1.1, 1.1, 221)] * 2), axis=-1).reshape(-1, 2)
+    grid = np.stack(np.meshgrid(*[np.linspace(-1.1, 1.1, 133)] * 2), axis=-1).reshape(-1, 2)
     return grid[region.contains(grid)]
 
 
@@ -59,6 +59,7 @@ def steep():
     return ua.confidence_region(RidgeClassifier(), X, y, random_state=0)
 
 
+@pytest.mark.slow
 def test_a_ball_without_members_is_empty_in_band_and_interval_alike():
     region = steep()
     assert region.interval("x0").lower[0] > 0.5
@@ -133,6 +134,7 @@ def test_between_the_data_a_norm_bound_bounds_what_a_bias_leaves_open():
         assert upper == pytest.approx(1 + 3 * away.min(), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_constant_may_move_into_the_intercept_which_no_norm_bounds():
     """A constant column beside the intercept: of the same fitted values, the least norm counts."""
     X, _ = problem()

@@ -8,7 +8,14 @@ from sklearn.kernel_ridge import KernelRidge
 
 import unassuming as ua
 
-N = 600
+N = 300
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    """A quarter of the working memory, as a matrix of these rows is a quarter of one of 600."""
+    monkeypatch.setattr("unassuming.geometry.quadratic._forms.BATCH_BYTES", 2**25)
+    monkeypatch.setattr("unassuming.regions._boundedness.BATCH_BYTES", 2**24)
 
 
 def peak(m, act):

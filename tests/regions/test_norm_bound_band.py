@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import unassuming as ua
 from oracles import sets_of
+from speed import slow_but
 from unassuming.regions._results import Status
 
 M = 10
@@ -85,7 +86,7 @@ def stacked(found, field):
         ("laplacian", "symmetric", 10, 0.9, False),  # smaller than the norm of the estimate
     ],
 )
-@pytest.mark.parametrize("target", ["representation", "function"])
+@pytest.mark.parametrize("target", slow_but(["representation", "function"], "function"))
 def test_bands_of_kernels_are_what_cvxpy_finds(name, noise, n, bound, weighted, target):
     X, region, K, sets = kernel_problem(name, noise, n, seed=n, weighted=weighted)
     kernel, gamma = KERNELS[name]
@@ -107,7 +108,7 @@ def test_bands_of_kernels_are_what_cvxpy_finds(name, noise, n, bound, weighted, 
     [("symmetric", True), ("symmetric-exchangeable", False), ("spherical", False)],
 )
 @pytest.mark.parametrize("bound", [2.0, 8.0])
-@pytest.mark.parametrize("alpha", [0.0, 1.5])
+@pytest.mark.parametrize("alpha", slow_but([0.0, 1.5], 1.5))
 def test_intervals_of_features_are_what_cvxpy_finds(noise, weighted, bound, alpha):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(14, 3)) * [1.0, 2.0, 0.5]
@@ -151,7 +152,7 @@ def test_functions_with_centres_off_the_inputs_stay_inside(name, noise):
     bound = 1.5 * region.suggest_norm_bound()
     bands = region.band(grid, LEVELS, norm_bound=bound)
     closest = 0.0
-    for j, z in enumerate(grid):
+    for j, z in list(enumerate(grid))[::2]:
         # The estimate plus a bump at z: no other direction raises f(z) more for its norm.
         centres = np.concatenate([X, z[None]])
         for height in np.linspace(-1.5, 1.5, 31) * bound:
@@ -169,7 +170,7 @@ def test_functions_with_centres_off_the_inputs_stay_inside(name, noise):
     assert closest > 0.25  # the check bites
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", slow_but(range(3), 0))
 def test_random_functions_of_the_region_stay_inside_at_unseen_inputs(seed):
     kernel, gamma = KERNELS["rbf"]
     X, region, _, _ = kernel_problem("rbf", "symmetric", 12, seed=seed)
@@ -423,9 +424,9 @@ def test_members_of_a_nearly_singular_kernel_stay_inside():
     band = region.band(grid, 0.9, norm_bound=bound)
     assert np.median(band.upper - band.lower) < bound
     inside, closest = 0, 0.0
-    for z in grid[::2, 0]:
+    for z in grid[::4, 0]:
         centres = np.append(truth.centres, z)[:, None]
-        for height in np.linspace(-5, 5, 41):
+        for height in np.linspace(-5, 5, 31):
             weights = np.append(truth.coefficients, height)
             f, norm = expansion(rbf_kernel, 0.5, centres, weights)
             if norm <= bound and region.contains(f, 0.9):
@@ -433,7 +434,7 @@ def test_members_of_a_nearly_singular_kernel_stay_inside():
                 assert ((band.lower <= values) & (values <= band.upper)).all()
                 inside += 1
                 closest = max(closest, (values / band.upper)[values > 1].max(initial=0.0))
-    assert inside > 100
+    assert inside > 40
     assert closest > 0.7
 
 
@@ -466,7 +467,7 @@ def test_what_rounding_loses_of_a_representation_is_not_forgotten():
     assert function.lower[0] >= representation.lower[0] - power * bound - 1e-9
 
 
-@pytest.mark.parametrize("z", [5.03, 10.5, 10.9, 11.0, 12.0])
+@pytest.mark.parametrize("z", slow_but([5.03, 10.5, 10.9, 11.0, 12.0], 5.03, 11.0))
 def test_a_precomputed_kernel_is_never_surer_than_the_kernel_itself(z):
     X, y, _ = ua.datasets.sine(n=60, random_state=0)
     K, row = rbf_kernel(X, gamma=0.5), rbf_kernel([[z]], X, gamma=0.5)

@@ -109,7 +109,7 @@ def wide_candidates(estimate):
 
 def assert_ranks(region, candidates, gaps):
     expected = ranks_without_rounding(gaps)
-    assert (~np.isin(expected, [1, region.m])).sum() > 20  # not only the two ends
+    assert (~np.isin(expected, [1, region.m])).sum() > 10  # not only the two ends
     np.testing.assert_array_equal(region.rank(candidates), expected)
     np.testing.assert_array_equal([region.rank(a) for a in candidates], expected)
 
@@ -121,7 +121,7 @@ def test_kernel_ridge_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
     region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, noise=noise, m=20, random_state=3)
     candidates = wide_candidates(region.estimate)
     assert len(candidates) >= 200
-    candidates = candidates if noise == "symmetric" else candidates[::3]
+    candidates = candidates[:: 2 if noise == "symmetric" else 5]
     assert_ranks(region, candidates, kernel_ridge_gaps(region, candidates, 2.0))
 
 
@@ -136,10 +136,11 @@ def test_kernel_lasso_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
     sparse = region.estimate + sizes * active * np.random.default_rng(2).normal(size=(40, WIDE_N))
     candidates = np.concatenate([region.estimate[None], sparse, wide_candidates(region.estimate)])
     assert len(candidates) >= 200
-    candidates = candidates if noise == "symmetric" else candidates[:70]
+    candidates = candidates[::2] if noise == "symmetric" else candidates[:60:2]
     assert_ranks(region, candidates, kernel_lasso_gaps(region, candidates, 3.0))
 
 
+@pytest.mark.slow
 def test_differences_far_below_the_rounding_error_of_the_statistics_decide_the_rank():
     """With a strong penalty, which all statistics share, Z_i - Z_0 is 1e-17 of Z_0."""
     estimator = KernelRidge(kernel="rbf", gamma=2.0, alpha=2e6)
@@ -158,15 +159,17 @@ def rational(values):
     return np.frompyfunc(lambda x: Fraction(float(x)), 1, 1)(values)
 
 
-def solve(A, b):
-    """A⁻¹ b by elimination over the rationals; A is positive definite."""
-    A, b = A.copy(), b.copy()
-    for j in range(len(b)):
-        b[j], A[j] = b[j] / A[j, j], A[j] / A[j, j]
-        for k in range(len(b)):
+@cache
+def inverse(rows):
+    """The inverse of a positive definite matrix, given by its rows, over the rationals."""
+    A = np.array(rows)
+    B = rational(np.eye(len(A)))
+    for j in range(len(A)):
+        B[j], A[j] = B[j] / A[j, j], A[j] / A[j, j]
+        for k in range(len(A)):
             if k != j:
-                b[k], A[k] = b[k] - A[k, j] * b[j], A[k] - A[k, j] * A[j]
-    return b
+                B[k], A[k] = B[k] - A[k, j] * B[j], A[k] - A[k, j] * A[j]
+    return B
 
 
 def matrices(region):
@@ -185,13 +188,15 @@ def rational_rank(region, phi, y, a, alpha=0.0):
     penalty = Fraction(alpha) * P
     H = phi.T.dot(phi) + penalty  # times n
     r = rational(y) - phi.dot(a)
+    H_inverse = inverse(tuple(map(tuple, H)))
 
+    @cache
     def statistic(moved):
-        s = phi.T.dot(moved) - penalty.dot(a)
-        return s.dot(solve(H, s))
+        s = phi.T.dot(np.array(moved)) - penalty.dot(a)
+        return s.dot(H_inverse.dot(s))
 
-    Z0, order = statistic(r), region.tie_order
-    Z = [statistic(G.dot(r)) for G in matrices(region)]
+    Z0, order = statistic(tuple(r)), region.tie_order
+    Z = [statistic(tuple(G.dot(r))) for G in matrices(region)]
     before = [z < Z0 or (z == Z0 and order[i] < order[0]) for i, z in enumerate(Z, start=1)]
     return 1 + sum(before), sum(z == Z0 for z in Z)
 

@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.regions._results import Status
 
 M = 20
@@ -72,7 +73,9 @@ CASES = {
 # --- outer bounds hold for every member -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "SVR, box"])
+@pytest.mark.parametrize(
+    "name", slow_but([name for name in CASES if name != "SVR, box"], "kernel LASSO", "SVR")
+)
 def test_no_member_within_the_ball_is_outside(name):
     estimator, data, options = CASES[name]
     rng = np.random.default_rng(1)
@@ -111,6 +114,7 @@ def test_functions_with_a_part_that_no_datum_sees_are_inside(name):
     assert (part.upper <= whole.upper).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [1e-3, 1e-5])
 def test_nearly_singular_kernels(gamma):
     X, y = dual(12)
@@ -140,6 +144,7 @@ def test_a_nearly_singular_kernel_bounds_no_single_coefficient():
     assert "Values of the function" in found.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
 @pytest.mark.parametrize("name", ["kernel LASSO", "kernel ridge, identity"])
 def test_units_do_not_matter(name, unit):
@@ -149,7 +154,7 @@ def test_units_do_not_matter(name, unit):
         "kernel ridge, identity": lambda u: KernelRidge(alpha=1.0, **KERNEL),
     }
     one, two = (build(models[name](u), dual(unit=u), **options) for u in (1.0, unit))
-    bound, X = 2 * norm(one, one.estimate), inputs(one)
+    bound, X = 2 * norm(one, one.estimate), inputs(one)[::4]
     a, b = (
         r.band(X, 0.9, norm_bound=u * bound, inner=True)
         for r, u in ((one, 1.0), (two, unit))
@@ -193,6 +198,7 @@ def test_status_and_levels(name):
     assert ("intercept" in held[0.9].reason) != known
 
 
+@pytest.mark.slow
 def test_features_need_no_norm_bound():
     """The sets of LASSO are within ellipsoids: fewer features than rows, signs."""
     region = build(Lasso(alpha=0.2), primal(40))
@@ -209,6 +215,7 @@ def test_features_need_no_norm_bound():
         assert (small.upper[1:] <= 1.0 + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_more_features_than_rows_do():
     X = np.random.default_rng(0).normal(size=(8, 12))
     region = build(Lasso(alpha=0.2), (X, X[:, 0]))
@@ -216,6 +223,7 @@ def test_more_features_than_rows_do():
     assert np.isfinite(region.interval(None, 0.9, norm_bound=3.0).upper[1:]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [Lasso(alpha=0.2), Ridge(1.0)], ids=["LASSO", "ridge"])
 def test_permutations_never_bound_an_intercept(estimator):
     region = build(estimator, primal(), noise="exchangeable", weighting="identity")
@@ -269,7 +277,9 @@ def test_a_ball_that_no_member_reaches_leaves_nothing():
 # --- inner bounds ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "kernel Huber"])
+@pytest.mark.parametrize(
+    "name", slow_but([name for name in CASES if name != "kernel Huber"], "kernel LASSO")
+)
 def test_inner_bounds_are_attained_inside_the_outer_ones(name):
     estimator, data, options = CASES[name]
     region = build(estimator, data(), **options)
@@ -331,6 +341,7 @@ def own():
     return build(OwnEstimator(), (X[:, :1], y), m=10)
 
 
+@pytest.mark.slow
 def test_an_objective_of_ones_own_has_inner_bounds(own):
     found = own.interval(None, 0.5, inner=True)
     assert not own.exact_crossings

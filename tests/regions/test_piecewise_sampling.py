@@ -7,6 +7,7 @@ from sklearn.linear_model import HuberRegressor, Lasso, Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.objectives import NormBall
 from unassuming.regions.search._hit_and_run import hit_and_run
 
@@ -44,7 +45,7 @@ KERNELS = {
 }
 
 
-@pytest.mark.parametrize("name", [*KERNELS])
+@pytest.mark.parametrize("name", slow_but(KERNELS, "kernel LASSO", "SVR, identity"))
 def test_samples_within_a_ball_are_members_and_differ(name):
     estimator, options = KERNELS[name]
     region = build(estimator, dual(8), **options)
@@ -65,10 +66,10 @@ def test_samples_within_a_ball_are_members_and_differ(name):
 
 
 def test_features_without_a_ball(plane):
-    a = plane.sample(300, 0.9, random_state=0)
+    a = plane.sample(150, 0.9, random_state=0)
     assert plane.contains(a, 0.9).all()
     assert np.linalg.matrix_rank(a - a.mean(axis=0)) == 4
-    inner = plane.sample(300, 0.3, random_state=0)
+    inner = plane.sample(150, 0.3, random_state=0)
     assert plane.contains(inner, 0.3).all()
     assert (inner.std(axis=0) < a.std(axis=0)).all()
 
@@ -94,11 +95,11 @@ def effective_size(values, chains=16):
     return len(values) / time
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9])
-def test_quantiles_of_two_independent_long_chains_agree(plane, level):
+@pytest.mark.slow
+def test_quantiles_of_two_independent_long_chains_agree(plane):
     """The share of one below a quantile of the other: its error is that of two binomial shares,
     of as many draws as the samples are worth. A two-sided 1e-6 for each of 12 comparisons."""
-    one, two = (without_zeros(plane.sample(1250, level, random_state=seed)) for seed in (1, 2))
+    one, two = (without_zeros(plane.sample(1250, 0.9, random_state=seed)) for seed in (1, 2))
     z = normal.isf(0.5e-6)
     for g in (*np.eye(4)[:3], np.array([1.0, -1.0, 1.0, 1.0])):
         a, b = one @ g, two @ g
@@ -110,6 +111,7 @@ def test_quantiles_of_two_independent_long_chains_agree(plane, level):
     assert z * spread < 0.2  # it can fail
 
 
+@pytest.mark.slow
 def test_in_the_plane_samples_are_uniform():
     """Against points of a box around the region that are members."""
     region = build(Lasso(alpha=0.1), primal(30, 1))
@@ -201,6 +203,7 @@ def test_a_ball_without_the_estimate_is_refused(plane):
         plane.sample(5, norm_bound=bound)
 
 
+@pytest.mark.slow
 def test_approximate_regions_are_sampled_too():
     region = build(HuberRegressor(alpha=0.0), primal(15, 1), m=10)
     assert not region.exact_crossings
@@ -223,6 +226,7 @@ def test_progress_is_shown_while_sampling_on_a_terminal(plane, monkeypatch, caps
 # --- faces ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_share_of_the_samples_is_sparse():
     """At most one excursion for every four points of the chains: a fifth of the samples."""
     region = build(Lasso(alpha=0.8), primal(30, 5), weighting="hessian")

@@ -11,6 +11,7 @@ from sklearn.preprocessing import SplineTransformer
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 
 N = 20
 X = np.linspace(0, 10, N)[:, None]
@@ -60,7 +61,9 @@ def a_slope(X):
     return 0.6 * (X[:, 0] - 5)
 
 
-@pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable", "spherical"])
+@pytest.mark.parametrize(
+    "noise", slow_but(["symmetric", "symmetric-exchangeable", "spherical"], "symmetric")
+)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_shift_by_three_noise_scales_is_rejected(name, noise):
     estimator, truth = MODELS[name]
@@ -68,7 +71,7 @@ def test_a_shift_by_three_noise_scales_is_rejected(name, noise):
     assert rejected(estimator, truth, three_scales, noise=noise, runs=runs) >= 0.95
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(MODELS, "Ridge", "KernelLasso"))
 def test_a_shift_by_three_noise_scales_is_rejected_with_ten_blocks(name):
     """Only 1,024 sign vectors are left, and of n = 20 residuals only ten move freely."""
     estimator, truth = MODELS[name]
@@ -76,13 +79,13 @@ def test_a_shift_by_three_noise_scales_is_rejected_with_ten_blocks(name):
     assert rejected(estimator, truth, three_scales, noise=noise) >= 0.7
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(MODELS, "LinearRegression", "SVR"))
 def test_a_wrong_slope_is_rejected_under_exchangeable_noise(name):
     estimator, truth = MODELS[name]
     assert rejected(estimator, truth, a_slope, noise="exchangeable") >= 0.95
 
 
-@pytest.mark.parametrize("name", ["Ridge", "KernelRidge", "SVR"])
+@pytest.mark.parametrize("name", slow_but(["Ridge", "KernelRidge", "SVR"], "KernelRidge"))
 def test_more_of_a_shift_is_rejected_more_often(name):
     estimator, truth = MODELS[name]
     shares = [
@@ -122,11 +125,13 @@ def svr_rejects(sigma, weighting, runs):
     return rejected(estimator, wave, runs=runs, weighting=weighting, **two_scales)
 
 
+@pytest.mark.slow
 def test_svr_with_the_gram_weighting_sees_a_shift_that_the_identity_misses():
     assert svr_rejects(sigma=1, weighting=None, runs=200) >= 0.95
     assert svr_rejects(sigma=1, weighting="identity", runs=200) <= 0.05
 
 
+@pytest.mark.slow
 def test_svr_with_the_identity_depends_on_the_width_of_the_kernel():
     assert svr_rejects(sigma=0.5, weighting=None, runs=200) >= 0.95
     assert 0.1 <= svr_rejects(sigma=0.5, weighting="identity", runs=200) <= 0.7

@@ -131,7 +131,11 @@ def test_every_attribute_is_explained(kind):
 # What was assumed
 
 
-@pytest.mark.parametrize("model", [Ridge(), KernelRidge(kernel="rbf"), Lasso()], ids=repr)
+@pytest.mark.parametrize(
+    "model",
+    [Ridge(), KernelRidge(kernel="rbf"), pytest.param(Lasso(), marks=pytest.mark.slow)],
+    ids=repr,
+)
 def test_a_result_tells_the_norm_bound_it_rests_on(model):
     region = region_of(model)
     for ask in (lambda **k: region.band(X[:2], **k), lambda **k: region.interval(**k)):

@@ -8,6 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
+from speed import slow_but
 
 
 class PairTurns(ua.noise.Noise):
@@ -204,7 +205,7 @@ def test_membership_flips_whatever_the_units_of_the_columns(model, unit):
 # --- ties, saturated designs, exact fits ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [20, 100])
+@pytest.mark.parametrize("m", slow_but([20, 100], 20))
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("noise", ["signs", "permutations", "both", "blocks"])
 def test_three_rows_with_all_their_ties(noise, d, m):
@@ -437,14 +438,14 @@ def test_many_candidates_rank_as_one_does():
 
 
 def judge_line(region, direction, origin, q, scale):
-    """Compare the intervals with membership at 500 points of the line."""
+    """Compare the intervals with membership at 240 points of the line."""
     level = 1 - q / region.m
     found = region.crossings(direction, level, origin=origin)
     assert found.ndim == 2
     assert found.shape[1] == 2
     assert (found[:, 0] <= found[:, 1]).all()
     assert (found[1:, 0] > found[:-1, 1]).all()
-    t = np.linspace(-8 * scale, 8 * scale, 500)
+    t = np.linspace(-8 * scale, 8 * scale, 240)
     start = region.estimate if origin is None else origin
     member = ranks(region, start + t[:, None] * direction) <= region.m - q
     inside = ((found[:, 0] <= t[:, None]) & (t[:, None] <= found[:, 1])).any(axis=1)
@@ -468,7 +469,9 @@ def judge_lines(region, rng, count=2):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("model", ["least squares", "ridge", "rbf", "linear"])
+@pytest.mark.parametrize(
+    "model", slow_but(["least squares", "ridge", "rbf", "linear"], "least squares", "rbf")
+)
 def test_crossings_agree_with_a_scan(noise, model):
     X, y, rng = data(9, 2, seed=11)
     region = ua.confidence_region(MODELS[model], X, y, noise=NOISES[noise](9), m=20, random_state=5)
@@ -483,6 +486,7 @@ def test_crossings_with_weights_agree_with_a_scan():
     judge_lines(region, rng, count=4)
 
 
+@pytest.mark.slow
 def test_a_line_can_meet_the_region_in_several_intervals():
     several = 0
     for seed in range(5):
@@ -493,9 +497,9 @@ def test_a_line_can_meet_the_region_in_several_intervals():
 
 
 @pytest.mark.parametrize("noise", ["signs", "permutations", "both", "blocks"])
-@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("d", slow_but([1, 2, 3], 2))
 def test_crossings_of_three_rows_with_all_their_ties(noise, d):
-    for seed in range(3):
+    for seed in range(2):
         X, y, rng = data(3, d, seed)
         for model in ("least squares", "least squares, no intercept", "ridge"):
             region = ua.confidence_region(

@@ -162,6 +162,7 @@ def test_what_a_region_lacks_is_not_a_missing_attribute(name):
             ask(region_of(model))
 
 
+@pytest.mark.slow
 def test_what_is_named_as_available_is():
     region = region_of(Lasso(0.1))
     with pytest.raises(ua.NotAvailable) as caught:

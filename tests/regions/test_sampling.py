@@ -61,6 +61,7 @@ def uniform_members(region, level, size, rng):
     return np.concatenate(found)[:size]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.2, 0.9])
 def test_samples_are_uniform(plane, level):
     rng = np.random.default_rng(0)
@@ -95,6 +96,7 @@ def test_what_membership_rejects_is_left_out():
     assert kstest((found[:, 0] - 0.25) / 0.75, "uniform").statistic < 0.1
 
 
+@pytest.mark.slow
 def test_two_seeds_give_like_quantiles(plane):
     one, two = (plane.sample(1000, 0.9, random_state=seed) for seed in (3, 4))
     assert not np.array_equal(one, two)

@@ -1,4 +1,4 @@
-"""Crossings of 50 lines at n = 100, σ = ½, against 77 digits: no overflow and no wrong root."""
+"""Crossings of lines at n = 100, σ = ½, against 77 digits: no overflow and no wrong root."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_kernel_lasso_crossings_of_a_singular_gram_matrix():
     model = ua.KernelLasso(kernel="rbf", gamma=2.0, alpha=3.0)
     region = ua.confidence_region(model, WIDE_X, WIDE_Y, m=M, random_state=3)
     member = member_of(region, 3.0, None, 4)
-    assert check(region, member, 4, np.random.default_rng(0), 25) > 35
+    assert check(region, member, 4, np.random.default_rng(0), 13) > 18
 
 
 @pytest.mark.slow
@@ -77,4 +77,4 @@ def test_svr_crossings_of_a_singular_gram_matrix():
     model = SVR(kernel="rbf", gamma=2.0, C=1e3, epsilon=0.5)
     region = ua.confidence_region(model, WIDE_X, WIDE_Y, m=M, random_state=3)
     member = member_of(region, 0.5, WIDE_K, 4)
-    assert check(region, member, 4, np.random.default_rng(1), 25) > 35
+    assert check(region, member, 4, np.random.default_rng(1), 20) > 28

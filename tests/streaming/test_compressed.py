@@ -10,6 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import oracles
 import unassuming as ua
+from speed import slow_but
 
 N = 1300  # more than a leaf, so that sums are all that is left
 NOISES = {
@@ -82,7 +83,7 @@ def assert_same_geometry(one, two, seed=0):
             assert b == pytest.approx(a, rel=1e-5, abs=1e-8)
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", slow_but(NOISES, "signs"))
 @pytest.mark.parametrize("name", MODELS)
 def test_the_geometry_is_that_of_the_region_in_memory(name, noise):
     assert_same_geometry(*both(MODELS[name][0], *data(), noise=NOISES[noise]))
@@ -141,7 +142,7 @@ def test_a_column_of_zeros_changes_nothing_for_the_others(model):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("rows", slow_but([1, 2, 3], 1))
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
 def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model, offset):
     X, y = data(p=2)
@@ -186,7 +187,7 @@ def test_features_that_are_nearly_dependent_are_told_apart(gap, model):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("offset", [1e2, 1e4, 1e6, 1e9])
+@pytest.mark.parametrize("offset", slow_but([1e2, 1e4, 1e6, 1e9], 1e6))
 @pytest.mark.parametrize("name", MODELS)
 def test_offsets_change_no_rank(name, offset, noise):
     if name == "least squares without intercept" and offset > 1e6:
@@ -217,6 +218,7 @@ def test_powers_of_days_cover_what_they_cover_in_memory():
     assert b.lower == pytest.approx(a.lower, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [2, 3])
 def test_powers_of_days_have_the_ranks_of_memory(degree):
     model = make_pipeline(PolynomialFeatures(degree, include_bias=False), LinearRegression())
