@@ -394,7 +394,7 @@ def test_the_reason_is_a_sentence_with_remedies():
     assert f"{count} of the 39 sets never end along the fitted value of row" in reason
     assert "norm_bound=" in reason  # the line to paste
     assert f"a level of at most {region.max_bounded_level:.4g}" in reason
-    assert "noise='symmetric-exchangeable' with a larger m" in reason
+    assert "noise='spherical', if rotations do not change the law" in reason
     assert "fewer features" in reason
 
 

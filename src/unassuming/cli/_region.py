@@ -206,6 +206,7 @@ def _heuristic(findings: Findings) -> str:
     if not asked_for or design is None or not design.dual:
         return ""
     return (
-        f"Twice the norm of the estimate is {region.suggest_norm_bound():.4g}: a heuristic from "
-        "the same data, which loses the guarantee."
+        f"For orientation only: twice the norm of the estimate is "
+        f"{region.suggest_norm_bound():.4g}. A norm bound taken from the same data voids the "
+        "guarantee."
     )

@@ -53,14 +53,12 @@ def band_question(
             "target='function' needs an assumption on the function between the training inputs: "
             "pass norm_bound=B, or use target='representation'."
         )
-    ball, similarity = ball_for(shape, norm_bound, inner=inner), None
-    if ball is not None:
-        similarity = design.self_similarity(inputs)
-        if function and similarity is None:
-            raise NotAvailable(
-                "target='function' needs k(z, z) at the new inputs, which a precomputed kernel "
-                "does not give: pass the kernel itself, or use target='representation'."
-            )
+    ball, similarity = ball_for(shape, norm_bound, inner=inner), design.self_similarity(inputs)
+    if function and similarity is None:
+        raise NotAvailable(
+            "target='function' needs k(z, z) at the new inputs, which a precomputed kernel does "
+            "not give: pass the kernel itself, or use target='representation'."
+        )
     return Question(Call.BAND, g, ball, similarity, function=function, inner=bool(inner))
 
 

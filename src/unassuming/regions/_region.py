@@ -46,7 +46,7 @@ class Region(Membership):
     shape : Shape
         The geometry in use; ``print(region.shape)`` says which one it is, and why.
     weighting, ties : object
-        Ψ; ``"random"`` or ``"conservative"``.
+        The weighting Ψ of the gradient; ``"random"`` or ``"conservative"``.
     perturbations : Perturbations
         The drawn transformations; ``perturbations.apply(r)`` shows them at work.
     tie_order : array of shape (m,)

@@ -101,10 +101,9 @@ def of_quadratic_region(
     noise: Noise,
     best: float,
     *,
-    region: bool,
     held: bool = False,
 ) -> Iterator[Remedy]:
-    """Yield what to do about a region, or else about bounds, without end.
+    """Yield what to do about a region, or bounds, without end.
 
     ``best`` is a level at which they have one; ``held`` says that a norm bound is given already.
     """
@@ -114,7 +113,7 @@ def of_quadratic_region(
     if best > 0:
         yield level(best)
     if isinstance(noise, Symmetric):
-        yield SYMMETRIC_EXCHANGEABLE if region or features else SPHERICAL
+        yield SYMMETRIC_EXCHANGEABLE if features else SPHERICAL
     if isinstance(noise, (Exchangeable, ExchangeableWithin)):
         yield SYMMETRIC
     if features:
@@ -173,12 +172,18 @@ class PiecewiseAdviser:
         """The objective of the problem."""
         return self.problem.objective
 
-    def coordinates(self, g: Array, bound: float) -> BallCoordinates:
-        """Return functionals (N, d) in the coordinates of a ball; may refuse."""
+    def coordinates(
+        self, g: Array, bound: float, similarity: Array | None = None
+    ) -> BallCoordinates:
+        """Return functionals (N, d) in the coordinates of a ball; may refuse.
+
+        With k(z, z) at inputs they are values of the function, as a band has with a norm bound.
+        """
         design = self.problem.design("a norm bound")
         design.require_positive_semidefinite("a norm bound")
-        ones = np.ones(self.objective.n)
-        return design.ball_coordinates(ones, self.problem.estimate, g, bound)
+        ones, function = np.ones(self.objective.n), similarity is not None
+        estimate = self.problem.estimate
+        return design.ball_coordinates(ones, estimate, g, bound, similarity, function=function)
 
     @cached_property
     def last(self) -> Any:
@@ -210,7 +215,7 @@ class PiecewiseAdviser:
         slopes[:, :1] = 0.0
         some = intercept and bool(slopes.any()) and asked.call is Call.INTERVAL
         if asked.ball is None:
-            if self._norm_bound_works(asked.call, q, g):
+            if self._norm_bound_works(asked.call, q, g, asked.similarity):
                 yield norm_bound(self._paste(asked.call))
             elif some and self._norm_bound_works(asked.call, q, slopes):
                 yield norm_bound(_slopes("B"), ", which bounds all but the intercept")
@@ -258,14 +263,16 @@ class PiecewiseAdviser:
             return None
         return _Trials(self.model, self.objective, g, q)
 
-    def _norm_bound_works(self, call: Call, q: int, g: Array) -> bool:
+    def _norm_bound_works(
+        self, call: Call, q: int, g: Array, similarity: Array | None = None
+    ) -> bool:
         design = self.objective.design
         if design is None:
             return False
         # A norm bound to try: twice the norm of the estimate.
         size = 2 * NormBall(design.penalty_matrix(), np.inf).norm(self.problem.estimate) or 1.0
         try:
-            ball = self.coordinates(g, size)
+            ball = self.coordinates(g, size, similarity)
         except (NotAvailable, ValueError):  # no norm is known, or the kernel is indefinite
             return False
         if call is Call.SAMPLE:  # a walk takes no step that neither norm nor intercept bounds

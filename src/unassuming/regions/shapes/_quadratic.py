@@ -220,7 +220,7 @@ class QuadraticShape(Shape):
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
-        found = self._remedies(best, region=False, held=ball is not None)
+        found = self._remedies(best, held=ball is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         why = Cause.REGION_IS(level=float(level), verdict=verdict, why=fact)
         return status, Explanation((why,), found)
@@ -245,10 +245,10 @@ class QuadraticShape(Shape):
             explanation = Explanation((fact, *more))
         else:
             best = (level.m - self.free.smallest_bounded_q) / level.m
-            explanation = Explanation((fact,), self._remedies(best, region=True))
+            explanation = Explanation((fact,), self._remedies(best))
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
 
-    def _remedies(self, best: float, *, region: bool, held: bool = False) -> tuple[Remedy, ...]:
+    def _remedies(self, best: float, *, held: bool = False) -> tuple[Remedy, ...]:
         noise = self.problem.noise
         found = of_quadratic_region(
             self.objective, self.free, noise, best, region=region, held=held
@@ -275,7 +275,8 @@ class QuadraticShape(Shape):
         return [("bounded", self._bounded_in_words())]
 
     def _bounded_in_words(self) -> str:
-        if not counting_decides(self.objective, self.perturbations.noise):
+        counting = counting_decides(self.objective, self.perturbations.noise)
+        if not counting and "free" not in vars(self):  # nobody has asked yet
             return "not examined yet: region.bounded(level) decides"
         try:
             rank, m = self.largest_bounded_rank(), self.perturbations.m
