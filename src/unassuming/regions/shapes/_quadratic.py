@@ -249,11 +249,8 @@ class QuadraticShape(Shape):
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
 
     def _remedies(self, best: float, *, held: bool = False) -> tuple[Remedy, ...]:
-        noise = self.problem.noise
-        found = of_quadratic_region(
-            self.objective, self.free, noise, best, region=region, held=held
-        )
-        return tuple(found)
+        o, noise = self.objective, self.problem.noise
+        return tuple(of_quadratic_region(o, self.free, noise, best, held=held))
 
     def _verdict(self, level: Level) -> tuple[str, Fact, Array | None]:
         """Return the verdict at one level, the fact behind it, and a direction without end."""
