@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from unassuming._rounding import SEEN
 from unassuming.geometry.quadratic import FREE, FormMaker, Sets, _forms
-from unassuming.geometry.quadratic._moved_columns import moves_of
+from unassuming.geometry.quadratic._moved_columns import numbers_per_set
 from unassuming.noise import (
     Exchangeable,
     Noise,
@@ -80,7 +80,7 @@ def test_forms_with_weights():
 def test_batches_change_nothing(noise, monkeypatch):
     problem = Problem(noise)
     (whole,) = problem.forms()
-    monkeypatch.setattr(_forms, "BATCH_BYTES", 8 * moves_of(noise).numbers(9, 3, 3) * 4)
+    monkeypatch.setattr(_forms, "BATCH_BYTES", 8 * numbers_per_set(noise, 9, 3, 3) * 4)
     slices = [which for which, _ in problem.maker.batches(problem.F)]
     assert [s.stop - s.start for s in slices] == [4, 4, 3]
     parts = problem.forms()

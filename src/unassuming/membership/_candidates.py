@@ -37,14 +37,14 @@ class Candidates:
     coefficients: Array  # (N, d)
     values: Array | None  # (N, n): f(x) of callables; None if coefficients give all candidates
     single: bool  # whether one candidate was asked for, so that the answer is a number
-    caveat: str = ""  # what the result must say
+    caveat: str = ""  # repeated in the result
 
     def __len__(self) -> int:
         return len(self.coefficients)
 
     def residuals(self, objective: Objective, which: slice | IntArray) -> Array:
         """Return the residuals of some of the candidates, shape (*, n)."""
-        with np.errstate(over="ignore", invalid="ignore"):  # the engine refuses what overflows
+        with np.errstate(over="ignore", invalid="ignore"):  # the engine reports overflow
             if self.values is None:
                 return objective.residuals(self.coefficients[which])
             return objective.y - self.values[which]

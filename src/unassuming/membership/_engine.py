@@ -121,7 +121,7 @@ class RankEngine:
         for batch in slices(len(left), rows_that_fit(BATCH_BYTES, sum(lifted.table.shape))):
             rows = left[batch]
             a, r = candidates.coefficients[rows], candidates.residuals(self.objective, rows)
-            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is in doubt
+            with np.errstate(over="ignore", invalid="ignore"):  # overflow leaves a doubt
                 gaps, doubt = lifted.gaps(a, r)
             position = rank(precedes(gaps, 0.0, self.tie_order))
             ranks[rows] = np.where(self._admitted(r), position, self.perturbations.m)

@@ -13,15 +13,8 @@ import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._screen import (
-    FAR,
-    LARGEST_TABLE,
-    Floats,
-    Screen,
-    pairs_into,
-    pairs_of,
-    ties_before,
-)
+from unassuming.membership._monomials import Floats, pairs_into, pairs_of
+from unassuming.membership._screen import FAR, LARGEST_TABLE, Screen, ties_before
 from unassuming.noise import Perturbations
 from unassuming.objectives import Quadratic
 

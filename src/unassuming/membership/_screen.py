@@ -10,12 +10,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unassuming._batches import slices
 from unassuming._typing import Array, BoolArray, IntArray
-
-Floats = NDArray[np.float32] | NDArray[np.float64]
+from unassuming.membership._monomials import Floats
 
 LARGEST_TABLE = 2**23
 """No larger table is built, in numbers (64 MiB)."""
@@ -54,22 +52,6 @@ class Screen(ABC):
             below += np.add.reduce(negative[some], axis=0, dtype=np.int8)
         nearest = np.minimum.reduce(np.abs(gaps, out=gaps), axis=0, initial=np.inf)
         return below, ~(nearest > 1) | doubt  # True also where anything overflowed
-
-
-def pairs_of(Q: Array, first: int = 0) -> Array:
-    """Return the coefficients of x_j x_l, l >= j + first, in symmetric forms xᵀQx, (s, k, k)."""
-    rows, columns = np.triu_indices(Q.shape[-1], first)
-    return np.asarray(Q[:, rows, columns] * np.where(rows == columns, 1.0, 2.0))
-
-
-def pairs_into(out: Floats, x: Floats, y: Floats, first: int = 0) -> int:
-    """Write the products x_j y_l, l >= j + first, row by row; return the number of rows."""
-    k, start = len(x), 0
-    for j in range(k - first):
-        stop = start + k - first - j
-        np.multiply(x[j], y[j + first :], out=out[start:stop])
-        start = stop
-    return start
 
 
 def ties_before(idle: BoolArray, tie_order: IntArray) -> int:

@@ -1,4 +1,8 @@
-"""Piecewise quadratic regions: exact along lines, relaxed elsewhere (docs/theory.md 5 to 7)."""
+"""Piecewise quadratic regions, such as those of LASSO, ε-SVR and Huber (docs/theory.md 5 to 7).
+
+Along a line the statistics are quadratic between kinks, so the intersection with the region is
+exact. Outer bounds relax each set to a quadratic inequality, and need not be attained.
+"""
 
 from unassuming.geometry.piecewise._lines import PiecewiseLines
 from unassuming.geometry.piecewise._model import LineModel

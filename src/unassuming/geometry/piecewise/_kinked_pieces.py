@@ -92,7 +92,7 @@ class _Switches(NamedTuple):
         return _Switches(x, column, factor)
 
     def walk(self, columns: Array | None, state: Array, met: IntArray, sign: IntArray) -> Array:
-        """Pass some switches, or undo them; return what each adds to A, B, C and the lengths.
+        """Pass some switches, or undo them; return the changes of A, B, C and the lengths.
 
         ``state`` (m - 1, 4, k) holds p, its slope, z_0 and its slope, and is changed in place.
         """

@@ -1,4 +1,8 @@
-"""Piecewise quadratic regions along lines: exact intervals, single points included."""
+"""Piecewise quadratic regions along lines: exact intervals, single points included.
+
+Lines on which all sets share the same pieces are followed together, all others one by one. Where a
+coefficient crosses a kink the statistics jump, so the careful rank decides on these points.
+"""
 
 from __future__ import annotations
 

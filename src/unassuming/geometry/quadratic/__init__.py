@@ -1,4 +1,8 @@
-"""Quadratic regions: the sets {Z_0 <= Z_i} are ellipsoids or cylinders (docs/theory.md 4)."""
+"""Quadratic regions, those of least squares and (kernel) ridge regression (docs/theory.md 4).
+
+Every set {Z_0 <= Z_i} is an ellipsoid or an ellipsoidal cylinder, so its extent, its intersection
+with a line and its farthest point are computed exactly.
+"""
 
 from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
 from unassuming.geometry.quadratic._forms import FormMaker, Forms

@@ -16,7 +16,7 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry.quadratic._moved_columns import moves_of
+from unassuming.geometry.quadratic._moved_columns import inner_products, numbers_per_set
 from unassuming.geometry.quadratic._residual_products import (
     ByFactor,
     ByTriangle,
@@ -79,7 +79,7 @@ class FormMaker:
     def batches(self, F: Array) -> Iterator[tuple[slice, Forms]]:
         """Yield the forms for fitted values f̂ + F x, F of shape (n, k), in batches of sets."""
         (n, k), width = F.shape, self.q.shape[1]
-        numbers = moves_of(self.perturbations.noise).numbers(n, k, width)
+        numbers = numbers_per_set(self.perturbations.noise, n, k, width)
         for which in slices(self.perturbations.m - 1, rows_that_fit(BATCH_BYTES, numbers)):
             yield which, self._forms(F, which)
 
@@ -93,13 +93,10 @@ class FormMaker:
         return Forms(A, b, c, empty, parts[0].scale)
 
     def _forms(self, F: Array, which: slice) -> Forms:
-        perturbations, q = self.perturbations.take(which), self.q
         Gr, qEr = self.residual + self.moved[which], self.seen[which]
-        moved = moves_of(perturbations.noise)(perturbations, F)
-        qEF = moved.seen_by(q)  # (s, k, ·)
-        A = moved.gram()
+        A, qEF, b = inner_products(self.perturbations.take(which), F, self.q, Gr)
         A -= qEF @ np.swapaxes(qEF, 1, 2)
-        b = moved.against(Gr) - (qEF @ qEr[:, :, None])[:, :, 0]
+        b = b - (qEF @ qEr[:, :, None])[:, :, 0]
         c = np.einsum("sk,sk->s", qEr, qEr) + self.margin[which]
         tied = self.tied[which]
         c, b = np.where(tied, 0.0, c), np.where(tied[:, None], 0.0, b)

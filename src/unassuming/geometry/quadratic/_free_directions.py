@@ -20,7 +20,8 @@ from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._coordinates import coordinate_matrix
 from unassuming.geometry.quadratic._forms import FormMaker
 from unassuming.geometry.quadratic._lines import along_lines
-from unassuming.noise import BlockSymmetric, Noise, Symmetric
+from unassuming.geometry.quadratic._moved_columns import flips_signs
+from unassuming.noise import Noise
 from unassuming.objectives import Quadratic
 
 _BATCH_BYTES = 2**26
@@ -80,8 +81,7 @@ def counting_decides(objective: Quadratic, noise: Noise) -> bool:
     With a penalty and a full-rank kernel E_i is free exactly along the fitted values that G_i
     leaves alone, and, next to an intercept, along a constant that it reverses.
     """
-    signs = isinstance(noise, (Symmetric, BlockSymmetric))
-    return objective.design.full_rank and signs and objective.lam > 0
+    return objective.design.full_rank and flips_signs(noise) and objective.lam > 0
 
 
 def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:

@@ -73,7 +73,7 @@ class SetsAndBall:
         nu, inner = np.linalg.eigh(inner_N)
         nu = np.clip(nu, 0.0, 1.0)
         joint = root @ inner
-        # What may be rounding alone is set to zero: that loosens a constraint, never tightens it.
+        # Numbers that may be rounding alone become zero: that loosens a constraint, never tightens.
         alpha = 1 - nu
         alpha = np.where(alpha <= FREE * np.maximum(1.0, scale @ joint**2), 0.0, alpha)
         squares = np.einsum("k,skl->sl", np.diagonal(N), joint**2)

@@ -3,8 +3,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 import unassuming as ua
-from unassuming.geometry.quadratic import _forms
-from unassuming.geometry.quadratic import _residual_products as _complement
+from unassuming.geometry.quadratic import _forms, _residual_products
 from unassuming.geometry.quadratic._residual_products import ByFactor, ByTriangle, triangle_pays
 
 KINDS = (ByFactor, ByTriangle)
@@ -40,7 +39,7 @@ def test_a_set_that_moves_nothing_gives_zero(kind):
 @pytest.mark.parametrize(("lines", "sets"), [(0, 3), (1, 1), (7, 5)])
 @pytest.mark.parametrize("memory", [1, 2**26])
 def test_blocks_take_every_line_and_set_once(kind, lines, sets, memory, monkeypatch):
-    monkeypatch.setattr(_complement, "_BATCH_BYTES", memory)
+    monkeypatch.setattr(_residual_products, "_BATCH_BYTES", memory)
     taken = np.zeros((lines, sets), dtype=int)
     for block in kind(np.eye(4)).blocks(lines, sets):
         taken[block] += 1
@@ -64,7 +63,7 @@ def test_lines_of_a_full_kernel_end_where_membership_ends(noise, monkeypatch):
     ends = []
     for price, other in ((0, "ByFactor"), (10**12, "_triangle")):  # of a set: by triangle, factor
         with monkeypatch.context() as patch:
-            patch.setattr(_complement, "_SET_BY_SET", price)
+            patch.setattr(_residual_products, "_SET_BY_SET", price)
             patch.setattr(_forms if price == 0 else _forms.FormMaker, other, None)  # not used
             region = ua.confidence_region(model, X, y, noise=noise, m=20, random_state=0)
             lines = region.crossings(directions, level=0.9, origin=region.estimate + origin)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unassuming.geometry.quadratic import _moved_columns
-from unassuming.geometry.quadratic._moved_columns import AnyMoves, SignMoves, moves_of
+from unassuming.geometry.quadratic._moved_columns import flips_signs, inner_products
 from unassuming.noise import (
     BlockSymmetric,
     Exchangeable,
@@ -30,39 +30,44 @@ def problem(request):
 
 
 def test_signs_have_a_fast_way_of_their_own():
-    assert moves_of(Symmetric()) is moves_of(BLOCKS) is SignMoves
-    assert moves_of(SymmetricExchangeable()) is moves_of(Spherical()) is AnyMoves
+    assert flips_signs(Symmetric())
+    assert flips_signs(BLOCKS)
+    assert not flips_signs(SymmetricExchangeable())
+    assert not flips_signs(Spherical())
 
 
 def test_products_are_those_of_the_matrices(problem):
     perturbations, F, q, h, E = problem
-    moved = moves_of(perturbations.noise)(perturbations, F)
-    for i, Ei in enumerate(E):
-        EF = Ei @ F
-        np.testing.assert_allclose(moved.gram()[i], EF.T @ EF, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(moved.seen_by(q)[i], EF.T @ q, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(moved.seen_by(F)[i], EF.T @ F, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(moved.against(h)[i], EF.T @ h[i], rtol=1e-12, atol=1e-12)
+    for other in (q, F, F.copy()):
+        gram, seen, against = inner_products(perturbations, F, other, h)
+        for i, Ei in enumerate(E):
+            EF = Ei @ F
+            np.testing.assert_allclose(gram[i], EF.T @ EF, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(seen[i], EF.T @ other, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(against[i], EF.T @ h[i], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("few", [2, 64])
 @pytest.mark.parametrize(("block", "rows"), [(1, 1), (8, 4), (25, 5), (10**6, 10**6)])
-def test_blocks_change_nothing(monkeypatch, block, rows):
+def test_blocks_change_nothing(monkeypatch, block, rows, few):
     rng = np.random.default_rng(1)
     perturbations = Perturbations.sample(Symmetric(), N, SIZE + 1, rng)
-    F, q = rng.normal(size=(N, K)), rng.normal(size=(N, WIDTH))
-    plain = AnyMoves(perturbations, F)
+    F, q, h = rng.normal(size=(N, K)), rng.normal(size=(N, WIDTH)), rng.normal(size=(SIZE, N))
+    E = perturbations.apply(np.eye(N)) - np.eye(N)[:, None, :]  # (N, SIZE, N)
+    EF = np.einsum("ris,rk->ikrs", E, F).sum(axis=3)  # (SIZE, K, N)
     monkeypatch.setattr(_moved_columns, "_BLOCK_BYTES", 8 * block)
     monkeypatch.setattr(_moved_columns, "_BLOCK_ROWS", rows)
-    fast = SignMoves(perturbations, F)
-    np.testing.assert_allclose(fast.gram(), plain.gram(), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(fast.seen_by(q), plain.seen_by(q), rtol=1e-12, atol=1e-12)
+    monkeypatch.setattr(_moved_columns, "_FEW_COLUMNS", few)
+    gram, seen, _ = inner_products(perturbations, F, q, h)
+    np.testing.assert_allclose(gram, EF @ np.swapaxes(EF, 1, 2), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(seen, EF @ q, rtol=1e-12, atol=1e-12)
 
 
 def test_rows_that_keep_their_sign_contribute_exactly_nothing():
     perturbations = Perturbations.sample(Symmetric(), N, SIZE + 1, np.random.default_rng(2))
-    moved = SignMoves(perturbations, np.eye(N))
+    gram = inner_products(perturbations, np.eye(N), np.eye(N), np.zeros((SIZE, N)))[0]
     kept = perturbations.apply(np.ones(N)) == 1
     assert kept.any()
     for i in range(SIZE):
-        assert (moved.gram()[i][kept[i]] == 0).all()
-        np.testing.assert_array_equal(np.diag(moved.gram()[i])[~kept[i]], 4.0)
+        assert (gram[i][kept[i]] == 0).all()
+        np.testing.assert_array_equal(np.diag(gram[i])[~kept[i]], 4.0)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming.geometry.quadratic import FREE, Sets, farthest
-from unassuming.geometry.quadratic import _outer_radius as _secular
+from unassuming.geometry.quadratic import FREE, Sets, _outer_radius, farthest
 
 
 def diagonal(w, b, c, empty=False):
@@ -238,7 +237,7 @@ def test_wherever_the_iteration_stops_there_is_a_bound(monkeypatch, steps):
     w, b = 10 ** rng.uniform(-6, 0, (200, 5)), rng.normal(size=(200, 5))
     sets = Sets(w, np.stack([np.eye(5)] * 200), b, rng.uniform(0.1, 3, 200), np.zeros(200, bool))
     exact = farthest(sets)
-    monkeypatch.setattr(_secular, "_STEPS", steps)
+    monkeypatch.setattr(_outer_radius, "_STEPS", steps)
     early = farthest(sets)
     assert (early >= exact * (1 - 1e-12)).all()
     assert (early > exact * (1 + 1e-12)).any()  # not idly
@@ -252,5 +251,5 @@ def test_the_iteration_ends_long_before_its_limit(monkeypatch):
     c = 10 ** rng.uniform(-6, 3, 2000)
     sets = Sets(w, np.stack([np.eye(8)] * 2000), b, c, np.zeros(2000, bool))
     exact = farthest(sets)
-    monkeypatch.setattr(_secular, "_STEPS", 20)
+    monkeypatch.setattr(_outer_radius, "_STEPS", 20)
     np.testing.assert_array_equal(farthest(sets), exact)
