@@ -206,7 +206,6 @@ def _heuristic(findings: Findings) -> str:
     if not asked_for or design is None or not design.dual:
         return ""
     return (
-        f"For orientation only: twice the norm of the estimate is "
-        f"{region.suggest_norm_bound():.4g}. A norm bound taken from the same data voids the "
-        "guarantee."
+        f"As a heuristic, twice the norm of the estimate is {region.suggest_norm_bound():.4g}. A "
+        "norm bound taken from the same data voids the guarantee."
     )
