@@ -77,7 +77,9 @@ def test_nearly_flat_directions_do_not_break_it():
         A = turn * flat[:, None, :] @ turn.transpose(0, 2, 1)
         b = rng.normal(size=(30, 2)) * 10 ** rng.uniform(-3, 1, size)
         c = rng.normal(size=30) * 10 ** rng.uniform(-3, 1, 30)
-        up = relaxed_supports(A, b, c, np.ones(2), g[None], np.zeros(1), bound)[0][0]
+        ball = ball_coordinates(np.eye(2), np.zeros(2), bound, np.zeros(2))
+        ball = replace(ball, functionals=g[None], beyond=np.zeros(1))
+        up = relaxed_supports(A, b, c, ball)[0][0]
         x = bound * np.concatenate([s * circle for s in (1 - 1e-12, 0.9, 0.6, 0.3)])
         inside = c[:, None] - np.einsum("nj,ijk,nk->in", x, A, x) + 2 * b @ x.T
         rounding = 1e-9 * (abs(c) + bound**2 + np.abs(b).sum(axis=1) * bound)

@@ -182,7 +182,7 @@ def test_classifiers_without_label_noise_warn_once_and_promise_nothing(model, no
     assert len(heard) == 1
     assert heard[0].filename == __file__  # the line of the caller
     assert "no coverage guarantee" in str(heard[0].message)
-    assert "noise='labels' is exact" in str(heard[0].message)
+    assert "The assumption 'labels' is exact" in str(heard[0].message)
     assert "no coverage guarantee" in text
     assert "with probability" not in text
 

@@ -73,7 +73,7 @@ def test_the_picture_of_trivial_bounds_says_that_none_are_known():
 def test_advice_for_logistic_regression_fits_it():
     region = region_of(LogisticRegression())
     reason = region.interval().reason
-    assert "norm_bound=B bounds the coefficients but not the intercept" in reason
+    assert "A norm bound limits the coefficients but not the intercept" in reason
     bounded = region.interval(norm_bound=3.0)
     assert np.isfinite([bounded.lower[1], bounded.upper[1]]).all()
     assert np.isinf([bounded.lower[0], bounded.upper[0]]).all()

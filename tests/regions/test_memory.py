@@ -15,7 +15,7 @@ N = 300
 def small_batches(monkeypatch):
     """A quarter of the working memory, as a matrix of these rows is a quarter of one of 600."""
     monkeypatch.setattr("unassuming.geometry.quadratic._forms.BATCH_BYTES", 2**25)
-    monkeypatch.setattr("unassuming.regions._boundedness.BATCH_BYTES", 2**24)
+    monkeypatch.setattr("unassuming.geometry.quadratic._free_directions._BATCH_BYTES", 2**24)
 
 
 def peak(m, act):
