@@ -64,7 +64,7 @@ def a_slope(X):
 @pytest.mark.parametrize(
     "noise", slow_but(["symmetric", "symmetric-exchangeable", "spherical"], "symmetric")
 )
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(MODELS, "Lasso", "pipeline", "KernelHuber", "SVR"))
 def test_a_shift_by_three_noise_scales_is_rejected(name, noise):
     estimator, truth = MODELS[name]
     runs = 40 if noise == "spherical" else RUNS
