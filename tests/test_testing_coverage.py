@@ -165,6 +165,7 @@ def test_the_bounds_of_the_bootstrap_are_quantiles_of_refits_to_centred_residual
     np.testing.assert_array_equal(upper, [-1.0] * 4)  # at 0.75
 
 
+@pytest.mark.slow
 def test_the_bootstrap_has_the_spread_of_least_squares():
     X, y, _ = make_data(np.random.default_rng(1), n=60)
     rng = np.random.default_rng(0)
@@ -368,6 +369,7 @@ def test_levels_of_groups_of_different_sizes_are_told_and_averaged():
     assert text in str(measured)
 
 
+@pytest.mark.slow
 def test_coverage_of_groups_of_different_sizes_is_the_average_level():
     """A sum of independent runs, each covered with its own level: mean and variance are known."""
     data, runs = small([2, 3]), 500

@@ -45,6 +45,7 @@ def printed(page, where):
     return found
 
 
+@pytest.mark.slow
 def test_they_run_and_leave_the_files_that_the_page_names(printed, where):
     assert len(printed) == 3
     for directory in ("unassuming-region", "kernel"):
@@ -52,6 +53,7 @@ def test_they_run_and_leave_the_files_that_the_page_names(printed, where):
         assert written == {"band.csv", "region.json", "band.png"}
 
 
+@pytest.mark.slow
 def test_the_test_ends_as_the_page_shows(printed, page):
     shown = re.search(r"^```text\n(Hypothesis: .*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
     assert printed["test", "--candidate", "guess"].endswith(shown)

@@ -132,6 +132,7 @@ def test_rows_with_missing_values_are_left_out_of_knots_and_sums(run, tmp_path, 
     assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_grid_of_one_feature_spans_all_rows(run, chunks):
     table = made(6_000)
     table.to_csv("table.csv", index=False)
@@ -175,6 +176,7 @@ def test_every_row_is_as_likely_to_be_drawn():
 # When a table is streamed
 
 
+@pytest.mark.slow
 def test_a_large_table_is_streamed_and_a_small_one_is_not(run, monkeypatch):
     made(300).to_csv("table.csv", index=False)
     assert "read in chunks" not in reported(run, "table.csv").stdout
@@ -315,8 +317,9 @@ def interrupt_after(patch, count):
     patch.setattr(_pass.Pass, "take", counted)
 
 
-@pytest.mark.parametrize("kind", slow_but(["csv", "parquet"], "parquet"))
-@pytest.mark.parametrize("model", slow_but(["ridge", "spline"], "spline"))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("model", ["ridge", "spline"])
 def test_interrupted_often_it_gives_the_same_files(run, chunks, monkeypatch, kind, model):
     table, path = made(2_222), f"table.{kind}"
     table.loc[[7, 150, 1700], "b"] = np.nan

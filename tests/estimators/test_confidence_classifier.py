@@ -87,6 +87,7 @@ def test_a_label_is_dropped_only_by_an_outer_bound(fitted):
     assert {1, 2} == set(kept.sum(axis=1))
 
 
+@pytest.mark.slow
 def test_the_inner_set_is_a_subset_and_close(fitted):
     inputs = np.linspace(-1, 1, 41)[:, None]
     outer, inner = fitted.predict_set(inputs), fitted.predict_set(inputs, kind="inner")
@@ -122,6 +123,7 @@ def test_an_empty_region_leaves_no_label():
     assert "too small for the data" in ours.band_status_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "coding",
     [lambda y: y == "yes", lambda y: np.where(y == "yes", 7, 3), pd.Series],

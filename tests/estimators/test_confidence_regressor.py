@@ -61,18 +61,21 @@ def expected_failures(wrapped):
     return SVR_FAILS if isinstance(wrapped.estimator, SVR) else {}
 
 
+def checks(*models):
+    wrapped = [ua.ConfidenceRegressor(model) for model in models]
+    return parametrize_with_checks(wrapped, expected_failed_checks=expected_failures)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [
-        ua.ConfidenceRegressor(model)
-        for model in (
-            *(None, Ridge(), LinearRegression(), KernelRidge(), Lasso(alpha=0.01), SVR()),
-            *(ua.KernelLasso(), ua.KernelHuber()),
-        )
-    ],
-    expected_failed_checks=expected_failures,
-)
+@checks(None, KernelRidge(), Lasso(alpha=0.01))
 def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@checks(Ridge(), LinearRegression(), SVR(), ua.KernelLasso(), ua.KernelHuber())
+def test_scikit_learn_conventions_with_other_models(estimator, check):
     check(estimator)
 
 

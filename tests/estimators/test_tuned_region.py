@@ -346,6 +346,7 @@ class SignSearchCV(BaseEstimator):
         return self
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dishonest", "kept"), [(False, True), (True, False)])
 def test_what_would_happen_if_it_were_not_refused(dishonest, kept):
     """A class that promises wrongly loses the level; one that may promise it keeps it."""

@@ -36,7 +36,7 @@ def points_of_the_ball(rng, k, bound, count):
     return x[:, :k], x[:, k]
 
 
-@pytest.mark.parametrize("k", [1, 3, 8, 20])
+@pytest.mark.parametrize("k", slow_but([1, 3, 8, 20], 3))
 def test_for_convex_sets_it_is_the_exact_maximum(k):
     """The grid and golden sections of both find the same quasi-convex minimum, to 1e-8."""
     for seed in range(10):

@@ -18,19 +18,29 @@ def expected_failures(model):
     return {}
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [
+def checks(*kernels):
+    models = [
         model
-        for kernel in ("linear", "rbf", "precomputed")
+        for kernel in kernels
         for model in (
             KernelLasso(kernel=kernel),
             KernelHuber(kernel=kernel),
             LSSVC(kernel=kernel),
             LSSVC(kernel=kernel, fit_intercept=False),
         )
-    ],
-    expected_failed_checks=expected_failures,
-)
+    ]
+    return parametrize_with_checks(models, expected_failed_checks=expected_failures)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+@checks("rbf")
 def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@checks("linear", "precomputed")
+def test_scikit_learn_conventions_with_other_kernels(estimator, check):
     check(estimator)

@@ -132,7 +132,7 @@ def carry_out(way, region, case, call, options):
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0]} {' '.join(call[1])}")
-@pytest.mark.parametrize("name", slow_but(CASES, "SVR", "KernelLasso", "Ridge, identity, uneven"))
+@pytest.mark.parametrize("name", slow_but(CASES, "KernelLasso", "Ridge, identity, uneven"))
 def test_what_is_said_to_help_helps(name, call):
     case, (call, options) = CASES[name], call
     region = ua.confidence_region(case[0], *case[1], m=M, random_state=0, **case[2])

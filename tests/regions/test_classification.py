@@ -381,9 +381,7 @@ COVERAGE = {
 }
 
 
-@pytest.mark.parametrize(
-    "case", slow_but(COVERAGE, "ridge classifier, coefficients", "logistic, coefficients")
-)
+@pytest.mark.parametrize("case", slow_but(COVERAGE, "ridge classifier, coefficients"))
 def test_coverage_is_the_level(case):
     counts = coverage(*COVERAGE[case])
     levels = np.arange(1, 20) / 20

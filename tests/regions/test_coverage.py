@@ -250,7 +250,7 @@ def test_coverage_is_exact_for_weights_weightings_and_pipelines(name):
     ("name", "assumption", "law"),
     [
         ("LinearRegression", "exchangeable", "lognormal"),
-        ("KernelRidge", "symmetric", "cauchy"),
+        pytest.param("KernelRidge", "symmetric", "cauchy", marks=SLOW),
         pytest.param("KernelLasso", "block symmetric", "common cauchy factor", marks=SLOW),
         pytest.param("KernelHuber", "spherical", "multivariate t", marks=SLOW),
         pytest.param("SVR", "symmetric", "gaussian", marks=SLOW),

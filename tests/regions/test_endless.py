@@ -55,7 +55,8 @@ def test_an_infinite_inner_bound_has_a_line_behind_it_and_a_member(region):
     assert "not attained by a single member" in found.reason
 
 
-@pytest.mark.parametrize("scaled", slow_but([True, False], True))
+@pytest.mark.slow
+@pytest.mark.parametrize("scaled", [True, False])
 def test_scaling_and_the_hessian_weighting_help_as_is_said(scaled):
     data = diabetes(scaled=scaled)
     reason = build(Lasso(0.1), data).interval().reason

@@ -231,6 +231,7 @@ def test_with_ties_coverage_is_exact_on_average_over_the_tie_order(name):
     assert_exact_on_average(bounds, regions[0].m)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TIED)
 def test_with_ties_in_favour_coverage_is_at_least_the_level(name):
     case = TIED[name]
@@ -321,7 +322,7 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("name", DRAWN)
-@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize("m", slow_but([2, 3], 2))
 def test_all_draws_and_all_noise_vectors_together_cover_exactly(name, m):
     """With repeated draws and the identity among them, as in any sample."""
     estimator, noise, n, options = DRAWN[name]

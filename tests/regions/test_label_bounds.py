@@ -99,6 +99,7 @@ def test_inner_bounds_are_attained_by_members():
     assert (band.upper - band.inner_upper <= GAP * (band.upper - band.lower)).all()
 
 
+@pytest.mark.slow
 def test_levels_are_nested():
     region = region_of(RidgeClassifier())
     bands = region.band(INPUTS[1], [0.5, 0.75, 0.95])

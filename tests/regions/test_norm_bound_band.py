@@ -415,6 +415,7 @@ def test_bands_of_a_kernel_with_a_bias_are_what_cvxpy_finds(target):
 # Nearly singular kernels
 
 
+@pytest.mark.slow
 def test_members_of_a_nearly_singular_kernel_stay_inside():
     X, y, truth = ua.datasets.rkhs(n=60, gamma=0.5, random_state=3)
     estimator = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.6)

@@ -262,6 +262,7 @@ def badly_scaled():
     return X, y
 
 
+@pytest.mark.slow
 def test_ranks_of_badly_scaled_columns_are_those_of_exact_arithmetic():
     X, y = badly_scaled()
     region = ua.confidence_region(LinearRegression(), X, y, m=40, random_state=2)

@@ -64,7 +64,7 @@ def a_slope(X):
 @pytest.mark.parametrize(
     "noise", slow_but(["symmetric", "symmetric-exchangeable", "spherical"], "symmetric")
 )
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(MODELS, "Lasso", "pipeline", "KernelHuber", "SVR"))
 def test_a_shift_by_three_noise_scales_is_rejected(name, noise):
     estimator, truth = MODELS[name]
     runs = 40 if noise == "spherical" else RUNS
@@ -85,7 +85,8 @@ def test_a_wrong_slope_is_rejected_under_exchangeable_noise(name):
     assert rejected(estimator, truth, a_slope, noise="exchangeable") >= 0.95
 
 
-@pytest.mark.parametrize("name", slow_but(["Ridge", "KernelRidge", "SVR"], "KernelRidge"))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Ridge", "KernelRidge", "SVR"])
 def test_more_of_a_shift_is_rejected_more_often(name):
     estimator, truth = MODELS[name]
     shares = [

@@ -113,7 +113,11 @@ def test_directions_are_counted_as_they_are_taken(model):
 # Norm bounds
 
 
-@pytest.mark.parametrize("model", [Ridge(), KernelRidge(kernel="rbf"), Lasso(0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "model",
+    [Ridge(), KernelRidge(kernel="rbf"), pytest.param(Lasso(0.1), marks=pytest.mark.slow)],
+    ids=repr,
+)
 def test_a_search_from_outside_the_ball_is_refused_before_any_work(model, monkeypatch):
     region = region_of(model)
     low = 0.9 * region.suggest_norm_bound() / 2

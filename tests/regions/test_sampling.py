@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.regions.search._hit_and_run import hit_and_run
 
 
@@ -178,7 +179,7 @@ def test_permutations_with_an_intercept_are_refused():
         linear_region(Ridge(0.5), noise="exchangeable").sample(10, 0.5)
 
 
-@pytest.mark.parametrize("share", [1.05, 1.5, 4.0])
+@pytest.mark.parametrize("share", slow_but([1.05, 1.5, 4.0], 1.5))
 def test_within_a_norm_bound(kernel, share):
     region, K = kernel
     bound = share * float(np.sqrt(region.estimate @ K @ region.estimate))
