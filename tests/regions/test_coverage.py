@@ -21,7 +21,7 @@ from sklearn.svm import SVR
 import unassuming as ua
 
 SLOW = pytest.mark.slow
-RUNS = 400  # of each law, where the counts of several are added up
+RUNS = 300  # of each law, where the counts of several are added up
 ALONE = 700  # of a count that is judged by itself
 M = 20
 LEVELS = (0.5, 0.9, 0.95)

@@ -33,8 +33,10 @@ INPUTS = {1: np.array([[-1.0], [0.2], [0.9]]), 2: np.array([[-1.0, 0.4], [0.2, 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PLANES)
-@pytest.mark.parametrize("level", [0.5, 0.9])
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [*((name, 0.9) for name in PLANES), ("intercept and slope", 0.5), ("linear LSSVC", 0.5)],
+)
 def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     model, d, options = PLANES[name]
     region = region_of(model, d=d, **options)
