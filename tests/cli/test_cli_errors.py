@@ -157,7 +157,7 @@ def test_a_process_of_its_own_fails_in_one_line(tables, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("missing", ["typer", "rich", "pandas"])
+@pytest.mark.parametrize("missing", ["typer", "pandas"])
 def test_what_is_not_installed_is_named_with_the_remedy(tmp_path, missing):
     package = tmp_path / "modules" / missing
     package.mkdir(parents=True)

@@ -499,7 +499,7 @@ def test_a_band_on_real_data_holds_the_fit_and_is_wider_at_higher_levels():
         LinearRegression(copy_X=False),
         Ridge(copy_X=False),
         make_pipeline(StandardScaler(copy=False), Ridge(copy_X=False)),
-        Lasso(0.01, copy_X=False),
+        pytest.param(Lasso(0.01, copy_X=False), marks=pytest.mark.slow),
     ],
     ids=repr,
 )

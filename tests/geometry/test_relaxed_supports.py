@@ -70,7 +70,7 @@ def test_nearly_flat_directions_do_not_break_it():
     rng, met, tight = np.random.default_rng(0), 0, 0
     angle = np.linspace(0, 2 * np.pi, 1001)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    for _ in range(50):
+    for _ in range(30):
         bound, g, size = 10 ** rng.uniform(-2, 2), rng.normal(size=2), (30, 1)
         turn = np.linalg.qr(rng.normal(size=(30, 2, 2)))[0]
         flat = np.concatenate([np.ones(size), -(10 ** rng.uniform(-8, 0, size))], axis=1)
@@ -88,7 +88,7 @@ def test_nearly_flat_directions_do_not_break_it():
         slack = up[some] - values[some]
         assert (slack >= -1e-10 * length).all()
         met, tight = met + some.sum(), tight + (slack < 1e-3 * length).sum()
-    assert met > 1000
+    assert met > 600
     assert tight > met / 10
 
 

@@ -108,7 +108,7 @@ def test_the_refusal_names_the_neighbours_and_the_smallest_m(thousandths, m):
 
 
 @given(st.floats(0.001, 0.999), st.integers(2, 400))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_the_levels_and_the_m_that_a_refusal_names_are_accepted(p, m):
     try:
         Level.exactly(p, m)

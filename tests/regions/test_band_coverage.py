@@ -10,7 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import unassuming as ua
 
-RUNS = 800
+RUNS = 600
 
 
 def covers(band, values):

@@ -1,6 +1,6 @@
 """Labels drawn afresh from the candidate: exact tests of a regression function E[y | x]."""
 
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -250,8 +250,9 @@ def test_the_least_squares_fit_often_leaves_the_unit_interval():
 def rank_distribution(model, X, candidate, m):
     """Add up the probability of every rank over all observed and fresh label vectors.
 
-    All tie orders are equally likely. Uniform numbers on either side of (1 + f) / 2 make the
-    engine of a region draw each combination of labels.
+    All tie orders are equally likely: the rank is uniform between that with all ties for the
+    candidate and that with all ties against it. Uniform numbers on either side of (1 + f) / 2 make
+    the engine of a region draw each combination of labels.
     """
     n = len(X)
     factory, noise = FACTORIES[type(model)], ua.noise.Labels()
@@ -264,18 +265,19 @@ def rank_distribution(model, X, candidate, m):
     plus = (1 + f) / 2
     chance = np.where(vectors > 0, plus, 1 - plus).prod(axis=1)
     uniforms = np.where(vectors > 0, plus / 2, (1 + plus) / 2)
-    orders = [np.array(order) for order in permutations(range(m))]
-    if len(vectors) ** m > 1000:  # the m vectors are exchangeable: every place once is enough
-        orders = [np.roll(np.arange(m), shift) for shift in range(m)]
+    every = np.arange(m)
     total = np.zeros(m)
     for y, p in zip(vectors, chance, strict=True):
         region.objective = objective = factory(model, X, y, None)
         score = objective.score("hessian")
         for drawn in product(range(len(vectors)), repeat=m - 1):
             fresh = ua.noise.Perturbations(noise, uniforms[list(drawn)], n, m)
-            for order in orders:
+            bounds = []
+            for order in (every, every[::-1]):
                 region._engine = RankEngine(objective, score, fresh, order, whitened=True)
-                total[region.rank(candidate) - 1] += p * chance[list(drawn)].prod() / len(orders)
+                bounds.append(region.rank(candidate))
+            low, high = bounds
+            total[low - 1 : high] += p * chance[list(drawn)].prod() / (high - low + 1)
     return total
 
 

@@ -20,7 +20,6 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import SVR
 
 import unassuming as ua
-from speed import slow_but
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -192,7 +191,8 @@ def test_a_strong_penalty_raises_no_false_alarm(kind):
     assert max(alarms(kind, lambda rng: rng.laplace(size=N)).values()) <= most
 
 
-@pytest.mark.parametrize("kind", slow_but(PENALISED, "ridge"))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PENALISED)
 def test_a_strong_penalty_does_not_hide_skewness(kind):
     found = alarms(kind, lambda rng: 3 * rng.exponential(size=N), runs=20)
     assert found["symmetry"] >= 10

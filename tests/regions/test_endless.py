@@ -46,6 +46,7 @@ def test_the_direction_in_the_reason_has_no_end(region):
     assert np.isinf(region.crossings(direction)).any()
 
 
+@pytest.mark.slow
 def test_an_infinite_inner_bound_has_a_line_behind_it_and_a_member(region):
     found = region.interval(inner=True)
     assert np.isneginf(found.inner_lower).all()
@@ -71,6 +72,7 @@ def test_scaling_and_the_hessian_weighting_help_as_is_said(scaled):
         assert np.isfinite([found.lower, found.upper]).all()
 
 
+@pytest.mark.slow
 def test_a_functional_that_the_line_does_not_see_is_searched_for():
     """The intercept is free, and the slope within the ball is not."""
     X, y, _ = ua.datasets.linear(n=30, d=1, noise="laplace", random_state=0)

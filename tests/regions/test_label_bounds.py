@@ -32,8 +32,11 @@ PLANES = {
 INPUTS = {1: np.array([[-1.0], [0.2], [0.9]]), 2: np.array([[-1.0, 0.4], [0.2, 0.1], [0.9, 0.9]])}
 
 
-@pytest.mark.parametrize("name", slow_but(PLANES, "two slopes"))
-@pytest.mark.parametrize("level", slow_but([0.5, 0.9], 0.9))
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [*((name, 0.9) for name in PLANES), ("intercept and slope", 0.5), ("linear LSSVC", 0.5)],
+)
 def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     model, d, options = PLANES[name]
     region = region_of(model, d=d, **options)
@@ -200,6 +203,7 @@ def test_the_band_of_logistic_regression_is_trivial_and_says_so():
     assert np.isinf(region.interval().upper).all()
 
 
+@pytest.mark.slow
 def test_boxes_on_a_flip_do_not_survive_for_ever():
     """Here one uncertain label, taken entry by entry, keeps a box alive down to rounding."""
     rng = np.random.default_rng(0)

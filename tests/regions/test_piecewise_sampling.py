@@ -65,6 +65,7 @@ def test_samples_within_a_ball_are_members_and_differ(name):
     assert not np.array_equal(a, other)
 
 
+@pytest.mark.slow
 def test_features_without_a_ball(plane):
     a = plane.sample(150, 0.9, random_state=0)
     assert plane.contains(a, 0.9).all()

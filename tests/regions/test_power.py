@@ -142,7 +142,11 @@ def test_svr_with_the_identity_depends_on_the_width_of_the_kernel():
 
 
 @pytest.mark.parametrize(
-    "estimator", [RidgeClassifier(alpha=0.5), ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0)]
+    "estimator",
+    [
+        RidgeClassifier(alpha=0.5),
+        pytest.param(ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0), marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize(
     "wrong", [lambda X: -0.8 * X[:, 0], lambda X: 0 * X[:, 0]], ids=["reversed", "no effect"]

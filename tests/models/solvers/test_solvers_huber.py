@@ -105,7 +105,7 @@ def problems(draw):
     return np.column_stack([np.ones(n), X]), y, w, draw(st.sampled_from([1.35, 2.0, 10.0])), p
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(problem=problems())
 def test_the_gradients_vanish(problem):
     try:

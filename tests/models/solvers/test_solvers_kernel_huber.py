@@ -35,7 +35,7 @@ def problems(draw):
     return K, y, 10.0 ** draw(st.integers(-4, 1)), 10.0 ** draw(st.integers(-2, 3)), w
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(problem=problems())
 def test_the_optimality_condition_holds(problem):
     K, y, alpha, delta, w = problem

@@ -54,7 +54,7 @@ def problems(draw):
     return D * 10.0 ** draw(st.integers(-2, 2)), y, p
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(problem=problems())
 def test_the_optimality_conditions_hold(problem):
     D, y, p = problem
