@@ -58,8 +58,8 @@ def tuned_region(
         transformations, all independent of each other.
     **region_options
         Passed to `unassuming.confidence_region`: noise, m, sample_weight, weighting, ties,
-        classes. Weights are restricted to the rows of the region. They do not weight the search (use `fit_params`
-        for that), but it does not get rows of weight zero.
+        classes. Weights are restricted to the rows of the region. They do not weight the search
+        (use `fit_params` for that), but it does not get rows of weight zero.
 
     Returns
     -------

@@ -2,9 +2,9 @@
 
 # Shared within the library, not public.
 from unassuming.inputs._arrays import as_finite as as_finite
-from unassuming.inputs._classes import OneClass as OneClass
-from unassuming.inputs._classes import as_classes as as_classes
 from unassuming.inputs._classes import as_signs as as_signs
+from unassuming.inputs._classes import coded_classes as coded_classes
+from unassuming.inputs._classes import one_class as one_class
 from unassuming.inputs._classes import refuse_classes as refuse_classes
 from unassuming.inputs._classes import require_labels as require_labels
 from unassuming.inputs._data import Data as Data

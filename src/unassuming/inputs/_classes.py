@@ -16,19 +16,7 @@ from unassuming._typing import Array, BoolArray
 from unassuming._words import shown, spoken
 from unassuming.inputs._arrays import is_missing, missing
 
-_CODED = {0: (0, 1), 1: (0, 1), -1: (-1, 1)}
-"""The classes of numbers that are all equal."""
-
-
-class OneClass(ValueError):
-    """All labels are equal, and the other class is not known."""
-
-    def __init__(self, label: Any, remedy: str) -> None:
-        self.label = label
-        super().__init__(
-            "y does not hold two classes: expected exactly two different labels, given 1: "
-            f"{spoken(label)}. {remedy}"
-        )
+_CODED: dict[float, tuple[int, int]] = {0: (0, 1), 1: (0, 1), -1: (-1, 1)}
 
 
 def require_labels(target: Any) -> None:
@@ -102,12 +90,29 @@ def _completed(present: Any, target: Any) -> Any:
     everywhere = set(target.tolist())
     if len(everywhere) == 2 and not any(map(_is_missing, everywhere)):
         return np.unique(target)
+    coded = coded_classes(label)
+    if coded is None:
+        raise one_class(label, "Name both with classes=(first, second); the second is +1.")
+    return np.array(coded, dtype=present.dtype)
+
+
+def coded_classes(label: Any) -> tuple[Any, Any] | None:
+    """Return both classes where the only label tells the other one: 0 and 1, -1 and 1, booleans.
+
+    Ones may belong to either pair of numbers. It makes no difference: 1 is +1 in both, and the
+    other class, which does not occur, has only a name.
+    """
     if isinstance(label, bool):
-        return np.array([False, True], dtype=present.dtype)
-    if isinstance(label, (int, float)) and label in _CODED:
-        return np.array(_CODED[label], dtype=present.dtype)
-    remedy = "Name both with classes=(first, second), of which the second is +1."
-    raise OneClass(label, remedy)
+        return False, True
+    return _CODED.get(label) if isinstance(label, (int, float)) else None
+
+
+def one_class(label: Any, remedy: str) -> ValueError:
+    """Return the error about equal labels that do not tell the other class."""
+    return ValueError(
+        "y does not hold two classes: expected exactly two different labels, given 1: "
+        f"{spoken(label)}. {remedy}"
+    )
 
 
 def _is_missing(label: Any) -> bool:

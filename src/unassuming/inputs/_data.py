@@ -37,9 +37,7 @@ class Data:
     classes: Array | None
 
 
-def check_data(
-    X: Any, y: Any, sample_weight: Any, *, classify: bool, classes: Any = None
-) -> Data:
+def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool, classes: Any = None) -> Data:
     """Check outputs and weights; the inputs are checked after the transformers.
 
     ``classes`` are both labels, of which y may show only one; None if y names them itself.
