@@ -120,7 +120,7 @@ def test_a_regressor_has_no_classes(model):
 
 def test_nor_has_a_region_of_dask():
     array = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match="^classes is only for classifiers"):
+    with pytest.raises(ValueError, match=r"^classes is only for classifiers"):
         ua.confidence_region(
             Ridge(), array.from_array(X), array.from_array(np.arange(N)), classes=(0, 1)
         )
@@ -139,7 +139,7 @@ def test_a_tuned_region_takes_the_classes_of_all_rows():
     assert (region.objective.y == -1).all()
     turned = ua.tuned_region(search, X, Y, classes=("yes", "no"), random_state=0)
     assert turned.problem.classes.tolist() == ["yes", "no"]
-    with pytest.raises(ValueError, match="^classes is only for classifiers"):
+    with pytest.raises(ValueError, match=r"^classes is only for classifiers"):
         ua.tuned_region(GridSearchCV(Ridge(), {"alpha": [1.0]}), X, X[:, 0], classes=("a", "b"))
 
 

@@ -184,9 +184,8 @@ def test_without_an_estimate_everything_else_works():
     ((low, high),) = region.crossings("intercept", origin=origin)
     assert low < 0
     assert high == np.inf
-    inside = origin + [0.99 * low, 0]
-    outside = origin + [1.01 * low, 0]
-    assert region.contains([inside, outside]).tolist() == [True, False]
+    near_the_end = origin + low * np.array([[0.99, 0.0], [1.01, 0.0]])
+    assert region.contains(near_the_end).tolist() == [True, False]
     assert region.statistics(origin).shape == (100,)
     assert "LogisticRegression" in str(region)
     assert region.test(origin).caveat == ""
