@@ -39,9 +39,8 @@ def use_estimate(fitted: Any, region: Region | NotAvailable) -> None:
     except NotAvailable as error:
         raise ValueError(
             f"y has one class only, for which {type(model).__name__} has no fit: expected rows of "
-            "both classes, or a model without an intercept or with a penalised one, given equal "
-            "labels. Use RidgeClassifier or ua.LSSVC; ua.confidence_region tests candidates "
-            "without a fit."
+            "both classes, or fit_intercept=False, given equal labels. Use RidgeClassifier or "
+            "ua.LSSVC; ua.confidence_region tests candidates without a fit."
         ) from error
     objective, data = region.objective, region.problem.data("predictions need")
     design = region.problem.design("predictions")
