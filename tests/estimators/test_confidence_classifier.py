@@ -155,7 +155,7 @@ def test_it_may_end_a_pipeline_and_be_cross_validated():
         ({"estimator": Ridge()}, Y, TypeError, r"is not a classifier.*ua\.ConfidenceRegressor"),
         ({"level": 0.123}, Y, ValueError, "not admissible"),
         ({}, np.arange(N) % 3, ValueError, "Only binary .* given 3 classes"),
-        ({}, np.zeros(N), ValueError, "has one class only"),
+        ({}, np.full(N, "a"), ValueError, "does not hold two classes.*classes="),
         ({}, TRUTH, ValueError, "Unknown label type"),
     ],
     ids=["regressor", "level", "three classes", "one class", "numbers"],

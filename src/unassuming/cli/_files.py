@@ -65,7 +65,9 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
         "classes": _classes(region),
         "norm_bound": findings.norm_bound,
         "description": str(region).splitlines(),
-        "estimate": _by_name(region.names, region.estimate),
+        "estimate": None
+        if findings.estimate is None
+        else _by_name(region.names, findings.estimate),
         "bounded": _answers(findings.bounded, lambda b: {"verdict": b.verdict, "reason": b.reason}),
         "band": _answers(
             findings.bands,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unassuming._errors import NotAvailable
+from unassuming._typing import Array
 from unassuming.regions import Region
 
 
@@ -24,6 +25,8 @@ class Findings:
 
     Attributes
     ----------
+    estimate : array or None
+        None if there is none, as for logistic regression with labels of one class.
     inputs : DataFrame
         The inputs of the bands.
     intervals : Answer or None
@@ -33,6 +36,7 @@ class Findings:
     region: Region
     levels: list[float]
     norm_bound: float | None
+    estimate: Array | None
     inputs: Any
     bounded: Answer
     bands: Answer
@@ -55,6 +59,7 @@ def examine(
         region=region,
         levels=asked,
         norm_bound=norm_bound,
+        estimate=_estimate(region),
         inputs=inputs,
         bounded=_ask(lambda: region.bounded(asked)),
         bands=_ask(lambda: region.band(inputs, level=asked, norm_bound=norm_bound)),
@@ -62,6 +67,13 @@ def examine(
         if primal
         else None,
     )
+
+
+def _estimate(region: Region) -> Array | None:
+    try:
+        return region.estimate
+    except NotAvailable:  # the answers give the reason
+        return None
 
 
 def _ask(question: Callable[[], dict[float, Any]]) -> Answer:

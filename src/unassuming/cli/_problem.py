@@ -79,6 +79,14 @@ class Problem:
             "classifiers."
         ),
     ] = None
+    classes: Annotated[
+        str | None,
+        Option(
+            metavar="A,B",
+            help="Both labels of the target of a classifier, the second for +1; needed if only one "
+            "occurs, unless they are 0 and 1, -1 and 1, or True and False.",
+        ),
+    ] = None
     m: Annotated[
         str,
         Option(
@@ -99,7 +107,13 @@ class Problem:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Arguments of `confidence_region`."""
+        """Arguments of `confidence_region`, but for the classes."""
+        if self.classes is not None and not RECIPES[self.model].classify:
+            classifiers = " or ".join(name for name in Model if RECIPES[name].classify)
+            raise ValueError(
+                f"--classes is not an option of {self.model}: expected --model {classifiers}, "
+                f"given --classes {self.classes}. Leave it out."
+            )
         return {"noise": self.noise, "m": self._statistics(), "random_state": self.seed}
 
     def _statistics(self) -> int | str:

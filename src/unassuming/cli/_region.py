@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import typer
 
+from unassuming._typing import Array
 from unassuming.cli._built import Built
 from unassuming.cli._files import check_writable, draw, remove_others, write_band, write_region
 from unassuming.cli._findings import Answer, Findings, examine
+from unassuming.cli._labels import region_in_memory
 from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem
 from unassuming.cli._sources import Ranges, Source, open_source
@@ -20,7 +22,7 @@ from unassuming.cli._terminal import print_table, stages
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Labels
 from unassuming.plots import percent
-from unassuming.regions import Language, Status, confidence_region
+from unassuming.regions import Language, Status
 
 _LONGEST = 20
 """Coefficients that the screen shows; the file contains all."""
@@ -81,10 +83,9 @@ def _in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
     """Build the region from the whole table."""
     frame, dropped = load(source, columns)
     X, y = frame[columns.features], frame[columns.target].to_numpy()
-    estimator = problem.estimator(*X.shape)
     with stages(1) as begin:
         begin("building the region")
-        region = confidence_region(estimator, X, y, **problem.settings)
+        region = region_in_memory(problem, X, y)
     ranges = Ranges.empty(X.shape[1]).including(X.to_numpy())
     return Built(region, X, region.objective.y, ranges, dropped)  # with labels as ±1
 
@@ -107,8 +108,8 @@ def _print_findings(findings: Findings) -> None:
     if findings.intervals is None:
         count = len(findings.region.names)
         typer.echo(f"The estimate has {count} dual coefficients: see region.json.\n")
-    else:
-        _print_coefficients(findings, findings.intervals)
+    elif findings.estimate is not None:
+        _print_coefficients(findings, findings.estimate, findings.intervals)
     for sentence in _sentences(findings):
         typer.echo(f"{sentence}\n")
 
@@ -119,12 +120,11 @@ def _width(band: Any) -> str:
     return f"{half.min():.4g} to {half.max():.4g}"
 
 
-def _print_coefficients(findings: Findings, intervals: Answer) -> None:
-    region = findings.region
+def _print_coefficients(findings: Findings, estimate: Array, intervals: Answer) -> None:
     head = ["coefficient", "estimate", *map(percent, intervals.by_level)]
     rows = [
         [name, f"{value:.4g}", *(_bounds(interval, j) for interval in intervals.by_level.values())]
-        for j, (name, value) in enumerate(zip(region.names, region.estimate, strict=True))
+        for j, (name, value) in enumerate(zip(findings.region.names, estimate, strict=True))
     ]
     print_table(head, rows[:_LONGEST], right=1)
     if len(rows) > _LONGEST:
@@ -150,10 +150,10 @@ def _sentences(findings: Findings) -> list[str]:
 
 def _outside(findings: Findings) -> list[str]:
     """Report that the estimate of a classifier leaves [-1, 1], and so lies in no region."""
-    region = findings.region
-    if not isinstance(region.noise, Labels):
+    region, estimate = findings.region, findings.estimate
+    if not isinstance(region.noise, Labels) or estimate is None:
         return []
-    fitted = region.objective.fitted(region.estimate[None, :])[0]
+    fitted = region.objective.fitted(estimate[None, :])[0]
     rows = int((np.abs(fitted) > 1).sum())
     if not rows:
         return []

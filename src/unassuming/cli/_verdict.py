@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
+from unassuming.cli._labels import region_in_memory
 from unassuming.cli._problem import Problem
 from unassuming.cli._sources import open_source
 from unassuming.cli._tables import load
 from unassuming.cli._terminal import print_table
-from unassuming.regions import confidence_region
 
 
 def run(problem: Problem, candidate: str) -> None:
@@ -17,7 +17,7 @@ def run(problem: Problem, candidate: str) -> None:
     columns = problem.columns(source, candidate)
     frame, dropped = load(source, columns)
     X, y = frame[columns.features], frame[columns.target].to_numpy()
-    region = confidence_region(problem.estimator(*X.shape), X, y, **problem.settings)
+    region = region_in_memory(problem, X, y)
     levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
     result = region.test(lambda _: frame[candidate].to_numpy())
     noise_free = f"the noise-free {problem.target}"

@@ -14,13 +14,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.estimators._fitting import (
     check_same_features,
     fit_without_y,
     one_output,
     region_or_reason,
 )
+from unassuming.estimators._one_class import use_estimate
 from unassuming.inputs import (
     as_inputs,
     as_seed,
@@ -52,8 +53,12 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """Refuse a model without a region or of another kind, and parameters out of range."""
 
     @abstractmethod
-    def _targets(self, y: Array) -> Array:
-        """Return the outputs; refuse those of another kind."""
+    def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
+        """Return outputs to fit the model to, and what the region needs to know of y.
+
+        They are y itself unless the model cannot be fitted to it. Those of another kind are
+        refused. ``rows`` are those of positive weight.
+        """
 
     @abstractmethod
     def _bands(self, region: Region, X: Any, levels: list[float]) -> dict[float, Band]:
@@ -65,7 +70,8 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X, y : arrays or DataFrames
-            The data. For a classifier y has two different labels of any kind.
+            The data. For a classifier y has two different labels of any kind; if only one occurs,
+            the parameter ``classes`` names both, unless they are 0 and 1, -1 and 1 or booleans.
         sample_weight : array of shape (n,), optional
             Weights that do not depend on y, for the estimator and the region.
         """
@@ -80,12 +86,15 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         check_distinct(X)
         if transformers is None and is_frame(X):
             as_inputs(X)
-        y = self._targets(one_output(y, type(self).__name__))
-        check_weight(sample_weight, len(y))
+        y = one_output(y, type(self).__name__)
+        rows, _ = check_weight(sample_weight, len(y))
+        outputs, about_y = self._targets(y, rows, model)
         # Models and transformers may overwrite their inputs (copy_X=False): give them copies.
-        fitted = fit_without_y(estimator, deepcopy(X), y, sample_weight, seed)
-        options = {"noise": self.noise, "m": self.m, "random_state": seed}
+        fitted = fit_without_y(estimator, deepcopy(X), outputs, sample_weight, seed)
+        options = {"noise": self.noise, "m": self.m, "random_state": seed, **about_y}
         region = region_or_reason(estimator, X, y, sample_weight, **options)
+        if outputs is not y:
+            use_estimate(fitted, region)
         if isinstance(region, Region):
             region.level(self.level)
             if transformers is not None:

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from unassuming._typing import Array, BoolArray
 from unassuming.estimators._base import ConfidenceEstimator, by_level
-from unassuming.inputs import require_labels
+from unassuming.estimators._one_class import two_classes
+from unassuming.inputs import as_signs, require_labels
 from unassuming.noise import Noise
 from unassuming.objectives import factory_for
 from unassuming.regions import ATTAINED, Band, Region, Remedy
@@ -67,6 +68,11 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         Level of the bands.
     m : int, default 100
         Number of statistics; levels are multiples of 1/m.
+    classes : sequence of two labels, optional
+        Both labels in increasing order, for data in which only one may occur; not needed for 0 and
+        1, -1 and 1 or booleans. With labels of one class the predictions are those of the region's
+        estimate, since scikit-learn's classifiers refuse such data. LogisticRegression has no
+        estimate then, unless it has no intercept, and is refused.
     random_state : int, Generator, RandomState or None
         Source of the fresh labels and of random features.
 
@@ -121,12 +127,14 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         noise: str | Noise | None = "labels",
         level: float = 0.9,
         m: int | str = 100,
+        classes: Any = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.noise = noise
         self.level = level
         self.m = m
+        self.classes = classes
         self.random_state = random_state
 
     @_if_model_has("predict_proba")
@@ -250,25 +258,27 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
                 "a regressor."
             )
 
-    def _targets(self, y: Array) -> Array:
+    def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
         if y.dtype.kind == "O":
             require_labels(y)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         kind = type_of_target(y, input_name="y", raise_unknown=True)
-        classes = np.unique(y)
         if kind != "binary":
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}: "
-                f"expected two different labels, given {len(classes)} classes. Compare one class "
-                "with the others, or two at a time."
+                f"expected two different labels, given {len(np.unique(y))} classes. Compare one "
+                "class with the others, or two at a time."
             )
-        if len(classes) < 2:
+        classes, _ = as_signs(y, rows, self.classes)
+        ordered = np.unique(classes).tolist()
+        if classes.tolist() != ordered:
             raise ValueError(
-                "y has one class only: expected two different labels, given "
-                f"{classes.tolist()!r}. Include rows of both classes."
+                f"classes are not in increasing order: expected {ordered}, as in classes_ of "
+                f"scikit-learn's classifiers, given {classes.tolist()}. Exchange them; "
+                "ua.confidence_region takes them in any order."
             )
-        return y
+        return two_classes(model, y, rows, classes), {"classes": classes}
 
     def _bands(self, region: Region, X: Any, levels: list[float]) -> dict[float, Band]:
         """Search once for band and set, which are often asked for at the same inputs."""

@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.estimators._base import ConfidenceEstimator
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Noise
@@ -148,8 +148,9 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
             )
         check_norm_bound(self.norm_bound)
 
-    def _targets(self, y: Array) -> Array:
-        return y
+    def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
+        del rows, model
+        return y, {}
 
     def _bands(self, region: Region, X: Any, levels: list[float]) -> dict[float, Band]:
         return dict(region.band(X, level=levels, norm_bound=self.norm_bound))

@@ -57,9 +57,9 @@ def tuned_region(
         Source of the split, of the unseeded random parts of the search, and of the region's
         transformations, all independent of each other.
     **region_options
-        Passed to `unassuming.confidence_region`: noise, m, sample_weight, weighting, ties. Weights
-        are restricted to the rows of the region. They do not weight the search (use `fit_params`
-        for that), but it does not get rows of weight zero.
+        Passed to `unassuming.confidence_region`: noise, m, sample_weight, weighting, ties,
+        classes. Weights are restricted to the rows of the region. They do not weight the search
+        (use `fit_params` for that), but it does not get rows of weight zero.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def tuned_region(
     check_search(search)
     seed = as_seed(random_state)
     split, drawn, own = np.random.SeedSequence([seed, 0]).spawn(3)
-    model, noise, weight = check_before(search, X, y, region_options)
+    model, noise, weight, classes = check_before(search, X, y, region_options)
     n = len(weight)
     units = units_of(noise, n)
     tuning_rows, region_rows = _split(units, tune_size, np.random.default_rng(split))
@@ -106,6 +106,7 @@ def tuned_region(
         **region_options,
         "noise": noise,
         "sample_weight": weight[region_rows] if weighted else None,
+        "classes": classes,  # of all rows: those of the region may show only one
         "random_state": int(own.generate_state(1)[0]),
     }
     region = confidence_region(best, *_safe_split(tuner, X, y, region_rows), **options)

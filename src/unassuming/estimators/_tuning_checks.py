@@ -19,6 +19,7 @@ from unassuming.inputs import (
     check_options,
     fit_transform_without_y,
     is_label_model,
+    refuse_classes,
     split_pipeline,
 )
 from unassuming.noise import Noise, as_noise, restricted
@@ -36,10 +37,12 @@ def check_search(search: Any) -> None:
         )
 
 
-def check_before(search: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[Any, Noise, Array]:
-    """Check the options and the data; return model, noise and the weights of all rows.
+def check_before(
+    search: Any, X: Any, y: Any, options: dict[str, Any]
+) -> tuple[Any, Noise, Array, Any]:
+    """Check the options and the data; return model, noise, weights of all rows, and classes.
 
-    The model is None if the search itself chooses it.
+    The model is None if the search itself chooses it; the classes are None for regression.
     """
     known = inspect.signature(confidence_region).parameters
     allowed = [name for name in known if name not in ("estimator", "X", "y", "random_state")]
@@ -55,15 +58,19 @@ def check_before(search: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[
     if not _chooses_steps(search):
         _, model = split_pipeline(search.estimator)
         factory_for(model)
-    chosen = {name: value for name, value in options.items() if name != "sample_weight"}
+    about_rows = ("sample_weight", "classes")
+    chosen = {name: value for name, value in options.items() if name not in about_rows}
     noise = check_options(model, **chosen)
     classify = is_label_model(model) or (model is None and is_label_model(search))
     if model is None and classify and options.get("noise") is None:
         noise = as_noise("labels")
-    data = check_data(X, y, options.get("sample_weight"), classify=classify)
+    classes = options.get("classes")
+    if not classify:
+        refuse_classes(classes, search.estimator if model is None else model)
+    data = check_data(X, y, options.get("sample_weight"), classify=classify, classes=classes)
     weight = np.zeros(len(data.rows))
     weight[data.rows] = 1.0 if data.weight is None else data.weight
-    return model, noise, weight
+    return model, noise, weight, data.classes
 
 
 def _chooses_steps(search: Any) -> bool:

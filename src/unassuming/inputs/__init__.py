@@ -2,12 +2,16 @@
 
 # Shared within the library, not public.
 from unassuming.inputs._arrays import as_finite as as_finite
+from unassuming.inputs._classes import as_signs as as_signs
+from unassuming.inputs._classes import coded_classes as coded_classes
+from unassuming.inputs._classes import one_class as one_class
+from unassuming.inputs._classes import refuse_classes as refuse_classes
+from unassuming.inputs._classes import require_labels as require_labels
 from unassuming.inputs._data import Data as Data
 from unassuming.inputs._data import as_outputs as as_outputs
 from unassuming.inputs._data import as_weights as as_weights
 from unassuming.inputs._data import check_data as check_data
 from unassuming.inputs._data import check_weight as check_weight
-from unassuming.inputs._data import require_labels as require_labels
 from unassuming.inputs._directions import as_directions as as_directions
 from unassuming.inputs._directions import as_functionals as as_functionals
 from unassuming.inputs._directions import as_points as as_points

@@ -8,7 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
-from unassuming.inputs._arrays import as_finite, is_missing, missing
+from unassuming.inputs._arrays import as_finite
+from unassuming.inputs._classes import as_signs
 from unassuming.inputs._tables import check_distinct, row_count
 
 
@@ -36,22 +37,24 @@ class Data:
     classes: Array | None
 
 
-def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool) -> Data:
-    """Check outputs and weights; the inputs are checked after the transformers."""
+def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool, classes: Any = None) -> Data:
+    """Check outputs and weights; the inputs are checked after the transformers.
+
+    ``classes`` are both labels, of which y may show only one; None if y names them itself.
+    """
     check_distinct(X)
     length = row_count(X)
     target = as_outputs(y, length)
     rows, weight = check_weight(sample_weight, length)
-    target = target[rows]
-    if len(target) < 2:
+    if rows.sum() < 2:
         raise ValueError(
             "the data are too few: expected at least 2 rows of positive weight, given "
-            f"{len(target)}. Pass at least two rows."
+            f"{rows.sum()}. Pass at least two rows."
         )
-    classes = None
     if classify:
-        classes, target = _as_labels(target)
-    return Data(X, rows, as_finite(target, "y"), weight, classes)
+        classes, labels = as_signs(target, rows, classes)
+        return Data(X, rows, labels, weight, classes)
+    return Data(X, rows, as_finite(target[rows], "y"), weight, None)
 
 
 def as_outputs(y: Any, length: int) -> Any:
@@ -106,25 +109,3 @@ def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | No
             f"{length} zeros. Leave it out for equal weights."
         )
     return rows, weight[rows]
-
-
-def require_labels(target: Any) -> None:
-    """Refuse missing labels."""
-    for j, label in enumerate(target.tolist()):
-        if is_missing(label) or (isinstance(label, float) and not np.isfinite(label)):
-            raise missing("y", label, [j], "Drop these rows.", "a label in every row")
-
-
-def _as_labels(target: Any) -> tuple[Array, Array]:
-    require_labels(target)
-    classes = np.unique(target)
-    if len(classes) != 2:
-        shown = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
-        remedy = "Use a regressor for numbers, or one region for each pair of classes."
-        if len(classes) < 2:
-            remedy = "Include rows of both classes."
-        raise ValueError(
-            "y does not hold two classes: expected exactly two different labels, given "
-            f"{len(classes)}: {shown}. {remedy}"
-        )
-    return classes, np.where(target == classes[1], 1.0, -1.0)

@@ -91,6 +91,7 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
             "sample_weight": weight,
             "weighting": weighting if isinstance(weighting, str) else store.get(weighting),
             "ties": ties,
+            "classes": _classes(header, store),
             "seed": seed,
         },
         estimator=known_estimator(estimator),
@@ -125,12 +126,17 @@ def _vector(store: Store, name: str, rows: BoolArray) -> Array:
 
 def _outputs(header: dict[str, Any], store: Store, rows: BoolArray) -> Any:
     """Return y as the user passed it: numbers, or one of two classes."""
-    y = _vector(store, "y", rows)
+    y, classes = _vector(store, "y", rows), _classes(header, store)
+    return y if classes is None else classes[(y > 0).astype(np.intp)]
+
+
+def _classes(header: dict[str, Any], store: Store) -> Any:
+    """Return the two labels, of which the second is +1; None for regression."""
     if header["classes"] is None:
-        return y
+        return None
     classes = np.asarray(store.get(header["classes"]))
     _require(classes.shape == (2,), "classes")
-    return classes[(y > 0).astype(np.intp)]
+    return classes
 
 
 def _tie_order(ties: str, store: Store, m: int) -> IntArray:

@@ -109,16 +109,19 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
     """Use the coefficients if they reproduce the predictions, else the predictions."""
     name = type(estimator).__name__
     classes = getattr(estimator, "classes_", None)
-    if classes is not None and (data.classes is None or list(classes) != list(data.classes)):
+    known = [] if data.classes is None else list(data.classes)
+    sign = -1 if classes is not None and list(classes) == known[::-1] else 1
+    if classes is not None and list(classes)[::sign] != known:
         expected = "a regressor" if data.classes is None else f"the classes {_listed(data.classes)}"
         raise ValueError(
             f"the candidate is a classifier of other classes: expected {expected}, given {name} of "
             f"{_listed(classes)}. Pass a function that returns E[y|x], with +1 for the second "
-            "class."
+            "class, or build the region with these classes."
         )
-    values = _one_number_for_each_row(fitted_values(estimator, data.X), name, data)
+    values = sign * _one_number_for_each_row(fitted_values(estimator, data.X), name, data)
     a = fitted_coefficients(estimator, objective.n)
     if a is not None and a.shape == (objective.d,):
+        a = sign * a
         reproduced = objective.fitted(a[None, :])[0]
         scale = max(np.abs(values).max(), np.abs(reproduced).max())
         if np.abs(reproduced - values).max() <= 1e-8 * scale:

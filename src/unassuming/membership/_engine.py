@@ -20,7 +20,7 @@ from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._threads import in_threads
-from unassuming.noise import Noise, Perturbations
+from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.objectives import LeastNormScore, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
 
@@ -159,9 +159,11 @@ class RankEngine:
         """Return residuals and perturbed residuals, equal where they may differ by rounding alone.
 
         Noise with equal terms (discrete, or zero) ties, but the rounding of y - f(x) hides that.
+        A fresh label that equals the observed one has the same residual, to the last bit.
         """
         fitted = self.objective.y - r
-        r = np.where(np.abs(r) <= error, 0.0, r)
+        if not isinstance(self.perturbations.noise, Labels):
+            r = np.where(np.abs(r) <= error, 0.0, r)
         perturbed = self.perturbations.apply(r, fitted)
         if self.perturbations.noise.exact_arithmetic:
             slack = np.abs(self.perturbations.apply(error, fitted)) + error[:, None, :]

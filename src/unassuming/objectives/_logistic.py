@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.models.solvers import l1_subdifferential, logistic
 from unassuming.objectives._base import Weighting, rounding_of_difference
@@ -106,7 +107,14 @@ class LogisticObjective(SmoothObjective):
         return super().named_weighting(weighting)
 
     def estimate(self) -> Array:
-        """Return the minimiser."""
+        """Return the minimiser; labels of one class have none, since the intercept is free."""
+        if self.design.intercept and (self.y == self.y[0]).all():
+            raise NotAvailable(
+                "the estimate of logistic regression needs labels of both classes, and here all "
+                "are equal, so that the likelihood grows with the intercept without end: pass "
+                "candidates to rank, contains and test, or an origin to crossings, or use "
+                "RidgeClassifier or ua.LSSVC, which have an estimate."
+            )
         ridge = self.lam * self.penalised
         return logistic(self.design.matrix, self.y, 4 * self.w / self.n, ridge, self.penalty)
 

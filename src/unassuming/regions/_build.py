@@ -22,6 +22,7 @@ from unassuming.inputs import (
     column_names,
     fit_transform_without_y,
     is_label_model,
+    refuse_classes,
     seed_unset,
     split_pipeline,
     streams,
@@ -50,6 +51,7 @@ def confidence_region(
     sample_weight: Any = None,
     weighting: Any = None,
     ties: str = "random",
+    classes: Any = None,
     random_state: Any = None,
 ) -> Region:
     """Build the exact confidence regions of a model, for all levels 1 - q/m at once.
@@ -90,6 +92,11 @@ def confidence_region(
     ties : {"random", "conservative"}, default "random"
         How equal statistics are ordered: at random (exact), or in favour of the candidate
         (nothing random; coverage at least the level).
+    classes : sequence of two labels, optional
+        The labels of a classifier, of which the second is +1; by default those of y in increasing
+        order. They are needed if all labels are equal, unless y is coded by 0 and 1, by -1 and 1
+        or by booleans. (Ones alone are taken for 0 and 1; the class that does not occur has only a
+        name.) Not building the region of such data would change its coverage on the others.
     random_state : int, Generator, RandomState or None
         Source of the transformations and of the tie order.
 
@@ -109,6 +116,15 @@ def confidence_region(
     True
     >>> region.contains(coefficients + 10, level=0.95)
     False
+
+    Labels of one class, and the function E[y|x] = 2 P(y = "yes"|x) - 1 tested on them:
+
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> region = ua.confidence_region(
+    ...     RidgeClassifier(), X, ["yes"] * 40, classes=("no", "yes"), random_state=0
+    ... )
+    >>> region.contains([lambda X: 0.95 + 0 * X[:, 0], lambda X: 0.5 + 0 * X[:, 0]])
+    array([ True, False])
     """
     build = builder_for(X, y, sample_weight) or build_region
     return build(
@@ -120,6 +136,7 @@ def confidence_region(
         sample_weight=sample_weight,
         weighting=weighting,
         ties=check_ties(ties),
+        classes=classes,
         seed=as_seed(random_state),
     )
 
@@ -134,6 +151,7 @@ def build_region(
     sample_weight: Any,
     weighting: Any,
     ties: str,
+    classes: Any,
     seed: int,
     drawn: tuple[Perturbations, IntArray] | None = None,
 ) -> Region:
@@ -141,9 +159,11 @@ def build_region(
     transformers, model = split_pipeline(estimator)
     factory = factory_for(model)
     classify = is_label_model(model)
+    if not classify:
+        refuse_classes(classes, model)
     chosen = check_options(model, noise=noise, m=m, ties=ties)
     transformation_stream, tie_stream, feature_stream = streams(seed)
-    data = check_data(deepcopy(X), y, sample_weight, classify=classify)
+    data = check_data(deepcopy(X), y, sample_weight, classify=classify, classes=classes)
     features = data.X
     if transformers is not None:
         seed_unset(transformers, feature_stream)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unassuming.inputs import rows_between
+from unassuming.inputs import refuse_classes, rows_between, split_pipeline
 from unassuming.noise import Noise
 from unassuming.ranking import check_ties
 from unassuming.regions import Region
@@ -34,6 +34,7 @@ def build_from_dask(
     sample_weight: Any,
     weighting: Any,
     ties: str,
+    classes: Any,
     seed: int,
 ) -> Region:
     """Sum each partition on its worker, merge the sums, and build the region here.
@@ -44,6 +45,7 @@ def build_from_dask(
     _check(X, weighting, ties)
     dask: Any = import_module("dask")
     empty = StreamingRegion(estimator, noise=noise, m=m, random_state=seed)  # type: ignore[arg-type]
+    refuse_classes(classes, split_pipeline(estimator)[1])
     X, y, sample_weight = (_of_known_length(values) for values in (X, y, sample_weight))
     lengths = _lengths(X)
     starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].tolist()

@@ -58,6 +58,7 @@ def coverage(
     n_jobs: int | None = None,
     *,
     m: int | str = 100,
+    classes: Any = None,
     norm_bound: float | None = None,
     compare: bool = True,
     resamples: int = 99,
@@ -93,6 +94,8 @@ def coverage(
         Number of processes, as in scikit-learn. It does not change the draws. Counts can differ if
         a statistic is within rounding of another, since workers may sum with fewer threads.
     m : int or "group", default 100
+    classes : sequence of two labels, optional
+        As for `unassuming.confidence_region`.
     norm_bound : float, optional
         For the band of the region.
     compare : bool, default True
@@ -128,7 +131,8 @@ def coverage(
     _check_numbers(make_data, repetitions, resamples, confidence)
     seed = as_seed(random_state)
     compare = compare and not is_label_model(model)
-    common = registered, make_data, estimator, {"noise": noise, "m": m}, level, norm_bound
+    options = {"noise": noise, "m": m, "classes": classes}
+    common = registered, make_data, estimator, options, level, norm_bound
     work = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_repetition)(*common, compare, resamples, child)
         for child in np.random.SeedSequence(seed).spawn(int(repetitions))

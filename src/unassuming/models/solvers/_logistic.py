@@ -20,8 +20,9 @@ _MODERATE = 15.0  # log-odds at which every row still contributes to the gradien
 def logistic(design: Array, y: Array, weights: Array, ridge: Array, penalty: Array) -> Array:
     r"""Minimise :math:`\sum_k c_k\log(1+e^{-y_kg_k}) + \tfrac12\sum_j q_ja_j^2 + \sum_j p_j|a_j|`.
 
-    Here :math:`g = \Phi a` are the log-odds of the label +1. The labels ±1 both occur, the weights
-    c are positive, and ``ridge`` q and ``penalty`` p are nonnegative.
+    Here :math:`g = \Phi a` are the log-odds of the label +1. The labels are ±1, and both
+    occur if a column of ones is not penalised. The weights c are positive, and ``ridge`` q and
+    ``penalty`` p are nonnegative.
 
     Returns
     -------

@@ -49,6 +49,10 @@ from unassuming.regions.shapes._shape import OuterBounds
 
 _SMALLEST = 1e-3
 """Singular values of Φ are raised to this share of the largest, in walks."""
+_CERTAIN = 1e-9
+"""A label is certain if E[y|x] is as close as this to ±1."""
+_STEPS = 200
+"""Points between certain labels and fair coins at which a search may begin."""
 
 
 @final
@@ -106,12 +110,24 @@ class LabelShape(LineShape):
 
     @cached_property
     def _start(self) -> Array:
-        o, estimate = self.problem.objective, self.problem.estimate
-        f = o.fitted(estimate[None])
-        if self.linear is None or self.problem.noise.admits(o.y - f, f)[0]:
-            return estimate
-        model = self.linear.model
-        return self.linear.admissible.nearest(estimate, model.pull, model.push)
+        o, start = self.problem.objective, self.problem.estimate
+        if self.linear is None:
+            return start
+        f = o.fitted(start[None])
+        if not self.problem.noise.admits(o.y - f, f)[0]:
+            model = self.linear.model
+            start = self.linear.admissible.nearest(start, model.pull, model.push)
+            f = o.fitted(start[None])
+        return self._less_certain(start) if (np.abs(f) > 1 - _CERTAIN).all() else start
+
+    def _less_certain(self, start: Array) -> Array:
+        """Return a member near coefficients that leave no label to chance, as if all are equal.
+
+        There all statistics tie, so that their rank is that of the tie order, and most lines leave
+        the region at once. Of some multiples, return the farthest one of the smallest rank.
+        """
+        steps = (1 - np.geomspace(1, 0.01 / self.problem.n, _STEPS))[:, None] * start
+        return np.asarray(steps[np.argmin(self.engine.ranks_of(steps))])
 
     def require_inside(self, ball: NormBall, otherwise: str = "") -> None:
         """Refuse a search that would have to start outside the ball."""

@@ -1,0 +1,131 @@
+"""ConfidenceClassifier on labels of one class, which scikit-learn's classifiers refuse."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import unassuming as ua
+
+N = 20
+X = np.random.default_rng(0).normal(size=(N, 2))
+NEW = np.array([[-1.0, 0.5], [0.3, 2.0]])
+
+WITH_BIAS = [
+    RidgeClassifier(0.5),
+    ua.LSSVC(C=0.5),
+    ua.LSSVC(kernel="rbf"),
+    make_pipeline(StandardScaler(), RidgeClassifier()),
+]
+WITHOUT = [
+    RidgeClassifier(0.5, fit_intercept=False),
+    ua.LSSVC(C=0.5, fit_intercept=False),
+    ua.LSSVC(C=0.5, kernel="rbf", fit_intercept=False),
+    LogisticRegression(C=0.7, fit_intercept=False),
+]
+
+
+def ours(model, y="yes", weight=None, **options):
+    y = np.full(N, y) if isinstance(y, str) else y
+    options = {"classes": ("no", "yes"), "m": 20, "random_state": 0, **options}
+    return ua.ConfidenceClassifier(model, **options).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("model", WITH_BIAS, ids=repr)
+@pytest.mark.parametrize(("label", "sign"), [("no", -1), ("yes", 1)])
+def test_predictions_are_the_only_label(model, label, sign):
+    fitted = ours(model, label)
+    assert fitted.classes_.tolist() == ["no", "yes"]
+    assert fitted.predict(NEW).tolist() == [label, label]
+    np.testing.assert_allclose(fitted.decision_function(NEW), sign, rtol=1e-12)
+    assert fitted.region_.problem.classes.tolist() == ["no", "yes"]
+    assert fitted.score(X, np.full(N, label)) == 1
+    assert fitted.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("model", WITHOUT, ids=repr)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_predictions_are_those_of_the_minimiser(model, weighted):
+    """Scikit-learn reaches it with one more row, of the other class and no weight."""
+    w = np.linspace(0, 2, N) if weighted else None
+    fitted = ours(model, weight=w)
+    values = fitted.region_.objective.design.rows(NEW) @ fitted.region_.estimate
+    np.testing.assert_allclose(fitted.decision_function(NEW), values, rtol=1e-8)
+    if isinstance(model, ua.LSSVC):
+        gram = ua.LSSVC._gram(model, X)
+        reference = np.linalg.lstsq(
+            np.diag(np.ones(N) if w is None else w) @ gram + np.eye(N) / (2 * model.C),
+            np.ones(N) if w is None else w,
+        )[0]
+        expected = ua.LSSVC._gram(model, NEW, X) @ reference
+    else:
+        more = np.vstack([X, X[:1]]), ["yes"] * N + ["no"]
+        weight = np.append(np.ones(N) if w is None else w, 0.0)
+        exact = clone(model).set_params(tol=1e-12).fit(*more, sample_weight=weight)
+        expected = exact.decision_function(NEW)
+    np.testing.assert_allclose(fitted.decision_function(NEW), expected, rtol=1e-5)
+
+
+def test_numbers_and_booleans_need_no_names():
+    for y, classes in (
+        (np.ones(N), [0, 1]),
+        (np.zeros(N, bool), [False, True]),
+        (np.full(N, -1), [-1, 1]),
+    ):
+        fitted = ours(None, y, classes=None)
+        assert fitted.classes_.tolist() == classes
+        np.testing.assert_array_equal(fitted.predict(NEW), y[:2])
+
+
+def test_the_sets_leave_no_doubt_near_the_data():
+    fitted = ours(None)
+    assert fitted.predict_set([[0.0, 0.0]]).tolist() == [[False, True]]
+    ((lower, upper),) = fitted.predict_band([[0.0, 0.0]])
+    assert 0 < lower < upper == 1
+
+
+def test_it_can_be_cloned_and_pickled():
+    fitted = ours(RidgeClassifier())
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.predict(NEW).tolist() == ["yes", "yes"]
+    assert clone(fitted).classes == ("no", "yes")
+
+
+@pytest.mark.parametrize("model", [RidgeClassifier(), ua.LSSVC()], ids=repr)
+def test_weights_may_leave_one_class(model):
+    y = np.where(np.arange(N) % 2, "yes", "no")
+    fitted = ours(model, y, weight=(y == "no").astype(float), classes=None)
+    assert fitted.predict(NEW).tolist() == ["no", "no"]
+    np.testing.assert_allclose(fitted.decision_function(NEW), -1, rtol=1e-12)
+
+
+def test_logistic_regression_has_nothing_to_predict_from():
+    expected = (
+        r"^y has one class only, for which LogisticRegression has no fit: expected rows of both"
+    )
+    with pytest.raises(ValueError, match=expected):
+        ours(LogisticRegression())
+    with pytest.raises(ValueError, match=expected):
+        ours(make_pipeline(StandardScaler(), LogisticRegression()))
+
+
+def test_classes_are_in_the_order_of_scikit_learn():
+    with pytest.raises(ValueError, match=r"^classes are not in increasing order: expected \['no',"):
+        ours(None, classes=("yes", "no"))
+
+
+def test_names_are_compared_with_the_labels():
+    with pytest.raises(ValueError, match="expected 'a' or 'b', given 'yes'"):
+        ours(None, classes=("a", "b"))
+
+
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was():
+    fitted = ours(RidgeClassifier())
+    fitted.estimator = Ridge()
+    with pytest.raises(TypeError):
+        fitted.fit(X, np.full(N, "yes"))
+    assert fitted.predict(NEW).tolist() == ["yes", "yes"]

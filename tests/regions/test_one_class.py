@@ -1,0 +1,257 @@
+"""Labels of one class: their regions exist, and belong to the coverage of all (theory 8)."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import unassuming as ua
+from speed import slow_but
+from unassuming.noise import Labels, Perturbations
+from unassuming.regions import build_region
+
+N, M, RUNS = 20, 20, 800
+LEVELS = np.arange(1, M) / M
+MODELS = {
+    "ridge classifier": RidgeClassifier(),
+    "linear LSSVC": ua.LSSVC(C=0.5),
+    "rbf LSSVC": ua.LSSVC(kernel="rbf"),
+    "logistic": LogisticRegression(),
+    "pipeline": make_pipeline(StandardScaler(), RidgeClassifier()),
+}
+every = pytest.mark.parametrize("name", MODELS)
+# All but logistic regression, whose intercept goes to infinity.
+ESTIMATED = [name for name in MODELS if name != "logistic"]
+
+
+def inputs(n=N, d=1, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def constant(value):
+    return lambda X: np.full(len(X), value)
+
+
+def region_of(name, label=1, n=N, **options):
+    return ua.confidence_region(
+        MODELS[name], inputs(n), np.full(n, label), **{"random_state": 0, **options}
+    )
+
+
+# --- coverage -------------------------------------------------------------------------------------
+
+
+def counts(model, chance=0.95):
+    """Count, at each level, regions that hold E[y|x], of all data sets and of two classes."""
+    inside, runs = np.zeros((2, M - 1), dtype=int), np.zeros(2, dtype=int)
+    for seed in range(RUNS):
+        rng = np.random.default_rng([seed, 15])
+        X, y = rng.normal(size=(N, 2)), np.where(rng.uniform(size=N) < chance, 1, -1)
+        region = ua.confidence_region(model, X, y, m=M, random_state=seed)
+        counted = np.array([True, len(set(y.tolist())) == 2])
+        runs += counted
+        inside[counted, region.rank(constant(2 * chance - 1)) - 1 :] += 1
+    return inside, runs
+
+
+def in_band(count, runs):
+    """Which counts are binomial at the levels, two-sided at 1e-6."""
+    return (binom.ppf(5e-7, runs, LEVELS) <= count) & (count <= binom.isf(5e-7, runs, LEVELS))
+
+
+@pytest.mark.parametrize("name", slow_but(MODELS))
+def test_coverage_is_the_level_among_all_data_sets_and_not_among_those_of_two_classes(name):
+    """More than a third of the data sets have one class; to refuse them takes coverage away."""
+    (all_inside, two_inside), (runs, two) = counts(MODELS[name])
+    assert runs == RUNS
+    assert binom.ppf(5e-7, runs, 1 - 0.95**N) <= two <= binom.isf(5e-7, runs, 1 - 0.95**N)
+    assert in_band(all_inside, runs).all(), all_inside / runs
+    at = LEVELS.tolist().index(0.5)
+    assert not in_band(two_inside, two)[at]
+    assert two_inside[at] / two < 0.4
+
+
+@pytest.mark.parametrize("name", slow_but(MODELS, "ridge classifier"))
+def test_the_rank_is_uniform_over_all_labels_in_exact_fractions(name):
+    """Every y, every fresh y and both tie orders, with their probabilities."""
+    n, plus = 3, np.array([Fraction(7, 8), Fraction(3, 4), Fraction(15, 16)])
+    f = 2 * plus.astype(float) - 1
+    X, vectors = inputs(n), np.array(list(product([-1, 1], repeat=n)))
+    chance = [np.prod(np.where(v > 0, plus, 1 - plus)) for v in vectors]
+    # Uniform numbers on either side of P(y = 1) draw each vector of labels.
+    uniforms = np.where(vectors > 0, plus / 2, (1 + plus) / 2).astype(float)
+    every = first = Fraction(0)
+    for y, p in zip(vectors, chance, strict=True):
+        for drawn, q in zip(uniforms, chance, strict=True):
+            for order in (np.array([0, 1]), np.array([1, 0])):
+                region = build_region(
+                    MODELS[name],
+                    X,
+                    y,
+                    noise=Labels(),
+                    m=2,
+                    sample_weight=None,
+                    weighting=None,
+                    ties="random",
+                    classes=(-1, 1),
+                    seed=0,
+                    drawn=(Perturbations(Labels(), drawn[None], n, 2), order),
+                )
+                every += p * q / 2
+                first += p * q / 2 * (region.rank(lambda X: f) == 1)
+    assert every == 1
+    assert first == Fraction(1, 2)
+
+
+# --- the region -----------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("label", [-1, 1])
+def test_members_are_functions_that_often_give_one_class(name, label):
+    region = region_of(name, label)
+    assert (region.objective.y == label).all()
+    assert region.contains(constant(0.95 * label))
+    assert not region.contains(constant(0.0))
+    assert not region.contains(constant(-0.95 * label))
+    assert region.test(constant(0.0)).pvalue <= 0.05
+
+
+@every
+def test_a_region_is_the_mirror_image_of_that_of_the_other_class(name):
+    """With uniform numbers U in one and 1 - U in the other, fresh labels are exchanged."""
+    one, other = region_of(name, 1), region_of(name, -1)
+    other.perturbations.drawn[:] = 1 - one.perturbations.drawn
+    f = np.linspace(-0.2, 0.9, N)
+    assert one.rank(lambda X: f) == other.rank(lambda X: -f)
+
+
+@every
+def test_a_saved_region_keeps_its_classes(name, tmp_path):
+    region = ua.confidence_region(
+        MODELS[name], inputs(), ["b"] * N, classes=("b", "a"), random_state=0
+    )
+    ua.save(region, tmp_path / "one.region")
+    again = ua.load(tmp_path / "one.region", estimator=MODELS[name])
+    assert again.problem.classes.tolist() == ["b", "a"]
+    assert (again.objective.y == -1).all()
+    levels = np.linspace(-0.99, 0.5, 7)
+    assert [again.rank(constant(v)) for v in levels] == [region.rank(constant(v)) for v in levels]
+
+
+# --- the estimate ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ESTIMATED)
+def test_the_estimate_is_the_label_itself_where_there_is_an_intercept(name):
+    region = region_of(name, -1)
+    f = region.objective.fitted(region.estimate[None])[0]
+    np.testing.assert_allclose(f, -1, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(region.estimate[0], -1, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ESTIMATED)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_estimate_is_certain_of_every_label_so_that_its_rank_is_that_of_ties(name, seed):
+    """All fresh labels are the observed ones, whatever the rounding of the estimate."""
+    region = region_of(name, random_state=seed)
+    before = (region.tie_order[1:] < region.tie_order[0]).sum()
+    assert region.rank(region.estimate) == 1 + before
+    assert region.rank(constant(1.0)) == 1 + before
+
+
+def test_the_minimiser_without_an_intercept():
+    X = inputs(d=2)
+    region = ua.confidence_region(RidgeClassifier(0.5, fit_intercept=False), X, np.ones(N))
+    expected = np.linalg.solve(X.T @ X + 0.5 * np.eye(2), X.sum(axis=0))
+    np.testing.assert_allclose(region.estimate, expected, rtol=1e-12)
+    logistic = ua.confidence_region(LogisticRegression(fit_intercept=False), X, np.ones(N))
+    gradient = logistic.objective.gradient(
+        logistic.estimate[None], logistic.objective.residuals(logistic.estimate[None])
+    )
+    np.testing.assert_allclose(gradient, 0, rtol=0, atol=1e-15)
+
+
+def test_without_an_estimate_everything_else_works():
+    region = region_of("logistic")
+    origin = np.array([3.0, 0.0])
+    assert region.contains(origin)
+    ((low, high),) = region.crossings("intercept", origin=origin)
+    assert low < 0
+    assert high == np.inf
+    near_the_end = origin + low * np.array([[0.99, 0.0], [1.01, 0.0]])
+    assert region.contains(near_the_end).tolist() == [True, False]
+    assert region.statistics(origin).shape == (100,)
+    assert "LogisticRegression" in str(region)
+    assert region.test(origin).caveat == ""
+
+
+NEEDS = {
+    "estimate": lambda region: region.estimate,
+    "band": lambda region: region.band([[0.0]]),
+    "interval": lambda region: region.interval(),
+    "reach": lambda region: region.reach("x0"),
+    "crossings": lambda region: region.crossings("x0"),
+    "sample": lambda region: region.sample(2),
+    "suggestion": lambda region: region.suggest_norm_bound(),
+    "diagnosis": lambda region: region.diagnose(),
+}
+
+
+@pytest.mark.parametrize("what", NEEDS)
+def test_what_needs_the_estimate_says_why_there_is_none(what):
+    with pytest.raises(ua.NotAvailable, match=r"^the estimate of logistic regression needs labels"):
+        NEEDS[what](region_of("logistic"))
+
+
+# --- geometry -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_certified_bands_hold_all_members(level):
+    region = region_of("ridge classifier")
+    band = region.band([[-1.0], [0.0], [1.0]], level=level)
+    assert band.status.name == "CERTIFIED"
+    rng = np.random.default_rng(1)
+    a = np.column_stack([rng.uniform(0.4, 1, 4000), rng.uniform(-0.3, 0.3, 4000)])
+    members = a[region.contains(a, level=level)]
+    assert len(members) > 20
+    values = members[:, :1] + members[:, 1:] * [-1, 0, 1]
+    assert (band.lower <= values).all()
+    assert (values <= band.upper).all()
+    assert (band.lower > 0.3).all()  # it says something
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "n"), [("ridge classifier", 20), ("ridge classifier", 300), ("rbf LSSVC", 20)]
+)
+def test_samples_spread_from_a_corner_of_the_unit_interval(name, n):
+    """At f = 1 almost every line leaves the region: walks have to begin elsewhere."""
+    region = region_of(name, n=n)
+    members = region.sample(32, random_state=0)
+    assert region.contains(members).all()
+    fitted = region.objective.fitted(members)
+    assert (fitted.min(axis=1) < 1 - 0.1 / n).all()
+    assert len(np.unique(fitted.round(8), axis=0)) == 32
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_member_is_found_where_ties_put_the_estimate_outside(seed):
+    """Ties decide at random on the estimate, not on functions that draw other labels too."""
+    region = region_of("ridge classifier", random_state=seed)
+    level = region.rank(region.estimate) / region.m - 1 / region.m
+    if 0.7 <= level < 1:
+        assert not region.contains(region.estimate, level=level)
+        assert region.contains(region.sample(4, level=level, random_state=0), level=level).all()
+
+
+def test_some_seeds_of_the_last_test_put_the_estimate_outside():
+    ranks = [region_of("ridge classifier", random_state=s).tie_order[0] for s in range(8)]
+    assert max(ranks) >= 70
