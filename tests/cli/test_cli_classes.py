@@ -54,6 +54,7 @@ def test_names_are_read_as_the_column_is(run, one, label, given, found):
     assert classes(run, *words, *(() if given is None else ("--classes", given))) == found
 
 
+@pytest.mark.slow
 def test_names_choose_the_sign_of_two_classes(run):
     words = ("labels.csv", "--target", "label", "--features", "a", "--model", "ls-svc")
     assert classes(run, *words) == ["no", "yes"]

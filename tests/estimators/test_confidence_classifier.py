@@ -65,6 +65,7 @@ def test_probabilities_are_there_if_the_estimator_has_them():
     assert not hasattr(ua.ConfidenceClassifier(RidgeClassifier()).fit(X, Y), "predict_proba")
 
 
+@pytest.mark.slow
 def test_the_band_is_that_of_the_region_cut_to_the_unit_interval(fitted):
     inputs = np.array([[-3.0], [0.0], [3.0]])
     band, ours = fitted.region_.band(inputs), fitted.predict_band(inputs)

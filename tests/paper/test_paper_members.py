@@ -105,12 +105,14 @@ def test_far_along_the_smallest_eigenvector_kernel_lasso_ranks_first():
     assert region.rank(far)[0] == 1
 
 
+@pytest.mark.slow
 def test_with_the_identity_as_kernel_lasso_is_open_where_the_signs_are():
     region = region_of("5d")
     plus = (region.perturbations.apply(np.ones(20)) > 0).sum(axis=0).max()
     assert ends(region).unbounded == 100 - plus
 
 
+@pytest.mark.slow
 def test_svr_is_unbounded_at_the_usual_levels():
     found = ends(region_of("2b"))
     assert found.bounded == 0

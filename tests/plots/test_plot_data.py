@@ -115,6 +115,7 @@ def test_curves_are_the_fitted_values_of_the_members(spline):
     np.testing.assert_allclose(data.estimate, fitted, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_curves_of_logistic_regression_are_means_of_labels():
     inputs, y, _ = ua.datasets.labels(n=40, d=1, random_state=0)
     model = LogisticRegression(fit_intercept=False)
@@ -224,6 +225,7 @@ def classes():
         )
 
 
+@pytest.mark.slow
 def test_a_label_is_decided_where_all_bounds_have_one_sign(classes):
     data = ua.plots.classification_data(classes, levels=[0.5, 0.9], resolution=9)
     for level in (0.5, 0.9):

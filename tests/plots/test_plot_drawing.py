@@ -129,6 +129,7 @@ def test_an_unbounded_band_fills_the_picture_and_says_so(kernel):
     assert "no finite bound is true" in " ".join(title.split())
 
 
+@pytest.mark.slow
 def test_it_says_what_the_band_covers(kernel):
     title = legend(ua.plots.band(kernel, levels=[0.3]))[0]
     assert "the model function that fits the noise-free data exactly" in title
@@ -254,6 +255,7 @@ def test_a_region_without_members_shades_nothing_and_says_so():
     assert not any("undecided" in label for label in labels)
 
 
+@pytest.mark.slow
 def test_a_zone_that_is_everywhere_is_said_to_be():
     rng = np.random.default_rng(0)
     inputs, y = rng.uniform(-1, 1, size=(40, 2)), rng.integers(2, size=40)  # E[y|x] = 0

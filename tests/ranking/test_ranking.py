@@ -404,6 +404,7 @@ def test_statistics_that_are_equal_in_exact_arithmetic_compare_equal():
     assert (np.abs(gap) <= tolerance).all()
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.fractions(-10, 10, max_denominator=999), min_size=3, max_size=3),
     st.lists(st.fractions(-10, 10, max_denominator=999), min_size=3, max_size=3),
@@ -491,7 +492,11 @@ def test_ranks_far_along_a_nearly_null_direction_are_those_of_exact_arithmetic(f
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize(
     ("noise", "m"),
-    [("exchangeable", "group"), ("symmetric", 80), ("symmetric-exchangeable", 400)],
+    [
+        ("exchangeable", "group"),
+        ("symmetric", 80),
+        pytest.param("symmetric-exchangeable", 400, marks=pytest.mark.slow),
+    ],
 )
 def test_ties_of_exact_arithmetic_are_ties_and_no_others(alpha, noise, m):
     # Rows 0, 1 and 2 have the same inputs: exchanging their residuals changes nothing. With five

@@ -338,6 +338,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.slow
 @given(
     model=st.sampled_from(MODELS),
     noise=st.sampled_from(["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]),

@@ -11,6 +11,7 @@ from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 from unassuming.regions import Language, Status, _remedies
 from unassuming.regions._explain import Cause, Explanation, Remedy, status_of
 
@@ -35,7 +36,7 @@ def build(name):
     return ua.confidence_region(estimator, *data, m=20, random_state=0, **options)
 
 
-@pytest.mark.parametrize("name", UNBOUNDED)
+@pytest.mark.parametrize("name", slow_but(UNBOUNDED, "kernel ridge", "permutations"))
 def test_a_remedy_is_rendered_for_either_reader(name):
     region = build(name)
     for answer in (region.band(UNBOUNDED[name][1][0][:2]), region.interval()):

@@ -48,6 +48,7 @@ def test_the_inner_width_is_nine_tenths_of_the_outer_for_least_squares(d, law):
         assert_attained(region, found, g)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(
     seed=st.integers(0, 2**32 - 1),

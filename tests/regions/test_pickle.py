@@ -10,6 +10,7 @@ from sklearn.linear_model import Lasso, LogisticRegression, Ridge, RidgeClassifi
 from sklearn.svm import SVR
 
 import unassuming as ua
+from speed import slow_but
 
 X, Y, _ = ua.datasets.linear(n=16, d=2, random_state=0)
 LABELS = np.where(np.median(Y) < Y, 1, -1)
@@ -46,7 +47,7 @@ def ask_everything(region):
     return candidates
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(MODELS, "ridge", "kernel ridge"))
 @pytest.mark.parametrize(
     "copied", [lambda r: pickle.loads(pickle.dumps(r)), copy.deepcopy], ids=["pickle", "deepcopy"]
 )

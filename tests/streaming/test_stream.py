@@ -99,6 +99,7 @@ def test_rows_one_by_one():
     assert region.statistics(CANDIDATES) == pytest.approx(memory.statistics(CANDIDATES))
 
 
+@pytest.mark.slow
 @given(
     n=st.integers(2, 7),
     seed=st.integers(0, 10**6),
