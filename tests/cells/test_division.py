@@ -13,10 +13,10 @@ from unassuming.cells import (
     predicted_width,
     width_factor,
 )
-from unassuming.cells._balance import balance, deal
-from unassuming.cells._basis import RIDGE, basis_of, information, second_moments
-from unassuming.cells._improve import improve
-from unassuming.cells._units import ClusterUnits, RowUnits
+from unassuming.cells.division._balance import balance, deal
+from unassuming.cells.division._basis import RIDGE, basis_of, information, second_moments
+from unassuming.cells.division._improve import improve
+from unassuming.cells.division._units import ClusterUnits, RowUnits
 
 
 def gaussian(n, d, seed=0):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells._units import Units
+from unassuming.cells.division._units import Units
 
 SWEEPS = 12
 MOST_UNITS = 100
@@ -53,7 +53,7 @@ def balance(units: Units, labels: IntArray, K: int, rng: np.random.Generator) ->
 
     Examples
     --------
-    >>> from unassuming.cells._units import RowUnits
+    >>> from unassuming.cells.division._units import RowUnits
     >>> rows = np.array([[2.0], [2.0], [1.0], [1.0]])
     >>> balance(RowUnits(rows), np.array([0, 0, 1, 1]), 2, np.random.default_rng(0))
     array([1, 0, 0, 1])

@@ -30,11 +30,14 @@ class Basis:
         The functionals in these coordinates, as unit vectors.
     known : boolean array of shape (N,)
         Whether all rows together identify the functional.
+    whole : array of shape (N,)
+        The information about the functional in all rows, ‖x̃‖².
     """
 
     rows: Array
     functionals: Array
     known: BoolArray
+    whole: Array
 
 
 def basis_of(Phi: Array, functionals: Array) -> Basis:
@@ -63,7 +66,8 @@ def basis_of(Phi: Array, functionals: Array) -> Basis:
     length = np.linalg.norm(h, axis=1, keepdims=True)
     h = np.divide(h, length, out=np.zeros_like(h), where=length > 0)
     known = ~exceeds(c - inside @ directions[:r], c) & (length[:, 0] > 0)
-    return Basis(np.sqrt(n) * (Phi @ back), h, known)
+    whole = np.divide(1.0, np.square(length[:, 0]), out=np.zeros(len(c)), where=known)
+    return Basis(np.sqrt(n) * (Phi @ back), h, known, whole)
 
 
 def second_moments(rows: Array, labels: IntArray, K: int) -> Array:

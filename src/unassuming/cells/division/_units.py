@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells._basis import RIDGE
+from unassuming.cells.division._basis import RIDGE
 
 
 class Units(ABC):

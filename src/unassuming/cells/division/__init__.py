@@ -1,0 +1,22 @@
+"""The division of the rows into cells, chosen before y is seen (docs/theory.md 11.3)."""
+
+from unassuming.cells.division._basis import Basis, basis_of, information, second_moments
+from unassuming.cells.division._search import (
+    Division,
+    Search,
+    candidates,
+    divide,
+    usually_kept,
+)
+
+__all__ = [
+    "Basis",
+    "Division",
+    "Search",
+    "basis_of",
+    "candidates",
+    "divide",
+    "information",
+    "second_moments",
+    "usually_kept",
+]
