@@ -139,7 +139,7 @@ def test_coverage(noise, d, level):
     runs, n = 2000, 60
     rng = np.random.default_rng([9, d, len(noise)])
     Phi = np.column_stack([np.ones(n), np.exp(rng.normal(size=(n, d - 1)))])
-    division = divide(Phi, np.eye(d)[1:2], level)
+    division = divide(Phi, np.eye(d)[1:2], level, cells=7)
     labels, K = division.labels[0], int(division.sizes[0])
     maps = linear_maps(Phi, labels, K, np.eye(d)[1])  # (K, n)
     e = NOISES[noise](rng, Phi[:, 1], (runs, n))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
+from unassuming._rounding import SEEN, powers_of_two, rank_cut
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells._estimates import estimates
-from unassuming.cells._factors import factor_of_rows
 from unassuming.cells._robust import Fit, robust_coefficients
+
+_BATCH = 2**25
 
 
 def random_halves(units: int, size: int, seed: int = 0) -> BoolArray:
@@ -55,17 +57,62 @@ def half_spans(
     >>> lo.round(6), hi.round(6)
     (array([[ 1.5, -inf]]), array([[5.5,  inf]]))
     """
-    N = len(functionals)
-    lo, hi = np.full((N, len(flipped)), -np.inf), np.full((N, len(flipped)), np.inf)
-    for i, units in enumerate(flipped):
-        rows = units if clusters is None else units[clusters]
-        parts = [(Phi[half], y[half]) for half in (rows, ~rows)]
-        found = estimates([factor_of_rows(*part) for part in parts], functionals)
-        beta = found.beta
-        if fit is not None and all(len(target) for _, target in parts):
-            theta = [robust_coefficients(*part, fit) for part in parts]
-            beta = functionals @ np.transpose(theta)
-        known = (found.v > 0).all(axis=1)
-        lo[known, i] = (beta - found.error)[known].min(axis=1)
-        hi[known, i] = (beta + found.error)[known].max(axis=1)
-    return lo, hi
+    rows = flipped if clusters is None else flipped[:, clusters]
+    shape = (len(flipped), len(functionals))
+    lo, hi = np.full(shape, -np.inf), np.full(shape, np.inf)
+    n, d = Phi.shape
+    for part in slices(len(rows), rows_that_fit(_BATCH, n * (d + 1))):
+        halves = [_least_squares(Phi, y, functionals, half) for half in (rows[part], ~rows[part])]
+        known = halves[0][1] & halves[1][1]
+        if fit is not None:
+            halves = [
+                (_robust(Phi, y, functionals, half, fit), known, 0 * error)
+                for half, (_, _, error) in zip((rows[part], ~rows[part]), halves, strict=True)
+            ]
+        low, high = (
+            reduce(np.asarray([beta + side * error for beta, _, error in halves]), axis=0)
+            for reduce, side in ((np.min, -1), (np.max, 1))
+        )
+        lo[part], hi[part] = np.where(known, low, -np.inf), np.where(known, high, np.inf)
+    return lo.T, hi.T
+
+
+def _least_squares(
+    Phi: Array, y: Array, functionals: Array, chosen: BoolArray
+) -> tuple[Array, BoolArray, Array]:
+    """Return estimates from chosen rows (B, n), which are identified, and rounding errors.
+
+    Each is of shape (B, N). One batch of QR factorisations of rows that are zero elsewhere.
+    """
+    d = Phi.shape[1]
+    scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
+    c = functionals / scale
+    stacked = np.where(chosen[:, :, None], np.column_stack([Phi / scale, y]), 0.0)
+    R = np.asarray(np.linalg.qr(stacked, mode="r"))  # (B, ., d + 1)
+    U, values, Vt = np.linalg.svd(R[..., :d], full_matrices=False)
+    cut = rank_cut((len(Phi), d))
+    kept = values > cut * values[:, :1]
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
+    z = np.einsum("bij,bi->bj", U, R[..., d])
+    inside = np.where(kept[:, None, :], c @ Vt.swapaxes(1, 2), 0.0)  # (B, N, r)
+    a = inside * inverse[:, None, :]
+    beta = np.einsum("bnr,br->bn", a, z)
+    g = (a * inverse[:, None, :]) @ Vt
+    length = np.linalg.norm(a, axis=2)
+    columns = np.linalg.norm(R[..., :d], axis=1)
+    weight = np.einsum("bnd,bd->bn", np.abs(g), columns)  # the condition number times the length
+    theta = np.abs(np.einsum("br,brd->bd", z * inverse, Vt))
+    fitted = np.linalg.norm(R[..., d], axis=1) + np.einsum("bd,bd->b", columns, theta)
+    left = np.linalg.norm(c - inside @ Vt, axis=2)
+    known = left <= SEEN * np.linalg.norm(c, axis=1)
+    known &= (length > 0) & (cut * weight < 1e-3 * length)
+    return beta, known, 2 * cut * weight * fitted[:, None]
+
+
+def _robust(Phi: Array, y: Array, functionals: Array, chosen: BoolArray, fit: Fit) -> Array:
+    """Return robust estimates from chosen rows, shape (B, N); zero without rows."""
+    found = [
+        robust_coefficients(Phi[rows], y[rows], fit) if rows.any() else np.zeros(Phi.shape[1])
+        for rows in chosen
+    ]
+    return np.asarray(np.array(found) @ functionals.T)

@@ -189,7 +189,7 @@ class Search:
     def shared(self, K: int, *, search: bool | None = None) -> Found:
         """Return a division for all numbers; without a search if random cells lose little."""
         if search is None:
-            search = (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.n
+            search = (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count
         rng = self._rng(K)
         labels = deal(self.units.leverage, K, rng)
         return self._found(balance(self.units, labels, K, rng) if search else labels, K)
