@@ -204,9 +204,10 @@ class Search:
         which = np.array([number])
         h = self.basis.functionals[number]
         new: list[Found] = []
-        for k in dict.fromkeys((K, *others[1::-1])):
+        rows = isinstance(self.units, RowUnits)
+        for k in dict.fromkeys((K, *others[1::-1]) if rows else (K,)):
             starts = [self._start(found, k)]
-            if self.n <= _FEW_ROWS and isinstance(self.units, RowUnits):
+            if rows and self.n <= _FEW_ROWS:
                 starts.append(deal(np.square(self.basis.rows @ h), k, self._rng(k, 2)))
             for start in starts:
                 new.append(self._improved(k, which, start))
