@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from unassuming.cells import (
+    approximate_width,
     candidates,
     divide,
     estimates,
@@ -121,6 +122,43 @@ def test_the_seed_decides_and_given_cells_are_used():
     assert np.array_equal(given.labels, labels[None])
     np.testing.assert_allclose(given.kept, kept(Phi, np.eye(4), labels), rtol=1e-5)
     assert divide(Phi, np.eye(4), 0.9, cells=6).sizes.tolist() == [6]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (11, "cells does not fit the data: expected a number from 2 to the 10 rows, given 11. Ask"),
+        (np.zeros(9, dtype=int), "one cell for each of the 10 rows, numbered from 0, given an arr"),
+        (np.arange(10) - 1, "numbered from 0"),
+        (
+            np.arange(10) // 3,
+            "divides a cluster: .* given two cells for the cluster of row 3",
+        ),
+    ],
+)
+def test_cells_that_do_not_fit(cells, message):
+    clusters = np.repeat(np.arange(5), 2) if "cluster" in message else None
+    with pytest.raises(ValueError, match=message):
+        divide(gaussian(10, 1), np.eye(1), 0.5, cells=cells, clusters=clusters)
+
+
+def test_the_predicted_width_is_that_of_the_intervals():
+    rng = np.random.default_rng(4)
+    Phi = np.column_stack([np.ones(90), np.exp(rng.normal(size=(90, 3)))])
+    division = divide(Phi, np.eye(4), 0.9)
+    widths = []
+    for _ in range(60):
+        y, row = rng.normal(size=90), []
+        for j in range(4):
+            labels, K = division.labels[division.which[j]], division.sizes[division.which[j]]
+            found = estimates(factors_of_rows(Phi, y, labels, K), np.eye(4)[j : j + 1])
+            got = intervals(found.beta, found.v, 0.9)
+            row.append(got.upper[0] - got.lower[0])
+        widths.append(row)
+    np.testing.assert_allclose(division.width, np.mean(widths, axis=0), rtol=0.2)
+    v = np.random.default_rng(5).uniform(1, 4, size=(5, 10))
+    np.testing.assert_allclose(approximate_width(v, 0.95), predicted_width(v, 0.95), rtol=0.06)
+    assert np.isinf(divide(Phi[:12], np.eye(4), 0.9).width).all()
 
 
 def test_many_rows_are_dealt_without_a_search():

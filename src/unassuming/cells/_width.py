@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import inf, sqrt
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, stdtrit
 
 from unassuming._typing import Array, BoolArray
 from unassuming.cells._intervals import spans
@@ -21,7 +22,8 @@ _IDENTIFIED = 1e-4
 
 def identified(v: Array) -> BoolArray:
     """Return which cells are expected to identify the number, from their information (..., K)."""
-    return np.asarray((v > _IDENTIFIED * v.max(axis=-1, keepdims=True)) & (v > _IDENTIFIED))
+    largest = v.max(axis=-1, keepdims=True, initial=0.0)
+    return np.asarray((v > _IDENTIFIED * largest) & (v > _IDENTIFIED))
 
 
 def predicted_width(v: Array, level: float) -> Array:
@@ -70,7 +72,33 @@ def width_factor(K: int, level: float) -> float:
     >>> round(width_factor(8, 0.95), 1)
     2.4
     """
-    return float(predicted_width(np.ones((1, K)), level)[0] * np.sqrt(K) / 2)
+    return float(predicted_width(np.ones((1, K)), level)[0]) * sqrt(K) / 2 if K else inf
+
+
+def approximate_width(v: Array, level: float) -> Array:
+    """Return the predicted widths without a simulation, from those of equal cells.
+
+    With unequal cells the t quantile has K_eff - 1 degrees of freedom in place of K - 1, where
+    K_eff = (Σ v_b)² / Σ v_b².
+
+    Parameters
+    ----------
+    v : array of shape (N, K)
+    level : float
+
+    Examples
+    --------
+    >>> v = np.array([[3.0, 2.0, 2.0, 1.0, 2.0, 2.0, 2.0, 1.0]])
+    >>> (approximate_width(v, 0.9) / predicted_width(v, 0.9)).round(1)
+    array([1.])
+    """
+    used = np.where(identified(v), v, 0.0)
+    cells, total = np.count_nonzero(used, axis=1), used.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = np.maximum(np.square(total) / np.square(used).sum(axis=1) - 1, 0.1)
+        unequal = stdtrit(freedom, 0.5 + level / 2) / stdtrit(cells - 1, 0.5 + level / 2)
+        equal = np.array([width_factor(int(K), level) for K in cells])
+        return np.where(np.isinf(equal), np.inf, 2 * equal / np.sqrt(total) * unequal)
 
 
 @lru_cache(maxsize=32)

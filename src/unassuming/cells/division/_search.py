@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
 from unassuming.cells._signs import fewest_cells
-from unassuming.cells._width import identified, predicted_width, width_factor
+from unassuming.cells._width import approximate_width, identified, predicted_width, width_factor
 from unassuming.cells.division._balance import balance, deal
 from unassuming.cells.division._basis import Basis, basis_of, information, second_moments
 from unassuming.cells.division._improve import improve, narrowness
@@ -41,11 +42,15 @@ class Division:
         The division that serves each number.
     kept : array of shape (N,)
         Share of the information of all rows that the cells keep; 0 if it is not identified.
+    width : array of shape (N,)
+        Approximate width of the intervals for Gaussian noise of variance one; infinite if too few
+        cells identify the number.
     """
 
     labels: IntArray
     which: IntArray
     kept: Array
+    width: Array
 
     @property
     def sizes(self) -> IntArray:
@@ -102,13 +107,54 @@ def divide(
     basis = basis_of(Phi, functionals)
     if cells is not None and np.ndim(cells) == 1:
         labels = np.asarray(cells, dtype=np.intp)
+        _check_labels(labels, len(Phi), clusters)
         search = Search(basis, labels, level, seed)
         moments = second_moments(basis.rows, labels, int(labels.max()) + 1)
-        kept = search.kept(information(moments, basis.functionals))
-        return Division(labels[None], np.zeros(len(functionals), dtype=np.intp), kept)
+        v = information(moments, basis.functionals)
+        which = np.zeros(len(functionals), dtype=np.intp)
+        return Division(labels[None], which, search.kept(v), search.width(v))
     search = Search(basis, clusters, level, seed)
     numbers = candidates(level, search.count) if cells is None else [int(np.asarray(cells))]
+    if not 1 <= numbers[0] <= search.count:
+        what = "rows" if clusters is None else "clusters"
+        raise ValueError(
+            complaint(
+                "cells",
+                "does not fit the data",
+                f"a number from 2 to the {search.count} {what}",
+                numbers[0],
+                f"Ask for fewer cells than there are {what}.",
+            )
+        )
     return search.run(numbers)
+
+
+def _check_labels(labels: IntArray, n: int, clusters: IntArray | None) -> None:
+    """Raise unless there is a cell for each row, and one for all rows of a cluster."""
+    if labels.shape != (n,) or labels.min(initial=0) < 0:
+        raise ValueError(
+            complaint(
+                "cells",
+                "does not fit the data",
+                f"one cell for each of the {n} rows, numbered from 0",
+                f"an array of shape {labels.shape}",
+                "Pass an array as long as y, or a number of cells.",
+            )
+        )
+    if clusters is not None:
+        first = np.zeros(int(clusters.max(initial=0)) + 1, dtype=np.intp)
+        first[clusters[::-1]] = labels[::-1]
+        split = np.flatnonzero(first[clusters] != labels)
+        if len(split):
+            raise ValueError(
+                complaint(
+                    "cells",
+                    "divides a cluster",
+                    "the same cell for all rows of a cluster",
+                    f"two cells for the cluster of row {split[0]}",
+                    "Give whole clusters to cells, since the rows of a cluster may be dependent.",
+                )
+            )
 
 
 def usually_kept(n: int, rank: int, numbers: list[int]) -> Array:
@@ -165,6 +211,15 @@ class Search:
     def kept(self, v: Array) -> Array:
         """Return the share of the information that cells keep, for each number."""
         return np.where(self.basis.known, v.sum(axis=1) / self.n, 0.0)
+
+    def width(self, v: Array) -> Array:
+        """Return the approximate width of the intervals for noise of variance one."""
+        known = self.basis.known
+        width = np.full(len(v), np.inf)
+        width[known] = approximate_width(v[known], self.level) * np.sqrt(
+            self.n / self.basis.whole[known]
+        )
+        return width
 
     def _served(self, found: Found) -> Array:
         """Return the share that is kept where enough cells for the level identify the number."""
@@ -238,6 +293,7 @@ class Search:
                 which[i] = short[int(np.argmin(width))]
         used, which = np.unique(which, return_inverse=True)
         kept = np.array([self.kept(found[used[k]].v)[i] for i, k in enumerate(which)])
+        widths = np.stack([self.width(found[k].v) for k in used])
         units = np.stack([found[k].units for k in used])
         labels = units if self.clusters is None else units[:, self.clusters]
-        return Division(labels, which.astype(np.intp), kept)
+        return Division(labels, which.astype(np.intp), kept, widths[which, np.arange(len(which))])
