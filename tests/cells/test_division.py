@@ -142,6 +142,7 @@ def test_cells_that_do_not_fit(cells, message):
         divide(gaussian(10, 1), np.eye(1), 0.5, cells=cells, clusters=clusters)
 
 
+@pytest.mark.slow
 def test_the_predicted_width_is_that_of_the_intervals():
     rng = np.random.default_rng(4)
     Phi = np.column_stack([np.ones(90), np.exp(rng.normal(size=(90, 3)))])
