@@ -172,7 +172,7 @@ def test_many_rows_are_dealt_without_a_search():
 
 
 def test_cells_are_compared_by_their_predicted_width():
-    """The factors of docs/theory.md 11.3, from far more draws than the 64 that are used here."""
+    """The factors of docs/theory.md 9.3, from far more draws than the 64 that are used here."""
     table = {0.9: {5: 2.61, 6: 1.99, 8: 1.88, 12: 1.77}, 0.95: {6: 3.17, 7: 2.52, 10: 2.19}}
     for level, factors in table.items():
         for K, factor in factors.items():

@@ -1,4 +1,4 @@
-"""One number at a time: exact intervals and tests of a coefficient (docs/theory.md 11).
+"""One number at a time: exact intervals and tests of a coefficient (docs/theory.md 9).
 
 The rows are divided into cells by looking at the design only (`divide`). Least squares in each cell
 estimates the number with its own nuisance coefficients (`estimates`). Under symmetric noise the

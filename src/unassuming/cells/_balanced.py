@@ -1,4 +1,4 @@
-"""Simultaneous bands from balanced cells, at an exact level (docs/theory.md 11.8).
+"""Simultaneous bands from balanced cells, at an exact level (docs/theory.md 9.7).
 
 K = 2^k cells, and the K rows of the Sylvester-Hadamard matrix as sign vectors: a group in which
 every element but the identity has as many minus signs as plus signs. So the sum Σ_b s_b β_b(z) does

@@ -1,4 +1,4 @@
-"""Sets with certified coverage, from a tournament (docs/theory.md 11.4).
+"""Sets with certified coverage, from a tournament (docs/theory.md 9.4).
 
 Each of m - 1 random transformations gives a closed interval. The true number lies outside the i-th
 interval exactly if the untransformed noise beats the i-th transformed noise in a game that is

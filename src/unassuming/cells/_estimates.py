@@ -1,4 +1,4 @@
-"""Least squares in each cell: v_b and β_b of many numbers at once (docs/theory.md 11.2).
+"""Least squares in each cell: v_b and β_b of many numbers at once (docs/theory.md 9.2).
 
 With x̃_b the residual of x_b on the nuisance columns, v_b = ‖x̃_b‖² and β_b = x̃_bᵀy_b / v_b. For a
 functional c in the row space of Φ_b these are v_b = 1 / cᵀ(Φ_bᵀΦ_b)⁺c and β_b = cᵀθ_b, with θ_b the

@@ -1,4 +1,4 @@
-"""The theorem: intervals, ranks and p-values of one number at a time (docs/theory.md 11.2).
+"""The theorem: intervals, ranks and p-values of one number at a time (docs/theory.md 9.2).
 
 In cell b the estimate of the number τ is β_b = τ* + (a linear function of the noise of the cell).
 Changing the sign of that noise changes the sign of β_b - τ*. So at τ = τ* the statistics

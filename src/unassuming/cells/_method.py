@@ -1,4 +1,4 @@
-"""Which method serves a number (docs/theory.md 11.4, last item)."""
+"""Which method serves a number (docs/theory.md 9.4, last item)."""
 
 from __future__ import annotations
 

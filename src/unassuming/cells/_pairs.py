@@ -1,4 +1,4 @@
-"""Exchangeable noise: differences of pairs of rows (docs/theory.md 11.4).
+"""Exchangeable noise: differences of pairs of rows (docs/theory.md 9.4).
 
 Swapping two rows of exchangeable noise changes the sign of their difference and nothing else. So
 the differences of disjoint pairs are rows with symmetric noise, and cells apply to them. Constant

@@ -1,4 +1,4 @@
-"""PALMRT: exchangeable noise with too few rows for pairs (docs/theory.md 11.4; Guan, 2023).
+"""PALMRT: exchangeable noise with too few rows for pairs (docs/theory.md 9.4; Guan, 2023).
 
 For a permutation P project x, Px and y on the complement of [Z, PZ]. The noise beats its permuted
 copy in the game of τ if |xᵀ(y - xτ)|/‖x‖ > |(Px)ᵀ(y - xτ)|/‖Px‖. The numbers for which it does not

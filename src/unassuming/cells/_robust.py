@@ -1,4 +1,4 @@
-"""Robust estimates in the cells (docs/theory.md 11.2).
+"""Robust estimates in the cells (docs/theory.md 9.2).
 
 Exactness needs an estimate that is equivariant in all columns of the cell and odd, also where its
 solver has a choice. For any map T of the residuals r_b of least squares in the cell,

@@ -1,4 +1,4 @@
-"""Several numbers at once: the rank of a vector of functionals (docs/theory.md 11.2).
+"""Several numbers at once: the rank of a vector of functionals (docs/theory.md 9.2).
 
 The numbers are τ = Cθ with k rows in C. In cell b let X̃_b be the residuals of the k columns after
 least squares on the nuisance columns. Then u_b = X̃_bᵀ(y_b - X_bτ) changes its sign with the noise

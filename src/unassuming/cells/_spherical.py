@@ -1,4 +1,4 @@
-"""Spherical noise: the ordinary t interval is exact (docs/theory.md 11.4)."""
+"""Spherical noise: the ordinary t interval is exact (docs/theory.md 9.4)."""
 
 from __future__ import annotations
 

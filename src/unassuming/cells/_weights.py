@@ -1,4 +1,4 @@
-"""Weights of the cells from their own residuals (docs/theory.md 11.2).
+"""Weights of the cells from their own residuals (docs/theory.md 9.2).
 
 The residuals of a cell that is fitted by itself change their signs with the noise of the cell, so
 their size does not change. Weights that are functions of such sizes keep the rank exact. Residuals

@@ -1,4 +1,4 @@
-"""The width of an interval, predicted before y is seen (docs/theory.md 11.3, step 5)."""
+"""The width of an interval, predicted before y is seen (docs/theory.md 9.3, step 5)."""
 
 from __future__ import annotations
 

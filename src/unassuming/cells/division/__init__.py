@@ -1,4 +1,4 @@
-"""The division of the rows into cells, chosen before y is seen (docs/theory.md 11.3)."""
+"""The division of the rows into cells, chosen before y is seen (docs/theory.md 9.3)."""
 
 from unassuming.cells.division._basis import Basis, basis_of, information, second_moments
 from unassuming.cells.division._search import (

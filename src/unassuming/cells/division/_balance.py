@@ -1,4 +1,4 @@
-"""A division that serves all numbers: cells with equal second moments (docs/theory.md 11.3).
+"""A division that serves all numbers: cells with equal second moments (docs/theory.md 9.3).
 
 With S_b the second moments of cell b, minimise Σ_b ‖S_b‖². Swapping the units i (in cell a) and j
 (in cell b), with moments f_i and f_j, changes the sum by 2(‖g‖² - ⟨g, S_a - S_b⟩), g = f_i - f_j.

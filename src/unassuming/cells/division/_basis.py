@@ -2,7 +2,7 @@
 
 In these coordinates a division is good for every number if the second moments Σ q qᵀ of each cell
 are (n/K) I. The information about a functional with unit vector h in the cell with second moments
-M_b is v_b = 1 / hᵀM_b⁻¹h, and n over all rows (docs/theory.md 11.3).
+M_b is v_b = 1 / hᵀM_b⁻¹h, and n over all rows (docs/theory.md 9.3).
 """
 
 from __future__ import annotations

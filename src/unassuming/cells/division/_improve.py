@@ -1,6 +1,6 @@
 """A division that serves one number, or several, where the balanced one loses too much.
 
-See docs/theory.md 11.3.
+See docs/theory.md 9.3.
 
 The width of the interval is about t_{K_eff - 1} / √Σ v_b, with K_eff = (Σ v_b)² / Σ v_b². Its
 logarithm, with the first term of the expansion of the t quantile, is what the swaps improve: the

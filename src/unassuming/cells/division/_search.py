@@ -1,4 +1,4 @@
-"""The division of the rows into cells (docs/theory.md 11.3).
+"""The division of the rows into cells (docs/theory.md 9.3).
 
 A division depends on the design, on the clusters, on the level and on the seed. It never sees y.
 One division that balances second moments serves all numbers. Numbers of which it keeps too little
