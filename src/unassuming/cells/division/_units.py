@@ -68,7 +68,7 @@ class RowUnits(Units):
         return np.asarray(np.einsum("nr,nr->n", rows @ moments, rows))
 
     def information(self, moments: Array, h: Array, out: IntArray, into: IntArray) -> Array:
-        """Return 1/A'_xx, by the change that two rows make to an inverse matrix (11.3, step 3)."""
+        """Return 1/A'_xx, by the change that two rows make to an inverse matrix (9.3)."""
         A = np.linalg.inv(moments + RIDGE * np.eye(len(moments)))
         gone, new = self.rows[out], self.rows[into]
         hA = h @ A
