@@ -15,9 +15,10 @@ from scipy.linalg import svd
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.noise import Noise, Perturbations
-from unassuming.objectives import FeatureDesign, Quadratic
+from unassuming.objectives import FeatureDesign, Quadratic, Score
+from unassuming.streaming._score import SumErrors, SumScore
 from unassuming.streaming._sums import SMALLEST_PIVOT, between
 
 _LARGEST_ERROR = 1e-3
@@ -55,12 +56,20 @@ def uncompressed(Z: Array, alpha: float, *, intercept: bool, names: list[str]) -
 
 
 def compress(
-    R: Array, moved: Array, n: int, alpha: float, *, intercept: bool, names: list[str]
-) -> tuple[Quadratic, Perturbations]:
-    """Return the objective and the transformations in compressed rows.
+    R: Array,
+    moved: Array,
+    reversed: BoolArray,
+    n: int,
+    alpha: float,
+    *,
+    intercept: bool,
+    names: list[str],
+) -> tuple[Quadratic, Perturbations, Score]:
+    """Return the objective, the transformations and the statistics in compressed rows.
 
     R is the triangle of [Φ, y] = QR, (d + 1, d + 1); ``moved`` is Qᵀ(G_i - I)Q for each i,
-    (m - 1, d + 1, d + 1); n is the number of rows, and alpha is nλ.
+    (m - 1, d + 1, d + 1); ``reversed`` says which G_i are -I; n is the number of rows, and alpha
+    is nλ.
     """
     d = len(R) - 1
     unit = 16 * EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
@@ -80,7 +89,11 @@ def compress(
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
     drawn = _isometries(E, unit / SMALLEST_PIVOT)
-    return objective, Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
+    perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
+    errors = SumErrors.of_triangle(R, unit, unit / SMALLEST_PIVOT, intercept=intercept)
+    # Directions that count as dependent are left out of the basis.
+    errors.spread[:d] += np.linalg.norm(R[:, :d] - basis @ phi, axis=0)
+    return objective, perturbations, SumScore(objective, E, errors, reversed)
 
 
 def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:

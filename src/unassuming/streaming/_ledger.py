@@ -87,6 +87,13 @@ class Ledger:
         draft.spans = self._joined(spans)
         return draft
 
+    def copied(self) -> Ledger:
+        """Return a ledger that shares nothing that is written to: waiting rows are copied."""
+        draft = self._draft([])
+        for leaf, pending in self.pending.items():
+            draft.pending[leaf] = Pending(pending.rows.copy(), pending.there)
+        return draft
+
     def total(self, sums: Sums) -> Part:
         """Return the sums over rows 0, ..., n - 1, which must all be present."""
         parts = dict(self.nodes)
@@ -135,7 +142,8 @@ class Ledger:
         if pending is None:
             empty = np.zeros((self.leaf_rows, rows.shape[1]))
             pending = Pending(empty, np.zeros(self.leaf_rows, dtype=np.bool_))
-        pending.rows[where] = rows  # shared with the previous ledger, which does not read them
+        # Shared with the previous ledger, which the draft replaces and which does not read them.
+        pending.rows[where] = rows
         there = pending.there | where
         if there.all():
             self.pending.pop(leaf, None)

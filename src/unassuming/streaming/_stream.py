@@ -235,6 +235,14 @@ class StreamingRegion:
         """
         return read_checkpoint(path, cls, estimator, noise)
 
+    def __copy__(self) -> Self:
+        """Return a stream that goes its own way: rows added to one are not added to the other."""
+        stream = type(self).__new__(type(self))
+        stream.__dict__.update(self.__dict__)
+        stream.estimator, stream._features = deepcopy((self.estimator, self._features))
+        stream._ledger = self._ledger.copied()
+        return stream
+
     def __repr__(self) -> str:
         model = shown(self.estimator)
         return f"<StreamingRegion of {model}: n={self.n}, m={self.m}, {self.noise!r}>"
@@ -242,7 +250,6 @@ class StreamingRegion:
     def _fresh(self) -> StreamingRegion:
         """Return a stream without rows that can be merged with this one."""
         stream = copy(self)
-        stream._features = deepcopy(self._features)
         stream._ledger = Ledger(self._ledger.leaf_rows)
         return stream
 

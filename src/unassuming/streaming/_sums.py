@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from unassuming._rounding import powers_of_two
 from unassuming._typing import Array
-from unassuming.noise import Key, RowNoise, SignFlips
+from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips
 
 LEAF_ROWS = 1024
 """Rows that are summed at once, few enough for the products of their columns to stay in cache."""
@@ -53,14 +53,23 @@ class Sums(ABC):
     width: int
     intercept: bool
 
+    @property
+    def keeps_level(self) -> bool:
+        """Whether the first column is an intercept that every transformation leaves as it is.
+
+        The sums that belong to it are then zero, exactly. Otherwise rounding would be multiplied by
+        the mean of y, and permutations allow noise of any mean.
+        """
+        return self.intercept and isinstance(self.noise, ExchangeableWithin)
+
     def __call__(self, Z: Array, first: int) -> Part:
         """Return the sums over rows first, first + 1, ... that form Z (count, k)."""
         with np.errstate(over="ignore", invalid="ignore"):
             gram = Z.T @ Z
         if _well_conditioned(gram):
-            return Part(gram, self.moved(Z, first), plain=True)
+            return Part(gram, self._levelled(self.moved(Z, first)), plain=True)
         Q, R = self._orthonormal(Z)
-        return Part(R, self.unpack(self.moved(Q, first)), plain=False)
+        return Part(R, self._levelled(self.unpack(self.moved(Q, first))), plain=False)
 
     def join(self, one: Part, two: Part) -> Part:
         """Return the sums over the rows of both."""
@@ -71,7 +80,13 @@ class Sums(ABC):
         Q, R = self._orthonormal(np.vstack([one.basis, two.basis]))
         moved = between(one.moved, Q[: self.width])
         moved += between(two.moved, Q[self.width :])
-        return Part(R, moved, plain=False)
+        return Part(R, self._levelled(moved), plain=False)
+
+    def _levelled(self, moved: Array) -> Array:
+        """Set to zero what is zero because the transformations keep the intercept."""
+        if self.keeps_level:  # permutations: (m - 1, k, k)
+            moved[:, 0] = moved[:, :, 0] = 0.0
+        return moved
 
     def _orthonormal(self, Z: Array) -> tuple[Array, Array]:
         """Return Z = QR; with an intercept, from columns shifted by the values of one row."""
