@@ -256,7 +256,10 @@ class StreamingRegion:
     def _sums(self) -> Sums:
         """Return the summation of rows [Φ, y]; the first chunk has fixed their width."""
         assert self._features.width is not None
-        width = self._features.width + self._intercept + 1
+        return self._sums_of(self._features.width + self._intercept + 1)
+
+    def _sums_of(self, width: int) -> Sums:
+        """Return the summation of rows of this length."""
         return sums_for(self.noise, self._key, self.m, width, intercept=self._intercept)
 
     def _share_features(self, other: StreamingRegion) -> None:

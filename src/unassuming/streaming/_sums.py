@@ -111,6 +111,17 @@ class Sums(ABC):
             moved = np.swapaxes(moved, 1, 2)
         return Part(R, np.ascontiguousarray(moved), plain=False)
 
+    def fits(self, part: Part) -> bool:
+        """Whether sums from a file have the shapes of these."""
+        k, size = self.width, self.m - 1
+        moved = self.packed if part.plain else (size, k, k)
+        return part.basis.shape == (k, k) and part.moved.shape == moved
+
+    @property
+    @abstractmethod
+    def packed(self) -> tuple[int, ...]:
+        """The shape of what `moved` returns."""
+
     @abstractmethod
     def moved(self, Z: Array, first: int) -> Array:
         """Return Zᵀ(G_i - I)Z in a form that can be added."""
@@ -130,6 +141,11 @@ class SignSums(Sums):
 
     _kept: tuple[Array, Array, Array] | None = None
 
+    @property
+    def packed(self) -> tuple[int, ...]:
+        """A triangle for each transformation."""
+        return self.width * (self.width + 1) // 2, self.m - 1
+
     def moved(self, Z: Array, first: int) -> Array:
         """Return sums of products over the rows that change sign, (k (k + 1) / 2, m - 1)."""
         (count, k), m = Z.shape, self.m
@@ -137,7 +153,7 @@ class SignSums(Sums):
         signs = self.noise.draw_rows(self.key, first, count, m - 1)
         np.less(signs.T, 0, out=flips, casting="unsafe")
         columns[:] = Z.T
-        sums = np.empty((k * (k + 1) // 2, m - 1))
+        sums = np.empty(self.packed)
         start = filled = 0
         for a in range(k):
             np.multiply(columns[a], columns[a:], out=products[filled : filled + k - a])
@@ -168,11 +184,15 @@ class SignSums(Sums):
 class MoveSums(Sums):
     """Any transformations that act within blocks: transform the rows, then multiply."""
 
+    @property
+    def packed(self) -> tuple[int, ...]:
+        """A square matrix for each transformation."""
+        return self.m - 1, self.width, self.width
+
     def moved(self, Z: Array, first: int) -> Array:
         """Return Zᵀ(G_i - I)Z, (m - 1, k, k)."""
-        (count, k), m = Z.shape, self.m
-        drawn = self.noise.draw_rows(self.key, first, count, m - 1)
-        sums = np.empty((m - 1, k, k))
+        m, drawn = self.m, self.noise.draw_rows(self.key, first, len(Z), self.m - 1)
+        sums = np.empty(self.packed)
         columns = np.ascontiguousarray(Z.T)
         for i in range(m - 1):
             one = self.noise.take(drawn, slice(i, i + 1))
