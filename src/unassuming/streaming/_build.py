@@ -77,8 +77,7 @@ def _problem(stream: StreamingRegion) -> tuple[Quadratic, Perturbations, Score]:
         )
     whole = sums.turned(whole)
     return compress(
-        whole.basis,
-        whole.moved,
+        whole,
         _reversed(stream),
         n,
         stream._alpha,

@@ -40,6 +40,7 @@ def write_checkpoint(
     for j, place in enumerate(nodes):
         part = ledger.nodes[place]
         store.arrays[f"basis{j}"], store.arrays[f"moved{j}"] = part.basis, part.moved
+        store.arrays[f"least{j}"] = part.least
     leaves = sorted(ledger.pending)
     for j, leaf in enumerate(leaves):
         pending = ledger.pending[leaf]

@@ -146,8 +146,9 @@ def _node(entry: Any) -> Node:
 
 def _part(entry: Any, j: int, arrays: dict[str, Any]) -> Part:
     basis, moved = arrays[f"basis{j}"], arrays[f"moved{j}"]
-    require(basis.dtype == moved.dtype == np.float64, "sums")
-    return Part(basis, moved, entry[2])
+    least = arrays.get(f"least{j}", np.zeros(len(basis)))  # older files lack it
+    require(basis.dtype == moved.dtype == least.dtype == np.float64, "sums")
+    return Part(basis, moved, entry[2], least)
 
 
 def _pending(j: int, arrays: dict[str, Any], leaf_rows: int) -> Pending:

@@ -35,12 +35,14 @@ class Part:
     orthonormal first: ``basis`` is R and ``moved`` is Qᵀ(G_i - I)Q. The rounding error then grows
     with the condition number of Z, as in memory, and not with its square. If the first column is
     an intercept, the others are shifted first; it is then the condition number of the columns minus
-    their means, which are in the first row of R.
+    their means, which are in the first row of R. ``least`` (k,) has the smallest absolute value
+    other than zero in each column of Z, zero if unknown.
     """
 
     basis: Array
     moved: Array
     plain: bool
+    least: Array
 
 
 @dataclass(eq=False)
@@ -64,23 +66,25 @@ class Sums(ABC):
 
     def __call__(self, Z: Array, first: int) -> Part:
         """Return the sums over rows first, first + 1, ... that form Z (count, k)."""
+        least = np.min(np.abs(Z), axis=0, where=Z != 0, initial=np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
             gram = Z.T @ Z
         if _well_conditioned(gram):
-            return Part(gram, self._levelled(self.moved(Z, first)), plain=True)
+            return Part(gram, self._levelled(self.moved(Z, first)), True, least)
         Q, R = self._orthonormal(Z)
-        return Part(R, self._levelled(self.unpack(self.moved(Q, first))), plain=False)
+        return Part(R, self._levelled(self.unpack(self.moved(Q, first))), False, least)
 
     def join(self, one: Part, two: Part) -> Part:
         """Return the sums over the rows of both."""
+        least = np.minimum(one.least, two.least)
         if one.plain and two.plain:
             with np.errstate(over="ignore"):
-                return Part(one.basis + two.basis, one.moved + two.moved, plain=True)
+                return Part(one.basis + two.basis, one.moved + two.moved, True, least)
         one, two = self.turned(one), self.turned(two)
         Q, R = self._orthonormal(np.vstack([one.basis, two.basis]))
         moved = between(one.moved, Q[: self.width])
         moved += between(two.moved, Q[self.width :])
-        return Part(R, self._levelled(moved), plain=False)
+        return Part(R, self._levelled(moved), False, least)
 
     def _levelled(self, moved: Array) -> Array:
         """Set to zero what is zero because the transformations keep the intercept."""
@@ -109,13 +113,14 @@ class Sums(ABC):
         for _ in range(2):  # from Sᵢ to (Sᵢ R⁻¹)ᵀ, and again
             moved = solve_triangular(R, moved.reshape(-1, k).T, trans="T").T.reshape(-1, k, k)
             moved = np.swapaxes(moved, 1, 2)
-        return Part(R, np.ascontiguousarray(moved), plain=False)
+        return Part(R, np.ascontiguousarray(moved), False, part.least)
 
     def fits(self, part: Part) -> bool:
         """Whether sums from a file have the shapes of these."""
         k, size = self.width, self.m - 1
         moved = self.packed if part.plain else (size, k, k)
-        return part.basis.shape == (k, k) and part.moved.shape == moved
+        shapes = part.basis.shape, part.moved.shape, part.least.shape
+        return shapes == ((k, k), moved, (k,))
 
     @property
     @abstractmethod
