@@ -47,13 +47,13 @@ def solve(H, s):
     return np.array(x, dtype=object)
 
 
-def rank_range(Phi, y, a, alpha, images, adjoint, tie_order, *, intercept):
+def rank_range(Phi, y, a, alpha, images, adjoint, tie_order, *, intercept, rounding=EPS):
     """Return the least and the largest rank that is right.
 
     H = ΦᵀΦ + alpha P, s_i = Φᵀ G_i r - alpha P a, and Z_i = s_iᵀ H⁺ s_i is compared with Z_0.
     ``images(r)`` returns all G_i r for a vector of any objects, ``adjoint(r, i)`` returns G_iᵀ r,
     counted from 0. Statistics that differ by less than
-    rounding y and Φ a to doubles makes them differ may count as equal; equal ones are equal.
+    rounding y and Φ a to doubles makes them differ may count as equal; equal ones are equal. With ``rounding=0.0`` no others are.
     """
     (F, f), (v, g) = _integers(Phi), _integers(y)
     a, penalised = exact(a), np.array([0] * intercept + [1] * (Phi.shape[1] - intercept))
@@ -71,7 +71,7 @@ def rank_range(Phi, y, a, alpha, images, adjoint, tie_order, *, intercept):
 
     P, s0 = F / Fraction(f), score(r)
     x0 = solve(H, s0)
-    error = 2 * EPS * (np.abs(y) + np.abs(Phi) @ np.abs(a.astype(np.float64)))
+    error = 2 * rounding * (np.abs(y) + np.abs(Phi) @ np.abs(a.astype(np.float64)))
     low = high = 1
     for i, moved in enumerate(images(r)):
         before = tie_order[i + 1] < tie_order[0]
