@@ -52,8 +52,8 @@ def rank_range(Phi, y, a, alpha, images, adjoint, tie_order, *, intercept, round
 
     H = ΦᵀΦ + alpha P, s_i = Φᵀ G_i r - alpha P a, and Z_i = s_iᵀ H⁺ s_i is compared with Z_0.
     ``images(r)`` returns all G_i r for a vector of any objects, ``adjoint(r, i)`` returns G_iᵀ r,
-    counted from 0. Statistics that differ by less than
-    rounding y and Φ a to doubles makes them differ may count as equal; equal ones are equal. With ``rounding=0.0`` no others are.
+    counted from 0. Statistics that differ by less than rounding y and Φ a to doubles makes them
+    differ may count as equal; equal ones are equal. With ``rounding=0.0`` no others are.
     """
     (F, f), (v, g) = _integers(Phi), _integers(y)
     a, penalised = exact(a), np.array([0] * intercept + [1] * (Phi.shape[1] - intercept))

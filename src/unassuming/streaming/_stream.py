@@ -41,7 +41,9 @@ class StreamingRegion:
     Rows come in chunks of any size, on one machine or on several whose sums are merged. The region
     has the same ranks as the one that `unassuming.confidence_region` builds in memory with the same
     seed, for every chunking and every order of merging: rows are numbered, everything random
-    depends on the row number, and the row numbers decide the order in which sums are added.
+    depends on the row number, and the row numbers decide the order in which sums are added. A rank
+    that the rounding of sums may decide is refused: if rows or means differ by many orders of
+    magnitude, or if more than 4 % of the statistics tie with that of the data.
 
     The sums take m (d + 1)²/2 numbers times log2(n/1,024). Up to 1,024 rows (or one block of the
     noise) wait until their neighbours arrive. Permutations and nearly dependent columns take twice
