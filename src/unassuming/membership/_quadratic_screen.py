@@ -115,8 +115,8 @@ class WhitenedScreen(Screen):
         size = lifted.size[~lifted.idle] * [1.0, 1 / scale, 1 / scale**2]
         single = (terms + 16) * _EPS_SINGLE * np.sqrt(3) * np.linalg.norm(table, axis=1)
         # Of the table itself and of v, as in LiftedGaps.
-        unit = 8 * EPS * (terms + sum(objective.design.matrix.shape)) + lifted.rounding
-        tolerance = single + 4 * unit * FAR * size.sum(axis=1)
+        unit = 8 * EPS * (terms + sum(objective.design.matrix.shape))
+        tolerance = single + 4 * (unit * FAR + lifted.rounding) * size.sum(axis=1)
         if not (tolerance > 0).all():
             return None
         pull, push = (float(np.linalg.norm(part)) for part in (lifted.pull, lifted.push))

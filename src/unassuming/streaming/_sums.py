@@ -66,7 +66,10 @@ class Sums(ABC):
 
     def __call__(self, Z: Array, first: int) -> Part:
         """Return the sums over rows first, first + 1, ... that form Z (count, k)."""
-        least = np.min(np.abs(Z), axis=0, where=Z != 0, initial=np.inf)
+        size = np.abs(Z)
+        least = size.min(axis=0)
+        if not least.all():
+            least = size.min(axis=0, where=size > 0, initial=np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
             gram = Z.T @ Z
         if _well_conditioned(gram):
