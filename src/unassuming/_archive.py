@@ -25,6 +25,7 @@ from numpy.lib import format as npy
 _HEADER = "unassuming"
 _DIGEST = "sha256"
 _SUFFIX = ".npy"
+_KINDS = "biufcmMUS"  # kinds of arrays that NumPy stores without pickling
 
 AnyPath = str | os.PathLike[str]
 
@@ -137,7 +138,34 @@ def _as_array(content: bytes, name: str) -> Any:
     read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     shape, fortran, dtype = read_header[npy.read_magic(stream)](stream)
     start = stream.tell()
-    if dtype.hasobject or prod(shape) * dtype.itemsize != len(content) - start:
+    if dtype.kind not in _KINDS or prod(shape) * dtype.itemsize != len(content) - start:
         raise Unreadable(f"its part {name} is not an array of numbers or text")
     flat = np.frombuffer(content, dtype=dtype, offset=start).copy()
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def mismatch(error: Exception) -> Unreadable:
+    """Return the refusal of a file whose parts cause an error, with the first sentence of it."""
+    why = str(error).partition(". ")[0].rstrip(".")
+    return Unreadable(f"its parts do not fit together, {why}")
+
+
+def require(condition: object, what: str) -> None:
+    """Refuse a file in which these parts are wrong."""
+    if not condition:
+        raise Unreadable(f"its {what} do not fit together")
+
+
+def as_integer(value: Any, what: str, least: int = 0, most: int = 2**63 - 1) -> int:
+    """Return an integer of the header within these bounds; booleans and fractions are none."""
+    require(type(value) is int and least <= value <= most, what)
+    return int(value)
+
+
+def as_tie_order(stored: Any, m: int) -> Any:
+    """Return π, a permutation of 0, ..., m - 1: m cannot be larger than the file allows."""
+    require(stored.shape == (m,) and stored.dtype.kind in "iu", "ties")
+    require(np.array_equal(np.sort(stored), np.arange(m)), "ties")
+    order = stored.astype(np.intp)
+    order.setflags(write=False)
+    return order

@@ -28,7 +28,9 @@ def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | Non
     ----------
     path : str or path
         The file. A damaged file is refused, by a hash of its content. A file from somebody else
-        can hold wrong data, but it runs no code and takes no more memory than its size suggests.
+        can hold wrong data, but it runs no code, and the sizes that it declares are compared with
+        its content before memory is taken. A sparse X that would take more than 64 MB and more than
+        1,000 times the size of the file, as the model needs it, is refused.
     estimator : scikit-learn estimator, optional
         Needed if the estimator is a pipeline, has a function as its kernel, or is of a user-defined
         class. It must be the same as before: classes, parameters and names of functions are

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from unassuming._archive import Unreadable
+from unassuming._archive import Unreadable, as_integer, as_tie_order, mismatch, require
 from unassuming._tables import Store
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.inputs import row_count
@@ -52,7 +53,7 @@ def decode(header: dict[str, Any], store: Store) -> Saved:
     except Unreadable:
         raise
     except Exception as error:
-        raise Unreadable(f"its parts do not fit together, {error}") from error
+        raise mismatch(error) from error
 
 
 def _decoded(header: dict[str, Any], store: Store) -> Saved:
@@ -61,23 +62,32 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
     if header["format"] != FORMAT:
         written = f"format {header['format']} of version {header['version']}"
         raise Unreadable(f"it has {written}, and this version reads format {FORMAT}")
-    n, m, seed = (_integer(header[name]) for name in ("n", "m", "seed"))
-    rows = store.arrays["rows"]
-    _require(rows.dtype == np.bool_ and rows.ndim == 1 and rows.sum() == n >= 2, "rows")
-    X = store.get_table(header["X"])
-    _require(row_count(X) == len(rows), "inputs")
-    weight = _vector(store, "weight", rows) if "weight" in store.arrays else None
+    n, m = as_integer(header["n"], "rows", least=2), as_integer(header["m"], "ties", least=2)
+    seed = as_integer(header["seed"], "numbers", most=2**128)
+    require(type(header["several"]) is type(header["enumerated"]) is bool, "numbers")
     ties = check_ties(header["ties"], warn=False)  # older files have the former name
+    tie_order = _tie_order(ties, store, m)  # before anything of length m
+    rows = store.arrays["rows"]
+    require(rows.dtype == np.bool_ and rows.ndim == 1 and rows.sum() == n, "rows")
+    X = store.get_table(header["X"])
+    require(row_count(X) == len(rows), "inputs")
+    weight = _vector(store, "weight", rows) if "weight" in store.arrays else None
     drawn: Any = tuple(store.get_transformations(entry) for entry in header["drawn"])
-    _require(bool(drawn) and all(len(part) == m - 1 for part in drawn), "transformations")
+    require(bool(drawn) and all(len(part) == m - 1 for part in drawn), "transformations")
     drawn = drawn if header["several"] else drawn[0]
     noise = known_noise(header["noise"], store)
     if noise is not None:
+        parts = drawn if header["several"] else (drawn,)
+        require(all(part.shape[1:] in ((n,), (n, n)) for part in parts), "transformations")
         _check_drawn(Perturbations(noise, drawn, n, m))
     estimator, weighting = header["estimator"], header["weighting"]
-    _require(isinstance(estimator["shown"], str) and "described" in estimator, "estimator")
+    require(isinstance(estimator["shown"], str) and "described" in estimator, "estimator")
     probe, ranks = store.arrays["probe"], store.arrays["ranks"]
-    _require(probe.ndim == 2 and ranks.shape == (len(probe),), "candidates")
+    require(probe.ndim == 2 and probe.dtype == np.float64, "candidates")
+    require(ranks.shape == (len(probe),) and ranks.dtype.kind in "iu", "candidates")
+    known = known_estimator(estimator)
+    if known is not None and sparse.issparse(X):  # only a pipeline leaves it sparse
+        store.require_room(8 * X.shape[0] * X.shape[1], "the inputs")
     return Saved(
         X=X,
         y=_outputs(header, store, rows),
@@ -85,7 +95,7 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
         n=n,
         m=m,
         drawn=drawn,
-        tie_order=_tie_order(ties, store, m),
+        tie_order=tie_order,
         options={
             "m": "group" if header["enumerated"] else m,
             "sample_weight": weight,
@@ -94,7 +104,7 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
             "classes": _classes(header, store),
             "seed": seed,
         },
-        estimator=known_estimator(estimator),
+        estimator=known,
         estimator_entry=estimator,
         noise=noise,
         noise_entry=header["noise"],
@@ -105,20 +115,10 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
     )
 
 
-def _require(condition: bool, what: str) -> None:
-    if not condition:
-        raise Unreadable(f"its {what} are not those of a region")
-
-
-def _integer(value: Any) -> int:
-    _require(isinstance(value, int) and not isinstance(value, bool) and value >= 0, "numbers")
-    return int(value)
-
-
 def _vector(store: Store, name: str, rows: BoolArray) -> Array:
     """Return the numbers of some rows, zero in all others."""
     vector = store.arrays[name]
-    _require(vector.dtype == np.float64 and vector.shape == (rows.sum(),), name)
+    require(vector.dtype == np.float64 and vector.shape == (rows.sum(),), name)
     full = np.zeros(len(rows))
     full[rows] = vector
     return full
@@ -135,19 +135,14 @@ def _classes(header: dict[str, Any], store: Store) -> Any:
     if header["classes"] is None:
         return None
     classes = np.asarray(store.get(header["classes"]))
-    _require(classes.shape == (2,), "classes")
+    require(classes.shape == (2,), "classes")
     return classes
 
 
 def _tie_order(ties: str, store: Store, m: int) -> IntArray:
-    """Return π, which is a permutation of 0, ..., m - 1."""
-    stored = store.arrays["tie_order"]
-    _require(m >= 2 and stored.shape == (m,) and stored.dtype.kind in "iu", "ties")
-    order: IntArray = stored.astype(np.intp)
-    natural = np.arange(m)
-    _require(np.array_equal(np.sort(order), natural), "ties")
-    _require(ties == "random" or np.array_equal(order, natural), "ties")
-    order.setflags(write=False)
+    """Return π; if ties count for the candidate, nothing was drawn."""
+    order: IntArray = as_tie_order(store.arrays["tie_order"], m)
+    require(ties == "random" or np.array_equal(order, np.arange(m)), "ties")
     return order
 
 
@@ -157,18 +152,21 @@ def _check_drawn(drawn: Perturbations) -> None:
     moved = drawn.apply(vectors, np.zeros_like(vectors))
     if isinstance(drawn.noise, Labels):
         uniform = np.asarray(drawn.drawn)
-        _require(bool(((uniform >= 0) & (uniform < 1)).all()), "transformations")
+        require(bool(((uniform >= 0) & (uniform < 1)).all()), "transformations")
     if drawn.noise.orthogonal:
         lengths = np.linalg.norm(moved, axis=-1)
         expected = np.linalg.norm(vectors, axis=-1)[:, None]
-        _require(np.allclose(lengths, expected, rtol=1e-8, atol=0.0), "transformations")
+        require(np.allclose(lengths, expected, rtol=1e-8, atol=0.0), "transformations")
 
 
 def _tuning(saved: dict[str, Any], store: Store) -> Tuning:
+    tuning_rows, region_rows = (store.arrays[f"{part}_rows"] for part in ("tuning", "region"))
+    for part in (tuning_rows, region_rows):
+        require(part.ndim == 1 and part.dtype.kind in "iu", "rows")
     return Tuning(
-        tuning_rows=store.arrays["tuning_rows"],
-        region_rows=store.arrays["region_rows"],
+        tuning_rows=tuning_rows,
+        region_rows=region_rows,
         best_params=dict(saved["best_params"]),
         best_score=float(saved["best_score"]),
-        seed=_integer(saved["seed"]),
+        seed=as_integer(saved["seed"], "numbers", most=2**128),
     )

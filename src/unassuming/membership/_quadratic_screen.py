@@ -32,6 +32,7 @@ class LiftedGaps:
     size: Array  # (m - 1, 3): bounds of the terms summed to Q_i, l_i and c_i, the scale of errors
     spread: float  # ‖Φ‖, for the rounding errors of Φ a
     idle: BoolArray  # (m - 1,): transformations that move nothing, so that Z_i = Z_0
+    rounding: float  # errors of the transformations themselves, if they come from sums
 
     @classmethod
     def build(cls, objective: Quadratic, perturbations: Perturbations) -> LiftedGaps | None:
@@ -64,7 +65,8 @@ class LiftedGaps:
         size = np.stack([N_size**2 + 2 * N_size, 2 * (N_size + 1) * b_size, c_size], axis=1)
         idle = ~delta.any(axis=(0, 2))
         table[idle] = 0.0
-        return cls(pull, push, table, size, spread, idle)
+        rounding = 1024 * objective.design.rounding
+        return cls(pull, push, table, size, spread, idle, rounding)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:
         """Return Z_i - Z_0, shape (N, m - 1), and which candidates have a sign in doubt."""
@@ -80,7 +82,7 @@ class LiftedGaps:
         length, pull_size = np.linalg.norm(v, axis=0), np.linalg.norm(self.pull)
         fitted = self.spread * np.linalg.norm(a, axis=1) + np.linalg.norm(r, axis=1)
         off = np.linalg.norm(pushed, axis=0) + fitted * pull_size
-        unit = 8 * EPS * (n + len(monomials) + a.shape[1])
+        unit = 8 * EPS * (n + len(monomials) + a.shape[1]) + self.rounding
         powers = np.stack([length**2 + 2 * length * off, length + off, np.ones(len(a))])
         sure = np.abs(gaps) > (unit * self.size) @ powers  # False also where anything overflowed
         return gaps.T, ~sure[~self.idle].all(axis=0)
@@ -114,7 +116,7 @@ class WhitenedScreen(Screen):
         single = (terms + 16) * _EPS_SINGLE * np.sqrt(3) * np.linalg.norm(table, axis=1)
         # Of the table itself and of v, as in LiftedGaps.
         unit = 8 * EPS * (terms + sum(objective.design.matrix.shape))
-        tolerance = single + 4 * unit * FAR * size.sum(axis=1)
+        tolerance = single + 4 * (unit * FAR + lifted.rounding) * size.sum(axis=1)
         if not (tolerance > 0).all():
             return None
         pull, push = (float(np.linalg.norm(part)) for part in (lifted.pull, lifted.push))

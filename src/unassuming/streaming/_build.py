@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unassuming._typing import BoolArray
 from unassuming.membership import RankEngine
-from unassuming.noise import Perturbations
-from unassuming.objectives import Quadratic
+from unassuming.noise import BlockSymmetric, Perturbations
+from unassuming.objectives import Quadratic, Score
 from unassuming.regions import Problem, Region
 from unassuming.streaming._compressed import compress, uncompressed
 
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion
 
+_FEW_BLOCKS = 64  # with more of them no transformation changes all signs
+
 
 def region_of(stream: StreamingRegion, ties: str) -> Region:
     """Return the region of all rows of a stream."""
     _check_rows(stream)
-    objective, perturbations = _problem(stream)
+    objective, perturbations, score = _problem(stream)
     tie_order = stream._tie_order if ties == "random" else np.sort(stream._tie_order)
     problem = Problem(
         estimator=deepcopy(stream.estimator),
@@ -34,7 +37,6 @@ def region_of(stream: StreamingRegion, ties: str) -> Region:
         transform=deepcopy(stream._features),
         rows=None,
     )
-    score = objective.score("hessian")
     return Region(problem, RankEngine(objective, score, perturbations, tie_order, whitened=True))
 
 
@@ -53,15 +55,16 @@ def _check_rows(stream: StreamingRegion) -> None:
     stream.noise.check_length(stream.n)
 
 
-def _problem(stream: StreamingRegion) -> tuple[Quadratic, Perturbations]:
-    """Return the objective and the transformations, in a few rows."""
+def _problem(stream: StreamingRegion) -> tuple[Quadratic, Perturbations, Score]:
+    """Return the objective, the transformations and the statistics, in a few rows."""
     n, ledger, features = stream.n, stream._ledger, stream._features
     names = ["intercept"] * stream._intercept + features.names()
     few = ledger.waiting()
     if few is not None:
         drawn = stream.noise.draw_rows(stream._key, 0, n, stream.m - 1)
         objective = uncompressed(few, stream._alpha, intercept=stream._intercept, names=names)
-        return objective, Perturbations(stream.noise, drawn, n, stream.m)
+        perturbations = Perturbations(stream.noise, drawn, n, stream.m)
+        return objective, perturbations, objective.score("hessian")
     sums = stream._sums()
     whole = ledger.total(sums)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -74,5 +77,22 @@ def _problem(stream: StreamingRegion) -> tuple[Quadratic, Perturbations]:
         )
     whole = sums.turned(whole)
     return compress(
-        whole.basis, whole.moved, n, stream._alpha, intercept=stream._intercept, names=names
+        whole,
+        _reversed(stream),
+        n,
+        stream._alpha,
+        intercept=stream._intercept,
+        names=names,
     )
+
+
+def _reversed(stream: StreamingRegion) -> BoolArray:
+    """Return which transformations change all signs: the statistics of many models tie there."""
+    noise, found = stream.noise, np.zeros(stream.m - 1, dtype=np.bool_)
+    if isinstance(noise, BlockSymmetric):
+        _, rows = np.unique(noise.units(stream.n), return_index=True)
+        if len(rows) <= _FEW_BLOCKS:
+            found[:] = True
+            for row in rows.tolist():
+                found &= noise.draw_rows(stream._key, row, 1, stream.m - 1)[:, 0] < 0
+    return found

@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from unassuming._archive import Unreadable, read, write
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
@@ -16,13 +14,10 @@ from unassuming.io import (
     check_noise_class,
     describe_estimator,
     describe_noise,
-    known_estimator,
-    known_noise,
     other_estimator,
 )
 from unassuming.noise import Noise, RowNoise
-from unassuming.streaming._ledger import Pending
-from unassuming.streaming._sums import Part
+from unassuming.streaming._saved import Saved, decode
 
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion
@@ -45,10 +40,11 @@ def write_checkpoint(
     for j, place in enumerate(nodes):
         part = ledger.nodes[place]
         store.arrays[f"basis{j}"], store.arrays[f"moved{j}"] = part.basis, part.moved
+        store.arrays[f"least{j}"] = part.least
     leaves = sorted(ledger.pending)
     for j, leaf in enumerate(leaves):
         pending = ledger.pending[leaf]
-        store.arrays[f"rows{j}"] = pending.rows[pending.there]
+        store.arrays[f"rows{j}"] = pending.present()
         store.arrays[f"there{j}"] = pending.there
     store.arrays["key"] = stream._key
     store.arrays["tie_order"] = stream._tie_order
@@ -84,40 +80,35 @@ def read_checkpoint(
     """Return the stream that was written."""
     header, arrays = _read(path)
     store = Store(arrays)
+    try:
+        saved = decode(header, store)
+    except Unreadable as error:
+        raise _refused(path, str(error)) from error
     stream = kind(
-        _estimator(header["estimator"], estimator),
-        noise=_noise(header["noise"], store, noise),
-        m=header["m"],
-        random_state=header["seed"],
+        _estimator(saved, estimator), noise=_noise(saved, noise), m=saved.m, random_state=saved.seed
     )
-    stream._key, stream._tie_order = arrays["key"], arrays["tie_order"].astype(np.intp)
-    ledger, features = stream._ledger, stream._features
-    if ledger.leaf_rows != header["leaf_rows"]:
-        raise _refused(path, f"it sums {header['leaf_rows']} rows at a time")
-    ledger.spans = [(first, stop) for first, stop in header["spans"]]
-    for j, (height, number, plain) in enumerate(header["nodes"]):
-        ledger.nodes[height, number] = Part(arrays[f"basis{j}"], arrays[f"moved{j}"], plain)
-    for j, leaf in enumerate(header["pending"]):
-        there, some = arrays[f"there{j}"], arrays[f"rows{j}"]
-        rows = np.zeros((ledger.leaf_rows, some.shape[1]))
-        rows[there] = some
-        ledger.pending[leaf] = Pending(rows, there)
-    if header["sample"] is not None:
-        inputs, expected = store.get_table(header["sample"]), arrays["features"]
+    try:
+        saved.fill(stream)
+        sample = saved.sample(store)
+    except Unreadable as error:
+        raise _refused(path, str(error)) from error
+    features = stream._features
+    if sample is not None:
+        inputs, expected = sample
         if not features.alike(features(inputs), expected):
             given = "a pipeline with other features"
             raise other_estimator("the same features of the same row", given, _FILE)
-        stream._sample = (inputs, expected)
-    features.width = header["width"]
-    names = header["inputs"]
-    features.inputs = names and [tuple(c) if isinstance(c, list) else c for c in names]
-    features.columns = header["columns"]
+        stream._sample = sample
+    features.width, features.inputs = saved.width, saved.inputs
+    features.columns = saved.columns
     return stream
 
 
 def read_note(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the note that was written with a stream, and the additional arrays."""
     header, arrays = _read(path)
+    if not isinstance(header.get("note", {}), dict):
+        raise _refused(path, "its note is not a JSON object")
     more = {name: array for name, array in arrays.items() if name.startswith(_NOTE)}
     return header.get("note", {}), {name.removeprefix(_NOTE): a for name, a in more.items()}
 
@@ -136,29 +127,28 @@ def _read(path: AnyPath) -> tuple[dict[str, Any], dict[str, Any]]:
     return header, arrays
 
 
-def _noise(saved: dict[str, Any], store: Store, given: Noise | None) -> Noise:
+def _noise(saved: Saved, given: Noise | None) -> Noise:
     """Return the assumption of the checkpoint, or the one given again if it is the same."""
-    known = known_noise(saved, store)
+    known, entry = saved.noise, saved.noise_entry
     if given is None and known is not None:
         return known
-    check_noise_class(saved, given, _FILE, _LOAD)
+    check_noise_class(entry, given, _FILE, _LOAD)
     assert given is not None
-    same = known.same_as(given) if isinstance(known, RowNoise) else repr(given) == saved["shown"]
+    same = known.same_as(given) if isinstance(known, RowNoise) else repr(given) == entry["shown"]
     if not same:
-        blocks = " with other blocks" if repr(given) == saved["shown"] else ""
+        blocks = " with other blocks" if repr(given) == entry["shown"] else ""
         raise ValueError(
-            f"noise is not the one of {_FILE}: expected {saved['shown']}, given "
+            f"noise is not the one of {_FILE}: expected {entry['shown']}, given "
             f"{given!r}{blocks}. Pass the same assumption as before, or none."
         )
     return given
 
 
-def _estimator(saved: dict[str, Any], given: Any) -> Any:
+def _estimator(saved: Saved, given: Any) -> Any:
     """Return the estimator of the checkpoint, or the one given again if it is the same."""
-    known = known_estimator(saved)
-    if given is None and known is not None:
-        return known
-    check_estimator(saved, given, _FILE, _LOAD)
+    if given is None and saved.estimator is not None:
+        return saved.estimator
+    check_estimator(saved.estimator_entry, given, _FILE, _LOAD)
     return given
 
 

@@ -15,10 +15,11 @@ from scipy.linalg import svd
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.noise import Noise, Perturbations
-from unassuming.objectives import FeatureDesign, Quadratic
-from unassuming.streaming._sums import SMALLEST_PIVOT, between
+from unassuming.objectives import FeatureDesign, Quadratic, Score
+from unassuming.streaming._score import SumErrors, SumScore
+from unassuming.streaming._sums import SMALLEST_PIVOT, Part, between
 
 _LARGEST_ERROR = 1e-3
 """The largest relative error in a direction that rounded means may cause."""
@@ -55,16 +56,24 @@ def uncompressed(Z: Array, alpha: float, *, intercept: bool, names: list[str]) -
 
 
 def compress(
-    R: Array, moved: Array, n: int, alpha: float, *, intercept: bool, names: list[str]
-) -> tuple[Quadratic, Perturbations]:
-    """Return the objective and the transformations in compressed rows.
+    whole: Part,
+    reversed: BoolArray,
+    n: int,
+    alpha: float,
+    *,
+    intercept: bool,
+    names: list[str],
+) -> tuple[Quadratic, Perturbations, Score]:
+    """Return the objective, the transformations and the statistics in compressed rows.
 
-    R is the triangle of [Φ, y] = QR, (d + 1, d + 1); ``moved`` is Qᵀ(G_i - I)Q for each i,
-    (m - 1, d + 1, d + 1); n is the number of rows, and alpha is nλ.
+    ``whole`` has the triangle R of [Φ, y] = QR, (d + 1, d + 1), and Qᵀ(G_i - I)Q for each i,
+    (m - 1, d + 1, d + 1); ``reversed`` says which G_i are -I; n is the number of rows, and alpha
+    is nλ.
     """
-    d = len(R) - 1
+    R, moved, d = whole.basis, whole.moved, len(whole.basis) - 1
     unit = 16 * EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
-    basis, phi = _range(R[:, :d], unit, intercept=intercept)
+    errors = SumErrors.of_triangle(R, unit, unit / SMALLEST_PIVOT, intercept=intercept)
+    basis, phi, turned = _range(R[:, :d], unit, errors.spread[:d], intercept=intercept)
     y_q, residual = basis.T @ R[:, d], R[:, d].copy()
     for _ in range(2):  # twice, for rounding
         residual -= basis @ (basis.T @ residual)
@@ -75,16 +84,22 @@ def compress(
     matrix, y = np.zeros((2 * half, d)), np.zeros(2 * half)
     matrix[: half - 1] = phi
     # A residual that consists of rounding errors is set to zero.
-    y[:half] = *y_q, rho if rho > unit * float(np.linalg.norm(R[:, d])) else 0.0
+    y[:half] = *y_q, rho if rho > errors.spread[d] else 0.0
     design = FeatureDesign.of_columns(matrix, intercept=intercept, names=names, rounding=unit)
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
     drawn = _isometries(E, unit / SMALLEST_PIVOT)
-    return objective, Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
+    perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
+    errors = errors.without(R[:, :d] - basis @ phi, turned)
+    return objective, perturbations, SumScore(objective, E, errors, reversed, whole.least)
 
 
-def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:
+def _range(
+    phi: Array, unit: float, errors: Array, *, intercept: bool
+) -> tuple[Array, Array, float]:
     """Return an orthonormal basis (k, r) of the range of Φ, and Φ in it, (r, d).
+
+    Also return the angle by which the errors of the columns, (d,), can turn a vector of the basis.
 
     Without its first row, the triangle is that of the columns minus their means. With an intercept,
     these columns decide about linear dependence.
@@ -101,8 +116,10 @@ def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:
         raise _refused("are zero throughout", "at least one that is not", f"{d} of them")
     # The rounding error of a mean is relative to its size, and differs from leaf to leaf.
     seen = length > 0
-    errors = np.linalg.norm(vt[:r][:, seen] * (size[seen] / length[seen]), axis=1)
-    spread = float((s[:r] / errors).min(initial=1.0))
+    means = np.linalg.norm(vt[:r][:, seen] * (size[seen] / length[seen]), axis=1)
+    spread = float((s[:r] / means).min(initial=1.0))
+    shares = np.linalg.norm(vt[:r][:, seen] * (errors[first:][seen] / length[seen]), axis=1)
+    turned = float((shares / s[:r]).max(initial=0.0))
     if first and _LARGEST_ERROR * spread < EPS:
         raise _refused(
             "vary too little, compared with their means, for sums over the rows",
@@ -114,7 +131,7 @@ def _range(phi: Array, unit: float, *, intercept: bool) -> tuple[Array, Array]:
     basis[first:, first:] = u[:, :r]
     inside[:first] = phi[:first]
     inside[first:, first:] = (s[:r, None] * vt[:r]) * length
-    return basis, inside
+    return basis, inside, turned
 
 
 def _isometries(E: Array, rounding: float) -> Array:

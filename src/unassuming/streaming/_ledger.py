@@ -16,10 +16,26 @@ Node = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Pending:
-    """An incomplete leaf: its rows, and which of them are present."""
+    """An incomplete leaf.
+
+    ``rows`` has room for all rows of the leaf; in a stream from a file, it has those present only,
+    so that a file takes no more memory than its size.
+    """
 
     rows: Array
     there: BoolArray
+
+    def present(self) -> Array:
+        """Return the rows that are present."""
+        return self.rows[self.there] if len(self.rows) == len(self.there) else self.rows
+
+    def room(self) -> Array:
+        """Return an array for all rows of the leaf, with those that are present."""
+        if len(self.rows) == len(self.there):
+            return self.rows
+        rows = np.zeros((len(self.there), self.rows.shape[1]))
+        rows[self.there] = self.rows
+        return rows
 
 
 class Ledger:
@@ -77,7 +93,7 @@ class Ledger:
         for place in sorted(other.nodes):
             draft._complete(place, other.nodes[place], sums)
         for leaf, pending in other.pending.items():
-            draft._wait(leaf, pending.there, pending.rows[pending.there], sums)
+            draft._wait(leaf, pending.there, pending.present(), sums)
         return draft
 
     def _draft(self, spans: list[tuple[int, int]]) -> Ledger:
@@ -87,11 +103,18 @@ class Ledger:
         draft.spans = self._joined(spans)
         return draft
 
+    def copied(self) -> Ledger:
+        """Return a ledger that shares nothing that is written to: waiting rows are copied."""
+        draft = self._draft([])
+        for leaf, pending in self.pending.items():
+            draft.pending[leaf] = Pending(pending.rows.copy(), pending.there)
+        return draft
+
     def total(self, sums: Sums) -> Part:
         """Return the sums over rows 0, ..., n - 1, which must all be present."""
         parts = dict(self.nodes)
         for leaf, pending in self.pending.items():
-            parts[0, leaf] = sums(pending.rows[pending.there], leaf * self.leaf_rows)
+            parts[0, leaf] = sums(pending.present(), leaf * self.leaf_rows)
         ordered = sorted(parts, key=lambda place: place[1] << place[0])
         total = parts[ordered[-1]]
         for place in reversed(ordered[:-1]):  # from the small nodes at the end to the large ones
@@ -102,8 +125,7 @@ class Ledger:
         """Return all rows if none of them is summed yet, else None."""
         if self.nodes or list(self.pending) != [0]:
             return None
-        pending = self.pending[0]
-        return pending.rows[pending.there]
+        return self.pending[0].present()
 
     def gaps(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges [first, stop) of rows that are missing before the last row."""
@@ -133,15 +155,16 @@ class Ledger:
         """Keep rows of an incomplete leaf; sum the leaf if these complete it."""
         pending = self.pending.get(leaf)
         if pending is None:
-            empty = np.zeros((self.leaf_rows, rows.shape[1]))
-            pending = Pending(empty, np.zeros(self.leaf_rows, dtype=np.bool_))
-        pending.rows[where] = rows  # shared with the previous ledger, which does not read them
-        there = pending.there | where
+            nothing = np.zeros((0, rows.shape[1]))
+            pending = Pending(nothing, np.zeros(self.leaf_rows, dtype=np.bool_))
+        # Shared with the previous ledger, which the draft replaces and which does not read them.
+        room, there = pending.room(), pending.there | where
+        room[where] = rows
         if there.all():
             self.pending.pop(leaf, None)
-            self._complete((0, leaf), sums(pending.rows, leaf * self.leaf_rows), sums)
+            self._complete((0, leaf), sums(room, leaf * self.leaf_rows), sums)
         else:
-            self.pending[leaf] = Pending(pending.rows, there)
+            self.pending[leaf] = Pending(room, there)
 
     def _complete(self, place: Node, part: Part, sums: Sums) -> None:
         """Store the sums of a node, joined with its sibling as long as that is complete."""

@@ -41,7 +41,9 @@ class StreamingRegion:
     Rows come in chunks of any size, on one machine or on several whose sums are merged. The region
     has the same ranks as the one that `unassuming.confidence_region` builds in memory with the same
     seed, for every chunking and every order of merging: rows are numbered, everything random
-    depends on the row number, and the row numbers decide the order in which sums are added.
+    depends on the row number, and the row numbers decide the order in which sums are added. A rank
+    that the rounding of sums may decide is refused: if rows or means differ by many orders of
+    magnitude, or if more than 4 % of the statistics tie with that of the data.
 
     The sums take m (d + 1)²/2 numbers times log2(n/1,024). Up to 1,024 rows (or one block of the
     noise) wait until their neighbours arrive. Permutations and nearly dependent columns take twice
@@ -235,6 +237,14 @@ class StreamingRegion:
         """
         return read_checkpoint(path, cls, estimator, noise)
 
+    def __copy__(self) -> Self:
+        """Return a stream that goes its own way: rows added to one are not added to the other."""
+        stream = type(self).__new__(type(self))
+        stream.__dict__.update(self.__dict__)
+        stream.estimator, stream._features = deepcopy((self.estimator, self._features))
+        stream._ledger = self._ledger.copied()
+        return stream
+
     def __repr__(self) -> str:
         model = shown(self.estimator)
         return f"<StreamingRegion of {model}: n={self.n}, m={self.m}, {self.noise!r}>"
@@ -242,14 +252,16 @@ class StreamingRegion:
     def _fresh(self) -> StreamingRegion:
         """Return a stream without rows that can be merged with this one."""
         stream = copy(self)
-        stream._features = deepcopy(self._features)
         stream._ledger = Ledger(self._ledger.leaf_rows)
         return stream
 
     def _sums(self) -> Sums:
         """Return the summation of rows [Φ, y]; the first chunk has fixed their width."""
         assert self._features.width is not None
-        width = self._features.width + self._intercept + 1
+        return self._sums_of(self._features.width + self._intercept + 1)
+
+    def _sums_of(self, width: int) -> Sums:
+        """Return the summation of rows of this length."""
         return sums_for(self.noise, self._key, self.m, width, intercept=self._intercept)
 
     def _share_features(self, other: StreamingRegion) -> None:

@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from unassuming._rounding import powers_of_two
 from unassuming._typing import Array
-from unassuming.noise import Key, RowNoise, SignFlips
+from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips
 
 LEAF_ROWS = 1024
 """Rows that are summed at once, few enough for the products of their columns to stay in cache."""
@@ -35,12 +35,14 @@ class Part:
     orthonormal first: ``basis`` is R and ``moved`` is Qᵀ(G_i - I)Q. The rounding error then grows
     with the condition number of Z, as in memory, and not with its square. If the first column is
     an intercept, the others are shifted first; it is then the condition number of the columns minus
-    their means, which are in the first row of R.
+    their means, which are in the first row of R. ``least`` (k,) has the smallest absolute value
+    other than zero in each column of Z, zero if unknown.
     """
 
     basis: Array
     moved: Array
     plain: bool
+    least: Array
 
 
 @dataclass(eq=False)
@@ -53,25 +55,45 @@ class Sums(ABC):
     width: int
     intercept: bool
 
+    @property
+    def keeps_level(self) -> bool:
+        """Whether the first column is an intercept that every transformation leaves as it is.
+
+        The sums that belong to it are then zero, exactly. Otherwise rounding would be multiplied by
+        the mean of y, and permutations allow noise of any mean.
+        """
+        return self.intercept and isinstance(self.noise, ExchangeableWithin)
+
     def __call__(self, Z: Array, first: int) -> Part:
         """Return the sums over rows first, first + 1, ... that form Z (count, k)."""
+        size = np.abs(Z)
+        least = size.min(axis=0)
+        if not least.all():
+            least = size.min(axis=0, where=size > 0, initial=np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
             gram = Z.T @ Z
         if _well_conditioned(gram):
-            return Part(gram, self.moved(Z, first), plain=True)
+            return Part(gram, self._levelled(self.moved(Z, first)), True, least)
         Q, R = self._orthonormal(Z)
-        return Part(R, self.unpack(self.moved(Q, first)), plain=False)
+        return Part(R, self._levelled(self.unpack(self.moved(Q, first))), False, least)
 
     def join(self, one: Part, two: Part) -> Part:
         """Return the sums over the rows of both."""
+        least = np.minimum(one.least, two.least)
         if one.plain and two.plain:
             with np.errstate(over="ignore"):
-                return Part(one.basis + two.basis, one.moved + two.moved, plain=True)
+                return Part(one.basis + two.basis, one.moved + two.moved, True, least)
         one, two = self.turned(one), self.turned(two)
         Q, R = self._orthonormal(np.vstack([one.basis, two.basis]))
         moved = between(one.moved, Q[: self.width])
         moved += between(two.moved, Q[self.width :])
-        return Part(R, moved, plain=False)
+        return Part(R, self._levelled(moved), False, least)
+
+    def _levelled(self, moved: Array) -> Array:
+        """Set to zero what is zero because the transformations keep the intercept."""
+        if self.keeps_level:  # permutations: (m - 1, k, k)
+            moved[:, 0] = moved[:, :, 0] = 0.0
+        return moved
 
     def _orthonormal(self, Z: Array) -> tuple[Array, Array]:
         """Return Z = QR; with an intercept, from columns shifted by the values of one row."""
@@ -94,7 +116,19 @@ class Sums(ABC):
         for _ in range(2):  # from Sᵢ to (Sᵢ R⁻¹)ᵀ, and again
             moved = solve_triangular(R, moved.reshape(-1, k).T, trans="T").T.reshape(-1, k, k)
             moved = np.swapaxes(moved, 1, 2)
-        return Part(R, np.ascontiguousarray(moved), plain=False)
+        return Part(R, np.ascontiguousarray(moved), False, part.least)
+
+    def fits(self, part: Part) -> bool:
+        """Whether sums from a file have the shapes of these."""
+        k, size = self.width, self.m - 1
+        moved = self.packed if part.plain else (size, k, k)
+        shapes = part.basis.shape, part.moved.shape, part.least.shape
+        return shapes == ((k, k), moved, (k,))
+
+    @property
+    @abstractmethod
+    def packed(self) -> tuple[int, ...]:
+        """The shape of what `moved` returns."""
 
     @abstractmethod
     def moved(self, Z: Array, first: int) -> Array:
@@ -115,6 +149,11 @@ class SignSums(Sums):
 
     _kept: tuple[Array, Array, Array] | None = None
 
+    @property
+    def packed(self) -> tuple[int, ...]:
+        """A triangle for each transformation."""
+        return self.width * (self.width + 1) // 2, self.m - 1
+
     def moved(self, Z: Array, first: int) -> Array:
         """Return sums of products over the rows that change sign, (k (k + 1) / 2, m - 1)."""
         (count, k), m = Z.shape, self.m
@@ -122,7 +161,7 @@ class SignSums(Sums):
         signs = self.noise.draw_rows(self.key, first, count, m - 1)
         np.less(signs.T, 0, out=flips, casting="unsafe")
         columns[:] = Z.T
-        sums = np.empty((k * (k + 1) // 2, m - 1))
+        sums = np.empty(self.packed)
         start = filled = 0
         for a in range(k):
             np.multiply(columns[a], columns[a:], out=products[filled : filled + k - a])
@@ -153,11 +192,15 @@ class SignSums(Sums):
 class MoveSums(Sums):
     """Any transformations that act within blocks: transform the rows, then multiply."""
 
+    @property
+    def packed(self) -> tuple[int, ...]:
+        """A square matrix for each transformation."""
+        return self.m - 1, self.width, self.width
+
     def moved(self, Z: Array, first: int) -> Array:
         """Return Zᵀ(G_i - I)Z, (m - 1, k, k)."""
-        (count, k), m = Z.shape, self.m
-        drawn = self.noise.draw_rows(self.key, first, count, m - 1)
-        sums = np.empty((m - 1, k, k))
+        m, drawn = self.m, self.noise.draw_rows(self.key, first, len(Z), self.m - 1)
+        sums = np.empty(self.packed)
         columns = np.ascontiguousarray(Z.T)
         for i in range(m - 1):
             one = self.noise.take(drawn, slice(i, i + 1))
