@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
+from unassuming._rounding import length
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
@@ -21,11 +22,13 @@ from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._threads import in_threads
 from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.objectives import LeastNormScore, Objective, Quadratic, Score
+from unassuming.objectives import Images, LeastNormScore, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
+
+_QUICK = 4  # near-ties of the quick comparison, in its own tolerances
 
 _FEW = 32  # for so few candidates the table of the fast path is not worth building
 
@@ -66,10 +69,12 @@ class RankEngine:
         )
         for batch in self._batches(N):
             r = candidates.residuals(self.objective, batch)
-            contrast = self._contrast(candidates, batch, r)
+            images = self._images(candidates, batch, r)
+            contrast = self._contrast(candidates.coefficients[batch], images)
             found.residuals[batch], found.statistics[batch] = r, contrast.statistics()
             found.admitted[batch] = admitted = self._admitted(r)
-            found.ranks[batch] = np.where(admitted, self._rank(contrast), m)
+            position = self._rank(candidates.coefficients[batch], images, contrast)
+            found.ranks[batch] = np.where(admitted, position, m)
         return found
 
     def statistics(self, candidates: Candidates) -> Array:
@@ -77,7 +82,8 @@ class RankEngine:
         out = np.empty((len(candidates), self.perturbations.m))
         for batch in self._batches(len(candidates)):
             r = candidates.residuals(self.objective, batch)
-            out[batch] = self._contrast(candidates, batch, r).statistics()
+            images = self._images(candidates, batch, r)
+            out[batch] = self._contrast(candidates.coefficients[batch], images).statistics()
         return out
 
     def ranks(self, candidates: Candidates) -> IntArray:
@@ -91,7 +97,8 @@ class RankEngine:
             ranks[rows[~admitted]] = self.perturbations.m
             rows, r = rows[admitted], r[admitted]
             if len(rows):
-                ranks[rows] = self._rank(self._contrast(candidates, rows, r))
+                a, images = candidates.coefficients[rows], self._images(candidates, rows, r)
+                ranks[rows] = self._rank(a, images, self._contrast(a, images))
         return ranks
 
     def ranks_of(self, a: Array) -> IntArray:
@@ -103,9 +110,18 @@ class RankEngine:
         possible = self.perturbations.noise.admits(r, self.objective.y - r)
         return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
-    def _rank(self, contrast: Contrast) -> IntArray:
+    def _rank(self, a: Array, images: Images, contrast: Contrast) -> IntArray:
+        """Rank candidates, given the quick comparison, which leaves near-ties to the refined one.
+
+        The quick bounds are wider than the refined ones, so both give the same ranks.
+        """
         gaps, tolerance = contrast.normalised().gaps()
-        return rank(precedes(gaps, tolerance, self.tie_order))
+        before = precedes(gaps, tolerance, self.tie_order)
+        near = np.asarray((np.abs(gaps) <= _QUICK * tolerance).any(axis=-1))
+        if near.any():
+            refined = self._refined(a[near], images.take(near))
+            before[near] = precedes(*refined.normalised().gaps(), self.tie_order)
+        return rank(before)
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
@@ -140,36 +156,42 @@ class RankEngine:
         pieces = list(slices(len(candidates), screen.batch))
         return np.asarray(np.concatenate(in_threads(one, pieces)))
 
-    def _contrast(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Contrast:
-        """Compare some candidates, given their residuals, with their perturbations."""
-        a = candidates.coefficients[which]
-        error = candidates.residual_error(self.objective, which, r)
-        if not (np.isfinite(r).all() and np.isfinite(error).all()):
-            raise _too_large(a)
-        # Overflow is reported below, as one sentence.
-        with np.errstate(over="ignore", invalid="ignore"):
-            r, perturbed = self._perturb(r, error)
-            exact = self.perturbations.noise.exact_arithmetic
-            contrast = self.score.contrast(a, r, perturbed, exact=exact)
-        if not contrast.representable():
-            raise _too_large(a)
-        return contrast
+    def _contrast(self, a: Array, images: Images) -> Contrast:
+        """Compare candidates with their perturbations, with quick bounds of rounding errors."""
+        r, perturbed = images.residuals, images.perturbed
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported as one sentence
+            contrast = self.score.contrast(a, r, perturbed, exact=images.exact, error=images.error)
+        return _representable(contrast, a)
 
-    def _perturb(self, r: Array, error: Array) -> tuple[Array, Array]:
+    def _refined(self, a: Array, images: Images) -> Contrast:
+        """Compare candidates with their perturbations, entry by entry."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _representable(self.score.refined(a, images), a)
+
+    def _images(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Images:
         """Return residuals and perturbed residuals, equal where they may differ by rounding alone.
 
         Noise with equal terms (discrete, or zero) ties, but the rounding of y - f(x) hides that.
         A fresh label that equals the observed one has the same residual, to the last bit.
         """
-        fitted = self.objective.y - r
-        if not isinstance(self.perturbations.noise, Labels):
+        error = candidates.residual_error(self.objective, which, r)
+        if not (np.isfinite(r).all() and np.isfinite(error).all()):
+            raise _too_large(candidates.coefficients[which])
+        noise, fitted = self.perturbations.noise, self.objective.y - r
+        if not isinstance(noise, Labels):
             r = np.where(np.abs(r) <= error, 0.0, r)
         perturbed = self.perturbations.apply(r, fitted)
-        if self.perturbations.noise.exact_arithmetic:
-            slack = np.abs(self.perturbations.apply(error, fitted)) + error[:, None, :]
+        if noise.exact_arithmetic:
+            slack = self._carried(error) + error[:, None, :]
             near = np.abs(perturbed - r[:, None, :]) <= slack
             perturbed = np.where(near, r[:, None, :], perturbed)
-        return r, perturbed
+        return Images(r, error, perturbed, self._carried, noise.exact_arithmetic)
+
+    def _carried(self, error: Array) -> Array:
+        """Bound the errors of perturbed residuals, (N, n) -> (N, m - 1, n)."""
+        if self.perturbations.noise.exact_arithmetic:
+            return np.abs(self.perturbations.apply(error, error))
+        return length(error)[:, None, None]
 
     @cached_property
     def _screen(self) -> Screen | None:
@@ -197,6 +219,12 @@ class RankEngine:
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
         return slices(count, rows_that_fit(BATCH_BYTES, m * 10 * (n + d)))
+
+
+def _representable(contrast: Contrast, a: Array) -> Contrast:
+    if not contrast.representable():
+        raise _too_large(a)
+    return contrast
 
 
 def _too_large(a: Array) -> ValueError:

@@ -88,7 +88,13 @@ class DesignedObjective(Objective):
         else:
             k = self.n if self._pullback is None else len(self._pullback)
             psi = as_weighting_matrix(weighting, k)
-        return LeastNormScore(self._pullback, self.influence, self.subdifferential, psi)
+        penalty, terms = self.subdifferential, self.penalty_terms
+        return LeastNormScore(self._pullback, self.influence, penalty, psi, terms)
+
+    def penalty_terms(self, a: Array) -> Array:
+        """Return the sizes of the terms summed to a finite subgradient at a (N, d), (N, k)."""
+        lo, _ = self.subdifferential(a)
+        return np.where(np.isfinite(lo), np.abs(lo), 0.0)
 
     @abstractmethod
     def named_weighting(self, weighting: str) -> Array | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
-from unassuming._rounding import EPS
-from unassuming._typing import Array
+from unassuming._rounding import EPS, TINY, length
+from unassuming._typing import Array, BoolArray
 from unassuming.ranking import Contrast
 
 Influence = Callable[[Array], Array]
@@ -20,6 +21,27 @@ Subdifferential = Callable[[Array], tuple[Array, Array]]
 def _unit(*lengths: int) -> float:
     """Return the relative rounding error of inner products of these lengths, with a margin."""
     return 8 * EPS * sum(lengths)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Residuals of N candidates and their images under m - 1 transformations, with their errors.
+
+    The errors include the rounding of the data and of the candidate themselves: decimals are not
+    binary numbers, and residuals that are equal in decimals differ by it.
+    """
+
+    residuals: Array  # (N, n)
+    error: Array  # (N, n)
+    perturbed: Array  # (N, m - 1, n)
+    carry: Callable[[Array], Array]  # from errors (N, n) of the residuals to those of their images
+    exact: bool  # whether the images have no rounding errors of their own
+
+    def take(self, which: BoolArray) -> Images:
+        """Return some of the candidates."""
+        residuals, error = self.residuals[which], self.error[which]
+        return Images(residuals, error, self.perturbed[which], self.carry, self.exact)
 
 
 class Score(ABC):
@@ -34,11 +56,20 @@ class Score(ABC):
     """
 
     @abstractmethod
-    def contrast(self, a: Array, r: Array, perturbed: Array, *, exact: bool) -> Contrast:
+    def contrast(
+        self, a: Array, r: Array, perturbed: Array, *, exact: bool, error: Array | float = 0.0
+    ) -> Contrast:
         """Return z_0 and z_i - z_0 for a (N, d), r (N, n) and perturbed residuals (N, m-1, n).
 
-        ``exact`` says that the perturbed residuals carry no rounding error of their own.
+        ``exact`` says that the perturbed residuals carry no rounding error of their own, and
+        ``error`` bounds the errors of the residuals. The bounds of the result use lengths of
+        vectors: they are quick and may be wide.
         """
+
+    def refined(self, a: Array, images: Images) -> Contrast:
+        """Return the same with bounds for every entry, which are as narrow as they can be."""
+        r, perturbed = images.residuals, images.perturbed
+        return self.contrast(a, r, perturbed, exact=images.exact, error=images.error)
 
 
 @final
@@ -49,7 +80,9 @@ class GradientScore(Score):
     gradient: Callable[[Array, Array], Array]
     weighting: Array | None
 
-    def contrast(self, a: Array, r: Array, perturbed: Array, *, exact: bool) -> Contrast:
+    def contrast(
+        self, a: Array, r: Array, perturbed: Array, *, exact: bool, error: Array | float = 0.0
+    ) -> Contrast:
         """Subtract the two gradients."""
         del exact
         z0 = np.asarray(self.gradient(a, r), dtype=np.float64)
@@ -58,10 +91,12 @@ class GradientScore(Score):
             z0, z = z0 @ self.weighting.T, z @ self.weighting.T
         # How z is summed is unknown, so errors are relative to its largest value anywhere.
         scale = np.maximum(np.abs(z).max(axis=1, initial=0.0), np.abs(z0))
-        error = _unit(r.shape[-1], z0.shape[-1]) * scale
+        off = length(np.broadcast_to(error, r.shape)) / np.maximum(length(r), TINY)
+        unit = _unit(r.shape[-1], z0.shape[-1]) + np.minimum(off, 1.0)[:, None]
+        bound = unit * scale
         moved = (perturbed != r[:, None, :]).any(axis=-1)[:, :, None]
         difference = np.where(moved, z - z0[:, None, :], 0.0)
-        return Contrast(z0, difference, error, np.where(moved, error[:, None, :], 0.0))
+        return Contrast(z0, difference, bound, np.where(moved, bound[:, None, :], 0.0))
 
 
 @final
@@ -84,6 +119,9 @@ class LeastNormScore(Score):
         a (N, d) -> lo, hi, each (N, k).
     weighting : array or None
         Ψ; None is the identity, or a weighting that L and the penalty already include.
+    penalty_terms : callable or None
+        a (N, d) -> (N, k), the sizes of the terms summed to a finite subgradient; None if each has
+        a single term.
 
     Examples
     --------
@@ -99,8 +137,11 @@ class LeastNormScore(Score):
     influence: Influence | None
     subdifferential: Subdifferential
     weighting: Array | None
+    penalty_terms: Callable[[Array], Array] | None = None
 
-    def contrast(self, a: Array, r: Array, perturbed: Array, *, exact: bool) -> Contrast:
+    def contrast(
+        self, a: Array, r: Array, perturbed: Array, *, exact: bool, error: Array | float = 0.0
+    ) -> Contrast:
         """Form z_i - z_0 from ρ(G_i r) - ρ(r) alone."""
         rho = r if self.influence is None else self.influence(r)
         moved = perturbed if self.influence is None else self.influence(perturbed)
@@ -110,9 +151,11 @@ class LeastNormScore(Score):
         z0 = u - np.clip(u, lo, hi)
 
         unit = _unit(r.shape[-1], u.shape[-1])
-        finite = np.where(np.isfinite(lo), np.abs(lo), 0.0)
-        e0 = unit * (self._size(rho) + finite)
-        e = unit * (self._size(delta) if exact else self._size(delta) + self._size(rho)[:, None])
+        off = self._reach(self._influenced(r, rho, np.broadcast_to(error, r.shape)))
+        size = self._reach(rho)
+        e0 = unit * (size + self._terms(a, lo)) + off
+        e = unit * (self._reach(delta) if exact else self._reach(delta) + size[:, None])
+        e = e + 2 * off[:, None] * delta.any(axis=-1, keepdims=True)
 
         box = lo < hi
         if box.any():
@@ -120,18 +163,92 @@ class LeastNormScore(Score):
             lo_, hi_, u_ = lo[:, None, :], hi[:, None, :], u[:, None, :]
             v = v - (np.clip(u_ + v, lo_, hi_) - np.clip(u_, lo_, hi_))
             e = e + np.where(box, e0, 0.0)[:, None, :]
-        if self.weighting is not None:
-            psi, size = self.weighting, np.abs(self.weighting)
-            z0, v = z0 @ psi.T, v @ psi.T
-            e0, e = e0 @ size.T, e @ size.T
-        return Contrast(z0, v, e0, e)
+        return self._weighted(z0, v, e0, e)
+
+    def refined(self, a: Array, images: Images) -> Contrast:
+        """Form z_i - z_0 from (G_i - I) r and z_i + z_0 from (G_i + I) r, both through ρ."""
+        r, perturbed = images.residuals, images.perturbed
+        rho = r if self.influence is None else self.influence(r)
+        moved = perturbed if self.influence is None else self.influence(perturbed)
+        delta, sigma = moved - rho[:, None, :], moved + rho[:, None, :]
+        error = self._influenced(r, rho, images.error)
+        off = images.carry(error) + error[:, None, :]
+        if not images.exact:
+            off = off + _unit(r.shape[-1]) * length(rho)[:, None, None]
+        lo, hi = self.subdifferential(a)
+        u, v, t = self._pull(rho), self._pull(delta), self._pull(sigma)
+        z0 = u - np.clip(u, lo, hi)
+
+        # A sum that is zero in every term has no error.
+        unit = _unit(r.shape[-1], u.shape[-1])
+        terms = unit * self._terms(a, lo)
+        e0 = self._size(unit * np.abs(rho) + error) + terms
+        e = self._size(np.where(delta == 0, 0.0, unit * np.abs(delta) + off))
+        f = self._size(np.where(sigma == 0, 0.0, unit * np.abs(sigma) + off))
+        lo_, hi_, u_ = lo[:, None, :], hi[:, None, :], u[:, None, :]
+        box = lo < hi
+        before, after = np.clip(u_, lo_, hi_), np.clip(u_ + v, lo_, hi_)
+        if box.any():
+            v = v - (after - before)
+            e = e + np.where(box, e0, 0.0)[:, None, :]
+            f = f + np.where(box, 2 * e0, 0.0)[:, None, :]
+        s, f = t - (after + before), f + 2 * terms[:, None, :]
+        return self._weighted(z0, v, e0, e, s, f)
+
+    def _weighted(
+        self,
+        z0: Array,
+        d: Array,
+        z0_error: Array,
+        d_error: Array,
+        s: Array | None = None,
+        s_error: Array | None = None,
+    ) -> Contrast:
+        """Multiply by Ψ, and bounds of errors by ``|Ψ|``."""
+        if self.weighting is None:
+            return Contrast(z0, d, z0_error, d_error, s, s_error)
+        psi, size = self.weighting.T, np.abs(self.weighting).T
+        return Contrast(
+            z0 @ psi,
+            d @ psi,
+            z0_error @ size,
+            d_error @ size,
+            None if s is None else s @ psi,
+            None if s_error is None else s_error @ size,
+        )
 
     def _pull(self, rho: Array) -> Array:
         return rho if self.pullback is None else rho @ self.pullback.T
 
     def _size(self, rho: Array) -> Array:
-        """Bound |L| |ρ| in each coordinate, the scale of the rounding error of L ρ."""
+        """Return ``|L| |ρ|``, the scale of the rounding error of L ρ."""
+        return rho if self.pullback is None else rho @ self._absolute.T
+
+    def _reach(self, rho: Array) -> Array:
+        """Bound ``|L| |ρ|`` by the lengths of ρ and of the rows of L."""
         if self.pullback is None:
             return np.abs(rho)
-        rows = np.linalg.norm(self.pullback, axis=1)
-        return np.asarray(np.linalg.norm(rho, axis=-1)[..., None] * rows)
+        return np.asarray(length(rho)[..., None] * self._rows)
+
+    @cached_property
+    def _absolute(self) -> Array:
+        return np.abs(np.zeros((0, 0)) if self.pullback is None else self.pullback)
+
+    @cached_property
+    def _rows(self) -> Array:
+        return length(self._absolute)
+
+    def _terms(self, a: Array, lo: Array) -> Array:
+        """Return the sizes of the terms that the gradient of the penalty sums."""
+        if self.penalty_terms is not None:
+            return self.penalty_terms(a)
+        return np.where(np.isfinite(lo), np.abs(lo), 0.0)
+
+    def _influenced(self, r: Array, rho: Array, error: Array) -> Array:
+        """Carry the errors of the residuals over to ρ."""
+        if self.influence is None or not error.any():
+            return error
+        change = np.abs(self.influence(r + error) - self.influence(r - error))
+        # A scale that is computed from the residuals has a relative error of its own.
+        off = length(error) / np.maximum(length(r), TINY)
+        return np.asarray(change + np.minimum(off, 1.0)[:, None] * np.abs(rho))
