@@ -7,7 +7,7 @@ the same ranks: it decides only comparisons that rounding cannot affect.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import final
 
@@ -27,6 +27,9 @@ from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
+
+_HALF = 2.0**-26
+"""Half of the digits of a double are left if the error is relatively as large as this."""
 
 _QUICK = 4  # near-ties of the quick comparison, in its own tolerances
 
@@ -119,9 +122,31 @@ class RankEngine:
         before = precedes(gaps, tolerance, self.tie_order)
         near = np.asarray((np.abs(gaps) <= _QUICK * tolerance).any(axis=-1))
         if near.any():
-            refined = self._refined(a[near], images.take(near))
-            before[near] = precedes(*refined.normalised().gaps(), self.tie_order)
+            before[near] = self._precedes(a[near], images.take(near))
         return rank(before)
+
+    def _precedes(self, a: Array, images: Images) -> BoolArray:
+        """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
+        gaps, tolerance = self._refined(a, self.score, images)
+        before = precedes(gaps, tolerance, self.tie_order)
+        doubt = (np.abs(gaps) <= tolerance) & (tolerance > 0)
+        rows = np.asarray(doubt.any(axis=-1))
+        if not rows.any():
+            return before
+        some, fitted = images.take(rows), self.objective.y - images.residuals[rows]
+        with np.errstate(over="ignore", invalid="ignore"):
+            other = self.score.by_values(some, fitted)
+        if other is not None:
+            gaps, tolerance = other.normalised().gaps()
+            sure = doubt[rows] & (np.abs(gaps) > tolerance)  # False for NaN
+            before[rows] = np.where(sure, gaps < 0, before[rows])
+        elif isinstance(self.score, LeastNormScore) and some.literal.any():
+            # A tie that only the cancelling terms of the penalty suggest is not credible.
+            lone = replace(self.score, penalty_terms=None)
+            gaps, tolerance = self._refined(a[rows], lone, some)
+            if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
+                raise _undecided(a[rows])
+        return before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
@@ -163,10 +188,10 @@ class RankEngine:
             contrast = self.score.contrast(a, r, perturbed, exact=images.exact, error=images.error)
         return _representable(contrast, a)
 
-    def _refined(self, a: Array, images: Images) -> Contrast:
-        """Compare candidates with their perturbations, entry by entry."""
+    def _refined(self, a: Array, score: Score, images: Images) -> tuple[Array, Array]:
+        """Return the gaps of the refined comparison, and bounds of their errors."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return _representable(self.score.refined(a, images), a)
+            return _representable(score.refined(a, images), a).normalised().gaps()
 
     def _images(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Images:
         """Return residuals and perturbed residuals, equal where they may differ by rounding alone.
@@ -177,6 +202,15 @@ class RankEngine:
         error = candidates.residual_error(self.objective, which, r)
         if not (np.isfinite(r).all() and np.isfinite(error).all()):
             raise _too_large(candidates.coefficients[which])
+        literal = self._blurred(r, error)
+        if literal.any():
+            every = np.arange(len(candidates))[which]
+            better = candidates.accurate_residuals(self.objective, every[literal])
+            if better is not None:
+                r, error = r.copy(), error.copy()
+                r[literal], error[literal] = better
+                if not np.isfinite(r).all() or self._blurred(*better).any():
+                    raise _undecided(candidates.coefficients[every[literal]])
         noise, fitted = self.perturbations.noise, self.objective.y - r
         if not isinstance(noise, Labels):
             r = np.where(np.abs(r) <= error, 0.0, r)
@@ -185,7 +219,19 @@ class RankEngine:
             slack = self._carried(error) + error[:, None, :]
             near = np.abs(perturbed - r[:, None, :]) <= slack
             perturbed = np.where(near, r[:, None, :], perturbed)
-        return Images(r, error, perturbed, self._carried, noise.exact_arithmetic)
+        return Images(r, error, perturbed, self._carried, noise.exact_arithmetic, literal)
+
+    def _blurred(self, r: Array, error: Array) -> BoolArray:
+        """Which candidates lose more than half of the digits of y and r, shape (N,).
+
+        Their fitted values are sums whose terms cancel. Where the rounding of the data is that
+        large, a tie within it is no evidence of equal numbers, and such a candidate is taken
+        literally. Only if all residuals vanish, and y has digits left, is it noise-free data.
+        """
+        y, largest = np.abs(self.objective.y).max(), error.max(axis=-1, initial=0.0)
+        scale = np.maximum(np.abs(r).max(axis=-1, initial=0.0), y)
+        vanish = (np.abs(r) <= error).all(axis=-1) & (largest <= np.sqrt(_HALF) * y)
+        return np.asarray((largest > _HALF * scale) & ~vanish)
 
     def _carried(self, error: Array) -> Array:
         """Bound the errors of perturbed residuals, (N, n) -> (N, m - 1, n)."""
@@ -225,6 +271,15 @@ def _representable(contrast: Contrast, a: Array) -> Contrast:
     if not contrast.representable():
         raise _too_large(a)
     return contrast
+
+
+def _undecided(a: Array) -> ArithmeticError:
+    return ArithmeticError(
+        "the rank of the candidate cannot be decided in double precision: expected coefficients "
+        "whose terms do not cancel in the fitted values or in the penalty, given coefficients up "
+        f"to {np.abs(a).max():.3g}. Pass the candidate as a function of X, or one closer to the "
+        "estimate."
+    )
 
 
 def _too_large(a: Array) -> ValueError:

@@ -31,7 +31,7 @@ class LiftedGaps:
     unit: float  # a power of two near the largest output: r and a are taken in units of it
     table: Array  # (m - 1, k (k + 1) / 2 + k + 1): coefficients of v_a v_b (a <= b), v_a and 1
     size: Array  # (m - 1, 4): rounding errors are relative to these times ‖v‖², ‖v‖o, ‖v‖ + o and 1
-    columns: Array  # (d,): lengths of the columns of Φ, for the rounding errors of Φ a
+    columns: Array  # (d,): rounding errors of fitted values are relative to |a| times these
     idle: BoolArray  # (m - 1,): transformations that move nothing, so that Z_i = Z_0
 
     @classmethod
@@ -69,7 +69,10 @@ class LiftedGaps:
         sizes = [N_size**2 + 2 * N_size, 4 * (N_size + 1) ** 2, 2 * (N_size + 1) * b_size, c_size]
         idle = ~delta.any(axis=(0, 2))
         table[idle] = 0.0
-        columns = length(objective.design.matrix.T)
+        # Fitted values have the errors of Φ a, and lose what the whitening cuts off.
+        design = objective.design.matrix
+        lost = length((design - moved.T @ (push + pull @ design)).T)
+        columns = length(design.T) + lost / (8 * EPS * sum(design.shape))
         return cls(pull, push, unit, table, np.stack(sizes, axis=1), columns, idle)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array
+from unassuming.objectives._accurate import accurate_residuals
 from unassuming.objectives._base import Objective, Weighting, as_weighting_matrix
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives.designs import Design
@@ -62,6 +63,15 @@ class DesignedObjective(Objective):
     def residual_error(self, coefficients: Array, residuals: Array) -> Array:
         """Bound the rounding error of y - Φ a, relative to ``|y| + |Φ| |a|``."""
         return super().residual_error(coefficients, residuals) + self.product_error(coefficients)
+
+    def accurate_residuals(self, coefficients: Array) -> tuple[Array, Array] | None:
+        """Sum y - Φ a in twice the precision, if the fitted values are Φ a itself."""
+        if type(self).response is not Objective.response:
+            return None
+        r, error = accurate_residuals(self.y, self.design.matrix, coefficients)
+        if self.design.rounding:
+            error += self.design.rounding * (np.abs(coefficients) @ self._size_of_design.T)
+        return r, error
 
     def product_error(self, coefficients: Array) -> Array:
         """Bound the rounding error of Φ a, relative to ``|Φ| |a|``."""

@@ -48,7 +48,7 @@ class SmoothObjective(DesignedObjective):
         if isinstance(weighting, str) and weighting == "hessian":
             pull = self.whitening.pull(self.w)
             penalty, terms = self.whitened_subdifferential, self.whitened_penalty_terms
-            return LeastNormScore(pull, self.influence, penalty, None, terms)
+            return LeastNormScore(pull, self.influence, penalty, None, terms, self.w / self.n)
         return super().score(weighting)
 
     def penalty_terms(self, a: Array) -> Array:

@@ -37,11 +37,14 @@ class Images:
     perturbed: Array  # (N, m - 1, n)
     carry: Callable[[Array], Array]  # from errors (N, n) of the residuals to those of their images
     exact: bool  # whether the images have no rounding errors of their own
+    literal: BoolArray  # (N,): candidates taken as exact numbers, not as rounded decimals
 
     def take(self, which: BoolArray) -> Images:
         """Return some of the candidates."""
-        residuals, error = self.residuals[which], self.error[which]
-        return Images(residuals, error, self.perturbed[which], self.carry, self.exact)
+        residuals, error, perturbed = (
+            part[which] for part in (self.residuals, self.error, self.perturbed)
+        )
+        return Images(residuals, error, perturbed, self.carry, self.exact, self.literal[which])
 
 
 class Score(ABC):
@@ -70,6 +73,14 @@ class Score(ABC):
         """Return the same with bounds for every entry, which are as narrow as they can be."""
         r, perturbed = images.residuals, images.perturbed
         return self.contrast(a, r, perturbed, exact=images.exact, error=images.error)
+
+    def by_values(self, images: Images, fitted: Array) -> Contrast | None:
+        """Return a contrast with the same gaps that needs no coefficients; None if there is none.
+
+        ``fitted`` (N, n) are the fitted values. Only `Contrast.gaps` is meaningful.
+        """
+        del images, fitted
+        return None
 
 
 @final
@@ -122,6 +133,8 @@ class LeastNormScore(Score):
     penalty_terms : callable or None
         a (N, d) -> (N, k), the sizes of the terms summed to a finite subgradient; None if each has
         a single term.
+    row_weights : array of shape (n,), or None
+        The diagonal of W/n, if L = H^{-1/2} ΦᵀW/n and the penalty's gradient is H^{-1/2} λPa.
 
     Examples
     --------
@@ -138,6 +151,7 @@ class LeastNormScore(Score):
     subdifferential: Subdifferential
     weighting: Array | None
     penalty_terms: Callable[[Array], Array] | None = None
+    row_weights: Array | None = None
 
     def contrast(
         self, a: Array, r: Array, perturbed: Array, *, exact: bool, error: Array | float = 0.0
@@ -167,24 +181,16 @@ class LeastNormScore(Score):
 
     def refined(self, a: Array, images: Images) -> Contrast:
         """Form z_i - z_0 from (G_i - I) r and z_i + z_0 from (G_i + I) r, both through ρ."""
-        r, perturbed = images.residuals, images.perturbed
-        rho = r if self.influence is None else self.influence(r)
-        moved = perturbed if self.influence is None else self.influence(perturbed)
-        delta, sigma = moved - rho[:, None, :], moved + rho[:, None, :]
-        error = self._influenced(r, rho, images.error)
-        off = images.carry(error) + error[:, None, :]
-        if not images.exact:
-            off = off + _unit(r.shape[-1]) * length(rho)[:, None, None]
+        rho, error, delta, delta_error, sigma, sigma_error = self._moved(images)
         lo, hi = self.subdifferential(a)
         u, v, t = self._pull(rho), self._pull(delta), self._pull(sigma)
         z0 = u - np.clip(u, lo, hi)
 
-        # A sum that is zero in every term has no error.
-        unit = _unit(r.shape[-1], u.shape[-1])
+        unit = _unit(rho.shape[-1], u.shape[-1])
         terms = unit * self._terms(a, lo)
         e0 = self._size(unit * np.abs(rho) + error) + terms
-        e = self._size(np.where(delta == 0, 0.0, unit * np.abs(delta) + off))
-        f = self._size(np.where(sigma == 0, 0.0, unit * np.abs(sigma) + off))
+        e = self._size(unit * np.abs(delta) + delta_error)
+        f = self._size(unit * np.abs(sigma) + sigma_error)
         lo_, hi_, u_ = lo[:, None, :], hi[:, None, :], u[:, None, :]
         box = lo < hi
         before, after = np.clip(u_, lo_, hi_), np.clip(u_ + v, lo_, hi_)
@@ -194,6 +200,44 @@ class LeastNormScore(Score):
             f = f + np.where(box, 2 * e0, 0.0)[:, None, :]
         s, f = t - (after + before), f + 2 * terms[:, None, :]
         return self._weighted(z0, v, e0, e, s, f)
+
+    def by_values(self, images: Images, fitted: Array) -> Contrast | None:
+        """Replace the penalty, a sum of coefficients that may cancel, by fitted values f.
+
+        With δ = ρ(G_i r) - ρ(r) and the penalty's gradient p, ⟨Lδ, p⟩ = ⟨δ, Wf⟩/n - ⟨Lδ, Lf⟩, since
+        λPa = Ha - ΦᵀWf/n. So the gap is an inner product of k + n coordinates.
+        """
+        if self.row_weights is None:
+            return None
+        rho, error, delta, delta_error, sigma, sigma_error = self._moved(images)
+        unit = _unit(rho.shape[-1], len(self._absolute))
+        off = error + 2 * EPS * np.abs(fitted)
+        d = np.concatenate([self._pull(delta), delta], axis=-1)
+        pulled = self._size(unit * np.abs(delta) + delta_error)
+        e = np.concatenate([pulled, delta_error], axis=-1)
+        whole = self._pull(sigma) + 2 * self._pull(fitted)[:, None, :]
+        size = self._size(unit * np.abs(sigma) + sigma_error)
+        size = size + 2 * self._size(unit * np.abs(fitted) + off)[:, None, :]
+        rows = -2 * (self.row_weights * fitted)[:, None, :] + np.zeros_like(delta)
+        rows_error = 2 * (self.row_weights * (unit * np.abs(fitted) + off))[:, None, :]
+        s = np.concatenate([whole, rows], axis=-1)
+        f = np.concatenate([size, rows_error + np.zeros_like(delta)], axis=-1)
+        zero = np.zeros_like(d[:, 0])
+        return Contrast(zero, d, zero, e, s, f)
+
+    def _moved(self, images: Images) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """Return ρ(r), ρ(G_i r) - ρ(r) and ρ(G_i r) + ρ(r), each with its errors."""
+        r, perturbed = images.residuals, images.perturbed
+        rho = r if self.influence is None else self.influence(r)
+        moved = perturbed if self.influence is None else self.influence(perturbed)
+        error = self._influenced(r, rho, images.error)
+        off = images.carry(error) + error[:, None, :]
+        if not images.exact:
+            off = off + _unit(r.shape[-1]) * length(rho)[:, None, None]
+        delta, sigma = moved - rho[:, None, :], moved + rho[:, None, :]
+        # Terms that are exactly equal or opposite are the same number, whatever its error.
+        delta_error, sigma_error = (np.where(part == 0, 0.0, off) for part in (delta, sigma))
+        return rho, error, delta, delta_error, sigma, sigma_error
 
     def _weighted(
         self,
