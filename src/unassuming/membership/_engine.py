@@ -76,7 +76,7 @@ class RankEngine:
             contrast = self._contrast(candidates.coefficients[batch], images)
             found.residuals[batch], found.statistics[batch] = r, contrast.statistics()
             found.admitted[batch] = admitted = self._admitted(r)
-            position = self._rank(candidates.coefficients[batch], images, contrast)
+            position = rank(self._before(candidates.coefficients[batch], images, contrast))
             found.ranks[batch] = np.where(admitted, position, m)
         return found
 
@@ -101,20 +101,29 @@ class RankEngine:
             rows, r = rows[admitted], r[admitted]
             if len(rows):
                 a, images = candidates.coefficients[rows], self._images(candidates, rows, r)
-                ranks[rows] = self._rank(a, images, self._contrast(a, images))
+                ranks[rows] = rank(self._before(a, images, self._contrast(a, images)))
         return ranks
 
     def ranks_of(self, a: Array) -> IntArray:
         """Return the ranks of coefficient vectors, (N, d) -> (N,)."""
         return self.ranks(Candidates(a, None, single=False))
 
+    def before(self, a: Array) -> BoolArray:
+        """Return whether Z_i comes before Z_0, with care, (N, d) -> (N, m - 1)."""
+        candidates = Candidates(a, None, single=False)
+        found = np.empty((len(a), self.perturbations.m - 1), dtype=np.bool_)
+        for batch in self._batches(len(a)):
+            images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
+            found[batch] = self._before(a[batch], images, self._contrast(a[batch], images))
+        return found
+
     def _admitted(self, r: Array) -> BoolArray:
         """Which candidates with these residuals could have produced the data, or may have."""
         possible = self.perturbations.noise.admits(r, self.objective.y - r)
         return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
-    def _rank(self, a: Array, images: Images, contrast: Contrast) -> IntArray:
-        """Rank candidates, given the quick comparison, which leaves near-ties to the refined one.
+    def _before(self, a: Array, images: Images, contrast: Contrast) -> BoolArray:
+        """Decide by the quick comparison, which leaves near-ties to the refined one.
 
         The quick bounds are wider than the refined ones, so both give the same ranks.
         """
@@ -123,7 +132,7 @@ class RankEngine:
         near = np.asarray((np.abs(gaps) <= _QUICK * tolerance).any(axis=-1))
         if near.any():
             before[near] = self._precedes(a[near], images.take(near))
-        return rank(before)
+        return before
 
     def _precedes(self, a: Array, images: Images) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
