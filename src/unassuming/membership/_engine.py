@@ -228,7 +228,16 @@ class RankEngine:
             slack = self._carried(error) + error[:, None, :]
             near = np.abs(perturbed - r[:, None, :]) <= slack
             perturbed = np.where(near, r[:, None, :], perturbed)
-        return Images(r, error, perturbed, self._carried, noise.exact_arithmetic, literal)
+        exact = noise.exact_arithmetic
+        return Images(
+            residuals=r,
+            error=error,
+            perturbed=perturbed,
+            literal=literal,
+            exact=exact,
+            carry=self._carried,
+            back=self._returned if exact else None,
+        )
 
     def _blurred(self, r: Array, error: Array) -> BoolArray:
         """Which candidates lose more than half of the digits of y and r, shape (N,).
@@ -247,6 +256,21 @@ class RankEngine:
         if self.perturbations.noise.exact_arithmetic:
             return np.abs(self.perturbations.apply(error, error))
         return length(error)[:, None, None]
+
+    def _returned(self, vectors: Array) -> Array:
+        """Apply G_iᵀ to vectors (N, m - 1, n), if G_i only moves entries and flips signs."""
+        rows, signs = self._moves
+        found = np.empty_like(vectors)
+        index = np.broadcast_to(rows, vectors.shape)
+        np.put_along_axis(found, index, vectors * signs, axis=-1)
+        return found
+
+    @cached_property
+    def _moves(self) -> tuple[IntArray, Array]:
+        """The row that G_i moves to each place, and its sign, (m - 1, n) each."""
+        n = self.perturbations.n
+        moved = self.perturbations.apply(np.arange(1.0, n + 1))
+        return np.abs(moved).astype(np.intp) - 1, np.sign(moved)
 
     @cached_property
     def _screen(self) -> Screen | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -35,16 +35,20 @@ class Images:
     residuals: Array  # (N, n)
     error: Array  # (N, n)
     perturbed: Array  # (N, m - 1, n)
-    carry: Callable[[Array], Array]  # from errors (N, n) of the residuals to those of their images
-    exact: bool  # whether the images have no rounding errors of their own
     literal: BoolArray  # (N,): candidates taken as exact numbers, not as rounded decimals
+    exact: bool  # whether the images have no rounding errors of their own
+    carry: Callable[[Array], Array]  # from errors (N, n) of the residuals to those of their images
+    back: Callable[[Array], Array] | None  # G_iᵀ of vectors (N, m - 1, n), if that is known
 
     def take(self, which: BoolArray) -> Images:
         """Return some of the candidates."""
-        residuals, error, perturbed = (
-            part[which] for part in (self.residuals, self.error, self.perturbed)
+        return replace(
+            self,
+            residuals=self.residuals[which],
+            error=self.error[which],
+            perturbed=self.perturbed[which],
+            literal=self.literal[which],
         )
-        return Images(residuals, error, perturbed, self.carry, self.exact, self.literal[which])
 
 
 class Score(ABC):
@@ -188,18 +192,36 @@ class LeastNormScore(Score):
 
         unit = _unit(rho.shape[-1], u.shape[-1])
         terms = unit * self._terms(a, lo)
+        box = lo < hi
+        smooth = images.back is not None and not box.any()
+        if smooth:  # see _slack
+            delta_error, sigma_error = np.zeros_like(delta), np.zeros_like(sigma)
         e0 = self._size(unit * np.abs(rho) + error) + terms
         e = self._size(unit * np.abs(delta) + delta_error)
         f = self._size(unit * np.abs(sigma) + sigma_error)
         lo_, hi_, u_ = lo[:, None, :], hi[:, None, :], u[:, None, :]
-        box = lo < hi
         before, after = np.clip(u_, lo_, hi_), np.clip(u_ + v, lo_, hi_)
         if box.any():
             v = v - (after - before)
             e = e + np.where(box, e0, 0.0)[:, None, :]
             f = f + np.where(box, 2 * e0, 0.0)[:, None, :]
         s, f = t - (after + before), f + 2 * terms[:, None, :]
-        return self._weighted(z0, v, e0, e, s, f)
+        found = self._weighted(z0, v, e0, e, s, f)
+        return replace(found, gap_error=self._slack(found, images, error)) if smooth else found
+
+    def _slack(self, found: Contrast, images: Images, error: Array) -> Array:
+        """Carry errors of ρ(r) to the gaps, through the gradient 2 (G_iᵀLᵀΨᵀz_i - LᵀΨᵀz_0).
+
+        The two parts nearly cancel where a residual hardly matters for the gap.
+        """
+        assert images.back is not None
+        z0, z = found.reference, found.difference + found.reference[:, None, :]
+        slope = 2 * np.abs(images.back(self._return(z)) - self._return(z0)[:, None, :])
+        carried = (images.carry(error) + error[:, None, :]) * self._columns
+        rounding = _unit(*z.shape[2:], error.shape[-1]) * (length(z) + length(z0)[:, None])
+        # The last factor: rounding of the gradient, and the second-order term.
+        rest = carried.sum(axis=-1) * (rounding + carried.sum(axis=-1))
+        return np.asarray((slope * error[:, None, :]).sum(axis=-1) + rest)
 
     def by_values(self, images: Images, fitted: Array) -> Contrast | None:
         """Replace the penalty, a sum of coefficients that may cancel, by fitted values f.
@@ -276,11 +298,28 @@ class LeastNormScore(Score):
 
     @cached_property
     def _absolute(self) -> Array:
-        return np.abs(np.zeros((0, 0)) if self.pullback is None else self.pullback)
+        """``|L|``; a computed L has errors relative to the smaller of its row and its column."""
+        L = np.zeros((0, 0)) if self.pullback is None else self.pullback
+        if self.row_weights is None:
+            return np.abs(L)
+        return np.minimum(length(L)[:, None], length(L.T))
 
     @cached_property
     def _rows(self) -> Array:
         return length(self._absolute)
+
+    def _return(self, z: Array) -> Array:
+        """Return LᵀΨᵀz."""
+        z = z if self.weighting is None else z @ self.weighting
+        return z if self.pullback is None else z @ self.pullback
+
+    @cached_property
+    def _columns(self) -> Array:
+        """Bound the lengths of the columns of ΨL."""
+        if self.pullback is None:
+            return np.ones(1) if self.weighting is None else length(self.weighting.T)
+        weight = 1.0 if self.weighting is None else float(length(self.weighting.ravel()))
+        return weight * length(self.pullback.T)
 
     def _terms(self, a: Array, lo: Array) -> Array:
         """Return the sizes of the terms that the gradient of the penalty sums."""

@@ -27,6 +27,8 @@ class Contrast:
         Bounds on their rounding errors.
     total, total_error : arrays that broadcast to ``difference``, or None
         z_i + z_0 and its error, where they are known better than d_i + 2 z_0.
+    gap_error : array of shape (N, m - 1), or 0
+        A bound on errors of Z_i - Z_0 that the other bounds leave out.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Contrast:
     difference_error: Array
     total: Array | None = None
     total_error: Array | None = None
+    gap_error: Array | float = 0.0
 
     @property
     def _largest(self) -> Array:
@@ -57,8 +60,8 @@ class Contrast:
 
     def representable(self) -> bool:
         """Whether entries and errors are finite, and the entries can be squared."""
-        errors = (self.reference_error, self.difference_error, self.total_error)
-        finite = all(part is None or bool(np.isfinite(part).all()) for part in errors)
+        bounds = (self.reference_error, self.difference_error, self.total_error)
+        finite = all(part is None or bool(np.isfinite(part).all()) for part in bounds)
         return finite and bool((self._largest < 1e150).all())  # False for NaN
 
     def normalised(self) -> Contrast:
@@ -73,6 +76,7 @@ class Contrast:
             self.difference_error * table,
             None if self.total is None else self.total * table,
             None if self.total_error is None else self.total_error * table,
+            self.gap_error * row * row,
         )
 
     def statistics(self) -> Array:
@@ -91,4 +95,4 @@ class Contrast:
             s, s_error = self.total, self.total_error
         gap = np.einsum("nik,nik->ni", d, s)
         tolerance = (np.abs(s) * e).sum(axis=-1) + (np.abs(d) * s_error).sum(axis=-1)
-        return gap, tolerance
+        return gap, tolerance + self.gap_error
