@@ -193,9 +193,9 @@ class LeastNormScore(Score):
         unit = _unit(rho.shape[-1], u.shape[-1])
         terms = unit * self._terms(a, lo)
         box = lo < hi
-        smooth = images.back is not None and not box.any()
-        if smooth:  # see _slack
-            delta_error, sigma_error = np.zeros_like(delta), np.zeros_like(sigma)
+        # Each candidate for itself: its bounds must not depend on the others.
+        smooth = np.asarray(~box.any(axis=-1) & (images.back is not None))
+        delta_error[smooth], sigma_error[smooth] = 0.0, 0.0  # see _slack
         e0 = self._size(unit * np.abs(rho) + error) + terms
         e = self._size(unit * np.abs(delta) + delta_error)
         f = self._size(unit * np.abs(sigma) + sigma_error)
@@ -207,7 +207,10 @@ class LeastNormScore(Score):
             f = f + np.where(box, 2 * e0, 0.0)[:, None, :]
         s, f = t - (after + before), f + 2 * terms[:, None, :]
         found = self._weighted(z0, v, e0, e, s, f)
-        return replace(found, gap_error=self._slack(found, images, error)) if smooth else found
+        if not smooth.any():
+            return found
+        slack = np.where(smooth[:, None], self._slack(found, images, error), 0.0)
+        return replace(found, gap_error=slack)
 
     def _slack(self, found: Contrast, images: Images, error: Array) -> Array:
         """Carry errors of ρ(r) to the gaps, through the gradient 2 (G_iᵀLᵀΨᵀz_i - LᵀΨᵀz_0).
