@@ -22,7 +22,7 @@ from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._threads import in_threads
 from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.objectives import Images, LeastNormScore, Objective, Quadratic, Score
+from unassuming.objectives import Images, LeastNormScore, Moves, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
@@ -236,7 +236,7 @@ class RankEngine:
             literal=literal,
             exact=exact,
             carry=self._carried,
-            back=self._returned if exact else None,
+            moves=self._moves if exact else None,
         )
 
     def _blurred(self, r: Array, error: Array) -> BoolArray:
@@ -257,20 +257,9 @@ class RankEngine:
             return np.abs(self.perturbations.apply(error, error))
         return length(error)[:, None, None]
 
-    def _returned(self, vectors: Array) -> Array:
-        """Apply G_iᵀ to vectors (N, m - 1, n), if G_i only moves entries and flips signs."""
-        rows, signs = self._moves
-        found = np.empty_like(vectors)
-        index = np.broadcast_to(rows, vectors.shape)
-        np.put_along_axis(found, index, vectors * signs, axis=-1)
-        return found
-
     @cached_property
-    def _moves(self) -> tuple[IntArray, Array]:
-        """The row that G_i moves to each place, and its sign, (m - 1, n) each."""
-        n = self.perturbations.n
-        moved = self.perturbations.apply(np.arange(1.0, n + 1))
-        return np.abs(moved).astype(np.intp) - 1, np.sign(moved)
+    def _moves(self) -> Moves:
+        return Moves.of(self.perturbations.apply(np.arange(1.0, self.perturbations.n + 1)))
 
     @cached_property
     def _screen(self) -> Screen | None:

@@ -32,6 +32,7 @@ from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import Images as Images
 from unassuming.objectives._score import LeastNormScore, Score
+from unassuming.objectives._score import Moves as Moves
 from unassuming.objectives._svr import SVRObjective
 from unassuming.objectives.designs import BallCoordinates as BallCoordinates
 from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign

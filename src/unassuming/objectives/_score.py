@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 
 from unassuming._rounding import EPS, TINY, length
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.ranking import Contrast
 
 Influence = Callable[[Array], Array]
@@ -25,6 +25,40 @@ def _unit(*lengths: int) -> float:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Moves:
+    """Transformations G_i that only move entries and flip their signs, for i = 1..m-1.
+
+    Examples
+    --------
+    >>> moves = Moves.of(np.array([[-2.0, 1.0]]))
+    >>> moves.apply(np.array([[5.0, 7.0]]))
+    array([[[-7.,  5.]]])
+    >>> moves.back(moves.apply(np.array([[5.0, 7.0]])))
+    array([[[5., 7.]]])
+    """
+
+    rows: IntArray  # (m - 1, n): the row that G_i moves to each place
+    signs: Array  # (m - 1, n): and its sign
+
+    @classmethod
+    def of(cls, moved: Array) -> Moves:
+        """Read them off the images (m - 1, n) of the vector 1, ..., n."""
+        return cls(np.abs(moved).astype(np.intp) - 1, np.sign(moved))
+
+    def apply(self, vectors: Array) -> Array:
+        """Return G_i x for vectors (N, n), shape (N, m - 1, n)."""
+        return np.asarray(vectors[:, self.rows] * self.signs)
+
+    def back(self, vectors: Array) -> Array:
+        """Return G_iᵀ x_i for vectors (N, m - 1, n), one for each transformation."""
+        found = np.empty_like(vectors)
+        index = np.broadcast_to(self.rows, vectors.shape)
+        np.put_along_axis(found, index, vectors * self.signs, axis=-1)
+        return found
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Images:
     """Residuals of N candidates and their images under m - 1 transformations, with their errors.
 
@@ -34,11 +68,11 @@ class Images:
 
     residuals: Array  # (N, n)
     error: Array  # (N, n)
-    perturbed: Array  # (N, m - 1, n)
+    perturbed: Array  # (N, m - 1, n): equal to the residuals where they may be equal
     literal: BoolArray  # (N,): candidates taken as exact numbers, not as rounded decimals
     exact: bool  # whether the images have no rounding errors of their own
     carry: Callable[[Array], Array]  # from errors (N, n) of the residuals to those of their images
-    back: Callable[[Array], Array] | None  # G_iᵀ of vectors (N, m - 1, n), if that is known
+    moves: Moves | None  # the transformations themselves, if they only move and flip entries
 
     def take(self, which: BoolArray) -> Images:
         """Return some of the candidates."""
@@ -185,17 +219,17 @@ class LeastNormScore(Score):
 
     def refined(self, a: Array, images: Images) -> Contrast:
         """Form z_i - z_0 from (G_i - I) r and z_i + z_0 from (G_i + I) r, both through ρ."""
-        rho, error, delta, delta_error, sigma, sigma_error = self._moved(images)
         lo, hi = self.subdifferential(a)
+        box = lo < hi
+        # Each candidate for itself: its bounds must not depend on the others.
+        smooth = np.asarray(~box.any(axis=-1) & (images.moves is not None))
+        rho, error, delta, delta_error, sigma, sigma_error = self._moved(images, smooth)
+        delta_error[smooth], sigma_error[smooth] = 0.0, 0.0  # see _slack
         u, v, t = self._pull(rho), self._pull(delta), self._pull(sigma)
         z0 = u - np.clip(u, lo, hi)
 
         unit = _unit(rho.shape[-1], u.shape[-1])
         terms = unit * self._terms(a, lo)
-        box = lo < hi
-        # Each candidate for itself: its bounds must not depend on the others.
-        smooth = np.asarray(~box.any(axis=-1) & (images.back is not None))
-        delta_error[smooth], sigma_error[smooth] = 0.0, 0.0  # see _slack
         e0 = self._size(unit * np.abs(rho) + error) + terms
         e = self._size(unit * np.abs(delta) + delta_error)
         f = self._size(unit * np.abs(sigma) + sigma_error)
@@ -217,9 +251,9 @@ class LeastNormScore(Score):
 
         The two parts nearly cancel where a residual hardly matters for the gap.
         """
-        assert images.back is not None
+        assert images.moves is not None
         z0, z = found.reference, found.difference + found.reference[:, None, :]
-        slope = 2 * np.abs(images.back(self._return(z)) - self._return(z0)[:, None, :])
+        slope = 2 * np.abs(images.moves.back(self._return(z)) - self._return(z0)[:, None, :])
         carried = (images.carry(error) + error[:, None, :]) * self._columns
         rounding = _unit(*z.shape[2:], error.shape[-1]) * (length(z) + length(z0)[:, None])
         # The last factor: rounding of the gradient, and the second-order term.
@@ -234,7 +268,8 @@ class LeastNormScore(Score):
         """
         if self.row_weights is None:
             return None
-        rho, error, delta, delta_error, sigma, sigma_error = self._moved(images)
+        every = np.full(len(fitted), images.moves is not None)
+        rho, error, delta, delta_error, sigma, sigma_error = self._moved(images, every)
         unit = _unit(rho.shape[-1], len(self._absolute))
         off = error + 2 * EPS * np.abs(fitted)
         d = np.concatenate([self._pull(delta), delta], axis=-1)
@@ -250,9 +285,17 @@ class LeastNormScore(Score):
         zero = np.zeros_like(d[:, 0])
         return Contrast(zero, d, zero, e, s, f)
 
-    def _moved(self, images: Images) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """Return ρ(r), ρ(G_i r) - ρ(r) and ρ(G_i r) + ρ(r), each with its errors."""
+    def _moved(
+        self, images: Images, plain: BoolArray
+    ) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """Return ρ(r), ρ(G_i r) - ρ(r) and ρ(G_i r) + ρ(r), each with its errors.
+
+        For the ``plain`` candidates G_i r is what it is, also where it may be equal to r.
+        """
         r, perturbed = images.residuals, images.perturbed
+        if images.moves is not None and plain.any():
+            perturbed = perturbed.copy()
+            perturbed[plain] = images.moves.apply(r[plain])
         rho = r if self.influence is None else self.influence(r)
         moved = perturbed if self.influence is None else self.influence(perturbed)
         error = self._influenced(r, rho, images.error)
