@@ -9,8 +9,14 @@ from unassuming._typing import Array, BoolArray
 EPS = float(np.finfo(np.float64).eps)
 """The distance from 1 to the next double."""
 
+TINY = float(np.finfo(np.float64).tiny)
+"""The smallest double with all its digits."""
+
 SEEN = 1e-9
 """A functional depends on a direction if its component there exceeds this share of its length."""
+
+
+_SQUARED = (1e-140, 1e140)  # lengths whose squares are far from the limits of a double
 
 
 def rank_cut(shape: tuple[int, ...]) -> float:
@@ -29,3 +35,13 @@ def powers_of_two(lengths: Array) -> Array:
     Dividing by them rounds nothing.
     """
     return np.asarray(np.ldexp(1.0, np.frexp(lengths)[1]))
+
+
+def length(x: Array) -> Array:
+    """Return the lengths of vectors (..., n), also where squares over- or underflow."""
+    with np.errstate(over="ignore", under="ignore"):
+        plain = np.asarray(np.linalg.norm(x, axis=-1))
+    if ((plain > _SQUARED[0]) & (plain < _SQUARED[1])).all():
+        return plain
+    power = powers_of_two(np.abs(x).max(axis=-1, initial=0.0))
+    return np.asarray(np.linalg.norm(x / power[..., None], axis=-1) * power)

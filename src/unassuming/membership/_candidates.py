@@ -56,6 +56,15 @@ class Candidates:
                 return objective.residual_error(self.coefficients[which], r)
             return rounding_of_difference(objective.y, self.values[which])
 
+    def accurate_residuals(
+        self, objective: Objective, which: slice | IntArray
+    ) -> tuple[Array, Array] | None:
+        """Return residuals in twice the precision, and their errors; None if unavailable."""
+        if self.values is not None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            return objective.accurate_residuals(self.coefficients[which])
+
 
 def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> Candidates:
     """Turn vectors, callables and fitted estimators into candidates.

@@ -7,13 +7,14 @@ the same ranks: it decides only comparisons that rounding cannot affect.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
+from unassuming._rounding import length
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
@@ -21,11 +22,16 @@ from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._threads import in_threads
 from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.objectives import LeastNormScore, Objective, Quadratic, Score
+from unassuming.objectives import Images, LeastNormScore, Moves, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
+
+_HALF = 2.0**-26
+"""Half of the digits of a double are left if the error is relatively as large as this."""
+
+_QUICK = 4  # near-ties of the quick comparison, in its own tolerances
 
 _FEW = 32  # for so few candidates the table of the fast path is not worth building
 
@@ -66,10 +72,12 @@ class RankEngine:
         )
         for batch in self._batches(N):
             r = candidates.residuals(self.objective, batch)
-            contrast = self._contrast(candidates, batch, r)
+            images = self._images(candidates, batch, r)
+            contrast = self._contrast(candidates.coefficients[batch], images)
             found.residuals[batch], found.statistics[batch] = r, contrast.statistics()
             found.admitted[batch] = admitted = self._admitted(r)
-            found.ranks[batch] = np.where(admitted, self._rank(contrast), m)
+            position = rank(self._before(candidates.coefficients[batch], images, contrast))
+            found.ranks[batch] = np.where(admitted, position, m)
         return found
 
     def statistics(self, candidates: Candidates) -> Array:
@@ -77,7 +85,8 @@ class RankEngine:
         out = np.empty((len(candidates), self.perturbations.m))
         for batch in self._batches(len(candidates)):
             r = candidates.residuals(self.objective, batch)
-            out[batch] = self._contrast(candidates, batch, r).statistics()
+            images = self._images(candidates, batch, r)
+            out[batch] = self._contrast(candidates.coefficients[batch], images).statistics()
         return out
 
     def ranks(self, candidates: Candidates) -> IntArray:
@@ -91,21 +100,62 @@ class RankEngine:
             ranks[rows[~admitted]] = self.perturbations.m
             rows, r = rows[admitted], r[admitted]
             if len(rows):
-                ranks[rows] = self._rank(self._contrast(candidates, rows, r))
+                a, images = candidates.coefficients[rows], self._images(candidates, rows, r)
+                ranks[rows] = rank(self._before(a, images, self._contrast(a, images)))
         return ranks
 
     def ranks_of(self, a: Array) -> IntArray:
         """Return the ranks of coefficient vectors, (N, d) -> (N,)."""
         return self.ranks(Candidates(a, None, single=False))
 
+    def before(self, a: Array) -> BoolArray:
+        """Return whether Z_i comes before Z_0, with care, (N, d) -> (N, m - 1)."""
+        candidates = Candidates(a, None, single=False)
+        found = np.empty((len(a), self.perturbations.m - 1), dtype=np.bool_)
+        for batch in self._batches(len(a)):
+            images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
+            found[batch] = self._before(a[batch], images, self._contrast(a[batch], images))
+        return found
+
     def _admitted(self, r: Array) -> BoolArray:
         """Which candidates with these residuals could have produced the data, or may have."""
         possible = self.perturbations.noise.admits(r, self.objective.y - r)
         return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
-    def _rank(self, contrast: Contrast) -> IntArray:
+    def _before(self, a: Array, images: Images, contrast: Contrast) -> BoolArray:
+        """Decide by the quick comparison, which leaves near-ties to the refined one.
+
+        The quick bounds are wider than the refined ones, so both give the same ranks.
+        """
         gaps, tolerance = contrast.normalised().gaps()
-        return rank(precedes(gaps, tolerance, self.tie_order))
+        before = precedes(gaps, tolerance, self.tie_order)
+        near = np.asarray((np.abs(gaps) <= _QUICK * tolerance).any(axis=-1))
+        if near.any():
+            before[near] = self._precedes(a[near], images.take(near))
+        return before
+
+    def _precedes(self, a: Array, images: Images) -> BoolArray:
+        """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
+        gaps, tolerance = self._refined(a, self.score, images)
+        before = precedes(gaps, tolerance, self.tie_order)
+        doubt = (np.abs(gaps) <= tolerance) & (tolerance > 0)
+        rows = np.asarray(doubt.any(axis=-1))
+        if not rows.any():
+            return before
+        some, fitted = images.take(rows), self.objective.y - images.residuals[rows]
+        with np.errstate(over="ignore", invalid="ignore"):
+            other = self.score.by_values(some, fitted)
+        if other is not None:
+            gaps, tolerance = other.normalised().gaps()
+            sure = doubt[rows] & (np.abs(gaps) > tolerance)  # False for NaN
+            before[rows] = np.where(sure, gaps < 0, before[rows])
+        elif isinstance(self.score, LeastNormScore) and some.literal.any():
+            # A tie that only the cancelling terms of the penalty suggest is not credible.
+            lone = replace(self.score, penalty_terms=None)
+            gaps, tolerance = self._refined(a[rows], lone, some)
+            if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
+                raise _undecided(a[rows])
+        return before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
@@ -140,36 +190,76 @@ class RankEngine:
         pieces = list(slices(len(candidates), screen.batch))
         return np.asarray(np.concatenate(in_threads(one, pieces)))
 
-    def _contrast(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Contrast:
-        """Compare some candidates, given their residuals, with their perturbations."""
-        a = candidates.coefficients[which]
-        error = candidates.residual_error(self.objective, which, r)
-        if not (np.isfinite(r).all() and np.isfinite(error).all()):
-            raise _too_large(a)
-        # Overflow is reported below, as one sentence.
-        with np.errstate(over="ignore", invalid="ignore"):
-            r, perturbed = self._perturb(r, error)
-            exact = self.perturbations.noise.exact_arithmetic
-            contrast = self.score.contrast(a, r, perturbed, exact=exact)
-        if not contrast.representable():
-            raise _too_large(a)
-        return contrast
+    def _contrast(self, a: Array, images: Images) -> Contrast:
+        """Compare candidates with their perturbations, with quick bounds of rounding errors."""
+        r, perturbed = images.residuals, images.perturbed
+        with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported as one sentence
+            contrast = self.score.contrast(a, r, perturbed, exact=images.exact, error=images.error)
+        return _representable(contrast, a)
 
-    def _perturb(self, r: Array, error: Array) -> tuple[Array, Array]:
+    def _refined(self, a: Array, score: Score, images: Images) -> tuple[Array, Array]:
+        """Return the gaps of the refined comparison, and bounds of their errors."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _representable(score.refined(a, images), a).normalised().gaps()
+
+    def _images(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Images:
         """Return residuals and perturbed residuals, equal where they may differ by rounding alone.
 
         Noise with equal terms (discrete, or zero) ties, but the rounding of y - f(x) hides that.
         A fresh label that equals the observed one has the same residual, to the last bit.
         """
-        fitted = self.objective.y - r
-        if not isinstance(self.perturbations.noise, Labels):
+        error = candidates.residual_error(self.objective, which, r)
+        if not (np.isfinite(r).all() and np.isfinite(error).all()):
+            raise _too_large(candidates.coefficients[which])
+        literal = self._blurred(r, error)
+        if literal.any():
+            every = np.arange(len(candidates))[which]
+            better = candidates.accurate_residuals(self.objective, every[literal])
+            if better is not None:
+                r, error = r.copy(), error.copy()
+                r[literal], error[literal] = better
+                if not np.isfinite(r).all() or self._blurred(*better).any():
+                    raise _undecided(candidates.coefficients[every[literal]])
+        noise, fitted = self.perturbations.noise, self.objective.y - r
+        if not isinstance(noise, Labels):
             r = np.where(np.abs(r) <= error, 0.0, r)
         perturbed = self.perturbations.apply(r, fitted)
-        if self.perturbations.noise.exact_arithmetic:
-            slack = np.abs(self.perturbations.apply(error, fitted)) + error[:, None, :]
+        if noise.exact_arithmetic:
+            slack = self._carried(error) + error[:, None, :]
             near = np.abs(perturbed - r[:, None, :]) <= slack
             perturbed = np.where(near, r[:, None, :], perturbed)
-        return r, perturbed
+        exact = noise.exact_arithmetic
+        return Images(
+            residuals=r,
+            error=error,
+            perturbed=perturbed,
+            literal=literal,
+            exact=exact,
+            carry=self._carried,
+            moves=self._moves if exact else None,
+        )
+
+    def _blurred(self, r: Array, error: Array) -> BoolArray:
+        """Which candidates lose more than half of the digits of y and r, shape (N,).
+
+        Their fitted values are sums whose terms cancel. Where the rounding of the data is that
+        large, a tie within it is no evidence of equal numbers, and such a candidate is taken
+        literally. Only if all residuals vanish, and y has digits left, is it noise-free data.
+        """
+        y, largest = np.abs(self.objective.y).max(), error.max(axis=-1, initial=0.0)
+        scale = np.maximum(np.abs(r).max(axis=-1, initial=0.0), y)
+        vanish = (np.abs(r) <= error).all(axis=-1) & (largest <= np.sqrt(_HALF) * y)
+        return np.asarray((largest > _HALF * scale) & ~vanish)
+
+    def _carried(self, error: Array) -> Array:
+        """Bound the errors of perturbed residuals, (N, n) -> (N, m - 1, n)."""
+        if self.perturbations.noise.exact_arithmetic:
+            return np.abs(self.perturbations.apply(error, error))
+        return length(error)[:, None, None]
+
+    @cached_property
+    def _moves(self) -> Moves:
+        return Moves.of(self.perturbations.apply(np.arange(1.0, self.perturbations.n + 1)))
 
     @cached_property
     def _screen(self) -> Screen | None:
@@ -197,6 +287,21 @@ class RankEngine:
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
         return slices(count, rows_that_fit(BATCH_BYTES, m * 10 * (n + d)))
+
+
+def _representable(contrast: Contrast, a: Array) -> Contrast:
+    if not contrast.representable():
+        raise _too_large(a)
+    return contrast
+
+
+def _undecided(a: Array) -> ArithmeticError:
+    return ArithmeticError(
+        "the rank of the candidate cannot be decided in double precision: expected coefficients "
+        "whose terms do not cancel in the fitted values or in the penalty, given coefficients up "
+        f"to {np.abs(a).max():.3g}. Pass the candidate as a function of X, or one closer to the "
+        "estimate."
+    )
 
 
 def _too_large(a: Array) -> ValueError:

@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._monomials import Floats, pairs_into, pairs_of
 from unassuming.membership._screen import FAR, LARGEST_TABLE, Screen, ties_before
@@ -28,9 +28,10 @@ class LiftedGaps:
 
     pull: Array  # (k, n): v = push a - pull r(a), see `Whitening`
     push: Array  # (k, d)
+    unit: float  # a power of two near the largest output: r and a are taken in units of it
     table: Array  # (m - 1, k (k + 1) / 2 + k + 1): coefficients of v_a v_b (a <= b), v_a and 1
-    size: Array  # (m - 1, 3): bounds of the terms summed to Q_i, l_i and c_i, the scale of errors
-    spread: float  # ‖Φ‖, for the rounding errors of Φ a
+    size: Array  # (m - 1, 4): rounding errors are relative to these times ‖v‖², ‖v‖o, ‖v‖ + o and 1
+    columns: Array  # (d,): rounding errors of fitted values are relative to |a| times these
     idle: BoolArray  # (m - 1,): transformations that move nothing, so that Z_i = Z_0
     rounding: float  # errors of the transformations themselves, if they come from sums
 
@@ -42,10 +43,12 @@ class LiftedGaps:
         k, transformations = len(pull), perturbations.m - 1
         if (k + 1) * (k + 2) // 2 * transformations > LARGEST_TABLE:
             return None
+        unit = float(powers_of_two(np.abs(objective.y).max()))
+        y = objective.y / unit
         # Fitted values move by n W⁻¹ pullᵀ v, so r = r̂ - n W⁻¹ pullᵀ v.
         moved = pull * (objective.n / objective.w)
         # The residuals r̂ = y - ŷ do not need the coefficients, which may be ill conditioned.
-        r = (objective.y - (pull @ objective.y) @ moved)[None, :]
+        r = (y - (pull @ y) @ moved)[None, :]
         vectors = np.concatenate([r, moved])
         delta = perturbations.apply(vectors) - vectors[:, None, :]  # (G_i - I) of r̂ and each column
         images = np.moveaxis(delta @ pull.T, 0, 1)  # (m - 1, 1 + k, k)
@@ -56,21 +59,28 @@ class LiftedGaps:
         constant = np.einsum("ia,ia->i", b, b)
         table = np.concatenate([pairs_of(Q), linear, constant[:, None]], axis=1)
         # Rounding errors are relative to the terms, not to their sum: where Z_i and Z_0 are the
-        # same function, the table consists of such errors.
-        reach = np.linalg.norm(pull) * np.linalg.norm(delta, axis=2)
-        spread = float(np.linalg.norm(objective.design.matrix))
-        b_size = reach[0] + np.linalg.norm(pull) * np.linalg.norm(objective.y)
-        N_size = np.linalg.norm(reach[1:], axis=0)
+        # same function, the table consists of such errors. The columns have errors of their own,
+        # so that rows which are equal in exact arithmetic need not be equal here.
+        pull_size = float(length(pull.ravel()))
+        reach = pull_size * (length(delta) + length(vectors)[:, None])
+        b_size = reach[0] + pull_size * length(y)
+        N_size = length(reach[1:].T)
         c_size = b_size * (2 * np.sqrt(constant) + EPS * objective.n * b_size)
-        size = np.stack([N_size**2 + 2 * N_size, 2 * (N_size + 1) * b_size, c_size], axis=1)
+        # ‖v‖o: the errors of the residuals themselves, which the careful comparison lets tie.
+        sizes = [N_size**2 + 2 * N_size, 4 * (N_size + 1) ** 2, 2 * (N_size + 1) * b_size, c_size]
         idle = ~delta.any(axis=(0, 2))
         table[idle] = 0.0
+        # Fitted values have the errors of Φ a, and lose what the whitening cuts off.
+        design = objective.design.matrix
+        lost = length((design - moved.T @ (push + pull @ design)).T)
+        columns = length(design.T) + lost / (8 * EPS * sum(design.shape))
         rounding = 1024 * objective.design.rounding
-        return cls(pull, push, table, size, spread, idle, rounding)
+        return cls(pull, push, unit, table, np.stack(sizes, axis=1), columns, idle, rounding)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:
         """Return Z_i - Z_0, shape (N, m - 1), and which candidates have a sign in doubt."""
         n = self.pull.shape[1]
+        a, r = a / self.unit, r / self.unit
         pushed, pulled = self.push @ a.T, self.pull @ r.T
         v = pushed - pulled
         monomials = np.empty((self.table.shape[1], len(a)))
@@ -79,11 +89,11 @@ class LiftedGaps:
         monomials[-1] = 1.0
         gaps = self.table @ monomials
         # v itself has rounding errors, relative to its terms.
-        length, pull_size = np.linalg.norm(v, axis=0), np.linalg.norm(self.pull)
-        fitted = self.spread * np.linalg.norm(a, axis=1) + np.linalg.norm(r, axis=1)
+        size, pull_size = np.linalg.norm(v, axis=0), float(length(self.pull.ravel()))
+        fitted = np.abs(a) @ self.columns + np.linalg.norm(r, axis=1)
         off = np.linalg.norm(pushed, axis=0) + fitted * pull_size
         unit = 8 * EPS * (n + len(monomials) + a.shape[1]) + self.rounding
-        powers = np.stack([length**2 + 2 * length * off, length + off, np.ones(len(a))])
+        powers = np.stack([size**2, size * off, size + off, np.ones(len(a))])
         sure = np.abs(gaps) > (unit * self.size) @ powers  # False also where anything overflowed
         return gaps.T, ~sure[~self.idle].all(axis=0)
 
@@ -101,7 +111,9 @@ class WhitenedScreen(Screen):
     forward: Array  # (k, d): v = forward a - offset
     offset: Array  # (k,)
     scale: float  # τ
-    reach: tuple[float, float]  # rounding errors of v are relative to the first plus ‖a‖ the second
+    reach: tuple[
+        float, Array
+    ]  # rounding errors of v are relative to the first plus ``|a|`` times (d,)
 
     @classmethod
     def build(
@@ -112,21 +124,25 @@ class WhitenedScreen(Screen):
         k, terms = len(lifted.pull), lifted.table.shape[1]
         powers = np.concatenate([np.ones(terms - k - 1), np.full(k, 1 / scale), [1 / scale**2]])
         table = lifted.table[~lifted.idle] * powers
-        size = lifted.size[~lifted.idle] * [1.0, 1 / scale, 1 / scale**2]
+        size = lifted.size[~lifted.idle] * [1.0, 1.0, 1 / scale, 1 / scale**2]
         single = (terms + 16) * _EPS_SINGLE * np.sqrt(3) * np.linalg.norm(table, axis=1)
         # Of the table itself and of v, as in LiftedGaps.
         unit = 8 * EPS * (terms + sum(objective.design.matrix.shape))
         tolerance = single + 4 * (unit * FAR + lifted.rounding) * size.sum(axis=1)
         if not (tolerance > 0).all():
             return None
-        pull, push = (float(np.linalg.norm(part)) for part in (lifted.pull, lifted.push))
+        pull = float(length(lifted.pull.ravel()))
+        unit = lifted.unit
         return cls(
             table=np.asarray(table / tolerance[:, None], dtype=np.float32),
             ties=ties_before(lifted.idle, tie_order),
-            forward=lifted.push + lifted.pull @ objective.design.matrix,
-            offset=lifted.pull @ objective.y,
+            forward=(lifted.push + lifted.pull @ objective.design.matrix) / unit,
+            offset=lifted.pull @ (objective.y / unit),
             scale=scale,
-            reach=(pull * float(np.linalg.norm(objective.y)), push + pull * lifted.spread),
+            reach=(
+                pull * float(length(objective.y / unit)),
+                (length(lifted.push.T) + pull * lifted.columns) / unit,
+            ),
         )
 
     def monomials(self, a: Array) -> tuple[Floats, BoolArray]:
@@ -138,5 +154,4 @@ class WhitenedScreen(Screen):
         start = pairs_into(monomials, x, x)
         np.multiply(x, over, out=monomials[start:-1])
         np.multiply(over, over, out=monomials[-1])
-        length = np.sqrt(np.einsum("nd,nd->n", a, a))
-        return monomials, ~(self.reach[0] + self.reach[1] * length <= FAR * s)
+        return monomials, ~(self.reach[0] + np.abs(a) @ self.reach[1] <= FAR * s)

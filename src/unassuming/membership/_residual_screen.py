@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._monomials import Floats, pairs_into, pairs_of
 from unassuming.membership._screen import FAR, LARGEST_TABLE, Screen, ties_before
@@ -33,7 +33,7 @@ class ResidualScreen(Screen):
     first: int  # pairs u_j u_l are needed for l >= j + first, n if for none
     rows: IntArray  # the pairs u_l c_j that are needed: l
     columns: IntArray  # and j
-    reach: Array  # (3,): rounding errors of u and c are relative to these times 1, ‖a‖ and ‖p‖
+    reach: tuple[float, Array, float]  # errors of u, c are relative to these times 1, |a| and ‖p‖
 
     @classmethod
     def build(
@@ -52,10 +52,12 @@ class ResidualScreen(Screen):
         idle = (np.eye(n) == G).all(axis=(1, 2))
         G = G[~idle]
         L = np.eye(n) if score.pullback is None else score.pullback
+        power = float(powers_of_two(np.abs(L).max()))  # no square over- or underflows
+        L = L / power
         psi_L = L if score.weighting is None else score.weighting @ L
         back = psi_L if score.weighting is None else score.weighting.T @ psi_L
         M = psi_L.T @ psi_L
-        mu, length = float(np.linalg.norm(M)), float(np.linalg.norm(L))
+        mu, pull_size = float(np.linalg.norm(M)), float(np.linalg.norm(L))
         if mu == 0:
             return None
         turned = np.swapaxes(G, 1, 2) @ M @ G - M
@@ -65,23 +67,22 @@ class ResidualScreen(Screen):
         moved = -2 * mu * (G - np.eye(n))
         columns, rows = np.nonzero(moved.any(axis=0))  # ((G - I)u)_j has u_l times [j, l]
         table = np.concatenate([pairs_of(turned, first), moved[:, columns, rows]], axis=1)
-        # The careful comparison weighs with |Ψ|: its ties are no wider than this.
-        weight = 1.0 if score.weighting is None else float(np.linalg.norm(score.weighting, 2))
-        size = mu if score.pullback is None else (weight * length) ** 2
+        # The careful comparison weighs with |Ψ| and |L|: its ties are no wider than this.
+        weight = 1.0 if score.weighting is None else float(np.linalg.norm(score.weighting))
+        size = mu if score.pullback is None else (weight * pull_size) ** 2
         unit = 8 * EPS * (table.shape[1] + sum(design.matrix.shape))
         tolerance = unit * (np.linalg.norm(table, axis=1) + 4 * FAR * size)
-        spread = float(np.linalg.norm(design.matrix))
-        penalty = max(float(np.linalg.norm(back)) / mu, 1 / length)
+        penalty = max(float(np.linalg.norm(back)) / mu, 1 / pull_size) / power
         return cls(
             table=table / tolerance[:, None],
             ties=ties_before(idle, tie_order),
             objective=objective,
             score=score,
-            back=back / mu,
+            back=back / mu / power,
             first=first,
             rows=rows,
             columns=columns,
-            reach=np.array([np.linalg.norm(objective.y), spread, penalty]),
+            reach=(float(length(objective.y)), length(design.matrix.T), penalty),
         )
 
     def monomials(self, a: Array) -> tuple[Floats, BoolArray]:
@@ -92,11 +93,12 @@ class ResidualScreen(Screen):
         p, hi = self.score.subdifferential(a)
         doubt = (p < hi).any(axis=1)
         u, c = u.T, (p @ self.back).T
-        length = np.sqrt(np.einsum("jn,jn->n", u, u))
-        t = np.maximum(length, np.sqrt(np.einsum("jn,jn->n", c, c)))
-        x, y, z = u / length, u / t, c / t
+        size = np.sqrt(np.einsum("jn,jn->n", u, u))
+        t = np.maximum(size, np.sqrt(np.einsum("jn,jn->n", c, c)))
+        x, y, z = u / size, u / t, c / t
         monomials = np.empty((self.table.shape[1], len(a)))
         start = pairs_into(monomials, x, y, self.first)
         np.multiply(x[self.rows], z[self.columns], out=monomials[start:])
-        sizes = np.stack([np.ones(len(a)), *(np.linalg.norm(v, axis=1) for v in (a, p))])
-        return monomials, doubt | ~(self.reach @ sizes <= FAR * length)
+        of_y, of_a, of_p = self.reach
+        off = of_y + np.abs(a) @ of_a + of_p * np.linalg.norm(p, axis=1)
+        return monomials, doubt | ~(off <= FAR * size)

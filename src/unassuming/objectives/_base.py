@@ -96,6 +96,14 @@ class Objective(ABC):
         del coefficients
         return rounding_of_difference(self.y, self.y - residuals)
 
+    def accurate_residuals(self, coefficients: Array) -> tuple[Array, Array] | None:
+        """Return residuals with about twice as many digits and their errors; None if unavailable.
+
+        They take the coefficients as exact numbers, where the terms of the fitted values cancel.
+        """
+        del coefficients
+        return None
+
     @property
     def sign_blind(self) -> bool:
         """Whether Z(a, -r) = Z(a, r), as without a penalty; a group is then taken modulo ±I."""

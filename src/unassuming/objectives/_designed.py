@@ -9,6 +9,7 @@ import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array
+from unassuming.objectives._accurate import accurate_residuals
 from unassuming.objectives._base import Objective, Weighting, as_weighting_matrix
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives.designs import Design
@@ -63,6 +64,15 @@ class DesignedObjective(Objective):
         """Bound the rounding error of y - Φ a, relative to ``|y| + |Φ| |a|``."""
         return super().residual_error(coefficients, residuals) + self.product_error(coefficients)
 
+    def accurate_residuals(self, coefficients: Array) -> tuple[Array, Array] | None:
+        """Sum y - Φ a in twice the precision, if the fitted values are Φ a itself."""
+        if type(self).response is not Objective.response:
+            return None
+        r, error = accurate_residuals(self.y, self.design.matrix, coefficients)
+        if self.design.rounding:
+            error += self.design.rounding * (np.abs(coefficients) @ self._size_of_design.T)
+        return r, error
+
     def product_error(self, coefficients: Array) -> Array:
         """Bound the rounding error of Φ a, relative to ``|Φ| |a|``."""
         size = np.abs(coefficients) @ self._size_of_design.T
@@ -88,7 +98,13 @@ class DesignedObjective(Objective):
         else:
             k = self.n if self._pullback is None else len(self._pullback)
             psi = as_weighting_matrix(weighting, k)
-        return LeastNormScore(self._pullback, self.influence, self.subdifferential, psi)
+        penalty, terms = self.subdifferential, self.penalty_terms
+        return LeastNormScore(self._pullback, self.influence, penalty, psi, terms)
+
+    def penalty_terms(self, a: Array) -> Array:
+        """Return the sizes of the terms summed to a finite subgradient at a (N, d), (N, k)."""
+        lo, _ = self.subdifferential(a)
+        return np.where(np.isfinite(lo), np.abs(lo), 0.0)
 
     @abstractmethod
     def named_weighting(self, weighting: str) -> Array | None:

@@ -90,6 +90,10 @@ class LogisticObjective(SmoothObjective):
         lo, hi = l1_subdifferential(a, self.penalty)
         return ridge + lo, ridge + hi
 
+    def penalty_terms(self, a: Array) -> Array:
+        """Return the sizes of the terms of both penalties."""
+        return super().penalty_terms(a) + self.penalty
+
     @property
     def sign_blind(self) -> bool:
         """True without a penalty."""

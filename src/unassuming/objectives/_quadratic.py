@@ -6,6 +6,8 @@ from abc import abstractmethod
 from functools import cached_property
 from typing import ClassVar, final
 
+import numpy as np
+
 from unassuming._typing import Array
 from unassuming.objectives._base import Weighting
 from unassuming.objectives._designed import DesignedObjective
@@ -45,8 +47,17 @@ class SmoothObjective(DesignedObjective):
         """Return the whitened gradient, or Ψ times the gradient."""
         if isinstance(weighting, str) and weighting == "hessian":
             pull = self.whitening.pull(self.w)
-            return LeastNormScore(pull, self.influence, self.whitened_subdifferential, None)
+            penalty, terms = self.whitened_subdifferential, self.whitened_penalty_terms
+            return LeastNormScore(pull, self.influence, penalty, None, terms, self.w / self.n)
         return super().score(weighting)
+
+    def penalty_terms(self, a: Array) -> Array:
+        """Return λ ``|P| |a|``, the terms that λPa sums."""
+        return self.lam * (np.abs(a) @ np.abs(self.design.penalty_matrix()))
+
+    def whitened_penalty_terms(self, a: Array) -> Array:
+        """Return the terms that H^{-1/2} λPa sums."""
+        return np.asarray(np.abs(a) @ np.abs(self.whitening.push).T)
 
     def whitened_subdifferential(self, a: Array) -> tuple[Array, Array]:
         """Return H^{-1/2} λPa for both ends."""

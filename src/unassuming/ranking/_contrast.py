@@ -25,6 +25,10 @@ class Contrast:
         d_i = z_i - z_0.
     reference_error, difference_error : arrays that broadcast to the two above
         Bounds on their rounding errors.
+    total, total_error : arrays that broadcast to ``difference``, or None
+        z_i + z_0 and its error, where they are known better than d_i + 2 z_0.
+    gap_error : array of shape (N, m - 1), or 0
+        A bound on errors of Z_i - Z_0 that the other bounds leave out.
 
     Examples
     --------
@@ -40,29 +44,39 @@ class Contrast:
     difference: Array
     reference_error: Array
     difference_error: Array
+    total: Array | None = None
+    total_error: Array | None = None
+    gap_error: Array | float = 0.0
 
     @property
     def _largest(self) -> Array:
-        """The largest entry of z_0 and of the differences, shape (N,)."""
+        """The largest entry of z_0, the differences and the totals, shape (N,)."""
         reference = np.abs(self.reference).max(axis=-1, initial=0.0)
         difference = np.abs(self.difference).max(axis=(-2, -1), initial=0.0)
-        return np.asarray(np.maximum(reference, difference))
+        largest = np.maximum(reference, difference)
+        if self.total is not None:
+            largest = np.maximum(largest, np.abs(self.total).max(axis=(-2, -1), initial=0.0))
+        return np.asarray(largest)
 
     def representable(self) -> bool:
         """Whether entries and errors are finite, and the entries can be squared."""
-        errors = (self.reference_error, self.difference_error)
-        finite = all(bool(np.isfinite(part).all()) for part in errors)
+        bounds = (self.reference_error, self.difference_error, self.total_error)
+        finite = all(part is None or bool(np.isfinite(part).all()) for part in bounds)
         return finite and bool((self._largest < 1e150).all())  # False for NaN
 
     def normalised(self) -> Contrast:
         """Divide each candidate by a power of two: no square underflows, and no rank changes."""
-        shrink = np.ldexp(1.0, -np.frexp(self._largest)[1])
+        # The power is limited to the numbers that a double can hold.
+        shrink = np.ldexp(1.0, np.minimum(-np.frexp(self._largest)[1], 1000))
         row, table = shrink[:, None], shrink[:, None, None]
         return Contrast(
             self.reference * row,
             self.difference * table,
             self.reference_error * row,
             self.difference_error * table,
+            None if self.total is None else self.total * table,
+            None if self.total_error is None else self.total_error * table,
+            self.gap_error * row * row,
         )
 
     def statistics(self) -> Array:
@@ -74,8 +88,11 @@ class Contrast:
     def gaps(self) -> tuple[Array, Array]:
         """Return Z_i - Z_0 and a bound on its rounding error, each of shape (N, m - 1)."""
         d, e = self.difference, self.difference_error
-        s = d + 2 * self.reference[:, None, :]  # z_i + z_0
+        if self.total is None or self.total_error is None:
+            s = d + 2 * self.reference[:, None, :]  # z_i + z_0
+            s_error = e + 2 * self.reference_error[:, None, :]
+        else:
+            s, s_error = self.total, self.total_error
         gap = np.einsum("nik,nik->ni", d, s)
-        s_error = e + 2 * self.reference_error[:, None, :]
         tolerance = (np.abs(s) * e).sum(axis=-1) + (np.abs(d) * s_error).sum(axis=-1)
-        return gap, tolerance
+        return gap, tolerance + self.gap_error

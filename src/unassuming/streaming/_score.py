@@ -79,9 +79,11 @@ class SumScore(Score):
     reversed: BoolArray  # (m - 1,): which transformations are -I, exactly
     least: Array  # (d + 1,): the smallest entries of Φ and y
 
-    def contrast(self, a: Array, r: Array, perturbed: Array, *, exact: bool) -> Contrast:
+    def contrast(
+        self, a: Array, r: Array, perturbed: Array, *, exact: bool, error: Array | float = 0.0
+    ) -> Contrast:
         """Return z_0 and z_i - z_0, or refuse: the sums may have lost what decides the rank."""
-        del perturbed, exact
+        del perturbed, exact, error
         o, h, first = self.objective, self.moved.shape[1], int(self.objective.design.intercept)
         level, spread = (
             abs(a) @ part[:-1] + part[-1] for part in (self.errors.level, self.errors.spread)

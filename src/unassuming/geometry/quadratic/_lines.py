@@ -72,10 +72,10 @@ def _dot(x: Array, y: Array) -> Array:
     return np.asarray((x * y).sum(axis=-1))
 
 
-def exits(lines: LineQuadratics) -> Array:
+def exits(lines: LineQuadratics, inside: BoolArray | None = None) -> Array:
     """Return the largest t >= 0 in each set on rays from the estimate, shape (N, m - 1).
 
-    Infinity on free rays, minus infinity for sets without a point.
+    Infinity on free rays, minus infinity for sets without a point. ``inside`` as in `intervals`.
     """
     A = np.where(lines.free, 1.0, lines.A)
     b, c = lines.b, np.maximum(lines.c, 0.0)
@@ -83,11 +83,17 @@ def exits(lines: LineQuadratics) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         towards = np.where(c > 0, c / (b + root), 0.0)  # b >= 0: no cancellation
     t = np.where(b >= 0, towards, (root - b) / A)
-    return np.where(lines.empty, -np.inf, np.where(lines.free, np.inf, t))
+    out = lines.empty if inside is None else lines.empty | (lines.free & ~inside)
+    return np.where(out, -np.inf, np.where(lines.free, np.inf, t))
 
 
-def intervals(lines: LineQuadratics) -> tuple[Array, Array]:
-    """Return the ends of each set on each line, (N, m - 1) twice; an empty one has low > high."""
+def intervals(lines: LineQuadratics, inside: BoolArray | None = None) -> tuple[Array, Array]:
+    """Return the ends of each set on each line, (N, m - 1) twice; an empty one has low > high.
+
+    On a free line Z_i - Z_0 is constant, and zero if the two tie identically there. So the line
+    lies in the set as a whole or not at all, and the tie order may decide it (4). ``inside``
+    (N, m - 1), or an array that broadcasts to it, says which; without it, the sign of c does.
+    """
     A = np.where(lines.free, 1.0, lines.A)
     disc = lines.b**2 + A * lines.c
     hit = disc >= 0
@@ -97,7 +103,7 @@ def intervals(lines: LineQuadratics) -> tuple[Array, Array]:
     with np.errstate(divide="ignore", invalid="ignore"):
         one, two = far / A, np.where(far != 0, -lines.c / far, 0.0)
     low, high = np.minimum(one, two), np.maximum(one, two)
-    inside = lines.c >= 0
+    inside = lines.c >= 0 if inside is None else inside
     low = np.where(lines.free, np.where(inside, -np.inf, np.inf), low)
     high = np.where(lines.free, np.where(inside, np.inf, -np.inf), high)
     out = lines.empty | (~hit & ~lines.free)

@@ -14,7 +14,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.geometry import order_statistic
 from unassuming.geometry.quadratic import (
     FormMaker,
@@ -115,13 +115,19 @@ class QuadraticShape(Shape):
 
     def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
         """Return the q-th largest exit of each ray."""
-        ends = order_statistic(exits(self._lines(None, directions)))
+        lines = self._lines(None, directions)
+        ends = order_statistic(exits(lines, self._inside(lines, self.estimate[None, :])))
         return [ends[:, q - 1] for q in qs]
 
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the points of lines that lie in at least q of the intervals."""
-        low, high = intervals(self._lines(origins - self.estimate, directions))
+        lines = self._lines(origins - self.estimate, directions)
+        low, high = intervals(lines, self._inside(lines, origins))
         return [[covered(*ends, q) for ends in zip(low, high, strict=True)] for q in qs]
+
+    def _inside(self, lines: LineQuadratics, origins: Array) -> BoolArray | None:
+        """Return in which sets the origins lie by their ranks, if some lines are free."""
+        return ~self.engine.before(origins) if lines.free.any() else None
 
     def _lines(self, start: Array | None, directions: Array) -> LineQuadratics:
         """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
