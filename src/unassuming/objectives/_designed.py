@@ -65,13 +65,10 @@ class DesignedObjective(Objective):
         return super().residual_error(coefficients, residuals) + self.product_error(coefficients)
 
     def accurate_residuals(self, coefficients: Array) -> tuple[Array, Array] | None:
-        """Sum y - Φ a in twice the precision, if the fitted values are Φ a itself."""
-        if type(self).response is not Objective.response:
+        """Sum y - Φ a in twice the precision, if fitted values are Φ a and Φ is known exactly."""
+        if type(self).response is not Objective.response or self.design.rounding:
             return None
-        r, error = accurate_residuals(self.y, self.design.matrix, coefficients)
-        if self.design.rounding:
-            error += self.design.rounding * (np.abs(coefficients) @ self._size_of_design.T)
-        return r, error
+        return accurate_residuals(self.y, self.design.matrix, coefficients)
 
     def product_error(self, coefficients: Array) -> Array:
         """Bound the rounding error of Φ a, relative to ``|Φ| |a|``."""
