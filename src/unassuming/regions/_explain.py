@@ -39,6 +39,9 @@ class Status(Enum):
     NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
     TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
     EMPTY = "the region of this level has no member at all"
+    ONE_BY_ONE = "every interval is finite and has its level by itself"
+    ALL_AT_ONCE = "every bound is finite, and all of them hold at once"
+    TOO_FEW_CELLS = "too few parts of the data determine some of the numbers"
 
 
 class Cause(Enum):
@@ -126,6 +129,49 @@ class Cause(Enum):
         "A norm bound limits the coefficients but not the intercept, and so no value of E[y|x]."
     )
 
+    # One number at a time
+    ONE_AT_A_TIME = (
+        "Each interval has its level by itself; that they all hold at once is less certain."
+    )
+    ALL_HOLD = "All intervals hold at once with probability {surely} {level:.6g}."
+    JOINT_REGION = "They are the bounds of the joint region; p-values are adjusted accordingly."
+    BALANCED_CELLS = (
+        "They come from least squares in {cells} balanced cells of {units}; p-values are adjusted "
+        "accordingly."
+    )
+    IN_CELLS = (
+        "Method: {estimator} in {cells} cells of {units}, which depend on the inputs and the seed "
+        "alone; exact for every number of rows."
+    )
+    IN_PAIRS = (
+        "Method: {estimator} in {cells} cells of differences of paired rows, which depend on the "
+        "inputs and the seed alone; exact for every number of rows."
+    )
+    FROM_HALVES = (
+        "{names}: from random halves of the rows; the coverage is at least the level, not exact."
+    )
+    FROM_PERMUTATIONS = (
+        "{names}: from random permutations of the rows; the coverage is at least the level, not "
+        "exact."
+    )
+    STUDENT = "Method: the t interval, which is exact for spherical noise."
+    OUTSIDE = (
+        "The estimate of the model lies outside the interval of {names}: the penalty, or the loss, "
+        "plays no part in the interval."
+    )
+    NOT_IN_DESIGN = (
+        "{names}: the features do not determine this value, since some of them are linearly "
+        "dependent."
+    )
+    SHIFT_NOT_SEEN = (
+        "{names}: exchangeable noise may have any mean, so the data say nothing about this value."
+    )
+    CELLS_MISSING = (
+        "{names}: level {level:.6g} takes {needed} cells that determine the value, and the rows "
+        "give {cells}. About {rows:,} rows like these would do."
+    )
+    LEVEL_TOO_HIGH = "{names}: a level of {level:.12g} is higher than the method can attain."
+
     # Of a search
     GRID_ENDS = (
         "Along some lines members were found up to the end of the grid. The search stops there, "
@@ -195,10 +241,14 @@ class Explanation:
 
     def text(self, language: Language = Language.PYTHON) -> str:
         """Return the sentences."""
+        return " ".join(self.sentences(language))
+
+    def sentences(self, language: Language = Language.PYTHON) -> list[str]:
+        """Return what each fact says, then the remedies, then further facts."""
         said = [str(fact) for fact in self.facts]
         if self.remedies is not None:
             said.append(_listed(self.remedies, language))
-        return " ".join([*said, *map(str, self.more)])
+        return [*said, *map(str, self.more)]
 
     def with_more(self, *facts: Fact) -> Explanation:
         """Add facts behind the remedies."""
