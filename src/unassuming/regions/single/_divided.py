@@ -14,6 +14,7 @@ from unassuming.cells import (
     Division,
     Estimates,
     Factor,
+    approximate_width,
     divide,
     estimates,
     factor_of_rows,
@@ -21,7 +22,6 @@ from unassuming.cells import (
     fewest_cells,
     residual_weights,
     robust_estimates,
-    width_factor,
 )
 from unassuming.regions.single._evidence import Rows
 
@@ -77,11 +77,10 @@ class Divided:
         widths, shares = [], []
         for k in range(len(self.division.labels)):
             v = self.information(k, g)
-            widths.append(predicted_widths(v, self.level))
+            widths.append(approximate_width(v, self.level))
             enough = (v > 0).sum(axis=1) >= fewest
-            shares.append(
-                np.where(enough & (whole > 0), v.sum(axis=1), 0) / np.maximum(whole, 1e-300)
-            )
+            served = enough & (whole > 0)
+            shares.append(np.divide(v.sum(axis=1), whole, out=np.zeros(len(g)), where=served))
         which = np.argmin(widths, axis=0).astype(np.intp)
         return which, np.take_along_axis(np.array(shares), which[None], axis=0)[0]
 
@@ -119,14 +118,16 @@ class InCells:
     @property
     def kept(self) -> Array:
         """The share of the information that the cells keep, (N,)."""
-        known = self.whole > 0
-        return np.divide(self.v.sum(axis=1), self.whole, out=np.zeros(len(known)), where=known)
+        kept = np.zeros(len(self.whole))
+        np.divide(self.v.sum(axis=1), self.whole, out=kept, where=self.whole > 0)
+        return kept
 
     @classmethod
     def of(cls, places: Sequence[Place], g: Array, *, robust: bool, weights: str) -> InCells:
         """Collect the estimates of each functional from its place."""
         K = max(int(place.divided.division.sizes[place.which]) for place in places)
-        out = cls(*(np.zeros((len(g), K)) for _ in range(4)), np.zeros(len(g)))
+        zeros = [np.zeros((len(g), K)) for _ in range(4)]
+        out = cls(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(len(g)))
         groups: dict[tuple[int, int], list[int]] = {}
         for i, place in enumerate(places):
             groups.setdefault((id(place.divided), place.which), []).append(i)
@@ -143,16 +144,3 @@ class InCells:
             ):
                 target[members, :k] = part
         return out
-
-
-def predicted_widths(v: Array, level: float) -> Array:
-    """Return roughly how wide intervals will be, for noise of variance one, from v (N, K).
-
-    The width is that of equal cells with the same total information (docs/theory.md 11.3, step 5).
-    """
-    total, squares = v.sum(axis=1), np.square(v).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cells = np.asarray((v > 0).sum(axis=1))
-        factor = np.array([width_factor(int(K), level) if K > 1 else np.inf for K in cells])
-        width = factor * np.sqrt(cells * squares / total**3)  # √(K / K_eff) / √Σ v_b
-    return np.where(total > 0, width, np.inf)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
-from unassuming.cells import Method, fewest_cells, rows_needed
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells import Method, estimates, factor_of_rows, fewest_cells, rows_needed
 from unassuming.inputs import SingleOptions
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._remedies import FEWER_FEATURES, SYMMETRIC
@@ -105,9 +105,9 @@ def explanation_of(
     return Explanation(tuple(facts), tuple(remedies))
 
 
-def listed(names: Sequence[str], which: Array | IntArray) -> str:
+def listed(names: Sequence[str], which: BoolArray) -> str:
     """Return some of the names, as many as a sentence can take."""
-    chosen = [names[i] for i in np.flatnonzero(which)]
+    chosen = [names[i] for i in np.flatnonzero(which).tolist()]
     if len(chosen) == len(names) > 1:
         return f"all {len(names)}"
     if len(chosen) > _LISTED:
@@ -120,10 +120,8 @@ def _range(numbers: IntArray) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _identified(Phi: Array, g: Array) -> Array:
+def _identified(Phi: Array, g: Array) -> BoolArray:
     """Whether all rows together identify each functional."""
-    from unassuming.cells import estimates, factor_of_rows
-
     return np.asarray(estimates([factor_of_rows(Phi, np.zeros(len(Phi)))], g).v[:, 0] > 0)
 
 

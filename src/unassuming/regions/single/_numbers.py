@@ -9,10 +9,10 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
-from unassuming.cells import Method, enough_cells
+from unassuming.cells import Method, approximate_width, enough_cells
 from unassuming.inputs import SingleOptions
 from unassuming.regions._problem import Problem
-from unassuming.regions.single._divided import Divided, InCells, Place, predicted_widths
+from unassuming.regions.single._divided import Divided, InCells, Place
 from unassuming.regions.single._evidence import Evidence, Rows
 from unassuming.regions.single._methods import Asked, by_cells, by_halves, by_palmrt, by_t
 from unassuming.regions.single._outcome import Outcome
@@ -93,7 +93,7 @@ class Numbers:
         kinds += [Method.PAIRS] * (evidence.swaps is not None)
         found = [self._places(kind, asked, options, own=own) for kind in kinds]
         v = [_information(places, asked.g) for places in found]
-        widths = np.array([predicted_widths(part, asked.level) for part in v])
+        widths = np.array([approximate_width(part, asked.level) for part in v])
         best = np.argmin(widths, axis=0)
         places = [found[k][i] for i, k in enumerate(best)]
         out = self._in_cells([kinds[k] for k in best], places, asked, options)

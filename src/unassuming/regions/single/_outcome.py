@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import Method
 
 
@@ -62,6 +62,6 @@ class Outcome:
             getattr(self, one.name)[where] = getattr(part, one.name)
 
     @property
-    def finite(self) -> Array:
+    def finite(self) -> BoolArray:
         """Whether both ends are finite, (N,)."""
         return np.asarray(np.isfinite(self.lower) & np.isfinite(self.upper))

@@ -127,4 +127,5 @@ class Summary:
             for i, name in enumerate(self.names)
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return f"<div><b>{escape(self._heading())}</b><table><tr>{head}</tr>{body}</table>{notes}</div>"
+        title = f"<b>{escape(self._heading())}</b>"
+        return f"<div>{title}<table><tr>{head}</tr>{body}</table>{notes}</div>"
