@@ -131,13 +131,13 @@ class Cause(Enum):
 
     # One number at a time
     ONE_AT_A_TIME = (
-        "Each interval has its level by itself; that they all hold at once is less certain."
+        "Each interval has its level by itself; all of them hold at once with less certainty."
     )
     ALL_HOLD = "All intervals hold at once with probability {surely} {level:.6g}."
-    JOINT_REGION = "They are the bounds of the joint region; p-values are adjusted accordingly."
+    JOINT_REGION = "They are bounds of the joint region; the p-values are adjusted."
     BALANCED_CELLS = (
-        "They come from least squares in {cells} balanced cells of {units}; p-values are adjusted "
-        "accordingly."
+        "They come from least squares in {cells} balanced cells of {units}; the p-values are "
+        "adjusted."
     )
     IN_CELLS = (
         "Method: {estimator} in {cells} cells of {units}, which depend on the inputs and the seed "
@@ -156,8 +156,8 @@ class Cause(Enum):
     )
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
-        "The estimate of the model lies outside the interval of {names}: the penalty, or the loss, "
-        "plays no part in the interval."
+        "The estimate of the model lies outside the interval of {names}: the interval rests on "
+        "estimates of its own, and the penalty plays no part in it."
     )
     NOT_IN_DESIGN = (
         "{names}: the features do not determine this value, since some of them are linearly "

@@ -23,11 +23,16 @@ from unassuming.regions._membership import Membership
 from unassuming.regions._question import Call, Question
 from unassuming.regions._results import Band, Interval, Levels
 from unassuming.regions.single import (
+    FTest,
     Numbers,
     Summary,
+    all_at_once,
+    check_at_once,
     check_level,
+    division_for,
     one_by_one,
     require_alone,
+    simultaneous_summary,
     summary_of,
     test_of,
 )
@@ -254,10 +259,15 @@ class Functionals(Membership):
         """
         g, names = as_functionals(functionals, self.names)
         require_nonzero(g)
+        level = check_level(level)
         if check_simultaneous(simultaneous):
-            raise NotImplementedError
+            _ = self._numbers  # refuses labels and kernels
+            chosen = check_at_once(method, cells, weights, estimator)
+            question = Question(Call.INTERVAL, g)
+            made = division_for(self.shape, question, level, chosen, cells)
+            return simultaneous_summary(self.shape, g, names, level, self.level, made)
         options = self._options(cells, method, weights, estimator)
-        return summary_of(self._numbers, g, names, check_level(level), options)
+        return summary_of(self._numbers, g, names, level, options)
 
     def test_functional(
         self,
@@ -269,7 +279,7 @@ class Functionals(Membership):
         method: str = "auto",
         weights: str = "design",
         estimator: str = "least squares",
-    ) -> RankTest:
+    ) -> RankTest | FTest:
         """Test a hypothesis about one coefficient or functional, whatever the others are.
 
         Several functionals are tested at once: their hypothetical values make a nested model. The
@@ -319,7 +329,19 @@ class Functionals(Membership):
         make: Callable[..., T],
     ) -> Any:
         """Return simultaneous bounds."""
-        return self._at_levels(level, answer(self.shape, question, self.caveat, make))
+        cells = options[0]
+        chosen = check_at_once(method, *options)
+        joint = answer(self.shape, question, self.caveat, make)
+        if chosen == "joint":
+            return self._at_levels(level, joint)
+
+        def at(one: float) -> T:
+            made = division_for(self.shape, question, one, chosen, cells)
+            if made is None:
+                return joint([self.level(one)])[0]
+            return all_at_once(self.shape, question, one, made, make)
+
+        return _at_each(level, at)
 
     def _one_by_one(
         self,
@@ -340,7 +362,10 @@ class Functionals(Membership):
         def at(one: float) -> T:
             return one_by_one(numbers, g, names, one, checked, make, own=own)
 
-        if not np.ndim(level):
-            return at(check_level(level))
-        levels = as_levels(level)
-        return Levels({as_double(one): at(check_level(one)) for one in levels})
+        return _at_each(level, at)
+
+
+def _at_each(level: Any, at: Callable[[float], T]) -> Any:
+    """Return the answer at one level, or a dictionary of answers at several."""
+    found = {as_double(one): at(check_level(one)) for one in as_levels(level)}
+    return Levels(found) if np.ndim(level) else next(iter(found.values()))

@@ -35,9 +35,7 @@ def method_facts(
     out: Outcome, names: Sequence[str], evidence: Evidence, options: SingleOptions
 ) -> Iterator[Fact]:
     """Say how the intervals were found."""
-    units = "rows"
-    if evidence.signs is not None and evidence.signs.max() + 1 < len(evidence.signs):
-        units = "blocks of rows"
+    units = units_of(evidence)
     for method, cause in ((Method.CELLS, Cause.IN_CELLS), (Method.PAIRS, Cause.IN_PAIRS)):
         used = (out.method == method) & (out.cells > 0)
         if used.any():
@@ -52,9 +50,15 @@ def method_facts(
         yield Cause.STUDENT()
 
 
-def outside(out: Outcome, names: Sequence[str], estimate: Array) -> tuple[Fact, ...]:
+def units_of(evidence: Evidence) -> str:
+    """Return what cells are made of."""
+    signs = evidence.signs
+    return "rows" if signs is None or signs.max() + 1 == len(signs) else "blocks of rows"
+
+
+def outside(lower: Array, upper: Array, names: Sequence[str], estimate: Array) -> tuple[Fact, ...]:
     """Say where the estimate of the model lies outside its interval."""
-    beyond = (estimate < out.lower) | (estimate > out.upper)
+    beyond = (estimate < lower) | (estimate > upper)
     return (Cause.OUTSIDE(names=listed(names, beyond)),) if beyond.any() else ()
 
 

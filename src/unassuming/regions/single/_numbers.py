@@ -68,43 +68,42 @@ class Numbers:
             out.put(rest, self._answer(asked.part(rest), options, own=own))
         return out
 
+    def takes_t(self, options: SingleOptions) -> bool:
+        """Whether t intervals and F tests are used; refuses what the noise does not allow."""
+        if options.method == "auto":
+            plain = options.cells is None and not options.robust
+            return self.evidence.spherical and plain
+        self._require(options.method)
+        return options.method == "t"
+
     def _answer(self, asked: Asked, options: SingleOptions, *, own: bool) -> Outcome:
-        evidence, method = self.evidence, options.method
-        if method != "auto":
-            self._require(method)
-            chosen = _CALLED[method]
-        elif evidence.spherical and options.cells is None:
-            chosen = Method.STUDENT
-        else:
-            return self._auto(asked, options, own=own)
-        if chosen is Method.STUDENT:
+        evidence = self.evidence
+        if self.takes_t(options):
             return by_t(evidence.Phi, evidence.y, asked)
+        if options.method == "auto":
+            return self._auto(asked, options, own=own)
+        chosen = _CALLED[options.method]
         if chosen is Method.HALVES:
             return self._halves(asked, options)
         if chosen is Method.PALMRT:
             return self._palmrt(asked)
-        places = self._places(chosen, asked, options, own=own)
+        places = self.places(chosen, asked.g, asked.level, options, own=own)
         return self._in_cells([chosen] * len(asked.g), places, asked, options)
 
     def _auto(self, asked: Asked, options: SingleOptions, *, own: bool) -> Outcome:
         """Choose by predicted width; halves or permutations where too few cells identify."""
         evidence = self.evidence
-        kinds = [Method.CELLS] * (evidence.signs is not None)
-        kinds += [Method.PAIRS] * (evidence.swaps is not None)
-        found = [self._places(kind, asked, options, own=own) for kind in kinds]
-        v = [_information(places, asked.g) for places in found]
-        widths = np.array([approximate_width(part, asked.level) for part in v])
-        best = np.argmin(widths, axis=0)
-        places = [found[k][i] for i, k in enumerate(best)]
-        out = self._in_cells([kinds[k] for k in best], places, asked, options)
+        kinds, places = self._cells_or_pairs(asked, options, own=own)
+        out = self._in_cells(kinds, places, asked, options)
         if options.cells is not None:
             return out
-        cells = [int((v[k][i] > 0).sum()) for i, k in enumerate(best)]
-        few = [not enough_cells(K, asked.level) for K in cells]
+        few = [not enough_cells(K, asked.level) for K in out.cells.tolist()]
         if options.robust:
             thin = [_rows_per_cell(place) < _ROBUST_ROWS * asked.g.shape[1] for place in places]
             few = [a or b for a, b in zip(few, thin, strict=True)]
-        weak = np.flatnonzero(few)
+        weak = np.array(
+            [i for i in np.flatnonzero(few) if _known(places[i], asked.g[i])], dtype=np.intp
+        )
         if weak.size:
             part = asked.part(weak)
             if evidence.signs is not None or options.robust:
@@ -114,6 +113,27 @@ class Numbers:
             better = weak[other.finite]
             out.put(better, _selected(other, np.flatnonzero(other.finite)))
         return out
+
+    def _cells_or_pairs(
+        self, asked: Asked, options: SingleOptions, *, own: bool
+    ) -> tuple[list[Method], list[Place]]:
+        """Choose cells of rows or of pairs; pairs only where cells of rows lose information."""
+        g, level, N = asked.g, asked.level, len(asked.g)
+        if self.evidence.signs is None:
+            return [Method.PAIRS] * N, self.places(Method.PAIRS, g, level, options)
+        places = self.places(Method.CELLS, g, level, options, own=own)
+        kinds = [Method.CELLS] * N
+        if self.evidence.swaps is None:
+            return kinds, places
+        found = InCells.of(places, g, robust=False, weights="design")
+        weak = np.flatnonzero(found.kept < _ENOUGH)
+        if weak.size:
+            pairs = self.places(Method.PAIRS, g[weak], level, options)
+            other = InCells.of(pairs, g[weak], robust=False, weights="design")
+            better = approximate_width(other.v, level) < approximate_width(found.v[weak], level)
+            for k in np.flatnonzero(better).tolist():
+                kinds[weak[k]], places[weak[k]] = Method.PAIRS, pairs[k]
+        return kinds, places
 
     def _in_cells(
         self, kinds: list[Method], places: list[Place], asked: Asked, options: SingleOptions
@@ -137,14 +157,33 @@ class Numbers:
 
     # Divisions
 
-    def _places(
-        self, kind: Method, asked: Asked, options: SingleOptions, *, own: bool
+    def places(
+        self, kind: Method, g: Array, level: float, options: SingleOptions, *, own: bool = True
     ) -> list[Place]:
-        """Return where each functional is estimated."""
+        """Return where each functional (N, d) is estimated, in cells of rows or of pairs."""
         if kind is Method.PAIRS:
-            divided = [self._paired(c, asked.level, options) for c in asked.g]
+            divided = [self._paired(c, c[None], level, options) for c in g]
             return [Place(one, int(one.division.which[0])) for one in divided]
-        return self._shared(asked.g, asked.level, options, own=own)
+        return self._shared(g, level, options, own=own)
+
+    def divisions_for(self, g: Array, level: float, options: SingleOptions) -> list[Divided]:
+        """Return divisions for several functionals at once: those for coefficients, and their own.
+
+        They get their own if the divisions for coefficients keep too little of one of them.
+        """
+        shared = self._coefficients(g.shape[1], level, options)
+        if shared.best(g)[1].min() >= _ENOUGH or isinstance(options.cells, np.ndarray):
+            return [shared]
+        own = self._made(("several", g.tobytes()), self.evidence.signed, g, level, options)
+        return [shared, own]
+
+    def pairs_for(self, g: Array, level: float, options: SingleOptions) -> list[Divided]:
+        """Return divisions of pairs for several functionals, paired for each one of them."""
+        return [self._paired(c, g, level, options) for c in g]
+
+    def _coefficients(self, d: int, level: float, options: SingleOptions) -> Divided:
+        """Return the divisions for all coefficients."""
+        return self._made("rows", self.evidence.signed, np.eye(d), level, options)
 
     def _shared(self, g: Array, level: float, options: SingleOptions, *, own: bool) -> list[Place]:
         """Return the places of functionals in cells of rows.
@@ -152,8 +191,7 @@ class Numbers:
         A coefficient has its place in the divisions for all coefficients. Another functional has
         its place where most of the information about it is kept.
         """
-        d = g.shape[1]
-        shared = self._made("rows", self.evidence.signed, np.eye(d), level, options)
+        shared = self._coefficients(g.shape[1], level, options)
         places: list[Place | None] = [None] * len(g)
         alone = np.count_nonzero(g, axis=1) == 1
         for i in np.flatnonzero(alone).tolist():
@@ -170,12 +208,11 @@ class Numbers:
                     places[i] = Place(one, int(one.division.which[0]))
         return [place for place in places if place is not None]
 
-    def _paired(self, c: Array, level: float, options: SingleOptions) -> Divided:
-        c = _normal(c)
-        key = "pairs", c.tobytes()
-        return self._made(
-            key, lambda cells: self.evidence.paired(c, cells), c[None], level, options
-        )
+    def _paired(self, c: Array, g: Array, level: float, options: SingleOptions) -> Divided:
+        """Return a division for functionals g of rows that are paired for c."""
+        c, g = _normal(c), np.array([_normal(one) for one in g])
+        key = "pairs", c.tobytes(), g.tobytes()
+        return self._made(key, lambda cells: self.evidence.paired(c, cells), g, level, options)
 
     def _made(
         self,
@@ -220,8 +257,9 @@ def _normal(c: Array) -> Array:
     return np.asarray(c / c[np.argmax(np.abs(c))])
 
 
-def _information(places: list[Place], g: Array) -> Array:
-    return InCells.of(places, g, robust=False, weights="design").v
+def _known(place: Place, c: Array) -> bool:
+    """Whether all rows together identify a functional."""
+    return bool(place.divided.all_information(c[None])[0] > 0)
 
 
 def _rows_per_cell(place: Place) -> float:

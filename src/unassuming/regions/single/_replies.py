@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-
 from unassuming._typing import Array
 from unassuming._words import shown
 from unassuming.cells import Method
 from unassuming.inputs import SingleOptions, check_inner, check_norm_bound
-from unassuming.ranking import Level, RankTest, as_double
+from unassuming.ranking import Level, as_double
 from unassuming.regions._describe import describe
 from unassuming.regions._explain import Cause, Explanation
 from unassuming.regions.single._facts import explanation_of, method_facts, outside, status_of
@@ -21,7 +19,6 @@ from unassuming.regions.single._summary import Summary
 
 T = TypeVar("T")
 
-CERTIFIED = "The p-value is an upper bound, from random halves or permutations of the rows."
 NAMES = {Method.STUDENT: "t", Method.NOTHING: "constant"}
 """What methods are called, if not by their value."""
 
@@ -60,7 +57,7 @@ def summary_of(
     facts = (
         Cause.ONE_AT_A_TIME(),
         *method_facts(out, names, evidence, options),
-        *outside(out, names, estimate),
+        *outside(out.lower, out.upper, names, estimate),
         *why.facts,
     )
     return Summary(
@@ -114,24 +111,3 @@ def one_by_one(
 def _methods(out: Outcome) -> str:
     used = [called(m) for m in out.method if m is not Method.NOTHING]
     return " and ".join(dict.fromkeys(used)) or "cells"
-
-
-def test_of(
-    numbers: Numbers,
-    g: Array,
-    names: Sequence[str],
-    level: float,
-    options: SingleOptions,
-    tau: Array,
-) -> RankTest:
-    """Test hypothetical values of one functional, or of several at once."""
-    tested = " and ".join(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
-    out = numbers.outcome(g, level, options, tau)
-    certified = out.method[0] in (Method.HALVES, Method.PALMRT)
-    return RankTest(
-        rank=int(out.rank[0]),
-        m=int(out.m[0]),
-        statistics=np.zeros(0),
-        caveat=CERTIFIED if certified else "",
-        tested=tested,
-    )
