@@ -148,29 +148,25 @@ class Cause(Enum):
         "inputs and the seed alone; exact for every number of rows."
     )
     FROM_HALVES = (
-        "{names}: from random halves of the rows; the coverage is at least the level, not exact."
+        "Random halves of the rows give the interval of {names}; its coverage is at least the "
+        "level, not exact."
     )
     FROM_PERMUTATIONS = (
-        "{names}: from random permutations of the rows; the coverage is at least the level, not "
-        "exact."
+        "Random permutations of the rows give the interval of {names}; its coverage is at least "
+        "the level, not exact."
     )
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
         "The estimate of the model lies outside the interval of {names}: the interval rests on "
         "estimates of its own, and the penalty plays no part in it."
     )
-    NOT_IN_DESIGN = (
-        "{names}: the features do not determine this value, since some of them are linearly "
-        "dependent."
-    )
-    SHIFT_NOT_SEEN = (
-        "{names}: exchangeable noise may have any mean, so the data say nothing about this value."
-    )
+    NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
+    SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
     CELLS_MISSING = (
-        "{names}: level {level:.6g} takes {needed} cells that determine the value, and the rows "
-        "give {cells}. About {rows:,} rows like these would do."
+        "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
+        "give {cells} for {names}. About {rows:,} rows like these would do."
     )
-    LEVEL_TOO_HIGH = "{names}: a level of {level:.12g} is higher than the method can attain."
+    LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
 
     # Of a search
     GRID_ENDS = (

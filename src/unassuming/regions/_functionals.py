@@ -30,11 +30,11 @@ from unassuming.regions.single import (
     check_at_once,
     check_level,
     division_for,
+    hypothesis_test,
     one_by_one,
     require_alone,
     simultaneous_summary,
     summary_of,
-    test_of,
 )
 
 T = TypeVar("T")
@@ -110,6 +110,10 @@ class Functionals(Membership):
 
         >>> single = region.interval("x0", level=0.9, simultaneous=False)
         >>> print(single)
+        Interval of 1 functional at level 0.9, one at a time (cells, attained level 0.900391):
+        every interval is finite and has its level by itself.
+              estimate     lower    upper
+          x0   1.11028  0.830594  1.33197
         """
         g, names = as_functionals(functionals, self.names)
         make = partial(Interval, names=names)
@@ -254,6 +258,17 @@ class Functionals(Membership):
         Examples
         --------
         >>> print(region.summary())
+        Summary of LinearRegression() at level 0.95 (attained: 0.950195)
+                      estimate  cell_estimate      lower      upper     pvalue
+          intercept   0.449579       0.454248   0.220136   0.675111   0.002441
+          x0           1.11028        1.11136   0.789926    1.36621  0.0004883
+          x1         -0.241735      -0.214867  -0.470242  0.0104876    0.06104
+        Assumed: the noise terms are independent, each symmetric about zero (their laws may all
+        differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
+        the noise-free outputs lie in the span of the 3 features.
+        Each interval has its level by itself; all of them hold at once with less certainty.
+        Method: least squares in 12 cells of rows, which depend on the inputs and the seed alone;
+        exact for every number of rows.
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
@@ -303,13 +318,15 @@ class Functionals(Membership):
         Examples
         --------
         >>> print(region.test_functional("x0"))
-        >>> print(region.test_functional(["x0", "x1"], value=[1, 0]))
+        Hypothesis x0 = 0: p-value 0.000488281 (rank 2048 of 2048).
+        >>> region.test_functional(["x0", "x1"], value=[1, 0]).tested
+        'x0 = 1 and x1 = 0'
         """
         g, names = as_functionals(functional, self.names)
         require_nonzero(g)
         tau = as_hypothesis(value, len(g))
         options = self._options(cells, method, weights, estimator)
-        return test_of(self._numbers, g, names, check_level(level), options, tau)
+        return hypothesis_test(self._numbers, g, names, check_level(level), options, tau)
 
     @cached_property
     def _numbers(self) -> Numbers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -15,7 +15,6 @@ from unassuming.cells import (
     Estimates,
     Factor,
     approximate_width,
-    candidates,
     divide,
     estimates,
     factor_of_rows,
@@ -23,13 +22,8 @@ from unassuming.cells import (
     fewest_cells,
     residual_weights,
     robust_estimates,
-    width_factor,
 )
-from unassuming.cells.division import usually_kept
 from unassuming.regions.single._evidence import Rows
-
-_SERVED = 0.8
-"""Share of the information with which one number needs no search over numbers of cells."""
 
 
 @final
@@ -43,24 +37,15 @@ class Divided:
         self, rows: Rows, functionals: Array, level: float, cells: int | None, seed: int
     ) -> None:
         self.rows, self.level = rows, level
-        self.seed = seed
-        self.division: Division = self._divide(functionals, cells)
+        self.division: Division = divide(
+            rows.Phi,
+            functionals,
+            level,
+            seed=seed,
+            clusters=rows.clusters,
+            cells=cells if rows.cells is None else rows.cells,
+        )
         self._factors: dict[int, list[Factor]] = {}
-
-    def _divide(self, functionals: Array, cells: int | None) -> Division:
-        """Divide the rows; for one functional with the usual number of cells, if that serves it."""
-        rows, level = self.rows, self.level
-        make = partial(divide, rows.Phi, functionals, level, seed=self.seed, clusters=rows.clusters)
-        if rows.cells is not None or cells is not None:
-            return make(cells=cells if rows.cells is None else rows.cells)
-        if len(functionals) == 1 and rows.clusters is None:
-            numbers = candidates(level, rows.units)
-            kept = usually_kept(rows.units, int(np.linalg.matrix_rank(rows.Phi)), numbers)
-            widths = np.array([width_factor(K, level) for K in numbers]) / np.sqrt(kept)
-            quick = make(cells=numbers[int(np.argmin(widths))])
-            if quick.kept[0] >= _SERVED and np.isfinite(quick.width[0]):
-                return quick
-        return make()
 
     @cached_property
     def whole(self) -> Factor:

@@ -95,7 +95,12 @@ def explanation_of(
         rows = max(rows_needed(level, rank), -(-n * needed // k) if k else 0)
         facts.append(
             Cause.CELLS_MISSING(
-                names=listed(names, same), level=level, needed=needed, cells=k, rows=rows
+                names=listed(names, same),
+                level=level,
+                needed=needed,
+                units=units_of(evidence),
+                cells=k,
+                rows=rows,
             )
         )
     if few.any():
@@ -113,7 +118,7 @@ def listed(names: Sequence[str], which: BoolArray) -> str:
     """Return some of the names, as many as a sentence can take."""
     chosen = [names[i] for i in np.flatnonzero(which).tolist()]
     if len(chosen) == len(names) > 1:
-        return f"all {len(names)}"
+        return f"all {len(names)} numbers"
     if len(chosen) > _LISTED:
         return f"{', '.join(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
     return ", ".join(chosen)

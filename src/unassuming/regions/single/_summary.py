@@ -56,8 +56,12 @@ class Summary:
     Examples
     --------
     >>> summary = region.summary(level=0.9)
-    >>> print(summary)
-    >>> summary.to_frame().loc["x0", ["lower", "upper"]].round(3).tolist()
+    >>> summary.names, summary.method, summary.simultaneous
+    (('intercept', 'x0', 'x1'), ('cells', 'cells', 'cells'), False)
+    >>> bool((summary.lower < coefficients).all() and (coefficients < summary.upper).all())
+    True
+    >>> summary.to_frame().loc["x0", ["lower", "upper"]].astype(float).round(3).tolist()
+    [0.831, 1.332]
     """
 
     names: tuple[str, ...]
@@ -102,7 +106,7 @@ class Summary:
         return shown
 
     def _heading(self) -> str:
-        attained = np.unique(self.level)
+        attained = np.unique(self.level[np.isfinite(self.upper)])
         text = f"Summary of {self.model} at level {self.requested_level:.12g}"
         if len(attained) == 1 and abs(float(attained[0]) - self.requested_level) > 1e-9:
             text += f" (attained: {attained[0]:.6g})"

@@ -51,7 +51,7 @@ class FTest:
     ...     LinearRegression(), X, y, noise="spherical", m=20, random_state=0
     ... )
     >>> print(spherical.test_functional("x1"))
-    Hypothesis x1 = 0: p-value 0.00232841 (F = 10.3742 on 1 and 47 degrees of freedom).
+    Hypothesis x1 = 0: p-value 0.024996 (F = 5.36181 on 1 and 47 degrees of freedom).
     """
 
     statistic: float
@@ -67,7 +67,7 @@ class FTest:
         )
 
 
-def test_of(
+def hypothesis_test(
     numbers: Numbers,
     g: Array,
     names: Sequence[str],
