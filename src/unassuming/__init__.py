@@ -11,7 +11,7 @@ from unassuming.io import load, save
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
 from unassuming.ranking import RankTest
-from unassuming.regions import Region, confidence_region
+from unassuming.regions import Region, Summary, confidence_region
 from unassuming.streaming import StreamingRegion
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "RankTest",
     "Region",
     "StreamingRegion",
+    "Summary",
     "__version__",
     "confidence_region",
     "datasets",

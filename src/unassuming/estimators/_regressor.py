@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, final
 
+import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 
 from unassuming._typing import Array, BoolArray
-from unassuming.estimators._base import ConfidenceEstimator
+from unassuming.estimators._base import ConfidenceEstimator, by_level
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Noise
 from unassuming.objectives import factory_for
@@ -130,6 +131,37 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         True
         """
         return self._bounds(X, level)
+
+    def predict_interval(self, X: Any, level: Any = None) -> Any:
+        """Return lower and upper bounds at every input, one input at a time.
+
+        Each interval has its level by itself, and is much narrower than the band. The model needs
+        features; ``norm_bound`` plays no part.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+            Inputs.
+        level : float or sequence of floats, optional
+            By default the level of the estimator.
+
+        Returns
+        -------
+        array of shape (N, 2), or a dict of them for several levels
+
+        Examples
+        --------
+        >>> model = ua.ConfidenceRegressor(random_state=0).fit(X, y)
+        >>> model.predict_interval(X[:2]).round(2)
+        array([[0.49, 0.79],
+               [0.95, 1.31]])
+        """
+        self.predict(X)  # the estimator checks X and its column names
+        asked = self.level if level is None else level
+        levels = np.atleast_1d(asked).tolist()
+        found = self.region_.band(X, level=levels, simultaneous=False)
+        bounds = {p: np.column_stack([band.lower, band.upper]) for p, band in found.items()}
+        return by_level(bounds, asked)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -29,6 +29,11 @@ from unassuming.inputs._pipelines import seed_unset as seed_unset
 from unassuming.inputs._pipelines import split_pipeline as split_pipeline
 from unassuming.inputs._seeds import as_seed as as_seed
 from unassuming.inputs._seeds import streams as streams
+from unassuming.inputs._single import SingleOptions as SingleOptions
+from unassuming.inputs._single import as_hypothesis as as_hypothesis
+from unassuming.inputs._single import check_simultaneous as check_simultaneous
+from unassuming.inputs._single import check_single as check_single
+from unassuming.inputs._single import require_nonzero as require_nonzero
 from unassuming.inputs._tables import as_inputs as as_inputs
 from unassuming.inputs._tables import check_columns as check_columns
 from unassuming.inputs._tables import check_distinct as check_distinct

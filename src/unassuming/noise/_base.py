@@ -37,6 +37,8 @@ class Noise(ABC):
         the remaining rows leave the law of their noise unchanged. This holds if the group contains
         these transformations, extended by the identity on the other rows. The default, False, is
         always safe, but excludes tuning on a part of the rows.
+    spherical : bool
+        True if rotations leave the law of the noise unchanged, so that the t interval is exact.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Noise(ABC):
     assumption: ClassVar[str] = "the law of the noise is unchanged by the transformations drawn"
     exact_arithmetic: ClassVar[bool] = False
     separable: ClassVar[bool] = False
+    spherical: ClassVar[bool] = False
 
     @abstractmethod
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
@@ -136,6 +139,25 @@ class Noise(ABC):
         if not self.separable:
             raise self._not_separable("units(n)", "rows are set aside")
         return np.arange(n)
+
+    def sign_units(self, n: int) -> IntArray | None:
+        """Return, for each of ``n`` rows, the number of the unit that may change its sign.
+
+        Changing the signs of the noise of any units, all rows of a unit together, must leave the
+        joint law of the noise unchanged. Intervals of single coefficients rest on this. None, the
+        default, declares no such units.
+        """
+        del n
+        return None
+
+    def swap_blocks(self, n: int) -> IntArray | None:
+        """Return, for each of ``n`` rows, the number of the block within which rows may be swapped.
+
+        Permuting the noise of rows of the same block must leave the joint law unchanged. Intervals
+        of single coefficients can rest on this too. None, the default, declares no such blocks.
+        """
+        del n
+        return None
 
     def _not_separable(self, method: str, when: str) -> NotAvailable:
         return NotAvailable(

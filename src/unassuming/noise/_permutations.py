@@ -66,6 +66,10 @@ class Exchangeable(Permutations):
         check_order(self, 0, [n], what)
         return without_identity(self, all_permutations(n), what)
 
+    def swap_blocks(self, n: int) -> IntArray:
+        """Return one block: any two rows may be swapped."""
+        return np.zeros(n, dtype=np.intp)
+
 
 class ExchangeableWithin(Permutations, RowNoise):
     """Noise that is exchangeable within blocks of consecutive rows; the blocks may all differ.
@@ -145,6 +149,10 @@ class ExchangeableWithin(Permutations, RowNoise):
             "the data instead."
         )
 
+    def swap_blocks(self, n: int) -> IntArray:
+        """Return the block of each row."""
+        return np.arange(n) // self.block_rows
+
     def __repr__(self) -> str:
         return f"ExchangeableWithin({self.block_rows})"
 
@@ -187,3 +195,11 @@ class SymmetricExchangeable(Noise):
         signs, orders = all_signs(n, modulo_sign=modulo_sign), all_permutations(n)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
         return without_identity(self, pairs, what)
+
+    def sign_units(self, n: int) -> IntArray:
+        """Return the row numbers: every row may change its sign."""
+        return np.arange(n)
+
+    def swap_blocks(self, n: int) -> IntArray:
+        """Return one block: any two rows may be swapped."""
+        return np.zeros(n, dtype=np.intp)

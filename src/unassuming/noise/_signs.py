@@ -62,6 +62,10 @@ class Symmetric(SignFlips):
         """Draw signs, shape (size, count)."""
         return keyed_signs(key, count, size, first)
 
+    def sign_units(self, n: int) -> IntArray:
+        """Return the row numbers: every row may change its sign."""
+        return np.arange(n)
+
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all 2^n sign vectors, or one of each pair."""
         what = f"signs of {n} rows"
@@ -94,7 +98,8 @@ class BlockSymmetric(SignFlips):
 
     def __init__(self, blocks: ArrayLike) -> None:
         labels = np.asarray(blocks)
-        if labels.ndim != 1 or labels.dtype.kind not in "biuUSO":
+        known = labels.ndim == 1 and labels.dtype.kind == "f" and not np.isnan(labels).any()
+        if labels.ndim != 1 or labels.dtype.kind not in "biufUSO" or known:
             raise ValueError(
                 "blocks must be one label (integer or string) for each row, given an array of "
                 f"shape {labels.shape} and type {labels.dtype}. Pass e.g. blocks=[0, 0, 1, 1]."
@@ -103,7 +108,8 @@ class BlockSymmetric(SignFlips):
         if any(missing):
             raise ValueError(
                 f"blocks has a missing label: expected a label for each row, given "
-                f"{labels[missing][0]} at row {missing.index(True)}. Put the row into a block."
+                f"{labels[missing][0]} at row {missing.index(True)}. Give the row a label, or drop "
+                "it."
             )
         self._number(labels)
 
@@ -159,6 +165,10 @@ class BlockSymmetric(SignFlips):
         """Return the block of each row: rows of the same block may be dependent."""
         self.check_length(n)
         return self._block_of_row
+
+    def sign_units(self, n: int) -> IntArray:
+        """Return the block of each row: a block changes its sign as a whole."""
+        return self.units(n)
 
     def __repr__(self) -> str:
         return f"BlockSymmetric({self._count} blocks, {len(self.blocks)} rows)"

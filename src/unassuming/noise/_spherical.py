@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.noise._base import Noise
 
 
@@ -32,6 +32,7 @@ class Spherical(Noise):
     )
     orthogonal: ClassVar[bool] = True
     separable: ClassVar[bool] = True
+    spherical: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Array:
         """Draw orthogonal matrices, shape (size, n, n)."""
@@ -48,6 +49,14 @@ class Spherical(Noise):
         size, n, _ = drawn.shape
         turned = residuals.reshape(-1, n) @ drawn.reshape(-1, n).T
         return turned.reshape(*residuals.shape[:-1], size, n)
+
+    def sign_units(self, n: int) -> IntArray:
+        """Return the row numbers: every row may change its sign."""
+        return np.arange(n)
+
+    def swap_blocks(self, n: int) -> IntArray:
+        """Return one block: any two rows may be swapped."""
+        return np.zeros(n, dtype=np.intp)
 
     def scatter(
         self, residuals: Array, fitted: Array | None, size: int, rng: np.random.Generator

@@ -26,12 +26,46 @@ def units_of(noise: Noise, n: int) -> IntArray:
     return labels.astype(np.intp)
 
 
+def sign_units_of(noise: Noise, n: int) -> IntArray | None:
+    """Return the unit of each row that may change its sign, from 0; None if none are declared."""
+    return _declared(noise, "sign_units", n)
+
+
+def swap_blocks_of(noise: Noise, n: int) -> IntArray | None:
+    """Return the block of each row within which rows may be swapped, from 0; None if undeclared."""
+    return _declared(noise, "swap_blocks", n)
+
+
+def is_spherical(noise: Noise) -> bool:
+    """Whether rotations are declared to leave the law of the noise unchanged."""
+    return noise.spherical and _depth(noise, "spherical") <= _depth(noise, "draw", "apply")
+
+
+def _declared(noise: Noise, method: str, n: int) -> IntArray | None:
+    """Return what a method declares for each row; None if ``draw`` was overridden since."""
+    if _depth(noise, method) > _depth(noise, "draw", "draw_rows", "apply"):
+        return None
+    numbers = getattr(noise, method)(n)
+    if numbers is None:
+        return None
+    if np.shape(numbers) != (n,):
+        raise ValueError(
+            f"noise has the wrong number of rows: expected one number for each of the {n} rows, "
+            f"given {np.size(numbers)} by {method} of {noise!r}. Pass noise that was made for all "
+            "rows of y."
+        )
+    return np.unique(np.asarray(numbers), return_inverse=True)[1].astype(np.intp)
+
+
 def _refuse_inherited(noise: Noise, method: str, when: str) -> None:
     """Raise if the declarations were inherited but ``draw`` or ``apply`` overridden since."""
-    order = type(noise).__mro__
-    depth = {
-        name: next(i for i, cls in enumerate(order) if name in vars(cls))
-        for name in (method, "separable", "draw", "apply")
-    }
-    if min(depth[method], depth["separable"]) > min(depth["draw"], depth["apply"]):
+    if _depth(noise, method, "separable") > _depth(noise, "draw", "apply"):
         raise noise._not_separable(f"{method}(...)", when)
+
+
+def _depth(noise: Noise, *names: str) -> int:
+    """Return how far up the classes one of these names is defined; 0 for the class itself."""
+    order = type(noise).__mro__
+    return min(
+        next((i for i, cls in enumerate(order) if name in vars(cls)), len(order)) for name in names
+    )

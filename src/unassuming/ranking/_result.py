@@ -25,6 +25,8 @@ class RankTest:
         Z_0, Z_1, ..., Z_{m-1}.
     caveat : str
         Restriction on how to read the p-value; empty if there is none.
+    tested : str
+        The hypothesis, if it is one about single coefficients; empty if it is a whole model.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class RankTest:
     m: int
     statistics: Array = field(repr=False)
     caveat: str = ""
+    tested: str = ""
 
     @property
     def pvalue(self) -> float:
@@ -51,13 +54,18 @@ class RankTest:
         return self.rank / self.m
 
     def __repr__(self) -> str:
-        caveat = f", caveat={self.caveat!r}" if self.caveat else ""
+        caveat = f", tested={self.tested!r}" if self.tested else ""
+        caveat += f", caveat={self.caveat!r}" if self.caveat else ""
         return (
             f"RankTest(rank={self.rank}, m={self.m}, pvalue={self.pvalue:.12g}, "
             f"smallest_level={self.smallest_level:.12g}{caveat})"
         )
 
     def __str__(self) -> str:
+        if self.tested:
+            rank = f"rank {self.rank} of {self.m}"
+            said = f"Hypothesis {self.tested}: p-value {self.pvalue:.6g} ({rank})."
+            return said + (f" {self.caveat}" if self.caveat else "")
         start = f"Rank {self.rank} of {self.m}, p-value {self.pvalue:.12g}: "
         if self.rank == self.m:
             verdict = f"outside every region, up to level {(self.m - 1) / self.m:.12g}."

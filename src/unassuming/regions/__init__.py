@@ -12,6 +12,7 @@ from unassuming.regions._results import Band, Boundedness, Bounds, Interval
 from unassuming.regions._sources import register_source as register_source
 from unassuming.regions._tuning import Tuning
 from unassuming.regions.shapes import Shape
+from unassuming.regions.single import FTest, Summary
 
 __all__ = [
     "Band",
@@ -20,6 +21,7 @@ __all__ = [
     "Diagnosis",
     "Ellipsoid",
     "Explanation",
+    "FTest",
     "Indication",
     "Interval",
     "Language",
@@ -28,6 +30,7 @@ __all__ = [
     "Remedy",
     "Shape",
     "Status",
+    "Summary",
     "Tuning",
     "confidence_region",
 ]

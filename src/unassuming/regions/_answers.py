@@ -88,6 +88,7 @@ def answer(
             norm_bound=None if ball is None else ball.bound,
             caveat=caveat,
             explanation=explanation,
+            attained=np.full(len(g), float(level)),
         )
 
     return lambda levels: list(map(result, levels, shape.bounds(question, levels)))

@@ -25,6 +25,12 @@ PROBABILITIES = (
     "All values lie in [0, 1]: if these are probabilities, pass 2p - 1, which is E[y|x]."
 )
 
+PARTLY_FITTED = (
+    "Other entries of the candidate equal the estimate, which was fitted to the same y: this "
+    "p-value is not that of a test."
+)
+ONE_AT_A_TIME = " To test some coefficients whatever the others are: test_functional({functional})."
+
 
 def not_admitted(values: Array) -> str:
     """Say why a candidate cannot be E[y | x]."""

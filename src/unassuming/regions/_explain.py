@@ -39,6 +39,9 @@ class Status(Enum):
     NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
     TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
     EMPTY = "the region of this level has no member at all"
+    ONE_BY_ONE = "every interval is finite and has its level by itself"
+    ALL_AT_ONCE = "every bound is finite, and all of them hold at once"
+    TOO_FEW_CELLS = "too few parts of the data determine some of the numbers"
 
 
 class Cause(Enum):
@@ -126,6 +129,45 @@ class Cause(Enum):
         "A norm bound limits the coefficients but not the intercept, and so no value of E[y|x]."
     )
 
+    # One number at a time
+    ONE_AT_A_TIME = (
+        "Each interval has its level by itself; all of them hold at once with less certainty."
+    )
+    ALL_HOLD = "All intervals hold at once with probability {surely} {level:.6g}."
+    JOINT_REGION = "They are bounds of the joint region; the p-values are adjusted."
+    BALANCED_CELLS = (
+        "They come from least squares in {cells} balanced cells of {units}; the p-values are "
+        "adjusted."
+    )
+    IN_CELLS = (
+        "Method: {estimator} in {cells} cells of {units}, which depend on the inputs and the seed "
+        "alone; exact for every number of rows."
+    )
+    IN_PAIRS = (
+        "Method: {estimator} in {cells} cells of differences of paired rows, which depend on the "
+        "inputs and the seed alone; exact for every number of rows."
+    )
+    FROM_HALVES = (
+        "Random halves of the rows give the interval of {names}; its coverage is at least the "
+        "level, not exact."
+    )
+    FROM_PERMUTATIONS = (
+        "Random permutations of the rows give the interval of {names}; its coverage is at least "
+        "the level, not exact."
+    )
+    STUDENT = "Method: the t interval, which is exact for spherical noise."
+    OUTSIDE = (
+        "The estimate of the model lies outside the interval of {names}: the interval rests on "
+        "estimates of its own, and the penalty plays no part in it."
+    )
+    NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
+    SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
+    CELLS_MISSING = (
+        "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
+        "give {cells} for {names}. About {rows:,} rows like these would do."
+    )
+    LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
+
     # Of a search
     GRID_ENDS = (
         "Along some lines members were found up to the end of the grid. The search stops there, "
@@ -195,10 +237,14 @@ class Explanation:
 
     def text(self, language: Language = Language.PYTHON) -> str:
         """Return the sentences."""
+        return " ".join(self.sentences(language))
+
+    def sentences(self, language: Language = Language.PYTHON) -> list[str]:
+        """Return what each fact says, then the remedies, then further facts."""
         said = [str(fact) for fact in self.facts]
         if self.remedies is not None:
             said.append(_listed(self.remedies, language))
-        return " ".join([*said, *map(str, self.more)])
+        return [*said, *map(str, self.more)]
 
     def with_more(self, *facts: Fact) -> Explanation:
         """Add facts behind the remedies."""

@@ -16,6 +16,8 @@ from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.objectives import NormBall
 from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions._describe import (
+    ONE_AT_A_TIME,
+    PARTLY_FITTED,
     PROBABILITIES,
     PUBLISHED_CLASSIFIER,
     describe,
@@ -28,6 +30,9 @@ from unassuming.regions._tuning import Tuning
 from unassuming.regions.shapes import Shape
 
 T = TypeVar("T")
+
+_FEW = 1
+"""Entries in which a candidate may differ from the estimate, of few coefficients, to be a case."""
 
 
 class Membership(ABC):
@@ -280,15 +285,29 @@ def _caveat(region: Membership, candidate: Candidates, compared: Comparison) -> 
         said.append(PROBABILITIES)
     if not compared.admitted[0]:
         said.append(not_admitted(fitted[0]))
-    said.append(candidate.caveat or (FITTED if _is_estimate(region, candidate) else ""))
+    said.append(candidate.caveat or _about_estimate(region, candidate))
     return " ".join(part for part in said if part)
 
 
-def _is_estimate(region: Membership, candidate: Candidates) -> bool:
-    """Return whether the candidate is the estimate itself, if there is one."""
+def _about_estimate(region: Membership, candidate: Candidates) -> str:
+    """Say if the candidate repeats the estimate, or changes a few entries of it."""
     if candidate.values is not None:
-        return False
+        return ""
     try:
-        return np.array_equal(candidate.coefficients[0], region.estimate)
+        estimate = region.estimate
     except (NotAvailable, ValueError):  # the minimum is not declared, or there is none
-        return False
+        return ""
+    given = candidate.coefficients[0]
+    if np.array_equal(given, estimate):
+        return FITTED
+    taken = (estimate != 0) & (np.abs(given - estimate) <= 1e-9 * np.abs(estimate))
+    other = [name for name, same in zip(region.names, taken, strict=True) if not same]
+    if len(other) >= len(given) or len(other) > max(_FEW, len(given) // 2):
+        return ""
+    design = region.objective.design
+    features = design is not None and not design.dual and region.problem.classes is None
+    return PARTLY_FITTED + (ONE_AT_A_TIME.format(functional=_quoted(other)) if features else "")
+
+
+def _quoted(names: list[str]) -> str:
+    return repr(names[0]) if len(names) == 1 else f"[{', '.join(map(repr, names))}]"

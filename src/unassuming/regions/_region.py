@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.inputs import as_directions, as_functionals, as_vector, check_sampling
+from unassuming.inputs import as_directions, as_vector, check_sampling
 from unassuming.ranking import Level
-from unassuming.regions._answers import answer, ball_for, band_question
+from unassuming.regions._answers import ball_for
 from unassuming.regions._describe import Description, describe
-from unassuming.regions._membership import Membership
-from unassuming.regions._question import Call, Question
-from unassuming.regions._results import Band, Interval
+from unassuming.regions._functionals import Functionals
 from unassuming.regions.shapes import Shape, shape_of
 
 
 @final
-class Region(Membership):
+class Region(Functionals):
     """Exact confidence regions of all admissible levels, from one set of transformations.
 
     Built by `unassuming.confidence_region`. A candidate is a coefficient vector, a callable on X
@@ -192,118 +190,6 @@ class Region(Membership):
         True
         """
         return self._at_levels(level, lambda used: [self.shape.ellipsoid(one) for one in used])
-
-    def interval(
-        self,
-        functionals: Any = None,
-        level: Any = 0.9,
-        norm_bound: float | None = None,
-        inner: bool = False,
-    ) -> Any:
-        """Bound linear functionals of the coefficients, all at once (simultaneously).
-
-        All levels come from one computation: a factorisation of a k×k matrix for each of the m - 1
-        sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in closed form for
-        quadratic objectives and along lines for others (seconds for LASSO and SVR, minutes for
-        kernel Huber and objectives known by membership only). ``KernelHuber`` and
-        ``HuberRegressor`` have no outer bounds but those of the norm bound alone, and logistic
-        regression has none for its coefficients.
-
-        Parameters
-        ----------
-        functionals : array of shape (d,) or (N, d), name or list of names, optional
-            Each row g stands for gᵀa, and a name out of ``region.names`` for that coefficient.
-            None: every coefficient.
-        level : float or sequence of floats, default 0.9
-            A sequence gives a dictionary.
-        norm_bound : float, optional
-            An assumption: ‖coef‖ <= B (the penalised coefficients) for features, and ‖f‖ <= B in
-            the norm of the kernel for kernels.
-        inner : bool, default False
-            Also search for members that come near the bounds, and return them as witnesses.
-
-        Returns
-        -------
-        Interval, or a dictionary of them for several levels
-
-        Examples
-        --------
-        >>> print(region.interval())
-        Interval of 3 functionals at level 0.9: every bound is finite and an honest outer bound of
-        the region.
-                      estimate      lower      upper
-          intercept   0.449579   0.183833   0.720281
-          x0           1.11028   0.780206    1.39273
-          x1         -0.241735  -0.504641  0.0329173
-        >>> difference = region.interval([0.0, 1.0, -1.0], level=0.95)
-        >>> bool(difference.lower[0] < coefficients[1] - coefficients[2] < difference.upper[0])
-        True
-        """
-        g, names = as_functionals(functionals, self.names)
-        ball = ball_for(self.shape, norm_bound, inner=inner)
-        question = Question(Call.INTERVAL, g, ball, inner=bool(inner))
-        make = partial(Interval, names=names)
-        return self._at_levels(level, answer(self.shape, question, self.caveat, make))
-
-    def band(
-        self,
-        X: Any,
-        level: Any = 0.9,
-        norm_bound: float | None = None,
-        target: str | None = None,
-        inner: bool = False,
-    ) -> Any:
-        """Return a simultaneous band: honest outer bounds at every input, from one joint region.
-
-        Without a norm bound the band covers the ideal representation, which agrees with the
-        noise-free function at the training inputs and need not elsewhere. Time and memory are those
-        of `interval`; a full-rank kernel with n = 2,000 takes a minute or two, and a quarter of an
-        hour with a norm bound, in less than 1 GB.
-
-        For a classifier the band is that of E[y|x]. With at most 4 coefficients it comes from
-        branch and bound, which stops when members attain each bound up to 2 % of the width, or
-        after 20,000 boxes; it is honest wherever it stops, and ``reason`` says which it was. One
-        search serves all inputs, so bounds are tighter for few inputs. Logistic regression has no
-        outer bound beyond [-1, 1].
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs, as the model takes them. The columns of a DataFrame are those of the data, in
-            the same order.
-        level : float or sequence of floats, default 0.9
-            A sequence gives a dictionary.
-        norm_bound : float, optional
-            An assumption: the norm of the function, or of the penalised coefficients, is at most B.
-        target : {"representation", "function"}, optional
-            ``"function"`` covers the function itself between the training inputs too; it needs a
-            kernel and a norm bound, and is the default with these.
-        inner : bool, default False
-            Also search for members that come near the bounds, and return them as witnesses.
-
-        Returns
-        -------
-        Band, or a dictionary of them for several levels
-
-        Examples
-        --------
-        >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
-        >>> kernel = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
-        >>> region = ua.confidence_region(kernel, X, y, random_state=0)
-        >>> region.band([[2.0], [7.0]]).status.name
-        'UNBOUNDED'
-        >>> band = region.band([[2.0], [7.0]], norm_bound=30)
-        >>> print(band)
-        Band of the function itself at 2 inputs at level 0.9, given a norm of at most 30 (your
-        assumption): every bound is finite and an honest outer bound of the region.
-          x0  estimate     lower    upper
-          2    1.09133  -17.4484  19.7186
-          7    3.34613  -17.0953  20.4288
-        """
-        question = band_question(self.shape, X, norm_bound, target, inner=inner)
-        covers = "function" if question.function else "representation"
-        make = partial(Band, X=X, target=covers)
-        return self._at_levels(level, answer(self.shape, question, self.caveat, make))
 
     def bounded(self, level: Any = 0.9) -> Any:
         """Return whether the region is bounded, with a certificate either way where there is one.

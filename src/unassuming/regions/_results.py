@@ -14,7 +14,10 @@ from unassuming.regions._explain import Explanation, Status
 
 T = TypeVar("T")
 
-_SHOWN = 10
+_NO_COUNT = (Status.CERTIFIED, Status.TRIVIAL, Status.ONE_BY_ONE, Status.ALL_AT_ONCE)
+"""What needs no word on how many bounds are finite."""
+
+SHOWN = 10
 """Rows of a result that are printed."""
 
 
@@ -69,6 +72,13 @@ class Bounds:
         Not empty if the region carries no guarantee.
     explanation : Explanation
         The facts and remedies behind ``reason``, as values.
+    simultaneous : bool
+        Whether all bounds hold at once; if not, each interval has its level by itself.
+    method : str
+        How they were found: "joint region", "balanced cells", or for single numbers "cells",
+        "pairs", "halves", "palmrt" and "t".
+    attained : array of shape (N,)
+        The level that was attained for each functional, at least ``level``.
     """
 
     level: float
@@ -83,6 +93,9 @@ class Bounds:
     norm_bound: float | None = None
     caveat: str = ""
     explanation: Explanation = field(default=Explanation(), repr=False)
+    simultaneous: bool = True
+    method: str = "joint region"
+    attained: Array | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -95,11 +108,18 @@ class Bounds:
         }
         if self.inner_lower is not None and self.inner_upper is not None:
             columns |= {"inner_lower": self.inner_lower, "inner_upper": self.inner_upper}
+        if len(self._levels) > 1:
+            columns["level"] = self.attained
         return columns
+
+    @property
+    def _levels(self) -> list[float]:
+        """The different levels that were attained."""
+        return [] if self.attained is None else np.unique(self.attained).tolist()
 
     def _text(self, what: str, heading: Any, labels: Iterable[Any]) -> str:
         """Return the sentence, the table under it, and the caveat."""
-        lines = _table([(str(heading), labels), *self._columns().items()])
+        lines = table([(str(heading), labels), *self._columns().items()])
         return "\n".join([self._sentence(what), *lines, *([self.caveat] if self.caveat else [])])
 
     def _sentence(self, what: str) -> str:
@@ -107,8 +127,13 @@ class Bounds:
         text = f"{what} at level {self.level:.12g}"
         if self.norm_bound is not None:
             text += f", given a norm of at most {self.norm_bound:.6g} (your assumption)"
+        if self.method != "joint region":
+            text += f", {'all at once' if self.simultaneous else 'one at a time'} ({self.method}"
+            if len(self._levels) == 1 and abs(self._levels[0] - self.level) > 1e-9:
+                text += f", attained level {self._levels[0]:.6g}"
+            text += ")"
         text += f": {self.status.value}"
-        if self.status not in (Status.CERTIFIED, Status.TRIVIAL):
+        if self.status not in _NO_COUNT:
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
         return text + "." + (f" {self.reason}" if self.reason else "")
 
@@ -139,7 +164,7 @@ class Interval(Bounds):
         return as_frame({"name": list(self.names), **self._columns()})
 
     def __str__(self) -> str:
-        return self._text(f"Interval of {_count(len(self), 'functional')}", "", self.names)
+        return self._text(f"Interval of {count(len(self), 'functional')}", "", self.names)
 
 
 @final
@@ -182,7 +207,7 @@ class Band(Bounds):
         inputs = _input_columns(self.X)
         rows = self.X.index if hasattr(self.X, "iloc") else range(len(self))
         heading, labels = next(iter(inputs.items())) if len(inputs) == 1 else ("", rows)
-        return self._text(f"Band of {covered} at {_count(len(self), 'input')}", heading, labels)
+        return self._text(f"Band of {covered} at {count(len(self), 'input')}", heading, labels)
 
 
 def _input_columns(X: Any) -> dict[Any, Any]:
@@ -195,7 +220,8 @@ def _input_columns(X: Any) -> dict[Any, Any]:
     return {"x0": values[:, 0]} if values.ndim == 2 and values.shape[1] == 1 else {}
 
 
-def _count(number: int, what: str) -> str:
+def count(number: int, what: str) -> str:
+    """Return a number of things."""
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
@@ -203,12 +229,12 @@ def _as_text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _table(columns: Sequence[tuple[str, Iterable[Any]]]) -> list[str]:
+def table(columns: Sequence[tuple[str, Iterable[Any]]], shown: int = SHOWN) -> list[str]:
     """Return the lines of a table, the first column to the left; what is long is cut short."""
     cells = [[name, *map(_as_text, values)] for name, values in columns]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    if len(rows) > _SHOWN + 1:
-        half = _SHOWN // 2
+    if len(rows) > shown + 1:
+        half = shown // 2
         rows = [*rows[: half + 1], ["..."] * len(columns), *rows[-half:]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

@@ -97,4 +97,5 @@ def information(moments: Array, functionals: Array) -> Array:
     """
     h = np.broadcast_to(functionals.T, (len(moments), *functionals.T.shape))
     solved = np.linalg.solve(moments + RIDGE * np.eye(moments.shape[-1]), h)  # (K, r, N)
-    return np.asarray(1 / np.einsum("nr,krn->nk", functionals, solved))
+    inverse = np.einsum("nr,krn->nk", functionals, solved)  # 0 for a functional that is unknown
+    return np.asarray(np.divide(1.0, inverse, out=np.zeros_like(inverse), where=inverse > 0))

@@ -1,0 +1,148 @@
+"""Options of intervals and tests of one number at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.inputs._arrays import as_finite, is_missing
+
+METHODS = ("auto", "cells", "pairs", "halves", "palmrt", "t")
+_WEIGHTS = ("design", "residuals")
+_ESTIMATORS = ("least squares", "least absolute deviations")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SingleOptions:
+    """How numbers are treated one at a time, fixed before y is seen.
+
+    Attributes
+    ----------
+    cells : int, integer array of shape (n,), or None
+        The number of cells, or the cell of each row from 0.
+    method : str
+        One of `METHODS`.
+    weights : {"design", "residuals"}
+    estimator : {"least squares", "least absolute deviations"}
+    """
+
+    cells: int | IntArray | None = None
+    method: str = "auto"
+    weights: str = "design"
+    estimator: str = "least squares"
+
+    @property
+    def robust(self) -> bool:
+        """Whether least absolute deviations replace least squares."""
+        return self.estimator == "least absolute deviations"
+
+    @property
+    def cells_key(self) -> object:
+        """What distinguishes these cells from others, for a dictionary."""
+        return self.cells.tobytes() if isinstance(self.cells, np.ndarray) else self.cells
+
+
+def check_single(
+    cells: Any, method: Any, weights: Any, estimator: Any, rows: BoolArray
+) -> SingleOptions:
+    """Check the options of intervals and tests of one number at a time.
+
+    ``rows`` says which of the rows that were passed have a positive weight.
+    """
+    if callable(weights):
+        raise ValueError(
+            "weights is a function: expected 'design' or 'residuals', given a callable. Weights "
+            "that depend on the signs of residuals would void the coverage; choose one of the two."
+        )
+    _one_of("weights", weights, _WEIGHTS)
+    _one_of("estimator", estimator, _ESTIMATORS)
+    _one_of("method", method, METHODS)
+    if cells is None or (np.ndim(cells) == 0 and not isinstance(cells, str)):
+        return SingleOptions(_as_number(cells, int(rows.sum())), method, weights, estimator)
+    return SingleOptions(_as_labels(cells, rows), method, weights, estimator)
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(
+            f"{name} is unknown: expected {', '.join(map(repr, allowed[:-1]))} or "
+            f"{allowed[-1]!r}, given {value!r}. Leave it out for the default, {allowed[0]!r}."
+        )
+
+
+def _as_number(cells: Any, n: int) -> int | None:
+    if cells is None:
+        return None
+    if isinstance(cells, (bool, np.bool_)) or not isinstance(cells, (int, np.integer)) or cells < 2:
+        raise ValueError(
+            f"cells is not a number of cells: expected an integer >= 2 or one label for each row, "
+            f"given {cells!r}. Leave it out for the default."
+        )
+    if cells > n:
+        raise ValueError(
+            f"cells are more than the rows: expected at most {n} cells, one for each row, given "
+            f"{cells}. Leave it out for the default."
+        )
+    return int(cells)
+
+
+def _as_labels(cells: Any, rows: BoolArray) -> IntArray:
+    labels = np.asarray(cells)
+    if labels.shape != rows.shape:
+        raise ValueError(
+            f"cells has the wrong length: expected one label for each of the {len(rows)} rows, "
+            f"given shape {labels.shape}. Pass the labels of the same rows as X."
+        )
+    entries = labels.tolist()
+    lost = next((j for j, label in enumerate(entries) if is_missing(label) or label != label), None)
+    if lost is not None:
+        raise ValueError(
+            f"cells has a missing label: expected a label for each row, given {entries[lost]} at "
+            f"row {lost}. Give the row a label."
+        )
+    used = [label for label, row in zip(entries, rows.tolist(), strict=True) if row]
+    numbers = {label: k for k, label in enumerate(dict.fromkeys(used))}
+    if len(numbers) < 2:
+        raise ValueError(
+            f"cells has one label only: expected at least two different labels, given "
+            f"{used[0]!r} for every row. Leave it out for the default."
+        )
+    return np.array([numbers[label] for label in used], dtype=np.intp)
+
+
+def check_simultaneous(simultaneous: object) -> bool:
+    """Refuse anything but True and False."""
+    if not isinstance(simultaneous, (bool, np.bool_)):
+        raise ValueError(
+            f"simultaneous is not a boolean: expected True or False, given {simultaneous!r}. Pass "
+            "simultaneous=False for intervals one at a time."
+        )
+    return bool(simultaneous)
+
+
+def require_nonzero(g: Array) -> None:
+    """Refuse a functional that is zero."""
+    zero = np.flatnonzero(~g.any(axis=1))
+    if len(zero):
+        raise ValueError(
+            f"functionals contains a zero functional: expected a number other than 0 in every row, "
+            f"given {g.shape[1]} zeros in row {zero[0]}. Its value is 0 whatever the coefficients "
+            "are; leave it out."
+        )
+
+
+def as_hypothesis(value: Any, count: int) -> Array:
+    """Return the hypothetical values of some functionals, one each."""
+    values = as_finite(value, "value", "Pass the hypothetical value of each functional.")
+    if values.ndim == 0:
+        return np.full(count, float(values))
+    if values.shape != (count,):
+        raise ValueError(
+            f"value has the wrong length: expected {count}, one for each functional, given shape "
+            f"{values.shape}. Pass one number, or one for each functional."
+        )
+    return values

@@ -1,0 +1,227 @@
+"""All numbers at once, from balanced cells or from the joint region (docs/theory.md 11.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, final
+
+import numpy as np
+from scipy.special import fdtri
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming._words import shown
+from unassuming.cells import (
+    BalancedDivision,
+    balanced_band,
+    balanced_division,
+    estimates,
+    factor_of_rows,
+    factors_of_rows,
+)
+from unassuming.ranking import Level
+from unassuming.regions._describe import describe
+from unassuming.regions._explain import Cause, Explanation, Status
+from unassuming.regions._question import Call, Question
+from unassuming.regions.shapes import Shape
+from unassuming.regions.single._evidence import Evidence
+from unassuming.regions.single._facts import outside, units_of
+from unassuming.regions.single._summary import Summary
+
+T = TypeVar("T")
+
+JOINT, CELLS, AUTO = "joint", "cells", "auto"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Simultaneous:
+    """Intervals of N numbers that hold all at once, with adjusted p-values of the values 0."""
+
+    estimate: Array
+    lower: Array
+    upper: Array
+    pvalue: Array
+    level: float
+    cells: int
+
+
+def check_at_once(method: Any, cells: Any, weights: Any, estimator: Any) -> str:
+    """Return the method of simultaneous bounds, after checking what goes with it."""
+    chosen = JOINT if method is None else method
+    if not isinstance(chosen, str) or chosen not in (JOINT, CELLS, AUTO):
+        raise ValueError(
+            f"method is unknown: expected 'joint', 'cells' or 'auto' with simultaneous=True, given "
+            f"{method!r}. Pass simultaneous=False for the methods for one number at a time."
+        )
+    if (weights, estimator) != ("design", "least squares"):
+        raise ValueError(
+            "weights and estimator apply to one number at a time: expected simultaneous=False with "
+            f"them, given weights={weights!r} and estimator={estimator!r}. Leave them out."
+        )
+    if cells is None:
+        return chosen
+    integer = isinstance(cells, (int, np.integer)) and not isinstance(cells, bool)
+    if chosen != CELLS or not integer or cells < 2 or cells & (cells - 1):
+        raise ValueError(
+            "cells does not fit simultaneous bounds: expected a power of two with method='cells', "
+            f"given {cells!r} with method={chosen!r}. Leave it out for the default."
+        )
+    return chosen
+
+
+def division_for(
+    shape: Shape, question: Question, level: float, method: str, cells: int | None
+) -> BalancedDivision | None:
+    """Return the balanced cells for simultaneous bounds; None if the joint region serves them."""
+    if method == JOINT:
+        return None
+    problem, g = shape.problem, question.g
+    try:
+        if question.ball is not None or question.inner:
+            raise NotAvailable(
+                "balanced cells take no norm bound and find no members: leave out norm_bound and "
+                "inner, or use method='joint'."
+            )
+        evidence = Evidence.of(problem)
+        if evidence.signs is None:
+            raise NotAvailable(
+                f"balanced cells need noise whose signs may change, and {problem.noise!r} does not "
+                "declare that: use method='joint', or noise='symmetric' if it is."
+            )
+    except NotAvailable:
+        if method == AUTO:
+            return None
+        raise
+    rows = evidence.signed(None)
+    seed, clusters = problem.seed, rows.clusters
+    made = balanced_division(rows.Phi, g, level, seed=seed, clusters=clusters, cells=cells)
+    if method == CELLS:
+        if made is None:
+            raise NotAvailable(
+                f"balanced cells are too few for a level of {level:.6g}: they take a power of two "
+                f"of cells, each with at least {g.shape[1]} rows, and there are {problem.n} rows. "
+                "Use method='joint', a lower level, or one number at a time (simultaneous=False)."
+            )
+        return made
+    if made is None or not _narrower(made, rows.Phi, g, level, exact=problem.whitened):
+        return None
+    return made
+
+
+def _narrower(made: BalancedDivision, Phi: Array, g: Array, level: float, *, exact: bool) -> bool:
+    """Whether balanced cells are expected to give narrower bounds than the joint region.
+
+    The joint region of a quadratic objective is about as wide as the F ellipsoid. Other objectives
+    have outer bounds that are wider still, or none.
+    """
+    if not exact:
+        return True
+    whole = estimates([factor_of_rows(Phi, np.zeros(len(Phi)))], g).v[:, 0]
+    n, d = len(Phi), int(np.linalg.matrix_rank(Phi))
+    known = (whole > 0) & np.isfinite(made.predicted)
+    if n <= d or not known.any():
+        return True
+    joint = np.sqrt(d * float(fdtri(d, n - d, level)) / whole[known])
+    return bool(np.log(made.predicted[known] / joint).mean() < 0)
+
+
+def in_balanced_cells(shape: Shape, g: Array, level: float, made: BalancedDivision) -> Simultaneous:
+    """Return the simultaneous intervals of functionals (N, d)."""
+    rows = Evidence.of(shape.problem).signed(None)
+    found = estimates(factors_of_rows(rows.Phi, rows.y, made.labels, made.K), g)
+    band = balanced_band(found.beta, found.v, level, found.error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sigma = np.sqrt((1 / found.v).sum(axis=1)) / made.K
+        distance = np.nan_to_num(np.abs(band.estimate) / sigma)
+    larger = (band.statistics[None, :] >= distance[:, None]).sum(axis=1)
+    zero = ~g.any(axis=1)
+    known = np.isfinite(band.half_width) & ~zero
+    estimate = np.where(zero, 0.0, band.estimate)
+    half = np.where(known, band.half_width, np.where(zero, 0.0, np.inf))
+    lower = np.where(known | zero, estimate - half, -np.inf)
+    upper = np.where(known | zero, estimate + half, np.inf)
+    attained = 1 - band.q / band.m if band.q else 1.0
+    pvalue = np.where(known, (1 + larger) / made.K, 1.0)
+    return Simultaneous(estimate, lower, upper, pvalue, attained, made.K)
+
+
+def all_at_once(
+    shape: Shape, question: Question, level: float, made: BalancedDivision, make: Callable[..., T]
+) -> T:
+    """Return simultaneous bounds from balanced cells."""
+    found = in_balanced_cells(shape, question.g, level, made)
+    finite = bool(np.isfinite(found.lower).all() and np.isfinite(found.upper).all())
+    why = Explanation() if finite else Explanation((Cause.HIDDEN_FEATURES(),))
+    return make(
+        level=level,
+        estimate=question.g @ shape.problem.estimate,
+        lower=found.lower,
+        upper=found.upper,
+        inner_lower=None,
+        inner_upper=None,
+        witnesses=None,
+        status=Status.ALL_AT_ONCE if finite else Status.UNDETERMINED,
+        reason=why.text(),
+        explanation=why,
+        method="balanced cells",
+        attained=np.full(len(question.g), found.level),
+    )
+
+
+def simultaneous_summary(
+    shape: Shape,
+    g: Array,
+    names: Sequence[str],
+    level: float,
+    joint_level: Callable[[float], Level],
+    made: BalancedDivision | None,
+) -> Summary:
+    """Return the summary of functionals whose intervals hold all at once."""
+    problem = shape.problem
+    estimate = g @ problem.estimate
+    evidence = Evidence.of(problem)
+    if made is None:
+        found, why = _joint(shape, g, joint_level(level))
+        how, method = Cause.JOINT_REGION(), "joint region"
+    else:
+        found, why = in_balanced_cells(shape, g, level, made), Explanation()
+        how = Cause.BALANCED_CELLS(cells=found.cells, units=units_of(evidence))
+        method = "balanced cells"
+    exact = problem.ties == "random" and made is not None
+    facts = (
+        Cause.ALL_HOLD(surely="exactly" if exact else "at least", level=found.level),
+        how,
+        *outside(found.lower, found.upper, names, estimate),
+        *why.facts,
+    )
+    return Summary(
+        names=tuple(names),
+        estimate=estimate,
+        cell_estimate=found.estimate,
+        lower=found.lower,
+        upper=found.upper,
+        pvalue=found.pvalue,
+        level=np.full(len(g), found.level),
+        method=(method,) * len(g),
+        requested_level=level,
+        simultaneous=True,
+        model=shown(problem.estimator),
+        assumptions=describe(problem, 2).under("assumes"),
+        explanation=Explanation(facts, why.remedies),
+    )
+
+
+def _joint(shape: Shape, g: Array, level: Level) -> tuple[Simultaneous, Explanation]:
+    """Return the bounds of the joint region, and the smallest q at which they exclude 0."""
+    every = [Level(q, level.m) for q in range(1, level.m)]
+    bounds = shape.bounds(Question(Call.INTERVAL, g), every)
+    asked = bounds[level.q - 1]
+    least = np.full(len(g), level.m)
+    for one, bound in zip(reversed(every), reversed(bounds), strict=True):
+        out = (bound.lower > 0) | (bound.upper < 0)
+        least = np.where(out, one.q, least)
+    estimate = g @ shape.problem.estimate
+    found = Simultaneous(estimate, asked.lower, asked.upper, least / level.m, float(level), 0)
+    return found, asked.explanation

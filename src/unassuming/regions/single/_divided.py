@@ -1,0 +1,146 @@
+"""Rows in cells: divisions that are made once, and the estimates in their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from unassuming._typing import Array, IntArray
+from unassuming.cells import (
+    Division,
+    Estimates,
+    Factor,
+    approximate_width,
+    divide,
+    estimates,
+    factor_of_rows,
+    factors_of_rows,
+    fewest_cells,
+    residual_weights,
+    robust_estimates,
+)
+from unassuming.regions.single._evidence import Rows
+
+
+@final
+class Divided:
+    """Rows, and divisions of them that serve some functionals.
+
+    The divisions depend on the design, the level and the seed. They never see y.
+    """
+
+    def __init__(
+        self, rows: Rows, functionals: Array, level: float, cells: int | None, seed: int
+    ) -> None:
+        self.rows, self.level = rows, level
+        self.division: Division = divide(
+            rows.Phi,
+            functionals,
+            level,
+            seed=seed,
+            clusters=rows.clusters,
+            cells=cells if rows.cells is None else rows.cells,
+        )
+        self._factors: dict[int, list[Factor]] = {}
+
+    @cached_property
+    def whole(self) -> Factor:
+        """The factor of all rows."""
+        return factor_of_rows(self.rows.Phi, self.rows.y)
+
+    def factors(self, k: int) -> Sequence[Factor]:
+        """Return the factors of the cells of division k."""
+        if k not in self._factors:
+            labels = self.division.labels[k]
+            sizes = int(self.division.sizes[k])
+            self._factors[k] = factors_of_rows(self.rows.Phi, self.rows.y, labels, sizes)
+        return self._factors[k]
+
+    def information(self, k: int, g: Array) -> Array:
+        """Return v_b of functionals (N, d) in the cells of division k, shape (N, K)."""
+        return estimates(self.factors(k), g).v
+
+    def all_information(self, g: Array) -> Array:
+        """Return the information of all rows about functionals (N, d), shape (N,)."""
+        return estimates([self.whole], g).v[:, 0]
+
+    def best(self, g: Array) -> tuple[IntArray, Array]:
+        """Return the division that serves each functional best, and the share that it keeps.
+
+        The share counts as 0 if too few cells for the level identify the functional.
+        """
+        fewest, whole = fewest_cells(self.level), self.all_information(g)
+        widths, shares = [], []
+        for k in range(len(self.division.labels)):
+            v = self.information(k, g)
+            widths.append(approximate_width(v, self.level))
+            enough = (v > 0).sum(axis=1) >= fewest
+            served = enough & (whole > 0)
+            shares.append(np.divide(v.sum(axis=1), whole, out=np.zeros(len(g)), where=served))
+        which = np.argmin(widths, axis=0).astype(np.intp)
+        return which, np.take_along_axis(np.array(shares), which[None], axis=0)[0]
+
+    def in_cells(self, k: int, g: Array, *, robust: bool) -> Estimates:
+        """Return the estimates of functionals in the cells of division k."""
+        if not robust:
+            return estimates(self.factors(k), g)
+        labels, K = self.division.labels[k], int(self.division.sizes[k])
+        return robust_estimates(self.rows.Phi, self.rows.y, labels, K, g)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a functional is estimated: a division of some rows."""
+
+    divided: Divided
+    which: int
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class InCells:
+    """Estimates of N functionals in cells; cells that a functional does not have have v = 0.
+
+    ``whole`` (N,) is the information of all rows.
+    """
+
+    beta: Array
+    v: Array
+    weights: Array
+    error: Array
+    whole: Array
+
+    @property
+    def kept(self) -> Array:
+        """The share of the information that the cells keep, (N,)."""
+        kept = np.zeros(len(self.whole))
+        np.divide(self.v.sum(axis=1), self.whole, out=kept, where=self.whole > 0)
+        return kept
+
+    @classmethod
+    def of(cls, places: Sequence[Place], g: Array, *, robust: bool, weights: str) -> InCells:
+        """Collect the estimates of each functional from its place."""
+        K = max(int(place.divided.division.sizes[place.which]) for place in places)
+        zeros = [np.zeros((len(g), K)) for _ in range(4)]
+        out = cls(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(len(g)))
+        groups: dict[tuple[int, int], list[int]] = {}
+        for i, place in enumerate(places):
+            groups.setdefault((id(place.divided), place.which), []).append(i)
+        for members in groups.values():
+            place = places[members[0]]
+            found = place.divided.in_cells(place.which, g[members], robust=robust)
+            used = found.v if weights == "design" else residual_weights(found)
+            out.whole[members] = place.divided.all_information(g[members])
+            k = found.v.shape[1]
+            for target, part in zip(
+                (out.beta, out.v, out.weights, out.error),
+                (found.beta, found.v, used, found.error),
+                strict=True,
+            ):
+                target[members, :k] = part
+        return out

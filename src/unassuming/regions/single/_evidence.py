@@ -1,0 +1,146 @@
+"""What single numbers are computed from: rows whose noise changes its sign in units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, IntArray
+from unassuming.cells import opposite_pairs, pair_differences
+from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
+from unassuming.regions._problem import Problem
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a linear model whose noise may change its sign in units.
+
+    Attributes
+    ----------
+    Phi : array of shape (n, d)
+    y : array of shape (n,)
+    clusters : integer array of shape (n,), or None
+        The unit of each row, from 0; None if every row is a unit.
+    cells : integer array of shape (n,), or None
+        The cell of each row, if the user chose the cells.
+    """
+
+    Phi: Array
+    y: Array
+    clusters: IntArray | None
+    cells: IntArray | None = None
+
+    @property
+    def units(self) -> int:
+        """Number of units."""
+        return len(self.y) if self.clusters is None else int(self.clusters.max()) + 1
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The rows of a region, and what its noise class declares about them.
+
+    Attributes
+    ----------
+    Phi, y : arrays of shapes (n, d) and (n,)
+    weight : array of shape (n,), or None
+        Sample weights.
+    signs : integer array of shape (n,), or None
+        The unit of each row that may change its sign.
+    swaps : integer array of shape (n,), or None
+        The block of each row within which rows may be swapped.
+    spherical : bool
+        Whether rotations leave the law of the noise unchanged.
+    """
+
+    Phi: Array
+    y: Array
+    weight: Array | None
+    signs: IntArray | None
+    swaps: IntArray | None
+    spherical: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> Evidence:
+        """Collect them, or refuse a model or a noise class for which there is no answer."""
+        if problem.classes is not None:
+            raise NotAvailable(
+                "intervals and tests of one number at a time need a regression: labels are not a "
+                "linear function of the coefficients plus noise. Use region.interval() or "
+                "region.band(X), which hold for all numbers at once."
+            )
+        design = problem.design("one number at a time")
+        if design.dual:
+            raise NotAvailable(
+                "intervals and tests of one number at a time need a model with features: the "
+                "coefficients of a kernel are as many as the rows, and no cell of rows determines "
+                "a value. Use region.band(X, norm_bound=B), which holds at all inputs at once, or "
+                "a pipeline such as make_pipeline(Nystroem(n_components=10), Ridge())."
+            )
+        data = problem.data("intervals and tests of one number at a time need")
+        noise, n = problem.noise, problem.n
+        found = cls(
+            design.matrix,
+            problem.objective.y,
+            data.weight,
+            sign_units_of(noise, n),
+            swap_blocks_of(noise, n),
+            is_spherical(noise),
+        )
+        if found.signs is None and found.swaps is None and not found.spherical:
+            raise NotAvailable(
+                "intervals and tests of one number at a time need noise whose signs may change or "
+                f"whose rows may be swapped, and {noise!r} declares neither. Use 'symmetric', "
+                "ua.noise.BlockSymmetric(blocks), 'exchangeable' or 'spherical', or define "
+                "sign_units(n) or swap_blocks(n) in the class if the assumption allows it."
+            )
+        return found
+
+    def signed(self, cells: object) -> Rows:
+        """Return the rows, scaled by the roots of their weights (docs/theory.md 11.1)."""
+        root = np.ones(len(self.y)) if self.weight is None else np.sqrt(self.weight)
+        units = self.signs
+        single = units is None or int(units.max()) + 1 == len(units)
+        labels = cells if isinstance(cells, np.ndarray) else None
+        if units is not None and labels is not None and not single:
+            _require_whole_blocks(labels, units)
+        return Rows(self.Phi * root[:, None], self.y * root, None if single else units, labels)
+
+    def paired(self, c: Array, cells: object) -> Rows:
+        """Return differences of pairs of rows that are opposite for one functional (11.4).
+
+        They are divided by √2, so that the noise has the same size as that of rows. A pair has the
+        weight that the difference of two rows with these weights has.
+        """
+        blocks = self.swaps
+        labels = cells if isinstance(cells, np.ndarray) else None
+        if labels is not None:
+            assert blocks is not None
+            blocks = np.unique(np.column_stack([blocks, labels]), axis=0, return_inverse=True)[1]
+            blocks = blocks.reshape(-1).astype(np.intp)
+        pairs = opposite_pairs(self.Phi, c, blocks)
+        Phi, y = pair_differences(self.Phi, self.y, pairs)
+        scale = np.full(len(y), np.sqrt(0.5))
+        if self.weight is not None:
+            first, second = self.weight[pairs].T
+            scale = np.sqrt(first * second / (first + second))
+        chosen = None if labels is None else labels[pairs[:, 0]]
+        return Rows(Phi * scale[:, None], y * scale, None, chosen)
+
+
+def _require_whole_blocks(labels: IntArray, units: IntArray) -> None:
+    """Refuse cells that divide a block."""
+    first = np.full(int(units.max()) + 1, -1)
+    first[units[::-1]] = labels[::-1]
+    torn = np.flatnonzero(labels != first[units])
+    if len(torn):
+        raise ValueError(
+            "cells divides a block of the noise: expected the same label for all rows of a block, "
+            f"given {labels[torn[0]]} and {first[units[torn[0]]]} (numbered in order of "
+            f"appearance) in the block of row {torn[0]}. Put whole blocks into a cell."
+        )

@@ -1,0 +1,146 @@
+"""What is said about intervals of single numbers: facts and remedies, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells import Method, estimates, factor_of_rows, fewest_cells, rows_needed
+from unassuming.inputs import SingleOptions
+from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
+from unassuming.regions._remedies import FEWER_FEATURES, SYMMETRIC
+from unassuming.regions._remedies import level as lower_level
+from unassuming.regions.single._evidence import Evidence
+from unassuming.regions.single._outcome import Outcome
+
+_LISTED = 4
+"""Names that are listed in a sentence."""
+
+ANY_METHOD = Remedy("method='auto', which tries random halves as well", None)
+NORM_BOUND = Remedy(
+    "a norm bound that you can assume: interval(norm_bound=B)",
+    "a norm bound that you can assume: --norm-bound B",
+    norm_bound=True,
+)
+
+
+def status_of(out: Outcome) -> Status:
+    """Return what kind of answer intervals are."""
+    return Status.ONE_BY_ONE if out.finite.all() else Status.TOO_FEW_CELLS
+
+
+def method_facts(
+    out: Outcome, names: Sequence[str], evidence: Evidence, options: SingleOptions
+) -> Iterator[Fact]:
+    """Say how the intervals were found."""
+    units = units_of(evidence)
+    for method, cause in ((Method.CELLS, Cause.IN_CELLS), (Method.PAIRS, Cause.IN_PAIRS)):
+        used = (out.method == method) & (out.cells > 0)
+        if used.any():
+            cells = _range(out.cells[used])
+            yield cause(estimator=options.estimator, cells=cells, units=units)
+    certified = ((Method.HALVES, Cause.FROM_HALVES), (Method.PALMRT, Cause.FROM_PERMUTATIONS))
+    for method, cause in certified:
+        used = out.method == method
+        if used.any():
+            yield cause(names=listed(names, used))
+    if (out.method == Method.STUDENT).any():
+        yield Cause.STUDENT()
+
+
+def units_of(evidence: Evidence) -> str:
+    """Return what cells are made of."""
+    signs = evidence.signs
+    return "rows" if signs is None or signs.max() + 1 == len(signs) else "blocks of rows"
+
+
+def outside(lower: Array, upper: Array, names: Sequence[str], estimate: Array) -> tuple[Fact, ...]:
+    """Say where the estimate of the model lies outside its interval."""
+    beyond = (estimate < lower) | (estimate > upper)
+    return (Cause.OUTSIDE(names=listed(names, beyond)),) if beyond.any() else ()
+
+
+def explanation_of(
+    out: Outcome,
+    names: Sequence[str],
+    g: Array,
+    level: float,
+    evidence: Evidence,
+    options: SingleOptions,
+) -> Explanation:
+    """Say why intervals are infinite, and what to do."""
+    infinite = ~out.finite
+    if not infinite.any():
+        return Explanation()
+    needed, n = fewest_cells(level), len(evidence.y)
+    rank = int(np.linalg.matrix_rank(evidence.Phi))
+    hidden = infinite & ~_identified(evidence.Phi, g)
+    shift = np.zeros_like(hidden)
+    if evidence.signs is None and not evidence.spherical:
+        shift = infinite & ~hidden & ~_identified(_centred(evidence), g)
+    facts, remedies = [], []
+    if hidden.any():
+        facts.append(Cause.NOT_IN_DESIGN(names=listed(names, hidden)))
+    if shift.any():
+        facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
+        remedies.append(SYMMETRIC)
+    few = infinite & ~hidden & ~shift
+    for k in np.unique(out.cells[few]).tolist():
+        same = few & (out.cells == k)
+        if k >= needed:
+            facts.append(Cause.LEVEL_TOO_HIGH(names=listed(names, same), level=level))
+            continue
+        rows = max(rows_needed(level, rank), -(-n * needed // k) if k else 0)
+        facts.append(
+            Cause.CELLS_MISSING(
+                names=listed(names, same),
+                level=level,
+                needed=needed,
+                units=units_of(evidence),
+                cells=k,
+                rows=rows,
+            )
+        )
+    if few.any():
+        least = int(out.cells[few].min())
+        if least > 1 and 1 - 2.0 ** (1 - least) >= 0.5:
+            remedies.append(lower_level(1 - 2.0 ** (1 - least)))
+        if options.method in ("cells", "pairs"):
+            remedies.append(ANY_METHOD)
+    if few.any() or hidden.any():
+        remedies += [FEWER_FEATURES, NORM_BOUND]
+    return Explanation(tuple(facts), tuple(remedies))
+
+
+def listed(names: Sequence[str], which: BoolArray) -> str:
+    """Return some of the names, as many as a sentence can take."""
+    chosen = [names[i] for i in np.flatnonzero(which).tolist()]
+    if len(chosen) == len(names) > 1:
+        return f"all {len(names)} numbers"
+    if len(chosen) > _LISTED:
+        return f"{', '.join(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
+    return ", ".join(chosen)
+
+
+def _range(numbers: IntArray) -> str:
+    low, high = int(numbers.min()), int(numbers.max())
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _identified(Phi: Array, g: Array) -> BoolArray:
+    """Whether all rows together identify each functional."""
+    return np.asarray(estimates([factor_of_rows(Phi, np.zeros(len(Phi)))], g).v[:, 0] > 0)
+
+
+def _centred(evidence: Evidence) -> Array:
+    """Return the design minus its means within the blocks in which rows may be swapped."""
+    assert evidence.swaps is not None
+    blocks, Phi = evidence.swaps, evidence.Phi
+    sums = np.zeros((int(blocks.max()) + 1, Phi.shape[1]))
+    np.add.at(sums, blocks, Phi)
+    centred = Phi - (sums / np.bincount(blocks)[:, None])[blocks]
+    size = np.abs(Phi).max(axis=0, initial=0.0)
+    centred[:, (np.abs(centred) <= 1e-12 * size).all(axis=0)] = 0.0
+    return centred

@@ -1,0 +1,142 @@
+"""The methods: from estimates to intervals and p-values of single numbers (docs/theory.md 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from unassuming._typing import Array, IntArray
+from unassuming.cells import (
+    Method,
+    certified_interval,
+    certified_pvalue,
+    certified_q,
+    estimates,
+    factor_of_rows,
+    half_spans,
+    intervals,
+    least_absolute_deviations,
+    palmrt_spans,
+    random_halves,
+    ranks,
+    t_intervals,
+    t_pvalues,
+)
+from unassuming.regions.single._divided import InCells
+from unassuming.regions.single._evidence import Rows
+from unassuming.regions.single._outcome import Outcome
+
+_HALVES = 400
+"""The number m of random halves or permutations of a certified interval."""
+
+_ROBUST_HALVES = 200
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked about N numbers: the level, hypothetical values, ties and the seed."""
+
+    g: Array
+    level: float
+    tau: Array
+    ties: str
+    seed: int
+
+    def part(self, where: IntArray) -> Asked:
+        """Return what is asked about some of the numbers."""
+        return Asked(self.g[where], self.level, self.tau[where], self.ties, self.seed)
+
+
+def by_cells(kinds: Sequence[Method], found: InCells, asked: Asked) -> Outcome:
+    """Return exact intervals and ranks from estimates in cells (11.2)."""
+    error = found.error
+    got = intervals(found.beta, found.weights, asked.level, error, asked.seed)
+    tested = ranks(found.beta, found.weights, asked.tau, error, asked.ties, asked.seed)
+    return Outcome(
+        got.estimate,
+        got.lower,
+        got.upper,
+        tested.pvalue,
+        tested.rank,
+        tested.m,
+        np.where(got.q > 0, got.level, 1.0),
+        np.array(kinds, dtype=object),
+        got.cells,
+        found.kept,
+    )
+
+
+def by_halves(rows: Rows, asked: Asked, *, robust: bool) -> Outcome:
+    """Return certified intervals from random halves of the rows (11.4)."""
+    m = _ROBUST_HALVES if robust else _HALVES
+    flipped = random_halves(rows.units, m - 1, asked.seed)
+    fit = least_absolute_deviations if robust else None
+    lo, hi = half_spans(rows.Phi, rows.y, asked.g, flipped, rows.clusters, fit)
+    return _certified(Method.HALVES, lo, hi, _least_squares(rows, asked.g), asked)
+
+
+def by_palmrt(Phi: Array, y: Array, blocks: IntArray, asked: Asked) -> Outcome:
+    """Return certified intervals from permutations within blocks (11.4)."""
+    rng = np.random.default_rng([asked.seed, 115])
+    order = np.argsort(blocks, kind="stable")
+    moved = np.argsort(blocks[order] + rng.random((_HALVES - 1, len(y))), axis=1)
+    permutations = np.empty_like(moved)
+    permutations[:, order] = order[moved]
+    spans = [palmrt_spans(Phi, y, c, permutations) for c in asked.g]
+    lo, hi = (np.array(ends).reshape(len(asked.g), -1) for ends in zip(*spans, strict=True))
+    rows = Rows(Phi, y, None)
+    return _certified(Method.PALMRT, lo, hi, _least_squares(rows, asked.g), asked)
+
+
+def by_t(Phi: Array, y: Array, asked: Asked) -> Outcome:
+    """Return the ordinary t intervals, which are exact for spherical noise."""
+    estimate, half = t_intervals(Phi, y, asked.g, asked.level)
+    pvalue = t_pvalues(Phi, y, asked.g, asked.tau)
+    N = len(asked.g)
+    zero = np.zeros(N, dtype=np.intp)
+    finite = np.isfinite(half)
+    return Outcome(
+        estimate,
+        np.where(finite, estimate - half, -np.inf),
+        np.where(finite, estimate + half, np.inf),
+        pvalue,
+        zero,
+        zero,
+        np.where(finite, asked.level, 1.0),
+        np.full(N, Method.STUDENT, dtype=object),
+        zero,
+        np.ones(N),
+    )
+
+
+def _least_squares(rows: Rows, g: Array) -> Array:
+    """Return the least-squares estimates of functionals from all rows; NaN if not identified."""
+    found = estimates([factor_of_rows(rows.Phi, rows.y)], g)
+    return np.where(found.v[:, 0] > 0, found.beta[:, 0], np.nan)
+
+
+def _certified(method: Method, lo: Array, hi: Array, estimate: Array, asked: Asked) -> Outcome:
+    """Return the numbers that lie in enough of the intervals (N, m - 1)."""
+    N, m = len(lo), lo.shape[1] + 1
+    ends = np.array([certified_interval(*pair, asked.level) for pair in zip(lo, hi, strict=True)])
+    pvalue = np.array(
+        [certified_pvalue(*three) for three in zip(lo, hi, asked.tau.tolist(), strict=True)]
+    )
+    q = certified_q(asked.level, m)
+    finite = np.isfinite(ends).all(axis=1)
+    return Outcome(
+        estimate,
+        ends[:, 0],
+        ends[:, 1],
+        pvalue,
+        np.rint(m - m * pvalue + 1).astype(np.intp),
+        np.full(N, m, dtype=np.intp),
+        np.where(finite, 1 - (2 * q - 1) / m, 1.0),
+        np.full(N, method, dtype=object),
+        np.zeros(N, dtype=np.intp),
+        np.ones(N),
+    )

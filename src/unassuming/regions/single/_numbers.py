@@ -1,0 +1,291 @@
+"""Which method serves which number, decided before y is seen, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, IntArray
+from unassuming.cells import Method, approximate_width, enough_cells
+from unassuming.inputs import SingleOptions
+from unassuming.regions._problem import Problem
+from unassuming.regions.single._divided import Divided, InCells, Place
+from unassuming.regions.single._evidence import Evidence, Rows
+from unassuming.regions.single._methods import Asked, by_cells, by_halves, by_palmrt, by_t
+from unassuming.regions.single._outcome import Outcome
+
+_ENOUGH = 0.9
+"""A functional of which the shared division keeps less gets a division of its own."""
+
+_ROBUST_ROWS = 3
+"""Rows of a cell, for each coefficient, from which least absolute deviations resist outliers."""
+
+_CALLED = {
+    "cells": Method.CELLS,
+    "pairs": Method.PAIRS,
+    "halves": Method.HALVES,
+    "palmrt": Method.PALMRT,
+    "t": Method.STUDENT,
+}
+
+
+@final
+class Numbers:
+    """Intervals and tests of single functionals of the coefficients of one region.
+
+    Divisions are made once and kept. Those for coefficients serve all coefficients, so that an
+    interval does not depend on what else is asked.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.evidence = Evidence.of(problem)
+        self._divided: dict[object, Divided] = {}
+
+    def outcome(
+        self,
+        g: Array,
+        level: float,
+        options: SingleOptions,
+        tau: Array | None = None,
+        *,
+        own: bool = True,
+    ) -> Outcome:
+        """Return the intervals of functionals (N, d), and the p-values of hypothetical values.
+
+        With ``own`` a functional that the shared division serves badly gets one of its own.
+        """
+        tau = np.zeros(len(g)) if tau is None else tau
+        asked = Asked(g, level, tau, self.problem.ties, self.problem.seed)
+        out = Outcome.empty(len(g))
+        zero = ~g.any(axis=1)
+        out.put(np.flatnonzero(zero), _constant(int(zero.sum())))
+        rest = np.flatnonzero(~zero)
+        if rest.size:
+            out.put(rest, self._answer(asked.part(rest), options, own=own))
+        return out
+
+    def takes_t(self, options: SingleOptions) -> bool:
+        """Whether t intervals and F tests are used; refuses what the noise does not allow."""
+        if options.method == "auto":
+            plain = options.cells is None and not options.robust
+            return self.evidence.spherical and plain
+        self._require(options.method)
+        return options.method == "t"
+
+    def _answer(self, asked: Asked, options: SingleOptions, *, own: bool) -> Outcome:
+        evidence = self.evidence
+        if self.takes_t(options):
+            return by_t(evidence.Phi, evidence.y, asked)
+        if options.method == "auto":
+            return self._auto(asked, options, own=own)
+        chosen = _CALLED[options.method]
+        if chosen is Method.HALVES:
+            return self._halves(asked, options)
+        if chosen is Method.PALMRT:
+            return self._palmrt(asked)
+        places = self.places(chosen, asked.g, asked.level, options, own=own)
+        return self._in_cells([chosen] * len(asked.g), places, asked, options)
+
+    def _auto(self, asked: Asked, options: SingleOptions, *, own: bool) -> Outcome:
+        """Choose by predicted width; halves or permutations where too few cells identify."""
+        evidence = self.evidence
+        kinds, places = self._cells_or_pairs(asked, options, own=own)
+        out = self._in_cells(kinds, places, asked, options)
+        if options.cells is not None:
+            return out
+        few = [not enough_cells(K, asked.level) for K in out.cells.tolist()]
+        if options.robust:
+            thin = [_rows_per_cell(place) < _ROBUST_ROWS * asked.g.shape[1] for place in places]
+            few = [a or b for a, b in zip(few, thin, strict=True)]
+        weak = np.array(
+            [i for i in np.flatnonzero(few) if _known(places[i], asked.g[i])], dtype=np.intp
+        )
+        if weak.size:
+            part = asked.part(weak)
+            if evidence.signs is not None or options.robust:
+                other = self._halves(part, options)
+            else:
+                other = self._palmrt(part)
+            better = weak[other.finite]
+            out.put(better, _selected(other, np.flatnonzero(other.finite)))
+        return out
+
+    def _cells_or_pairs(
+        self, asked: Asked, options: SingleOptions, *, own: bool
+    ) -> tuple[list[Method], list[Place]]:
+        """Choose cells of rows or of pairs; pairs only where cells of rows lose information."""
+        g, level, N = asked.g, asked.level, len(asked.g)
+        if self.evidence.signs is None:
+            return [Method.PAIRS] * N, self.places(Method.PAIRS, g, level, options)
+        places = self.places(Method.CELLS, g, level, options, own=own)
+        kinds = [Method.CELLS] * N
+        if self.evidence.swaps is None:
+            return kinds, places
+        found = InCells.of(places, g, robust=False, weights="design")
+        weak = np.flatnonzero(found.kept < _ENOUGH)
+        if weak.size:
+            pairs = self.places(Method.PAIRS, g[weak], level, options)
+            other = InCells.of(pairs, g[weak], robust=False, weights="design")
+            better = approximate_width(other.v, level) < approximate_width(found.v[weak], level)
+            for k in np.flatnonzero(better).tolist():
+                kinds[weak[k]], places[weak[k]] = Method.PAIRS, pairs[k]
+        return kinds, places
+
+    def _in_cells(
+        self, kinds: list[Method], places: list[Place], asked: Asked, options: SingleOptions
+    ) -> Outcome:
+        found = InCells.of(places, asked.g, robust=options.robust, weights=options.weights)
+        return by_cells(kinds, found, asked)
+
+    def _halves(self, asked: Asked, options: SingleOptions) -> Outcome:
+        if self.evidence.signs is not None:
+            return by_halves(self.evidence.signed(None), asked, robust=options.robust)
+        out = Outcome.empty(len(asked.g))
+        for i, c in enumerate(asked.g):  # each functional has its own pairs
+            where = np.array([i])
+            rows = self.evidence.paired(_normal(c), None)
+            out.put(where, by_halves(rows, asked.part(where), robust=options.robust))
+        return out
+
+    def _palmrt(self, asked: Asked) -> Outcome:
+        assert self.evidence.swaps is not None
+        return by_palmrt(self.evidence.Phi, self.evidence.y, self.evidence.swaps, asked)
+
+    # Divisions
+
+    def places(
+        self, kind: Method, g: Array, level: float, options: SingleOptions, *, own: bool = True
+    ) -> list[Place]:
+        """Return where each functional (N, d) is estimated, in cells of rows or of pairs."""
+        if kind is Method.PAIRS:
+            divided = [self._paired(c, c[None], level, options) for c in g]
+            return [Place(one, int(one.division.which[0])) for one in divided]
+        return self._shared(g, level, options, own=own)
+
+    def divisions_for(self, g: Array, level: float, options: SingleOptions) -> list[Divided]:
+        """Return divisions for several functionals at once: those for coefficients, and their own.
+
+        They get their own if the divisions for coefficients keep too little of one of them.
+        """
+        shared = self._coefficients(g.shape[1], level, options)
+        if shared.best(g)[1].min() >= _ENOUGH or isinstance(options.cells, np.ndarray):
+            return [shared]
+        own = self._made(("several", g.tobytes()), self.evidence.signed, g, level, options)
+        return [shared, own]
+
+    def pairs_for(self, g: Array, level: float, options: SingleOptions) -> list[Divided]:
+        """Return divisions of pairs for several functionals, paired for each one of them."""
+        return [self._paired(c, g, level, options) for c in g]
+
+    def _coefficients(self, d: int, level: float, options: SingleOptions) -> Divided:
+        """Return the divisions for all coefficients."""
+        return self._made("rows", self.evidence.signed, np.eye(d), level, options)
+
+    def _shared(self, g: Array, level: float, options: SingleOptions, *, own: bool) -> list[Place]:
+        """Return the places of functionals in cells of rows.
+
+        A coefficient has its place in the divisions for all coefficients. Another functional has
+        its place where most of the information about it is kept.
+        """
+        shared = self._coefficients(g.shape[1], level, options)
+        places: list[Place | None] = [None] * len(g)
+        alone = np.count_nonzero(g, axis=1) == 1
+        for i in np.flatnonzero(alone).tolist():
+            j = int(np.flatnonzero(g[i])[0])
+            places[i] = Place(shared, int(shared.division.which[j]))
+        others = np.flatnonzero(~alone)
+        if others.size:
+            which, share = shared.best(g[others])
+            for i, k, kept in zip(others.tolist(), which.tolist(), share.tolist(), strict=True):
+                places[i] = Place(shared, k)
+                if own and kept < _ENOUGH and not isinstance(options.cells, np.ndarray):
+                    c = _normal(g[i])
+                    one = self._made(c.tobytes(), self.evidence.signed, c[None], level, options)
+                    places[i] = Place(one, int(one.division.which[0]))
+        return [place for place in places if place is not None]
+
+    def _paired(self, c: Array, g: Array, level: float, options: SingleOptions) -> Divided:
+        """Return a division for functionals g of rows that are paired for c."""
+        c, g = _normal(c), np.array([_normal(one) for one in g])
+        key = "pairs", c.tobytes(), g.tobytes()
+        return self._made(key, lambda cells: self.evidence.paired(c, cells), g, level, options)
+
+    def _made(
+        self,
+        key: object,
+        rows: Callable[[object], Rows],
+        g: Array,
+        level: float,
+        options: SingleOptions,
+    ) -> Divided:
+        """Return a division, made on first use."""
+        key = key, level, options.cells_key
+        if key not in self._divided:
+            made = rows(options.cells)
+            number = options.cells if isinstance(options.cells, int) else None
+            _require_units(number, made)
+            self._divided[key] = Divided(made, g, level, number, self.problem.seed)
+        return self._divided[key]
+
+    def _require(self, method: str) -> None:
+        """Refuse a method that the noise class does not allow."""
+        evidence = self.evidence
+        needs = {
+            "cells": (evidence.signs is not None, "signs that may change"),
+            "pairs": (evidence.swaps is not None, "rows that may be swapped"),
+            "halves": (
+                evidence.signs is not None or evidence.swaps is not None,
+                "signs that may change or rows that may be swapped",
+            ),
+            "palmrt": (evidence.swaps is not None, "rows that may be swapped"),
+            "t": (evidence.spherical, "spherical noise"),
+        }
+        allowed, needed = needs[method]
+        if not allowed:
+            raise NotAvailable(
+                f"method={method!r} needs {needed}, and {self.problem.noise!r} does not declare "
+                "that: leave out the method, or choose another assumption on the noise."
+            )
+
+
+def _normal(c: Array) -> Array:
+    """Return a multiple of a functional that is the same for all its multiples."""
+    return np.asarray(c / c[np.argmax(np.abs(c))])
+
+
+def _known(place: Place, c: Array) -> bool:
+    """Whether all rows together identify a functional."""
+    return bool(place.divided.all_information(c[None])[0] > 0)
+
+
+def _rows_per_cell(place: Place) -> float:
+    return len(place.divided.rows.y) / int(place.divided.division.sizes[place.which])
+
+
+def _selected(out: Outcome, where: IntArray) -> Outcome:
+    part = Outcome.empty(len(where))
+    for name in vars(part):
+        getattr(part, name)[:] = getattr(out, name)[where]
+    return part
+
+
+def _constant(N: int) -> Outcome:
+    """Return the outcome of functionals that are zero: their value is 0."""
+    out = Outcome.empty(N)
+    for part in (out.estimate, out.lower, out.upper):
+        part[:] = 0.0
+    out.kept[:] = 1.0
+    return out
+
+
+def _require_units(cells: int | None, rows: Rows) -> None:
+    """Refuse more cells than units."""
+    if cells is not None and cells > rows.units:
+        raise ValueError(
+            f"cells are more than the units that they are made of: expected at most {rows.units} "
+            f"(blocks or pairs of rows), given {cells}. Leave it out for the default."
+        )

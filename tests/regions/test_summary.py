@@ -1,0 +1,455 @@
+"""`region.summary` and its relatives: intervals and tests of one number at a time."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.datasets import load_diabetes
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import unassuming as ua
+from unassuming.regions import Status
+
+NOISES = [
+    "symmetric",
+    "exchangeable",
+    "symmetric-exchangeable",
+    "spherical",
+    ua.noise.BlockSymmetric(np.arange(60) // 2),
+    ua.noise.ExchangeableWithin(30),
+]
+
+
+def data(n=60, d=2, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, X @ np.arange(1.0, d + 1) + noise * rng.standard_t(3, size=n)
+
+
+def region_of(model=None, noise="symmetric", seed=0, n=60, **options):
+    X, y = data(n, seed=seed)
+    model = LinearRegression() if model is None else model
+    return ua.confidence_region(model, X, y, noise=noise, m=10, random_state=3, **options)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+def test_a_row_is_the_interval_and_the_test_of_its_coefficient(noise):
+    region = region_of(noise=noise)
+    table = region.summary(level=0.9)
+    for j, name in enumerate(region.names):
+        one = region.interval(name, level=0.9, simultaneous=False)
+        np.testing.assert_allclose(
+            [one.lower[0], one.upper[0]], [table.lower[j], table.upper[j]], rtol=1e-12
+        )
+        assert one.attained[0] == table.level[j] >= 0.9
+        assert not one.simultaneous
+        assert one.method == table.method[j]
+        pvalue = region.test_functional(name, level=0.9).pvalue
+        assert pvalue == pytest.approx(table.pvalue[j], rel=1e-12)
+    several = region.interval(["x1", "x0"], level=0.9, simultaneous=False)
+    np.testing.assert_allclose(several.lower, table.lower[[2, 1]], rtol=1e-12)
+
+
+SYMMETRIC = {ties: region_of(ties=ties, n=40) for ties in ("random", "conservative")}
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None)
+@given(
+    st.sampled_from(["intercept", "x0", "x1", "difference"]),
+    st.floats(-0.5, 1.5),
+    st.sampled_from([0.5, 0.8, 0.9, 0.95]),
+)
+def test_interval_and_test_are_dual(name, share, level):
+    functional = [0.0, 1.0, -1.0] if name == "difference" else name
+    region = SYMMETRIC["conservative"]
+    found = region.interval(functional, level=level, simultaneous=False)
+    low, high = float(found.lower[0]), float(found.upper[0])
+    for tau in (low + share * (high - low), low, high):
+        test = region.test_functional(functional, tau, level=level)
+        inside = low <= tau <= high
+        assert inside == (test.pvalue > (1 - found.attained[0]) * (1 + 1e-9))
+    above = region.test_functional(functional, high + 1e-6 * (high - low), level=level)
+    assert above.pvalue <= (1 - found.attained[0]) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("method", ["cells", "halves"])
+def test_equivariance(method):
+    X, y = data(40)
+    options = {"level": 0.8, "method": method}
+
+    def bounds(y, **more):
+        region = ua.confidence_region(LinearRegression(), X, y, m=10, random_state=1)
+        found = region.summary(**options, **more)
+        return np.column_stack([found.lower, found.upper])
+
+    plain, c = bounds(y), np.array([1.0, -2.0, 3.0])
+    np.testing.assert_allclose(bounds(y + c[0] + X @ c[1:]), plain + c[:, None], atol=1e-9)
+    np.testing.assert_allclose(bounds(-5 * y), -5 * plain[:, ::-1], atol=1e-9)
+    multiples = bounds(y, functionals=-3 * np.eye(3))
+    np.testing.assert_allclose(multiples, -3 * plain[:, ::-1], atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
+def test_the_cells_never_see_y(noise):
+    X, y = data(50)
+    labels = []
+    for outputs in (y, np.exp(y), -y):
+        region = ua.confidence_region(LinearRegression(), X, outputs, noise=noise, random_state=5)
+        region.summary(functionals=["x0", "x1"])
+        region.interval([0.0, 1.0, -1.0], simultaneous=False)
+        made = region._numbers._divided
+        labels.append({key: one.division.labels.tolist() for key, one in made.items()})
+    assert labels[0] == labels[1] == labels[2]
+    assert labels[0]
+
+
+@pytest.mark.slow
+def test_the_seed_and_the_level_decide_the_cells():
+    region, again = (region_of(n=50, seed=0) for _ in range(2))
+    other = ua.confidence_region(LinearRegression(), *data(50), m=10, random_state=4)
+    assert region.summary().lower.tolist() == again.summary().lower.tolist()
+    assert region.summary().lower.tolist() != other.summary().lower.tolist()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Ridge(10.0),
+        Lasso(0.5),
+        HuberRegressor(max_iter=500),
+        make_pipeline(PolynomialFeatures(1, include_bias=False), Ridge(10.0)),
+    ],
+    ids=repr,
+)
+def test_the_model_plays_no_part_in_the_intervals(model):
+    plain, other = region_of().summary(), region_of(model).summary()
+    for name in ("cell_estimate", "lower", "upper", "pvalue", "level"):
+        assert getattr(other, name).tolist() == getattr(plain, name).tolist()
+    assert other.estimate.tolist() == region_of(model).estimate.tolist()
+
+
+def test_pipelines_and_frames_name_the_rows():
+    X, y = data()
+    frame = pd.DataFrame(X, columns=["dose", "age"])
+    scaled = ua.confidence_region(
+        make_pipeline(StandardScaler(), LinearRegression()), frame, y, random_state=0
+    ).summary()
+    table = scaled.to_frame()
+    assert table.index.tolist() == ["intercept", "dose", "age"]
+    assert table.columns.tolist() == [
+        *("estimate", "cell_estimate", "lower", "upper", "pvalue", "level", "method")
+    ]
+    raw = ua.confidence_region(LinearRegression(), frame, y, random_state=0)
+    scale = frame["dose"].std(ddof=0)
+    row = raw.summary().to_frame().loc["dose"]
+    assert table.loc["dose", "lower"] == pytest.approx(row["lower"] * scale)
+
+
+@pytest.mark.slow
+def test_weights_scale_the_rows():
+    X, y = data()
+    w = np.random.default_rng(0).uniform(0.2, 3, 60)
+    options = {"m": 10, "random_state": 0}
+    weighted = ua.confidence_region(LinearRegression(), X, y, sample_weight=w, **options)
+    root = np.sqrt(w)
+    columns = np.column_stack([root, X * root[:, None]])
+    scaled = ua.confidence_region(
+        LinearRegression(fit_intercept=False), columns, y * root, **options
+    )
+    for name in ("lower", "upper", "pvalue"):
+        expected = getattr(scaled.summary(), name)
+        np.testing.assert_allclose(getattr(weighted.summary(), name), expected, rtol=1e-9)
+    w[::3] = 0
+    kept = w > 0
+    dropped = ua.confidence_region(LinearRegression(), X, y, sample_weight=w, **options)
+    alone = ua.confidence_region(
+        LinearRegression(), X[kept], y[kept], sample_weight=w[kept], **options
+    )
+    assert dropped.summary().lower.tolist() == alone.summary().lower.tolist()
+    labels = np.arange(60) % 12
+    found = dropped.summary(cells=labels, level=0.5)
+    assert found.lower.tolist() == alone.summary(cells=labels[kept], level=0.5).lower.tolist()
+
+
+def test_spherical_noise_gives_the_t_interval():
+    X, y = data()
+    region = region_of(noise="spherical")
+    table = region.summary(level=0.95)
+    Phi = np.column_stack([np.ones(60), X])
+    theta, rest, *_ = np.linalg.lstsq(Phi, y)
+    error = np.sqrt(rest[0] / 57 * np.diag(np.linalg.inv(Phi.T @ Phi)))
+    half = stats.t.ppf(0.975, 57) * error
+    np.testing.assert_allclose(table.lower, theta - half)
+    np.testing.assert_allclose(table.pvalue, 2 * stats.t.sf(np.abs(theta / error), 57))
+    assert table.method == ("t",) * 3
+    assert (table.level == 0.95).all()
+    both = region.test_functional(["x0", "x1"])
+    reduced = np.square(y - y.mean()).sum()
+    F = (reduced - rest[0]) / 2 / (rest[0] / 57)
+    assert both.statistic == pytest.approx(F)
+    assert both.freedoms == (2.0, 57.0)
+    assert both.pvalue == pytest.approx(stats.f.sf(F, 2, 57))
+    assert region.summary(method="cells").method == ("cells",) * 3
+
+
+def test_statistics_give_the_rank_and_several_functionals_may_be_combined():
+    region = region_of()
+    one = region.test_functional("x0", 0.7, level=0.9)
+    assert one.rank == 1 + (one.statistics[1:] < one.statistics[0]).sum()
+    assert one.statistics.shape == (one.m,)
+    # τ = (x0, x0 + x1) is the same hypothesis as (x0, x1)
+    first = region.test_functional(["x0", "x1"], [1.0, 2.0])
+    second = region.test_functional([[0.0, 1, 0], [0, 1, 1]], [1.0, 3.0])
+    assert first.rank == second.rank
+    np.testing.assert_allclose(first.statistics, second.statistics, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.slow
+def test_functionals_do_not_depend_on_what_else_is_asked():
+    region = region_of(n=30)
+    g = np.array([[1.0, 1, 1], [0, 1, -1], [0, 2, 0], [1.0, 30, -8]])
+    together = region.interval(g, level=0.8, simultaneous=False)
+    for k in (3, 1, 0, 2):
+        alone = region_of(n=30).interval(g[k], level=0.8, simultaneous=False)
+        assert alone.lower[0] == pytest.approx(together.lower[k], rel=1e-12)
+    half = region.interval("x0", level=0.8, simultaneous=False)
+    assert together.lower[2] == pytest.approx(2 * half.lower[0])
+
+
+def test_a_pointwise_band_is_an_interval_of_each_value():
+    region = region_of(n=200)
+    X = np.array([[0.0, 0.0], [1.0, -1.0]])
+    band = region.band(X, level=[0.5, 0.9], simultaneous=False)
+    rows = np.column_stack([np.ones(2), X])
+    found = region.interval(rows, level=0.9, simultaneous=False)
+    np.testing.assert_allclose(band[0.9].lower, found.lower)
+    assert (band[0.5].lower > band[0.9].lower).all()
+    assert "one at a time" in str(band[0.9])
+    assert band[0.9].status is Status.ONE_BY_ONE
+    joint = region.band(X, level=0.9)
+    assert (band[0.9].upper - band[0.9].lower < joint.upper - joint.lower).all()
+    model = ua.ConfidenceRegressor(LinearRegression(), m=10, random_state=3).fit(*data(200))
+    assert (
+        model.predict_interval(X).tolist()
+        == np.column_stack([band[0.9].lower, band[0.9].upper]).tolist()
+    )
+    several = model.predict_interval(X, level=[0.5, 0.9])
+    assert several[0.5][:, 0].tolist() == band[0.5].lower.tolist()
+
+
+@pytest.mark.slow
+def test_simultaneous_methods():
+    region = region_of(n=400)
+    exact = region.interval(level=0.9, method="cells")
+    assert exact.simultaneous
+    assert exact.method == "balanced cells"
+    assert exact.attained[0] >= 0.9
+    assert "all at once" in str(exact)
+    joint = region.interval(level=0.9)
+    assert joint.method == "joint region"
+    assert joint.attained.tolist() == [0.9] * 3
+    auto = region.interval(level=0.9, method="auto")
+    assert auto.lower.tolist() in (exact.lower.tolist(), joint.lower.tolist())
+    table = region.summary(level=0.9, simultaneous=True)
+    assert table.simultaneous
+    assert table.lower.tolist() == auto.lower.tolist()
+    for method in ("joint", "cells"):
+        found = region.summary(level=0.9, simultaneous=True, method=method)
+        rejected = found.pvalue <= (1 - found.level) * (1 + 1e-9)
+        assert ((found.lower > 0) | (found.upper < 0)).tolist() == rejected.tolist()
+    few = region_of(n=30)
+    assert few.interval(level=0.9, method="auto").method == "joint region"
+    with pytest.raises(ua.NotAvailable, match="balanced cells are too few"):
+        few.interval(level=0.9, method="cells")
+
+
+def test_printed_summary():
+    text = str(region_of(Ridge(100.0)).summary())
+    assert text.startswith("Summary of Ridge(alpha=100.0) at level 0.95 (attained: 0.9")
+    assert "Assumed: the noise terms are independent, each symmetric" in text
+    assert "Each interval has its level by itself" in text
+    assert "Method: least squares in" in text
+    assert "outside the interval of" in text
+    assert "the penalty plays no part in it" in text
+    X, y = data(400, 60)
+    long = ua.confidence_region(LinearRegression(), X, y, noise="spherical", m=2, random_state=0)
+    assert "..." in str(long.summary())
+    assert len(str(long.summary()).splitlines()) < 60
+    html = region_of().summary()._repr_html_()
+    assert html.startswith("<div><b>Summary of")
+    assert "<th style='text-align:left'>x0</th>" in html
+
+
+@pytest.mark.slow
+def test_too_few_rows_are_infinite_and_say_why():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(16, 6))
+    region = ua.confidence_region(LinearRegression(), X, rng.normal(size=16), m=10, random_state=0)
+    table = region.summary()
+    assert np.isneginf(table.lower).all()
+    assert (table.pvalue == 1).all()
+    assert "Level 0.95 takes 6 cells" in str(table)
+    assert "About 49 rows" in str(table)
+    interval = region.interval("x0", level=0.95, simultaneous=False)
+    assert interval.status is Status.TOO_FEW_CELLS
+    assert "About 49 rows" in interval.reason
+    frame = pd.get_dummies(pd.Series(list("aaaabbbbccccaaaa"))).astype(float)
+    hot = ua.confidence_region(LinearRegression(), frame, rng.normal(size=16), random_state=0)
+    assert "some of them are linearly dependent" in str(hot.summary(level=0.5))
+    shift = region_of(noise="exchangeable").summary()
+    assert np.isinf(shift.upper).tolist() == [True, False, False]
+    assert "the data say nothing about intercept" in str(shift)
+
+
+@pytest.mark.slow
+def test_rare_levels_of_a_factor():
+    rng = np.random.default_rng(0)
+    level = np.repeat(list("abc"), [40, 17, 3])
+    frame = pd.get_dummies(pd.Series(level)).astype(float).drop(columns="a")
+    region = ua.confidence_region(LinearRegression(), frame, rng.normal(size=60), random_state=0)
+    table = region.summary()
+    assert np.isfinite(table.lower).tolist() == [True, True, False]
+    assert "give 3 for c. About 120 rows" in str(table)
+    assert "a level of at most 0.75" in str(table)
+
+
+def test_a_candidate_made_from_the_estimate_is_not_tested():
+    region = region_of()
+    c = region.estimate.copy()
+    c[1] = 0
+    assert "test_functional('x0')" in region.test(c).caveat
+    assert region.test([0.0, 1.0, 2.0]).caveat == ""
+    assert "same y" in region.test(region.estimate).caveat
+    assert "test_functional" not in region.test(region.estimate).caveat
+    X, y = data(20)
+    kernel = ua.confidence_region(KernelRidge(alpha=1.0), X, y, random_state=0)
+    c = kernel.estimate.copy()
+    c[1] = 0
+    caveat = kernel.test(c).caveat
+    assert "not that of a test" in caveat
+    assert "test_functional" not in caveat
+
+
+def test_real_data():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    table = region.summary()
+    assert np.isfinite(table.lower).all()
+    assert set(table.method) == {"cells"}
+    Phi = np.column_stack([np.ones(442), X])
+    rest = np.linalg.lstsq(Phi, y)[1]
+    error = np.sqrt(rest[0] / 431 * np.diag(np.linalg.inv(Phi.T @ Phi)))
+    width = (table.upper - table.lower) / (2 * 1.97 * error)
+    assert 0.8 < np.median(width) < 1.3
+    assert "bmi" in str(table)  # 11 rows are not cut
+
+
+class Pinned(ua.noise.Symmetric):
+    """A subclass that draws in its own way and declares nothing."""
+
+    def draw(self, n, size, rng):
+        return rng.choice(np.array([-1, 1], dtype=np.int8), size=(size, n))
+
+
+class Declared(Pinned):
+    def sign_units(self, n):
+        return np.arange(n) // 2
+
+
+class Wrong(Pinned):
+    def sign_units(self, n):
+        return np.arange(n - 1)
+
+
+def test_noise_classes_declare_what_they_allow():
+    with pytest.raises(ua.NotAvailable, match=r"declares neither.*sign_units"):
+        region_of(noise=Pinned()).summary()
+    assert "blocks of rows" in str(region_of(noise=Declared()).summary(level=0.8))
+    with pytest.raises(ValueError, match="expected one number for each of the 60 rows, given 59"):
+        region_of(noise=Wrong()).summary()
+    with pytest.raises(ua.NotAvailable, match="method='pairs' needs rows that may be swapped"):
+        region_of().summary(method="pairs")
+    with pytest.raises(ua.NotAvailable, match="method='t' needs spherical noise"):
+        region_of().summary(method="t")
+
+
+def test_models_without_an_answer_say_why():
+    X, y = data(30)
+    labels = ua.confidence_region(RidgeClassifier(), X, y > 0, m=10, random_state=0)
+    kernel = ua.confidence_region(KernelRidge(), X, y, m=10, random_state=0)
+    for region, reason in ((labels, "labels are not a linear"), (kernel, "model with features")):
+        for ask in (
+            region.summary,
+            lambda r=region: r.test_functional([1.0] * r.objective.d),
+            lambda r=region: r.band(X, simultaneous=False),
+            lambda r=region: r.summary(simultaneous=True),
+        ):
+            with pytest.raises(ua.NotAvailable, match=reason):
+                ask()
+    stream = ua.StreamingRegion(LinearRegression(), m=10, random_state=0)
+    stream.partial_fit(X, y)
+    with pytest.raises(ua.NotAvailable, match="the rows of the data"):
+        stream.region().summary()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"functionals": [0.0, 0.0, 0.0]}, "functionals contains a zero functional"),
+        ({"functionals": [0.0, np.nan, 0.0]}, "functionals has missing or infinite values"),
+        ({"functionals": "age"}, "functionals contains an unknown name"),
+        ({"cells": np.zeros(59, dtype=int)}, "cells has the wrong length: expected one label"),
+        ({"cells": np.zeros(60, dtype=int)}, "cells has one label only"),
+        ({"cells": [np.nan] + [1.0] * 59}, "cells has a missing label: .* given nan at row 0"),
+        ({"cells": 61}, "cells are more than the rows: expected at most 60"),
+        ({"cells": 1}, "cells is not a number of cells"),
+        ({"cells": True}, "cells is not a number of cells"),
+        ({"weights": np.abs}, "weights is a function.*signs of residuals"),
+        ({"weights": "abs"}, "weights is unknown: expected 'design' or 'residuals'"),
+        ({"estimator": "median"}, "estimator is unknown"),
+        ({"method": "joint"}, "method is unknown"),
+        ({"level": 1.5}, "level must be a number strictly between 0 and 1"),
+        ({"level": 95}, "Pass 0.95 if 95 percent was meant"),
+        ({"simultaneous": "no"}, "simultaneous is not a boolean"),
+        ({"simultaneous": True, "method": "halves"}, "expected 'joint', 'cells' or 'auto'"),
+        ({"simultaneous": True, "weights": "residuals"}, "apply to one number at a time"),
+        ({"simultaneous": True, "method": "cells", "cells": 12}, "expected a power of two"),
+    ],
+)
+def test_bad_options(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        region_of().summary(**options)
+
+
+def test_more_bad_input():
+    region = region_of()
+    with pytest.raises(ValueError, match="value has the wrong length: expected 2"):
+        region.test_functional(["x0", "x1"], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="functionals are linearly dependent"):
+        region.test_functional([[0.0, 1, 0], [0, 2, 0]])
+    with pytest.raises(ua.NotAvailable, match="several functionals at once"):
+        region.test_functional(["x0", "x1"], estimator="least absolute deviations")
+    with pytest.raises(ValueError, match="norm_bound does not apply to one number at a time"):
+        region.interval(norm_bound=3.0, simultaneous=False)
+    with pytest.raises(ValueError, match="inner=True does not apply"):
+        region.band(np.zeros((1, 2)), inner=True, simultaneous=False)
+    with pytest.raises(ValueError, match=r"blocks has a missing label.*given nan at row 1"):
+        ua.noise.BlockSymmetric([0.0, np.nan, 1.0])
+    blocks = region_of(noise=ua.noise.BlockSymmetric(np.arange(60) // 2))
+    with pytest.raises(ValueError, match="cells divides a block of the noise"):
+        blocks.summary(cells=np.arange(60) % 12)
+    with pytest.raises(ValueError, match=r"cells are more than the units.*at most 30"):
+        blocks.summary(cells=40)
