@@ -23,6 +23,7 @@ from unassuming.noise._perturbations import Perturbations
 from unassuming.noise._row_blocks import RowNoise as RowNoise
 from unassuming.noise._signs import BlockSymmetric, Symmetric
 from unassuming.noise._signs import SignFlips as SignFlips
+from unassuming.noise._signs import all_signs as all_signs
 from unassuming.noise._spherical import Spherical
 from unassuming.noise._subsets import restricted as restricted
 from unassuming.noise._subsets import units_of as units_of

@@ -1,0 +1,130 @@
+"""A division that serves all numbers: cells with equal second moments (docs/theory.md 11.3).
+
+With S_b the second moments of cell b, minimise Σ_b ‖S_b‖². Swapping the units i (in cell a) and j
+(in cell b), with moments f_i and f_j, changes the sum by 2(‖g‖² - ⟨g, S_a - S_b⟩), g = f_i - f_j.
+For a row f_j = q_j q_jᵀ, so ⟨f_i, f_j⟩ = (q_iᵀq_j)² and no vector of moments is ever formed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unassuming._typing import Array, IntArray
+from unassuming.cells._units import Units
+
+SWEEPS = 12
+MOST_UNITS = 100
+"""Units of a cell that are considered in one comparison with another cell."""
+
+_NEGLIGIBLE = 4e-3
+"""A swap has to lower Σ ‖S_b‖² / (n/K)² by more than this."""
+
+
+def deal(leverage: Array, K: int, rng: np.random.Generator) -> IntArray:
+    """Return a start: sort by leverage, and deal each run of K units at random to the cells.
+
+    Examples
+    --------
+    >>> np.sort(deal(np.arange(6.0), 3, np.random.default_rng(0)).reshape(2, 3))
+    array([[0, 1, 2],
+           [0, 1, 2]])
+    """
+    count = len(leverage)
+    runs = -(-count // K)
+    shuffled = np.argsort(rng.random((runs, K)), axis=1).ravel()[:count]
+    labels = np.empty(count, dtype=np.intp)
+    labels[np.argsort(-leverage, kind="stable")] = shuffled
+    return labels
+
+
+def balance(units: Units, labels: IntArray, K: int, rng: np.random.Generator) -> IntArray:
+    """Return a division with more equal second moments, by swaps of units between cells.
+
+    Parameters
+    ----------
+    units : Units
+        The second moments of the units.
+    labels : integer array of shape (U,)
+        The division to start from.
+    K : int
+        Number of cells.
+    rng : Generator
+        Which units are considered where a cell has more than `MOST_UNITS`.
+
+    Examples
+    --------
+    >>> from unassuming.cells._units import RowUnits
+    >>> rows = np.array([[2.0], [2.0], [1.0], [1.0]])
+    >>> balance(RowUnits(rows), np.array([0, 0, 1, 1]), 2, np.random.default_rng(0))
+    array([1, 0, 0, 1])
+    """
+    cells = [np.flatnonzero(labels == b) for b in range(K)]
+    S = np.stack([units.total(cell) for cell in cells])
+    least = _NEGLIGIBLE * (float(units.leverage.sum()) / (K * S.shape[-1])) ** 2
+    stale = np.ones((K, K), dtype=bool)  # pairs of cells that changed since they were compared
+    for _ in range(SWEEPS):
+        for a in range(K):
+            for b in range(a):
+                if not stale[a, b]:
+                    continue
+                stale[a, b] = max(len(cells[a]), len(cells[b])) > MOST_UNITS
+                if _exchange(units, cells, S, a, b, least, rng):
+                    stale[[a, b], :] = stale[:, [a, b]] = True
+        if not stale[np.tril_indices(K, -1)].any():
+            break
+    result = labels.copy()
+    for b, cell in enumerate(cells):
+        result[cell] = b
+    return result
+
+
+def considered(units: Units, cell: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+    """Return at most ``most`` positions in a cell: the highest leverages, others at random."""
+    if len(cell) <= most:
+        return np.arange(len(cell))
+    order = np.argsort(-units.leverage[cell], kind="stable")
+    half = most // 2
+    return np.concatenate([order[:half], rng.choice(order[half:], most - half, replace=False)])
+
+
+def offered(units: Units, cell: IntArray, places: IntArray) -> IntArray:
+    """Return the units at some places of a cell, and the empty unit if units may move alone."""
+    return np.append(cell[places], -1) if units.movable else cell[places]
+
+
+def replaced(cell: IntArray, places: IntArray, new: IntArray) -> IntArray:
+    """Return a cell with other units at some places."""
+    return np.concatenate([np.delete(cell, places), new[new >= 0]])
+
+
+def _exchange(
+    units: Units,
+    cells: list[IntArray],
+    S: Array,
+    a: int,
+    b: int,
+    least: float,
+    rng: np.random.Generator,
+) -> bool:
+    """Swap units of two cells, the best first, while it helps; return whether any was swapped."""
+    places = [considered(units, cells[c], MOST_UNITS, rng) for c in (a, b)]
+    left, right = (offered(units, cells[c], at) for c, at in zip((a, b), places, strict=True))
+    both = np.concatenate([left, right])
+    products = units.products(both)
+    along = units.along(both, S[a] - S[b])
+    own = np.diagonal(products)
+    here, there = np.arange(len(left)), np.arange(len(left), len(both))
+    changed = False
+    for _ in range(len(both)):
+        gain = (along - own)[here][:, None] - (along + own)[there] + 2 * products[here][:, there]
+        i, j = np.unravel_index(int(np.argmax(gain)), gain.shape)
+        if gain[i, j] <= least:
+            break
+        changed = True
+        along = along - 2 * (products[here[i]] - products[there[j]])
+        here[i], there[j] = there[j], here[i]
+    if changed:
+        for cell, at, new in ((a, places[0], both[here]), (b, places[1], both[there])):
+            cells[cell] = replaced(cells[cell], at, new)
+            S[cell] = units.total(cells[cell])
+    return changed

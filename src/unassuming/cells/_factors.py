@@ -1,0 +1,147 @@
+"""What a cell contributes: the R factor of its rows, from the rows or from their sums.
+
+Everything about a cell follows from T with TᵀT = Φ_bᵀΦ_b, z with Tᵀz = Φ_bᵀy_b, and the residual
+sum of squares. The columns are divided by powers of two before the rank is decided, so the
+decision does not depend on the units of the columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+
+from unassuming._rounding import EPS, powers_of_two, rank_cut
+from unassuming._typing import Array, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """The rows of one cell, up to a rotation.
+
+    Attributes
+    ----------
+    T : array of shape (r, d)
+        Of full row rank r, the rank of Φ_b; TᵀT is the Gram matrix of the scaled columns.
+    z : array of shape (r,)
+        Tᵀz is the product of the scaled columns with y_b.
+    rest : float
+        Norm of the residuals of least squares in the cell.
+    length : float
+        Norm of y_b.
+    scale : array of shape (d,)
+        The powers of two by which the columns were divided.
+    rows : int
+        Number of rows of the cell.
+    unit : float
+        Relative size of rounding errors in T.
+    squared : bool
+        Whether T comes from a Gram matrix, which squares the condition number.
+    """
+
+    T: Array
+    z: Array
+    rest: float
+    length: float
+    scale: Array
+    rows: int
+    unit: float
+    squared: bool = False
+
+
+def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:
+    """Return the factor of a cell from its rows.
+
+    The R factor of [Φ_b, y_b] may replace the rows; ``rows`` is then their number.
+
+    Parameters
+    ----------
+    Phi : array of shape (n_b, d)
+        Rows of the design, multiplied by the square roots of sample weights if there are any.
+    y : array of shape (n_b,)
+        The targets, multiplied likewise.
+    rows : int, optional
+        Number of rows of the cell, if not n_b.
+
+    Examples
+    --------
+    >>> Phi, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([0.0, 1.0, 5.0])
+    >>> factor = factor_of_rows(Phi, y)
+    >>> factor.T.shape, round(factor.rest, 6)
+    ((2, 2), 1.224745)
+    """
+    n, d = Phi.shape
+    rows = n if rows is None else rows
+    scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
+    R = np.asarray(np.linalg.qr(np.column_stack([Phi / scale, y]), mode="r"))
+    shape = (max(rows, n), d)
+    if R.size == 0 or not R[:, :d].any():
+        empty = np.zeros((0, d)), np.zeros(0), float(np.linalg.norm(y))
+        return Factor(*empty, float(np.linalg.norm(y)), scale, rows, rank_cut(shape))
+    Q, T, pivots = qr(R[:, :d], pivoting=True, check_finite=False)
+    z = Q.T @ R[:, d]
+    diagonal = np.abs(np.diagonal(T))
+    r = int(np.count_nonzero(diagonal > rank_cut(shape) * diagonal[0]))
+    straight = np.empty((r, d))
+    straight[:, pivots] = T[:r]
+    rest, length = float(np.linalg.norm(z[r:])), float(np.linalg.norm(R[:, d]))
+    return Factor(straight, z[:r], rest, length, scale, rows, rank_cut(shape))
+
+
+def factor_of_sums(gram: Array, moment: Array, square: float, rows: int) -> Factor:
+    """Return the factor of a cell from its sums.
+
+    Sums lose half of the digits: what they identify has a condition number below about 1e7.
+
+    Parameters
+    ----------
+    gram : array of shape (d, d)
+        Φ_bᵀΦ_b.
+    moment : array of shape (d,)
+        Φ_bᵀy_b.
+    square : float
+        y_bᵀy_b.
+    rows : int
+        Number of rows of the cell.
+
+    Examples
+    --------
+    >>> Phi, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([0.0, 1.0, 5.0])
+    >>> factor = factor_of_sums(Phi.T @ Phi, Phi.T @ y, y @ y, rows=3)
+    >>> factor.T.shape, round(factor.rest, 6)
+    ((2, 2), 1.224745)
+    """
+    d = len(gram)
+    scale = powers_of_two(np.sqrt(np.diagonal(gram)))
+    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    unit = max(rows, d) * EPS
+    keep = values > 4 * unit * values[-1] if d else np.zeros(0, dtype=bool)
+    root = np.sqrt(values[keep])
+    z = (vectors[:, keep].T @ (moment / scale)) / root
+    rest = float(np.sqrt(max(square - float(z @ z), 0.0)))
+    T = root[:, None] * vectors[:, keep].T
+    return Factor(T, z, rest, float(np.sqrt(square)), scale, rows, unit, squared=True)
+
+
+def factors_of_rows(Phi: Array, y: Array, labels: IntArray, K: int) -> list[Factor]:
+    """Return the factor of each cell.
+
+    Parameters
+    ----------
+    Phi : array of shape (n, d)
+    y : array of shape (n,)
+    labels : integer array of shape (n,)
+        The cell of each row, from 0 to K - 1; rows with a negative label are in none.
+    K : int
+        Number of cells.
+
+    Examples
+    --------
+    >>> [f.rows for f in factors_of_rows(np.ones((5, 1)), np.ones(5), np.array([0, 1, 1, 0, 1]), 2)]
+    [2, 3]
+    """
+    order = np.argsort(labels, kind="stable")
+    ends = np.searchsorted(labels[order], np.arange(K + 1))
+    members = [order[ends[b] : ends[b + 1]] for b in range(K)]
+    return [factor_of_rows(Phi[rows], y[rows]) for rows in members]

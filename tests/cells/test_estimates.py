@@ -1,0 +1,84 @@
+"""Estimates in the cells: against fractions, from sums, and what a cell identifies."""
+
+import numpy as np
+import pytest
+from exact_cells import dot, exact_weights, rational
+
+from unassuming.cells import estimates, factor_of_rows, factor_of_sums, factors_of_rows
+
+
+def sums(Phi, y, labels, K):
+    parts = [(Phi[labels == b], y[labels == b]) for b in range(K)]
+    return [factor_of_sums(P.T @ P, P.T @ t, float(t @ t), len(t)) for P, t in parts]
+
+
+def triangles(Phi, y, labels, K):
+    """Each cell from the R factors of two halves of it."""
+    result = []
+    for b in range(K):
+        rows = np.column_stack([Phi, y])[labels == b]
+        halves = [np.linalg.qr(part, mode="r") for part in np.array_split(rows, 2)]
+        stacked = np.vstack(halves)
+        result.append(factor_of_rows(stacked[:, :-1], stacked[:, -1], rows=len(rows)))
+    return result
+
+
+@pytest.mark.parametrize(
+    ("factors", "rtol"), [(factors_of_rows, 1e-12), (sums, 1e-10), (triangles, 1e-12)]
+)
+def test_they_are_those_of_the_definition(factors, rtol):
+    rng = np.random.default_rng(0)
+    n, d, K = 40, 4, 5
+    Phi = rng.integers(-4, 5, size=(n, d)) * np.array([1.0, 2.0**20, 2.0**-30, 3.0])
+    y = rng.integers(-9, 10, size=n).astype(float)
+    labels = rng.permutation(np.arange(n) % K)
+    c = np.vstack([np.eye(d), np.array([1.0, 2.0**19, 2.0**-30, -1.0])])
+    found = estimates(factors(Phi, y, labels, K), c)
+    for i, functional in enumerate(c):
+        cells = exact_weights(Phi, functional, labels.tolist())
+        assert len(cells) == K
+        for b, (rows, residual, v) in enumerate(cells):
+            beta = dot(residual, rational(y[rows])) / v
+            assert found.v[i, b] == pytest.approx(float(v), rel=rtol)
+            assert abs(found.beta[i, b] - float(beta)) <= found.error[i, b]
+            assert found.error[i, b] <= 1e-8 / np.sqrt(float(v)) * np.linalg.norm(y[rows])
+    for b in range(K):
+        rows = labels == b
+        columns = Phi[rows] / np.abs(Phi).max(axis=0)
+        residuals = y[rows] - columns @ np.linalg.lstsq(columns, y[rows])[0]
+        assert found.rest[b] == pytest.approx(np.linalg.norm(residuals), rel=1e-7)
+        assert found.freedom[b] == rows.sum() - d
+
+
+def test_a_cell_identifies_what_lies_in_its_row_space():
+    """A factor with three levels: fewer rows than columns can be enough."""
+    Phi = np.array([[1, 0, 0, 0.5], [1, 1, 0, 2.0], [1, 0, 0, 1.0], [1, 1, 0, 4.0], [1, 1, 0, 7.0]])
+    found = estimates([factor_of_rows(Phi, np.arange(5.0))], np.eye(4))
+    assert (found.v > 0).ravel().tolist() == [True, True, False, True]
+    contrast = estimates([factor_of_rows(Phi[1:2], np.ones(1))], Phi[1:3])
+    assert (contrast.v > 0).ravel().tolist() == [True, False]
+    empty = estimates([factor_of_rows(Phi[:0], np.ones(0))], np.eye(4))
+    assert not empty.v.any()
+    zero = estimates([factor_of_rows(np.zeros((3, 2)), np.ones(3))], np.eye(2))
+    assert not zero.v.any()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-150, 1e150])
+def test_identification_does_not_depend_on_units(scale):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=8)
+    Phi = np.column_stack([np.ones(8), x, x * scale, rng.normal(size=8) * scale])
+    found = estimates([factor_of_rows(Phi, x)], np.eye(4))
+    assert (found.v > 0).ravel().tolist() == [True, False, False, True]
+
+
+def test_nearly_collinear_columns_are_identified_until_rounding_decides():
+    rng = np.random.default_rng(4)
+    x, z = rng.normal(size=(2, 30))
+    for gap, rows, from_sums in ((1e-4, True, True), (1e-7, True, False), (1e-15, False, False)):
+        Phi = np.column_stack([np.ones(30), x, x + gap * z])
+        y = rng.normal(size=30)
+        found = estimates([factor_of_rows(Phi, y)], np.eye(3))
+        assert (found.v > 0).ravel().tolist() == [True, rows, rows]
+        found = estimates([factor_of_sums(Phi.T @ Phi, Phi.T @ y, y @ y, 30)], np.eye(3))
+        assert (found.v > 0).ravel().tolist()[1:] == [from_sums, from_sums]
