@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import nan
 from textwrap import fill
 from typing import Any, final
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.linalg import svd
 
 from unassuming._frames import apart, as_frame
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import Data
-from unassuming.noise import Exchangeable, Noise, Symmetric
+from unassuming.noise import (
+    Exchangeable,
+    Labels,
+    Noise,
+    Spherical,
+    Symmetric,
+    SymmetricExchangeable,
+)
 from unassuming.regions._describe import Description
-from unassuming.regions._least_biased_fit import least_biased_fit
+from unassuming.regions._least_biased_fit import LinearFit, least_biased_fit, rows_needed
+from unassuming.regions._pairwise import Statistic, play, pvalue, rounds
 from unassuming.regions._problem import Problem
 
 CAVEAT = (
-    "Residuals are not the noise: the fit has moved them, p-values are approximate, and each test "
-    "detects one kind of departure. A small p-value is a reason to look closer; a large one proves "
-    "nothing."
+    "Each test detects one kind of departure. A small p-value is a reason to look closer; a large "
+    "one proves nothing."
 )
 
 AT_THE_ESTIMATE = (
@@ -32,8 +40,11 @@ AT_THE_ESTIMATE = (
 RANDOMISATIONS = 999
 _BATCH = 2**21  # numbers in one batch of transformed residuals
 
-Statistic = Callable[[Array, Array], Array]
-"""From residuals (..., n) and fitted values (n,) to numbers (...)."""
+KERNEL_FALSE_ALARMS = {"symmetry": 0.05, "equal spread": 0.05, "no order": 0.05}
+"""The worst rates at 5 % that benchmarks/false_alarms.py measured, for kernels of full rank."""
+
+LABEL_FALSE_ALARMS = {"symmetry": 0.05, "equal spread": 0.05, "no order": 0.05}
+"""The worst rates at 5 % that benchmarks/false_alarms.py measured, for labels."""
 
 
 @final
@@ -47,16 +58,26 @@ class Indication:
     question : str
         A small p-value suggests the answer no.
     statistic, pvalue : float
-        The p-value is two-sided: the data are transformed at random, 999 times whatever m is, and
-        fitted in the same way, and the statistic is compared with those of their residuals.
+        Data are transformed at random, at most 999 times whatever m is, and the statistic is
+        compared with that of the transformed data. Both are nan if the test is not available.
     assumed : bool
         Whether the guarantee of this region depends on the answer. If so, the transformations are
-        those of its noise, else random signs or permutations.
+        among those of its noise, else they are random signs or permutations.
+    exact : bool
+        Whether the p-value holds for every number of rows and whatever the coefficients are: a
+        p-value of at most a then has a probability of at most a.
+    under : str
+        The assumption on the noise that is tested.
+    false_alarms : float or None
+        For a p-value that is approximate, the worst rate of p-values of at most 0.05 that was
+        measured with nothing wrong; None if it is exact or was not measured.
+    unavailable : str
+        Why there is no p-value; empty if there is one.
 
     Examples
     --------
-    >>> print(Indication("symmetry", "Do the signs balance?", 12.0, 0.5, assumed=True))
-    symmetry: p-value 0.5 (under the assumption). Do the signs balance?
+    >>> print(Indication("symmetry", "Do the signs balance?", 0.1, 0.5, assumed=True, exact=True))
+    symmetry: p-value 0.5 (under the assumption; exact). Do the signs balance?
     """
 
     name: str
@@ -64,10 +85,21 @@ class Indication:
     statistic: float
     pvalue: float
     assumed: bool
+    exact: bool = False
+    under: str = ""
+    false_alarms: float | None = None
+    unavailable: str = ""
 
     def __str__(self) -> str:
+        if self.unavailable:
+            return f"{self.name}: not available. {self.unavailable}"
         role = "under the assumption" if self.assumed else "not assumed here"
-        return f"{self.name}: p-value {self.pvalue:.3g} ({role}). {self.question}"
+        kind = "exact"
+        if not self.exact and self.false_alarms is None:
+            kind = "approximate"
+        elif not self.exact:
+            kind = f"approximate, false alarms at 5 %: up to {100 * self.false_alarms:.0f} %"
+        return f"{self.name}: p-value {self.pvalue:.3g} ({role}; {kind}). {self.question}"
 
 
 @final
@@ -87,7 +119,7 @@ class Diagnosis:
         Tests of symmetry and exchangeability: indications, not proofs.
     tested : array of shape (n,)
         The residuals under test: not those of the estimate, which are biased by a penalty, but
-        those of least squares on the same features, or of a smooth fit with the same kernel.
+        those of least squares on the same features, or on the leading eigenfunctions of a kernel.
     rests_on : tuple of str
         The assumptions, one sentence each.
     covers : str
@@ -142,72 +174,82 @@ class Diagnosis:
         )
 
 
-def _balance(r: Array, _: Array) -> Array:
-    """Wilcoxon's signed ranks: Σ sign(r_j) rank |r_j|."""
-    return np.asarray((np.sign(r) * rankdata(np.abs(r), axis=-1)).sum(axis=-1))
+def _squares(r: Array) -> Array:
+    return np.maximum(np.square(r).sum(axis=-1), np.finfo(float).tiny)
 
 
-def _spread(r: Array, fitted: Array) -> Array:
-    """Spearman's correlation of |r| with the fitted values, up to a constant factor."""
-    size = rankdata(np.abs(r), axis=-1) - (r.shape[-1] + 1) / 2
-    return np.asarray(size @ (rankdata(fitted) - (len(fitted) + 1) / 2))
+def _balance(r: Array) -> Array:
+    """Return Σ sign(r_j) r_j² / Σ r_j², between -1 and 1."""
+    return np.asarray((np.sign(r) * np.square(r)).sum(axis=-1) / _squares(r))
 
 
-def _order(r: Array, _: Array) -> Array:
-    """Neighbours of equal sign minus neighbours of different sign, in the order of the rows."""
-    s = np.sign(r)
-    return np.asarray((s[..., 1:] * s[..., :-1]).sum(axis=-1))
+def _order(r: Array) -> Array:
+    """Return the autocorrelation at lag one, in the order of the rows."""
+    return np.asarray((r[..., 1:] * r[..., :-1]).sum(axis=-1) / _squares(r))
 
 
-_TESTS: tuple[tuple[str, str, Statistic, Noise], ...] = (
-    (
-        "symmetry",
-        "Do positive and negative residuals balance, in number and size?",
-        _balance,
-        Symmetric(),
-    ),
-    (
-        "equal spread",
-        "Are residuals as large where the fitted values are small as where they are large?",
-        _spread,
-        Exchangeable(),
-    ),
-    (
-        "no order",
-        "Do signs change from row to row as often as without dependence between neighbours?",
-        _order,
-        Exchangeable(),
-    ),
-)
+def _spread(along: Array) -> Statistic:
+    """Return the share of the variance of ``|r|`` that the columns ``along`` explain linearly."""
+    u, s, _ = svd(along - along.mean(axis=0), full_matrices=False)
+    u = u[:, s > 1e-9 * np.linalg.norm(along)]
+
+    def share(r: Array) -> Array:
+        size = np.abs(r)
+        size = size - size.mean(axis=-1, keepdims=True)
+        return np.asarray(np.square(size @ u).sum(axis=-1) / _squares(size))
+
+    return share
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    name: str
+    question: str
+    statistic: Statistic
+    reference: Noise
+
+
+def _tests(along: Array) -> tuple[_Test, ...]:
+    return (
+        _Test(
+            "symmetry",
+            "Do positive and negative residuals balance, in number and size?",
+            _balance,
+            Symmetric(),
+        ),
+        _Test(
+            "equal spread",
+            "Are residuals equally large over the range of the inputs?",
+            _spread(along),
+            Exchangeable(),
+        ),
+        _Test(
+            "no order",
+            "Are residuals of neighbouring rows uncorrelated?",
+            _order,
+            Exchangeable(),
+        ),
+    )
 
 
 def diagnose(problem: Problem, description: Description) -> Diagnosis:
-    """Compare statistics of residuals with those of transformed data, fitted in the same way."""
+    """Compare statistics of residuals with those of transformed data."""
     data = problem.data("diagnose needs")
-    objective, noise, seed = problem.objective, problem.noise, problem.seed
+    objective = problem.objective
     at_estimate = objective.residuals(problem.estimate[None, :])[0]
     estimated = objective.y - at_estimate
     fit = least_biased_fit(objective)
-    residuals = (lambda outputs: outputs - estimated) if fit is None else fit.residuals
-    r = residuals(objective.y)
-    fitted = objective.y - r
-    indications = []
-    for j, (name, question, statistic, reference) in enumerate(_TESTS):
-        value = float(statistic(r, fitted))
-        slack = 1e-9 * max(1.0, abs(value))
-        plain, refitted = _compared(noise, statistic, residuals, r, fitted, [seed, j])
-        # The noise class assumes nothing about a statistic that its transformations never change.
-        assumed = bool((np.abs(plain - value) > slack).any())
-        if not assumed:
-            _, refitted = _compared(reference, statistic, residuals, r, fitted, [seed, j])
-        pvalue = _two_sided(value, refitted, slack)
-        indications.append(Indication(name, question, value, pvalue, assumed))
+    r = at_estimate if fit is None else fit.residuals(objective.y)
+    if np.abs(r).max() <= 1e-13 * np.abs(objective.y).max():
+        r = np.zeros_like(r)  # a perfect fit: what is left is rounding
+    bench = _Bench(problem.noise, problem.seed, fit, r, objective.y - r)
+    tests = _tests(bench.fitted[:, None] if fit is None else fit.along)
     return Diagnosis(
         rows=np.flatnonzero(data.rows),
         fitted=estimated,
         residuals=at_estimate,
         inputs=_columns(data),
-        indications=tuple(indications),
+        indications=tuple(bench.run(test, j) for j, test in enumerate(tests)),
         rests_on=description.under("assumes"),
         covers=" ".join(description.under("covers")),
         caveat=f"{CAVEAT} {AT_THE_ESTIMATE if fit is None else fit.about}",
@@ -216,22 +258,64 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
     )
 
 
-def _compared(
-    noise: Noise,
-    statistic: Statistic,
-    residuals: Callable[[Array], Array],
-    r: Array,
-    fitted: Array,
-    seed: list[int],
-) -> tuple[Array, Array]:
-    """Return the statistic of transformed residuals, and of a fit to transformed data."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(len(_TESTS),)))
-    plain, refitted, step = [], [], max(1, _BATCH // len(r))
-    for done in range(0, RANDOMISATIONS, step):
-        moved = np.asarray(noise.scatter(r, fitted, min(step, RANDOMISATIONS - done), rng))
-        plain.append(statistic(moved, fitted))
-        refitted.append(statistic(residuals(fitted + moved), fitted))
-    return np.concatenate(plain), np.concatenate(refitted)
+@dataclass(frozen=True, eq=False)
+class _Bench:
+    """Residuals under test and how they are transformed."""
+
+    noise: Noise
+    seed: int
+    fit: LinearFit | None
+    r: Array
+    fitted: Array
+
+    def run(self, test: _Test, number: int) -> Indication:
+        """Test one statistic."""
+        value, n = float(test.statistic(self.r)), len(self.r)
+        noise, assumed = self._transformations(test, value)
+        facts = {"assumed": assumed, "under": noise.assumption}
+        rng = np.random.default_rng([self.seed, number, len(test.name)])
+        if self.fit is None or not noise.orthogonal:
+            measured = LABEL_FALSE_ALARMS[test.name] if isinstance(noise, Labels) else None
+            p = self._refitted(test, value, noise, rng)
+            return Indication(test.name, test.question, value, p, false_alarms=measured, **facts)
+        rank = self.fit.basis.shape[1]
+        if n < rows_needed(rank):
+            reason = f"{rank} features need {rows_needed(rank)} rows, and there are {n}."
+            return Indication(test.name, test.question, nan, nan, unavailable=reason, **facts)
+        size = rounds(n, rank, RANDOMISATIONS)
+        games = play(self.fit.basis, self.r, noise, size, rng)
+        p = pvalue(games, test.statistic, centred=test.statistic is _order)
+        measured = None if self.fit.exact else KERNEL_FALSE_ALARMS[test.name]
+        return Indication(
+            test.name,
+            test.question,
+            value,
+            p,
+            exact=self.fit.exact,
+            false_alarms=measured,
+            **facts,
+        )
+
+    def _transformations(self, test: _Test, value: float) -> tuple[Noise, bool]:
+        """Return those that the test uses, and whether the region assumes them."""
+        if isinstance(self.noise, (SymmetricExchangeable, Spherical)):
+            return test.reference, True  # a part of their transformations, and more powerful
+        rng = np.random.default_rng(self.seed)
+        moved = np.asarray(self.noise.scatter(self.r, self.fitted, 20, rng))
+        # The noise class assumes nothing about a statistic that its transformations never change.
+        assumed = bool((np.abs(test.statistic(moved) - value) > 1e-9).any())
+        return (self.noise if assumed else test.reference), assumed
+
+    def _refitted(self, test: _Test, value: float, noise: Noise, rng: np.random.Generator) -> float:
+        """Return an approximate p-value: outputs are transformed, and fitted in the same way."""
+        others, step = [], max(1, _BATCH // len(self.r))
+        for done in range(0, RANDOMISATIONS, step):
+            size = min(step, RANDOMISATIONS - done)
+            moved = np.asarray(noise.scatter(self.r, self.fitted, size, rng))
+            if self.fit is not None:
+                moved = self.fit.residuals(self.fitted + moved)
+            others.append(test.statistic(moved))
+        return _two_sided(value, np.concatenate(others), 1e-9)
 
 
 def _two_sided(value: float, others: Array, slack: float) -> float:
