@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 from textwrap import fill
 from typing import Any, final
@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from unassuming._frames import apart, as_frame
+from unassuming._rounding import powers_of_two
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import Data
 from unassuming.noise import (
@@ -94,11 +95,9 @@ class Indication:
         if self.unavailable:
             return f"{self.name}: not available. {self.unavailable}"
         role = "under the assumption" if self.assumed else "not assumed here"
-        kind = "exact"
-        if not self.exact and self.false_alarms is None:
-            kind = "approximate"
-        elif not self.exact:
-            kind = f"approximate, false alarms at 5 %: up to {100 * self.false_alarms:.0f} %"
+        kind = "exact" if self.exact else "approximate"
+        if self.false_alarms is not None:
+            kind += f", false alarms at 5 %: up to {100 * self.false_alarms:.0f} %"
         return f"{self.name}: p-value {self.pvalue:.3g} ({role}; {kind}). {self.question}"
 
 
@@ -174,29 +173,35 @@ class Diagnosis:
         )
 
 
-def _squares(r: Array) -> Array:
-    return np.maximum(np.square(r).sum(axis=-1), np.finfo(float).tiny)
+def _scaled(r: Array) -> Array:
+    """Return residuals divided by a power of two, so that no square over- or underflows."""
+    return np.asarray(r / powers_of_two(np.abs(r).max(axis=-1, keepdims=True)))
+
+
+def _ratio(part: Array, r: Array) -> Array:
+    whole = np.square(r).sum(axis=-1)
+    return np.asarray(part / np.where(whole > 0, whole, 1.0))
 
 
 def _balance(r: Array) -> Array:
     """Return Σ sign(r_j) r_j² / Σ r_j², between -1 and 1."""
-    return np.asarray((np.sign(r) * np.square(r)).sum(axis=-1) / _squares(r))
+    r = _scaled(r)
+    return _ratio((np.sign(r) * np.square(r)).sum(axis=-1), r)
 
 
 def _order(r: Array) -> Array:
     """Return the autocorrelation at lag one, in the order of the rows."""
-    return np.asarray((r[..., 1:] * r[..., :-1]).sum(axis=-1) / _squares(r))
+    r = _scaled(r)
+    return _ratio((r[..., 1:] * r[..., :-1]).sum(axis=-1), r)
 
 
-def _spread(along: Array) -> Statistic:
-    """Return the share of the variance of ``|r|`` that the columns ``along`` explain linearly."""
-    u, s, _ = svd(along - along.mean(axis=0), full_matrices=False)
-    u = u[:, s > 1e-9 * np.linalg.norm(along)]
+def _spread(columns: Array) -> Statistic:
+    """Return the share of the variance of ``|r|`` that orthonormal columns explain."""
 
     def share(r: Array) -> Array:
-        size = np.abs(r)
+        size = np.abs(_scaled(r))
         size = size - size.mean(axis=-1, keepdims=True)
-        return np.asarray(np.square(size @ u).sum(axis=-1) / _squares(size))
+        return _ratio(np.square(size @ columns).sum(axis=-1), size)
 
     return share
 
@@ -207,29 +212,27 @@ class _Test:
     question: str
     statistic: Statistic
     reference: Noise
+    unavailable: str = ""
 
 
-def _tests(along: Array) -> tuple[_Test, ...]:
-    return (
-        _Test(
-            "symmetry",
-            "Do positive and negative residuals balance, in number and size?",
-            _balance,
-            Symmetric(),
-        ),
-        _Test(
-            "equal spread",
-            "Are residuals equally large over the range of the inputs?",
-            _spread(along),
-            Exchangeable(),
-        ),
-        _Test(
-            "no order",
-            "Are residuals of neighbouring rows uncorrelated?",
-            _order,
-            Exchangeable(),
-        ),
-    )
+_QUESTIONS = {
+    "symmetry": "Do positive and negative residuals balance, in number and size?",
+    "equal spread": "Are residuals equally large over the range of the inputs?",
+    "no order": "Are residuals of neighbouring rows uncorrelated?",
+}
+
+
+def _tests(along: Array) -> list[_Test]:
+    u, s, _ = svd(along - along.mean(axis=0), full_matrices=False)
+    u = u[:, s > 1e-9 * np.linalg.norm(along)]
+    nothing = "" if u.size else "The model has no inputs along which the spread could change."
+    signs, permutations = Symmetric(), Exchangeable()
+    rows: list[tuple[Statistic, Noise, str]] = [
+        (_balance, signs, ""),
+        (_spread(u), permutations, nothing),
+        (_order, permutations, ""),
+    ]
+    return [_Test(*item, *row) for item, row in zip(_QUESTIONS.items(), rows, strict=True)]
 
 
 def diagnose(problem: Problem, description: Description) -> Diagnosis:
@@ -270,31 +273,24 @@ class _Bench:
 
     def run(self, test: _Test, number: int) -> Indication:
         """Test one statistic."""
-        value, n = float(test.statistic(self.r)), len(self.r)
+        value = float(test.statistic(self.r))
         noise, assumed = self._transformations(test, value)
-        facts = {"assumed": assumed, "under": noise.assumption}
-        rng = np.random.default_rng([self.seed, number, len(test.name)])
+        found = Indication(test.name, test.question, value, nan, assumed, under=noise.assumption)
+        rng = np.random.default_rng([self.seed, number, len(_QUESTIONS)])
         if self.fit is None or not noise.orthogonal:
             measured = LABEL_FALSE_ALARMS[test.name] if isinstance(noise, Labels) else None
             p = self._refitted(test, value, noise, rng)
-            return Indication(test.name, test.question, value, p, false_alarms=measured, **facts)
-        rank = self.fit.basis.shape[1]
+            return replace(found, pvalue=p, false_alarms=measured)
+        n, rank, exact = len(self.r), self.fit.basis.shape[1], self.fit.exact
+        reason = test.unavailable
         if n < rows_needed(rank):
             reason = f"{rank} features need {rows_needed(rank)} rows, and there are {n}."
-            return Indication(test.name, test.question, nan, nan, unavailable=reason, **facts)
-        size = rounds(n, rank, RANDOMISATIONS)
-        games = play(self.fit.basis, self.r, noise, size, rng)
-        p = pvalue(games, test.statistic, centred=test.statistic is _order)
-        measured = None if self.fit.exact else KERNEL_FALSE_ALARMS[test.name]
-        return Indication(
-            test.name,
-            test.question,
-            value,
-            p,
-            exact=self.fit.exact,
-            false_alarms=measured,
-            **facts,
-        )
+        if reason:
+            return replace(found, statistic=nan, unavailable=reason)
+        games = play(self.fit.basis, self.r, noise, rounds(n, rank, RANDOMISATIONS), rng)
+        p = pvalue(games, test.statistic, centred=test.statistic is _order, exact=exact)
+        measured = None if exact else KERNEL_FALSE_ALARMS[test.name]
+        return replace(found, pvalue=p, exact=exact, false_alarms=measured)
 
     def _transformations(self, test: _Test, value: float) -> tuple[Noise, bool]:
         """Return those that the test uses, and whether the region assumes them."""

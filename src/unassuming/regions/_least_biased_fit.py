@@ -3,8 +3,9 @@
 A penalty pulls the estimate of a model towards zero, and its residuals inherit bias, scale and
 serial structure that the noise does not have. If the truth lies in the span of fewer features than
 rows, the residuals of least squares on them have no bias: r = (I - H)(f* + e) = (I - H) e. A kernel
-of full rank leaves no residuals. Its leading eigenfunctions are used as features instead, and the
-part of the truth outside their span remains in the residuals.
+of full rank leaves no residuals. Its leading eigenfunctions are used as features instead, as many
+as generalised cross-validation chooses. The part of the truth outside their span remains in the
+residuals, and so does a trace of the choice.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from unassuming._rounding import rank_cut
 from unassuming._typing import Array
 from unassuming.objectives import Design, Objective
 
-_ROWS_FOR_EACH = 6  # eigenfunctions: one for so many rows
+_ROWS_FOR_EACH = 4  # eigenfunctions: at most one for so many rows
 _NEGLIGIBLE = 1e-6  # eigenvalues below this share of the largest one
 _SMOOTHEST = 4  # eigenfunctions along which the spread is compared
 
@@ -60,7 +61,7 @@ def least_biased_fit(objective: Objective) -> LinearFit | None:
     u = u[:, s > rank_cut(design.matrix.shape) * s[0]]
     n, rank = u.shape
     if design.dual and (design.spans_everything or rows_needed(rank) > n):
-        return _leading(design)
+        return _leading(design, objective.y)
     return LinearFit(
         u,
         u,
@@ -75,21 +76,27 @@ def rows_needed(rank: int) -> int:
     return 2 * rank + 5
 
 
-def _leading(design: Design) -> LinearFit:
+def _leading(design: Design, y: Array) -> LinearFit:
     """Least squares on the leading eigenfunctions of a kernel."""
-    n, K = design.n, design.gram()
+    n, K = len(y), design.gram()
     ones = np.ones((n, 1)) / np.sqrt(n)
     if design.intercept:
         K = K - ones @ (ones.T @ K)
         K = K - (K @ ones) @ ones.T
-    count = max(1, n // _ROWS_FOR_EACH)
-    values, u = eigh((K + K.T) / 2, subset_by_index=[n - count, n - 1])
+    most = max(1, n // _ROWS_FOR_EACH)
+    values, u = eigh((K + K.T) / 2, subset_by_index=[n - most, n - 1])
     u = u[:, ::-1][:, values[::-1] > _NEGLIGIBLE * values[-1]]
+    z = y - y.mean() if design.intercept else y
+    left = z @ z - np.cumsum(np.square(u.T @ z))  # with 1, 2, ... eigenfunctions
+    freedom = n - design.intercept - np.arange(1, len(left) + 1)
+    count = 1 + int(np.argmin(left / np.square(freedom))) if len(left) else 0
+    u = u[:, :count]
     return LinearFit(
         np.column_stack([ones, u]) if design.intercept else u,
         u[:, :_SMOOTHEST],
         False,
-        f"The tests use the residuals of least squares on the {u.shape[1]} leading eigenfunctions "
-        "of the kernel. If the truth bends more than they can, p-values are small even if nothing "
-        "is wrong with the noise.",
+        f"The tests use the residuals of least squares on the leading {count} eigenfunctions of "
+        "the kernel, a number chosen by generalised cross-validation. If the truth bends more than "
+        "they can, p-values are small even if nothing is wrong with the noise. Dependence between "
+        "neighbours may pass for a truth that bends, and then p-values are not small.",
     )
