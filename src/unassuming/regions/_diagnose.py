@@ -25,7 +25,7 @@ from unassuming.noise import (
 )
 from unassuming.regions._describe import Description
 from unassuming.regions._least_biased_fit import LinearFit, least_biased_fit, rows_needed
-from unassuming.regions._pairwise import Statistic, play, pvalue, rounds
+from unassuming.regions._pairwise import Statistic, play, pvalues, rounds
 from unassuming.regions._problem import Problem
 
 CAVEAT = (
@@ -215,24 +215,26 @@ class _Test:
     unavailable: str = ""
 
 
-_QUESTIONS = {
-    "symmetry": "Do positive and negative residuals balance, in number and size?",
-    "equal spread": "Are residuals equally large over the range of the inputs?",
-    "no order": "Are residuals of neighbouring rows uncorrelated?",
-}
-
-
 def _tests(along: Array) -> list[_Test]:
     u, s, _ = svd(along - along.mean(axis=0), full_matrices=False)
     u = u[:, s > 1e-9 * np.linalg.norm(along)]
-    nothing = "" if u.size else "The model has no inputs along which the spread could change."
     signs, permutations = Symmetric(), Exchangeable()
-    rows: list[tuple[Statistic, Noise, str]] = [
-        (_balance, signs, ""),
-        (_spread(u), permutations, nothing),
-        (_order, permutations, ""),
+    return [
+        _Test(
+            "symmetry",
+            "Do positive and negative residuals balance, in number and size?",
+            _balance,
+            signs,
+        ),
+        _Test(
+            "equal spread",
+            "Are residuals equally large over the range of the inputs?",
+            _spread(u),
+            permutations,
+            "" if u.size else "The model has no inputs along which the spread could change.",
+        ),
+        _Test("no order", "Are residuals of neighbouring rows uncorrelated?", _order, permutations),
     ]
-    return [_Test(*item, *row) for item, row in zip(_QUESTIONS.items(), rows, strict=True)]
 
 
 def diagnose(problem: Problem, description: Description) -> Diagnosis:
@@ -252,7 +254,7 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
         fitted=estimated,
         residuals=at_estimate,
         inputs=_columns(data),
-        indications=tuple(bench.run(test, j) for j, test in enumerate(tests)),
+        indications=bench.run(tests),
         rests_on=description.under("assumes"),
         covers=" ".join(description.under("covers")),
         caveat=f"{CAVEAT} {AT_THE_ESTIMATE if fit is None else fit.about}",
@@ -271,26 +273,47 @@ class _Bench:
     r: Array
     fitted: Array
 
-    def run(self, test: _Test, number: int) -> Indication:
-        """Test one statistic."""
-        value = float(test.statistic(self.r))
-        noise, assumed = self._transformations(test, value)
-        found = Indication(test.name, test.question, value, nan, assumed, under=noise.assumption)
-        rng = np.random.default_rng([self.seed, number, len(_QUESTIONS)])
-        if self.fit is None or not noise.orthogonal:
-            measured = LABEL_FALSE_ALARMS[test.name] if isinstance(noise, Labels) else None
-            p = self._refitted(test, value, noise, rng)
-            return replace(found, pvalue=p, false_alarms=measured)
-        n, rank, exact = len(self.r), self.fit.basis.shape[1], self.fit.exact
-        reason = test.unavailable
-        if n < rows_needed(rank):
-            reason = f"{rank} features need {rows_needed(rank)} rows, and there are {n}."
-        if reason:
-            return replace(found, statistic=nan, unavailable=reason)
-        games = play(self.fit.basis, self.r, noise, rounds(n, rank, RANDOMISATIONS), rng)
-        p = pvalue(games, test.statistic, centred=test.statistic is _order, exact=exact)
-        measured = None if exact else KERNEL_FALSE_ALARMS[test.name]
-        return replace(found, pvalue=p, exact=exact, false_alarms=measured)
+    def run(self, tests: list[_Test]) -> tuple[Indication, ...]:
+        """Return the indications of all tests."""
+        found: list[Indication] = []
+        together: dict[Noise, list[int]] = {}  # tests that compare with the same transformations
+        for j, test in enumerate(tests):
+            value = float(test.statistic(self.r))
+            noise, assumed = self._transformations(test, value)
+            facts = Indication(
+                test.name, test.question, value, nan, assumed, under=noise.assumption
+            )
+            if self.fit is None or not noise.orthogonal:
+                measured = LABEL_FALSE_ALARMS[test.name] if isinstance(noise, Labels) else None
+                p = self._refitted(test, value, noise)
+                facts = replace(facts, pvalue=p, false_alarms=measured)
+            elif reason := test.unavailable or self._too_few():
+                facts = replace(facts, statistic=nan, unavailable=reason)
+            else:
+                together.setdefault(noise, []).append(j)
+            found.append(facts)
+        for noise, which in together.items():
+            for j, p in zip(which, self._pairwise(noise, [tests[j] for j in which]), strict=True):
+                exact = self.fit is not None and self.fit.exact
+                measured = None if exact else KERNEL_FALSE_ALARMS[tests[j].name]
+                found[j] = replace(found[j], pvalue=p, exact=exact, false_alarms=measured)
+        return tuple(found)
+
+    def _too_few(self) -> str:
+        assert self.fit is not None
+        n, rank = self.fit.basis.shape
+        if n >= rows_needed(rank):
+            return ""
+        return f"{rank} features need {rows_needed(rank)} rows, and there are {n}."
+
+    def _pairwise(self, noise: Noise, tests: list[_Test]) -> list[float]:
+        assert self.fit is not None
+        n, rank = self.fit.basis.shape
+        size = rounds(n, rank, RANDOMISATIONS)
+        rng = np.random.default_rng([self.seed, RANDOMISATIONS])
+        games = play(self.fit.basis, self.r, noise, size, rng)
+        statistics = [test.statistic for test in tests]
+        return pvalues(games, statistics, [T is _order for T in statistics], exact=self.fit.exact)
 
     def _transformations(self, test: _Test, value: float) -> tuple[Noise, bool]:
         """Return those that the test uses, and whether the region assumes them."""
@@ -302,8 +325,9 @@ class _Bench:
         assumed = bool((np.abs(test.statistic(moved) - value) > 1e-9).any())
         return (self.noise if assumed else test.reference), assumed
 
-    def _refitted(self, test: _Test, value: float, noise: Noise, rng: np.random.Generator) -> float:
+    def _refitted(self, test: _Test, value: float, noise: Noise) -> float:
         """Return an approximate p-value: outputs are transformed, and fitted in the same way."""
+        rng = np.random.default_rng([self.seed, RANDOMISATIONS])
         others, step = [], max(1, _BATCH // len(self.r))
         for done in range(0, RANDOMISATIONS, step):
             size = min(step, RANDOMISATIONS - done)

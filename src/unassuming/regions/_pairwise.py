@@ -16,7 +16,7 @@ was never far above its level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -117,29 +117,33 @@ def _play(Q: Array, r: Array, noise: Noise, size: int, rng: np.random.Generator)
     return Games(free(np.broadcast_to(r, Gr.shape)), free(Gr), -removed / degrees)
 
 
-def pvalue(games: Iterable[Games], statistic: Statistic, *, centred: bool, exact: bool) -> float:
-    """Return the p-value of a statistic, of which values far from zero speak against the noise.
+def pvalues(
+    games: Iterable[Games], statistics: Sequence[Statistic], centred: Sequence[bool], *, exact: bool
+) -> list[float]:
+    """Return the p-values of statistics, of which values far from zero speak against the noise.
 
     Parameters
     ----------
     games : iterable of Games
-    statistic : callable
-    centred : bool
-        Whether the statistic is an autocorrelation, compared with the one to expect.
+    statistics : sequence of callables
+    centred : sequence of bool
+        Whether each statistic is an autocorrelation, compared with the one to expect.
     exact : bool
-        Whether the p-value has to hold for every n.
+        Whether the p-values have to hold for every n.
 
     Examples
     --------
     >>> one = Games(np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]]), np.zeros(1))
-    >>> pvalue([one], lambda r: r.sum(axis=-1), centred=False, exact=True)
-    0.5
+    >>> pvalues([one], [lambda r: r.sum(axis=-1)], [False], exact=True)
+    [0.5]
     """
-    lost = played = 0
+    lost, played = np.zeros(len(statistics), dtype=np.intp), 0
     for game in games:
-        centre = game.lag if centred else 0.0
-        mine = np.abs(statistic(game.observed) - centre)
-        other = np.abs(statistic(game.transformed) - centre)
-        lost += int((other >= mine - 1e-9 * np.maximum(1.0, mine)).sum())
-        played += len(mine)
-    return min(1.0, ((1 + exact) * lost + 1) / (played + 1))
+        played += len(game.lag)
+        for j, statistic in enumerate(statistics):
+            centre = game.lag if centred[j] else 0.0
+            mine = np.abs(statistic(game.observed) - centre)
+            other = np.abs(statistic(game.transformed) - centre)
+            lost[j] += np.count_nonzero(other >= mine - 1e-9 * np.maximum(1.0, mine))
+    factor = 2 if exact else 1
+    return [min(1.0, (factor * count + 1) / (played + 1)) for count in lost.tolist()]
