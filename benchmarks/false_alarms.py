@@ -4,7 +4,7 @@ Run it with ``python -m benchmarks.false_alarms``, or with the number of runs of
 rows are in the order of their inputs, where a biased fit is most visible. Kernel ridge is measured
 with two truths, two numbers of rows and seven laws of the noise, classifiers with four probability
 functions. The worst rates are the constants ``KERNEL_FALSE_ALARMS`` and ``LABEL_FALSE_ALARMS`` of
-``unassuming/regions/_diagnose.py``. With 200 runs the standard error of a rate of 5 % is 1.5 %.
+``unassuming/regions/_noise_tests.py``. With 200 runs the standard error of a rate of 5 % is 1.5 %.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 
 import unassuming as ua
 from unassuming._typing import Array
-from unassuming.regions import _diagnose
+from unassuming.regions import _noise_tests
 
 Draw = Callable[[np.random.Generator, Array], Array]
 
@@ -88,7 +88,7 @@ def count(found: dict[str, int], model: Any, X: Array, y: Array, seed: int) -> N
 
 def main(runs: int) -> None:
     """Print all rates and the worst of each group."""
-    _diagnose.RANDOMISATIONS = 199  # a fifth of the usual number, with the same rates
+    _noise_tests.RANDOMISATIONS = 199  # a fifth of the usual number, with the same rates
     kernel = KernelRidge(kernel="rbf", gamma=10.0, alpha=0.1)
     groups = {
         "least squares": lambda: regression(LinearRegression(), ("linear",), runs),
