@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import unassuming as ua
-from unassuming.regions import _diagnose, _ellipsoid, _results, _tuning
+from unassuming.regions import _diagnose, _ellipsoid, _noise_tests, _results, _tuning
 
 
 def ours(thing):
@@ -19,8 +19,10 @@ def ours(thing):
 
 def walk():
     """Public names with the object behind them: of the library, one module down, and results."""
-    for module in (_results, _ellipsoid, _diagnose, _tuning):
+    for module in (_results, _ellipsoid, _diagnose, _noise_tests, _tuning):
         for name, thing in vars(module).items():
+            if name.startswith("_"):
+                continue
             if inspect.isclass(thing) and thing.__module__ == module.__name__ and name != "Bounds":
                 yield name, thing
     for name in ua.__all__:
@@ -69,7 +71,9 @@ METHODS = {
 
 def test_there_is_something_to_check():
     assert {"confidence_region", "ConfidenceRegressor", "noise.Symmetric"} <= set(DOCUMENTED)
-    assert {"objectives.from_ridge", "ranking.Level", "Band", "Diagnosis"} <= set(DOCUMENTED)
+    assert {"objectives.from_ridge", "ranking.Level", "Band", "Diagnosis", "Indication"} <= set(
+        DOCUMENTED
+    )
     assert {"ConfidenceRegressor.predict_band", "Region.rank"} <= set(METHODS)
 
 

@@ -2,9 +2,10 @@
 
 from unassuming.regions._build import build_region as build_region
 from unassuming.regions._build import confidence_region
-from unassuming.regions._diagnose import Diagnosis, Indication
+from unassuming.regions._diagnose import Diagnosis
 from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import Explanation, Language, Remedy, Status
+from unassuming.regions._noise_tests import Indication
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
 from unassuming.regions._remedies import ATTAINED as ATTAINED

@@ -2,9 +2,10 @@
 
 A penalty pulls the estimate of a model towards zero, and its residuals inherit bias, scale and
 serial structure that the noise does not have. If the truth lies in the span of fewer features than
-rows, the residuals of least squares on them have no bias: r = (I - H)(f* + e) = (I - H) e. With a
-kernel, or as many features as rows, the data are smoothed instead, with a penalty chosen by
-generalised cross-validation, and some bias remains.
+rows, the residuals of least squares on them have no bias: r = (I - H)(f* + e) = (I - H) e. A kernel
+of full rank leaves no residuals. Its leading eigenfunctions are used as features instead, as many
+as generalised cross-validation chooses. The part of the truth outside their span remains in the
+residuals, and so does a trace of the choice.
 """
 
 from __future__ import annotations
@@ -19,21 +20,36 @@ from unassuming._rounding import rank_cut
 from unassuming._typing import Array
 from unassuming.objectives import Design, Objective
 
-_PENALTIES = 80
+_ROWS_FOR_EACH = 4  # eigenfunctions: at most one for so many rows
+_NEGLIGIBLE = 1e-6  # eigenvalues below this share of the largest one
+_SMOOTHEST = 4  # eigenfunctions along which the spread is compared
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LinearFit:
-    """Fitted values U diag(s) Uᵀ z of outputs z, and a sentence about them."""
+    """Least squares on a few features.
+
+    Attributes
+    ----------
+    basis : array of shape (n, k)
+        Orthonormal columns with the span of the features.
+    along : array of shape (n, l)
+        The columns along which the spread of the noise might change.
+    exact : bool
+        Whether the span contains the truth if the model does.
+    about : str
+        A sentence about the residuals.
+    """
 
     basis: Array
-    shrinkage: Array
+    along: Array
+    exact: bool
     about: str
 
     def residuals(self, outputs: Array) -> Array:
         """Return z minus the fitted values, (..., n) -> (..., n)."""
-        return np.asarray(outputs - ((outputs @ self.basis) * self.shrinkage) @ self.basis.T)
+        return np.asarray(outputs - (outputs @ self.basis) @ self.basis.T)
 
 
 def least_biased_fit(objective: Objective) -> LinearFit | None:
@@ -44,43 +60,43 @@ def least_biased_fit(objective: Objective) -> LinearFit | None:
     u, s, _ = svd(design.matrix, full_matrices=False)
     u = u[:, s > rank_cut(design.matrix.shape) * s[0]]
     n, rank = u.shape
-    few = n // 2 if design.dual else n - 1
-    if rank <= few and not design.spans_everything:
-        return LinearFit(
-            u,
-            np.ones(rank),
-            f"The tests use the residuals of least squares on the {rank} independent features: "
-            "unlike those of the estimate, they have no bias if the truth is in their span.",
-        )
-    return _smoothed(design, objective.y)
-
-
-def _smoothed(design: Design, y: Array) -> LinearFit:
-    """Ridge in the kernel, or the features, with the penalty of generalised cross-validation."""
-    n, K = len(y), design.gram()
-    ones = np.ones((n, 1)) / np.sqrt(n)
-    if design.intercept:  # it takes part without a penalty
-        K = K - ones @ (ones.T @ K)
-        K = K - (K @ ones) @ ones.T
-    values, u = eigh((K + K.T) / 2)
-    values = np.clip(values, 0.0, None)
-    z = u.T @ (y - y.mean() if design.intercept else y)
-    best, shrinkage = np.inf, np.zeros(n)
-    for penalty in np.geomspace(1e3, 1e-12, _PENALTIES) * max(float(values[-1]), 1e-300):
-        s = values / (values + penalty)
-        freedom = float(s.sum()) + design.intercept
-        if freedom > n / 2:  # close to interpolation: the residuals would not resemble the noise
-            break
-        score = float(np.sum(((1 - s) * z) ** 2)) / (n - freedom) ** 2
-        if score < best:
-            best, shrinkage = score, s
-    if design.intercept:
-        u, shrinkage = np.column_stack([ones, u]), np.concatenate([[1.0], shrinkage])
+    if design.dual and (design.spans_everything or rows_needed(rank) > n):
+        return _leading(design, objective.y)
     return LinearFit(
         u,
-        shrinkage,
-        "The tests use the residuals of a smooth fit, whose penalty was chosen by generalised "
-        "cross-validation. If it is biased where the truth bends, p-values are small even if "
-        "nothing is wrong with the noise. Dependence between neighbours may pass for a truth that "
-        "bends, and then p-values are not small.",
+        u,
+        True,
+        f"The tests use the residuals of least squares on the {rank} independent features: "
+        "unlike those of the estimate, they have no bias if the truth is in their span.",
+    )
+
+
+def rows_needed(rank: int) -> int:
+    """Return how many rows leave five degrees of freedom beside two designs of that rank."""
+    return 2 * rank + 5
+
+
+def _leading(design: Design, y: Array) -> LinearFit:
+    """Least squares on the leading eigenfunctions of a kernel."""
+    n, K = len(y), design.gram()
+    ones = np.ones((n, 1)) / np.sqrt(n)
+    if design.intercept:
+        K = K - ones @ (ones.T @ K)
+        K = K - (K @ ones) @ ones.T
+    most = max(1, n // _ROWS_FOR_EACH)
+    values, u = eigh((K + K.T) / 2, subset_by_index=[n - most, n - 1])
+    u = u[:, ::-1][:, values[::-1] > _NEGLIGIBLE * values[-1]]
+    z = y - y.mean() if design.intercept else y
+    left = z @ z - np.cumsum(np.square(u.T @ z))  # with 1, 2, ... eigenfunctions
+    freedom = n - design.intercept - np.arange(1, len(left) + 1)
+    count = 1 + int(np.argmin(left / np.square(freedom))) if len(left) else 0
+    u = u[:, :count]
+    return LinearFit(
+        np.column_stack([ones, u]) if design.intercept else u,
+        u[:, :_SMOOTHEST],
+        False,
+        f"The tests use the residuals of least squares on the leading {count} eigenfunctions of "
+        "the kernel, a number chosen by generalised cross-validation. If the truth bends more than "
+        "they can, p-values are small even if nothing is wrong with the noise. Dependence between "
+        "neighbours may pass for a truth that bends, and then p-values are not small.",
     )
