@@ -204,7 +204,7 @@ def test_what_is_exact_is_said():
     for name, i in diagnose(X, e, KernelRidge(kernel="rbf")).items():
         assert not i.exact
         assert i.false_alarms == KERNEL_FALSE_ALARMS[name]
-        assert f"approximate, false alarms at 5 %: up to {100 * i.false_alarms:.0f} %" in str(i)
+        assert f"approximate, false alarms at 5 %: up to {100 * i.false_alarms:.2g} %" in str(i)
     for i in diagnose(X, (e > 0).astype(int), LogisticRegression(), "labels").values():
         assert not i.exact
         assert i.false_alarms is not None

@@ -25,10 +25,10 @@ from unassuming.regions._pairwise import Statistic, play, pvalues, rounds
 RANDOMISATIONS = 999
 _BATCH = 2**21  # numbers in one batch of transformed residuals
 
-KERNEL_FALSE_ALARMS = {"symmetry": 0.05, "equal spread": 0.05, "no order": 0.05}
+KERNEL_FALSE_ALARMS = {"symmetry": 0.07, "equal spread": 0.095, "no order": 0.035}
 """The worst rates at 5 % that benchmarks/false_alarms.py measured, for kernels of full rank."""
 
-LABEL_FALSE_ALARMS = {"symmetry": 0.05, "equal spread": 0.05, "no order": 0.05}
+LABEL_FALSE_ALARMS = {"symmetry": 0.005, "equal spread": 0.05, "no order": 0.08}
 """The worst rates at 5 % that benchmarks/false_alarms.py measured, for labels."""
 
 
@@ -81,7 +81,7 @@ class Indication:
         role = "under the assumption" if self.assumed else "not assumed here"
         kind = "exact" if self.exact else "approximate"
         if self.false_alarms is not None:
-            kind += f", false alarms at 5 %: up to {100 * self.false_alarms:.0f} %"
+            kind += f", false alarms at 5 %: up to {100 * self.false_alarms:.2g} %"
         return f"{self.name}: p-value {self.pvalue:.3g} ({role}; {kind}). {self.question}"
 
 
