@@ -12,7 +12,14 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVR
 
 from unassuming._typing import Array
-from unassuming.kernels import TrainingKernel, gram, require_symmetric, svr_gram
+from unassuming.kernels import (
+    TrainingKernel,
+    gram,
+    inner_product_kernel,
+    require_symmetric,
+    resolve_svr_gamma,
+    svr_gram,
+)
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives._huber import KernelHuberObjective
 from unassuming.objectives._hyperparameters import common_weight, number, row_weights
@@ -144,7 +151,9 @@ def _kernel_design(
     intercept: bool = False,
 ) -> KernelDesign:
     """Return the design of an estimator's kernel, whose parameters default to KernelRidge's."""
-    kernel = estimator.kernel
+    kernel, gamma = estimator.kernel, estimator.gamma
+    if evaluate is not None and kernel in ("poly", "polynomial"):
+        gamma = resolve_svr_gamma(gamma, X)
     if evaluate is None:
         evaluate = partial(
             gram,
@@ -161,7 +170,9 @@ def _kernel_design(
         X,
         precomputed=kernel == "precomputed",
         strict=kernel in ("rbf", "laplacian"),
-        finite=kernel in ("linear", "poly", "polynomial", "cosine"),
+        polynomial=inner_product_kernel(
+            kernel, X.shape[1], gamma, estimator.degree, estimator.coef0
+        ),
     )
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)

@@ -126,6 +126,16 @@ class Quadratic(SmoothObjective):
     array([[-0.5, -0.5]])
     """
 
+    @cached_property
+    def primal(self) -> Quadratic | None:
+        """The same objective on the features of a kernel, if it is known to have few.
+
+        Fitted values, norm and tests are the same. The condition of the features is the root of
+        that of the kernel matrix, so bounds are computed there.
+        """
+        design = self.design.primal()
+        return None if design is None else Quadratic(design, self.y, self.w, self.lam)
+
     def kinks(self) -> Kinks:
         """Return no kinks: the objective is one quadratic."""
         return Kinks()

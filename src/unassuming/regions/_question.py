@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import final
 
@@ -34,6 +34,8 @@ class Question:
         k(z, z), if the functionals are values at inputs z and it is known.
     function : bool
         Whether they are values of the function itself rather than of its representation.
+    features : array of shape (N, D), or None
+        The functionals in terms of the features of a kernel, if it is known to have few.
     inner : bool
         Whether to search for members that come near the bounds.
     """
@@ -43,7 +45,13 @@ class Question:
     ball: NormBall | None = None
     similarity: Array | None = None
     function: bool = False
+    features: Array | None = None
     inner: bool = False
+
+    def on_features(self) -> Question:
+        """Return the same question about the coefficients of the features of a kernel."""
+        assert self.features is not None
+        return replace(self, g=self.features, similarity=None, function=False, features=None)
 
     def ball_coordinates(
         self, design: Design | None, root_weights: Array, estimate: Array

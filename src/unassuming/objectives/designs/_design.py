@@ -147,6 +147,18 @@ class Design(ABC):
             "model that is linear in features, given 'gram'. Leave it out for the default."
         )
 
+    def primal(self) -> Design | None:
+        """Return the design on the features of a kernel that is known to have few."""
+        return None
+
+    def primal_rows(self, X: Array, *, function: bool) -> Array | None:
+        """Return the rows of that design at inputs X, shape (N, D).
+
+        With ``function`` they belong to values of the function itself, else to those of its
+        representation, which lies in the span of the features at the training inputs.
+        """
+        return None
+
     def standardised(self) -> Design | None:
         """Return features of mean zero and variance one; None if that is impossible."""
         return None

@@ -14,6 +14,8 @@ from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
 from unassuming.objectives.designs._design import Design
+from unassuming.objectives.designs._features import FeatureDesign
+from unassuming.objectives.designs._kernel_features import KernelFeatures
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import KernelWhitening, Whitening
 
@@ -85,14 +87,43 @@ class KernelDesign(Design):
     @cached_property
     def _decomposition(self) -> tuple[Array, Array, Array]:
         """The singular value decomposition of Φ, on its numerical range."""
+        if self.features is not None and not self.intercept:
+            values, basis = self.spectrum
+            return basis, values, basis.T
         u, s, vt = svd(self.matrix, full_matrices=False)
         keep = s > rank_cut(self.matrix.shape) * s[0]
         return u[:, keep], s[keep], vt[keep]
 
     @cached_property
+    def features(self) -> KernelFeatures | None:
+        """F with K = FFᵀ, if the kernel is known to have fewer features than distinct inputs."""
+        return KernelFeatures.of(self.kernel, len(self.distinct[0]) - 1)
+
+    def primal(self) -> FeatureDesign | None:
+        """Return the same model in terms of its features: ‖f‖² = aᵀKa is ‖Fᵀa‖²."""
+        if self.features is None:
+            return None
+        return FeatureDesign(self.features.F, intercept=self.intercept)
+
+    def primal_rows(self, X: Array, *, function: bool) -> Array | None:
+        """Return [1, φ(x)] at inputs x."""
+        if self.features is None:
+            return None
+        return self._with_ones(self.features.at(X, projected=not function))
+
+    @cached_property
     def spectrum(self) -> tuple[Array, Array]:
-        """Eigenvalues, in increasing order, and eigenvectors of K."""
-        return _spectrum(self.K)
+        """Eigenvalues, in increasing order, and eigenvectors of K; those of FFᵀ above zero."""
+        return self._spectrum(None)
+
+    def _spectrum(self, root_weights: Array | None) -> tuple[Array, Array]:
+        """Decompose W^{1/2} K W^{1/2}, through the features if there are few."""
+        if self.features is not None:
+            s, u = self.features.decomposition(root_weights)
+            return s**2, u
+        if root_weights is None:
+            return _spectrum(self.K)
+        return _spectrum(root_weights[:, None] * self.K * root_weights)
 
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:
@@ -105,17 +136,19 @@ class KernelDesign(Design):
     def full_rank(self) -> bool:
         """Whether K counts as having full rank at the distinct inputs (docs/theory.md 4.4).
 
-        Theory decides it for kernels that are strictly positive definite, and the spectrum for
-        those with finitely many features. The rank of any other kernel is unknown and counts as
-        full, so that no bound relies on a lack of rank.
+        Theory decides it for kernels that are strictly positive definite, and the features for
+        those with few of them. The rank of any other kernel is unknown and counts as full, so that
+        no bound relies on a lack of rank.
         """
-        return self.spans_everything or self.kernel is None or not self.kernel.finite
+        return self.features is None or self.spans_everything
 
     @cached_property
     def spans_everything(self) -> bool:
         """Whether K certainly has full rank at the distinct inputs."""
         if self.kernel is not None and self.kernel.strict:
             return True
+        if self.features is not None:
+            return self.features.rank == len(self.distinct[0])
         size = np.abs(self.spectrum[0])
         rank = np.count_nonzero(size > rank_cut(size.shape) * size.max())
         return bool(rank == len(self.distinct[0]))
@@ -134,6 +167,8 @@ class KernelDesign(Design):
 
     def require_positive_semidefinite(self, method: str) -> None:
         """Refuse an indefinite K, with its smallest eigenvalue."""
+        if self.features is not None:
+            return  # K = FFᵀ
         tolerance = 1e-6 if self.precomputed else 0.0  # it may be of single precision
         require_positive_semidefinite(self.spectrum[0], method, tolerance=tolerance)
 
@@ -208,9 +243,11 @@ class KernelDesign(Design):
         if (w == w[0]).all():
             values, u = self.spectrum[0] * w[0], self.spectrum[1]
         else:
-            values, u = _spectrum(root[:, None] * self.K * root)
+            values, u = self._spectrum(root)
         # Eigenvalues increase: a slice, which copies nothing, cuts those that are only rounding.
-        cut = np.searchsorted(values, rank_cut(values.shape) * values[-1], side="right")
+        cut = 0
+        if self.features is None:
+            cut = int(np.searchsorted(values, rank_cut(values.shape) * values[-1], side="right"))
         return KernelWhitening(values[cut:], u[:, cut:], root, lam, intercept=self.intercept)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:

@@ -80,9 +80,11 @@ class QuadraticShape(Shape):
     def maker(self) -> FormMaker:
         """What makes the quadratic forms of the sets in any coordinates."""
         self._require_commuting()
-        o, a = self.objective, self.estimate[None, :]
-        r = o.residuals(a)
-        error = o.residual_error(a, r)
+        o, a = self.objective, self.estimate
+        if o.primal is not None:  # its residuals carry fewer rounding errors
+            o, a = o.primal, self._primal_estimate
+        r = o.residuals(a[None, :])
+        error = o.residual_error(a[None, :], r)
         # As in the comparison of ranks: a residual that may be rounding alone is zero.
         r = np.where(np.abs(r) <= error, 0.0, r)
         tie_order = self.engine.tie_order
@@ -93,6 +95,12 @@ class QuadraticShape(Shape):
             perturbations=self.perturbations,
             tie_wins=tie_order[1:] > tie_order[0],
         )
+
+    @cached_property
+    def _primal_estimate(self) -> Array:
+        """The estimate as coefficients of the features of a kernel."""
+        assert self.objective.primal is not None
+        return self.objective.primal.estimate()
 
     def _require_commuting(self) -> None:
         """Refuse transformations that are not orthogonal or do not commute with the weights."""
@@ -178,16 +186,19 @@ class QuadraticShape(Shape):
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return the q-th largest of the bounds over the sets; the sets are made once."""
-        g, middle = question.g, question.g @ self.estimate
-        ball = question.ball_coordinates(self.objective.design, self.root, self.estimate)
+        asked, o, estimate = question, self.objective, self.estimate
+        if o.primal is not None and question.features is not None:
+            asked, o, estimate = question.on_features(), o.primal, self._primal_estimate
+        g, middle = asked.g, asked.g @ estimate
+        ball = asked.ball_coordinates(o.design, self.root, estimate)
         if ball is None:
-            where = coordinates(self.objective, g)
+            where = coordinates(o, g)
             up, down = supports(self.maker, where)
             hidden = bool(where.hidden.any())
         else:
             up, down = ball_supports(self.maker, ball)
             hidden = bool(ball.hidden.any())
-        rounding = _ROUNDING * (np.abs(g) @ np.abs(self.estimate))  # of the middle
+        rounding = _ROUNDING * (np.abs(g) @ np.abs(estimate))  # of the middle
         found = []
         for level in levels:
             upper = middle + order_statistic(up, level.q) + rounding
@@ -196,7 +207,8 @@ class QuadraticShape(Shape):
             status, explanation = self._explained(up, down, level, ball, call)
             witnesses = None
             if question.inner and status is not Status.EMPTY:
-                witnesses = self._search.witnesses(question.g, ball, level)
+                own = question.ball_coordinates(self.objective.design, self.root, self.estimate)
+                witnesses = self._search.witnesses(question.g, own, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
 
