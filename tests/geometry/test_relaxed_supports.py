@@ -7,7 +7,7 @@ import pytest
 
 from balls import ball_coordinates
 from speed import slow_but
-from unassuming.geometry.piecewise._relaxed_supports import relaxed_supports
+from unassuming.geometry._relaxed_supports import relaxed_supports
 from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
 
 

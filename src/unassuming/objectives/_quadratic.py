@@ -13,7 +13,7 @@ from unassuming.objectives._base import Weighting
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
-from unassuming.objectives.designs import Design, Whitening
+from unassuming.objectives.designs import Complement, Design, Whitening
 
 
 class SmoothObjective(DesignedObjective):
@@ -125,6 +125,11 @@ class Quadratic(SmoothObjective):
     >>> objective.gradient(np.ones((1, 2)), np.array([[0.0, 1.0]]))
     array([[-0.5, -0.5]])
     """
+
+    @cached_property
+    def complement(self) -> Complement:
+        """I - S, in units of the square roots of the weights."""
+        return self.design.complement(self.w, self.lam, self.whitening)
 
     @cached_property
     def primal(self) -> Quadratic | None:

@@ -66,6 +66,7 @@ def band_question(
         similarity,
         function=function,
         features=design.primal_rows(inputs, function=function),
+        at=design.rows_at(inputs),
         inner=bool(inner),
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import final
 
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.objectives import BallCoordinates, Design, NormBall
 
 
@@ -36,6 +36,8 @@ class Question:
         Whether they are values of the function itself rather than of its representation.
     features : array of shape (N, D), or None
         The functionals in terms of the features of a kernel, if it is known to have few.
+    at : array of shape (N,), or None
+        The row of the data at which the functional is the fitted value, or -1.
     inner : bool
         Whether to search for members that come near the bounds.
     """
@@ -46,12 +48,13 @@ class Question:
     similarity: Array | None = None
     function: bool = False
     features: Array | None = None
+    at: IntArray | None = None
     inner: bool = False
 
     def on_features(self) -> Question:
         """Return the same question about the coefficients of the features of a kernel."""
         assert self.features is not None
-        return replace(self, g=self.features, similarity=None, function=False, features=None)
+        return replace(self, g=self.features, similarity=None, function=False, features=None, at=None)
 
     def ball_coordinates(
         self, design: Design | None, root_weights: Array, estimate: Array
@@ -66,4 +69,5 @@ class Question:
             self.ball.bound,
             self.similarity,
             function=self.function,
+            at=self.at,
         )

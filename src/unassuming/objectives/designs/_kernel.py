@@ -13,11 +13,14 @@ from unassuming._rounding import EPS, exceeds, rank_cut
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
+from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._features import FeatureDesign
 from unassuming.objectives.designs._kernel_features import KernelFeatures
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import KernelWhitening, Whitening
+
+_ROUNDING = 16 * EPS
 
 
 @final
@@ -186,6 +189,24 @@ class KernelDesign(Design):
         """Return directions that change one fitted value, then those that change none."""
         return np.concatenate([self.coefficients(np.eye(self.n)), super().probe_directions()])
 
+    def rows_at(self, X: Array) -> IntArray | None:
+        """Return the rows of the data with these inputs; if precomputed, with these values."""
+        if self.kernel is None:
+            return None
+        known = {row.tobytes(): j for j, row in enumerate(self.kernel.X + 0.0)}
+        return np.array([known.get(row.tobytes(), -1) for row in X + 0.0], dtype=np.intp)
+
+    @cached_property
+    def rounding_of_kernel(self) -> float:
+        """δ: a bound of ‖K - K*‖, errors of kernel values and of the decomposition included.
+
+        It is zero for eigenvalues that come from features, which are accurate each.
+        """
+        if self.features is not None:
+            return 0.0
+        size = float(np.abs(np.diagonal(self.K)).max())
+        return max(_ROUNDING * (self.n + 4) * size, -2 * float(self.spectrum[0][0]))
+
     def ball_coordinates(
         self,
         root_weights: Array,
@@ -195,35 +216,74 @@ class KernelDesign(Design):
         self_similarity: Array | None = None,
         *,
         function: bool = False,
+        at: IntArray | None = None,
     ) -> BallCoordinates:
-        """Bound the norm of the function, ‖f‖ <= B, in coordinates Λ^{1/2}Uᵀa.
+        """Bound the norm of the function, ‖f‖ <= B, in coordinates (Λ + δ)^{-1/2} Uᵀf(x).
 
-        With ``function`` the part of f outside the span of the k(·, x_j) is bounded by the power
-        function p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (docs/theory.md 4.4). Without it, p = 0,
-        unless eigenvalues of a full-rank K are lost in rounding. The part of the representation
-        that is lost with them is then bounded in the same way.
+        K* <= K + δI, so the norm is not larger with K + δI in place of K*, and nothing is divided
+        by an eigenvalue that may be rounding alone. The same holds for the inputs together with z:
+
+            f(z) = gᵀx + p s,  ‖x‖² + s² <= B²,  p² = k(z, z) + δ - ‖g‖²,  g = (Λ + δ)^{-1/2} Uᵀk_z
+
+        with p the power function (docs/theory.md 4.4), which cancels near an input. Coordinates
+        with Λ <= δ are left out: they move fitted values by at most ``lost`` in all, and functionals
+        by their ``tail``, a part of p. A representation whose coordinates are all known has p = 0,
+        but for rounding.
         """
         values, u = self.spectrum
-        keep = values > EPS * values[-1]
-        root, basis = np.sqrt(values[keep]), u[:, keep]
-        offset = int(self.intercept)
-        F = root_weights[:, None] * self._with_ones(basis * root)
-        turned = (g[:, offset:] @ basis) / root
+        delta, offset = self.rounding_of_kernel, int(self.intercept)
+        cut = int(np.searchsorted(values, delta, side="right"))  # eigenvalues increase
+        size, basis = values[cut:] + delta, u[:, cut:]
+        root, own = np.sqrt(size), g[:, offset:]
+        turned = (own @ basis) / root
+        rest = np.sqrt(np.maximum(values[:cut] + delta, 0.0))
+        tail = np.linalg.norm((own @ u[:, :cut]) / rest, axis=1)
+        complete = len(root) == len(self.distinct[0]) or not self.full_rank
+        # A representation in coordinates that are all known: rounding of K, and of the functional.
+        unit = _ROUNDING * (self.n + 4)
+        beyond = 3 * delta / size[0] * np.linalg.norm(turned, axis=1)
+        beyond += unit * np.linalg.norm(own, axis=1) / root[0]
+        hidden = exceeds(own - (turned * root) @ basis.T, own) | (not complete)
+        if self_similarity is not None:
+            largest = float(np.diagonal(self.K).max())
+            slack = max(delta, unit * largest) * np.maximum(1.0, self_similarity / largest)
+            power = self_similarity + slack - (turned**2).sum(axis=1)
+            power = np.sqrt(np.maximum(power, 0.0))
+            certain = hidden | function
+            beyond, hidden = np.where(certain, power, np.minimum(beyond, power)), hidden & False
+        if at is not None:
+            there = np.flatnonzero(at >= 0)
+            turned[there] = basis[at[there]] * root
+            tail[there] = beyond[there] = np.linalg.norm(u[at[there], :cut] * rest, axis=1)
+            hidden[there] = False
         origin = root * (basis.T @ estimate[offset:])
-        beyond, hidden = np.zeros(len(g)), np.zeros(len(g), dtype=np.bool_)
-        lost = len(root) < len(self.distinct[0]) and self.full_rank
-        if self_similarity is not None and (function or lost):
-            beyond = np.sqrt(np.maximum(self_similarity - (turned**2).sum(axis=1), 0.0))
-        elif lost:
-            hidden[:] = True  # without k(z, z) nothing bounds the part that is lost in rounding
-        else:
-            hidden = exceeds(g[:, offset:] - (turned * root) @ basis.T, g[:, offset:])
         if offset:
             turned = np.column_stack([g[:, 0], turned])
             origin = np.concatenate([estimate[:1], origin])
-        N = self._with_intercept(np.eye(len(root)), 0.0)
-        back = self._with_intercept(basis / root, 1.0)
-        return BallCoordinates(F, N, origin, turned, beyond, hidden, back, bound)
+        return BallCoordinates(
+            F=root_weights[:, None] * self._with_ones(basis * root),
+            N=self._with_intercept(np.eye(len(root)), 0.0),
+            origin=origin,
+            functionals=turned,
+            beyond=beyond,
+            hidden=hidden,
+            back=self._with_intercept(basis / root, 1.0),
+            bound=bound,
+            lost=float(root_weights.max() * rest.max(initial=0.0)),
+            tail=np.minimum(tail, beyond),
+        )
+
+    def complement(self, w: Array, lam: float, white: Whitening) -> Complement:
+        """Return nλ(W^{1/2}KW^{1/2} + nλ)⁻¹, which is never the difference of two large numbers."""
+        if self.features is not None or not isinstance(white, KernelWhitening):
+            return super().complement(w, lam, white)
+        if lam == 0:  # directions that are lost in rounding could be fitted or not
+            return Complement(white.q, relative=np.inf)
+        one, cut = np.sqrt(w), rank_cut(white.u.shape) * float(white.values.max())
+        error = max(self.rounding_of_kernel * float(w.max()), cut)
+        return Complement.of_kernel(
+            white.values, white.u, self.n * lam, error, one if self.intercept else None
+        )
 
     def gram_root(self) -> Array:
         """Return ``|K|^{1/2}`` up to a rotation, the intercept weighted by one."""

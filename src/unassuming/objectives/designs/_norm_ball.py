@@ -84,6 +84,11 @@ class BallCoordinates:
         a - â = back x.
     bound : float
         B.
+    lost : float
+        Largest change of the fitted values, in the units of F, per unit norm orthogonal to these
+        coordinates.
+    tail : array of shape (N,), or None
+        The part of p that belongs to such changes; None if there are none.
     """
 
     F: Array
@@ -94,3 +99,5 @@ class BallCoordinates:
     hidden: BoolArray
     back: Array
     bound: float
+    lost: float = 0.0
+    tail: Array | None = None

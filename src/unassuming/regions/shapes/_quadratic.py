@@ -20,8 +20,8 @@ from unassuming.geometry.quadratic import (
     FormMaker,
     FreeDirections,
     LineQuadratics,
+    SetsAndBall,
     along_lines,
-    ball_supports,
     coordinates,
     counting_decides,
     covered,
@@ -196,9 +196,10 @@ class QuadraticShape(Shape):
             up, down = supports(self.maker, where)
             hidden = bool(where.hidden.any())
         else:
-            up, down = ball_supports(self.maker, ball)
-            hidden = bool(ball.hidden.any())
-        rounding = _ROUNDING * (np.abs(g) @ np.abs(estimate))  # of the middle
+            both = SetsAndBall(self.perturbations, o.complement, self.root * o.y, ball)
+            up, down = both.supports(self.maker.without_points)
+            middle, hidden = np.zeros(len(g)), bool(ball.hidden.any())
+        rounding = 0.0 if ball else _ROUNDING * (np.abs(g) @ np.abs(estimate))  # of the middle
         found = []
         for level in levels:
             upper = middle + order_statistic(up, level.q) + rounding
