@@ -11,7 +11,8 @@ If both are convex, the least bound over all θ is the maximum. Otherwise it nee
 N is a diagonal of ones and zeros. Where it is zero A has to be positive definite, and eliminating
 those coordinates leaves I + θS with the Schur complement S of A: one eigendecomposition makes all
 θ diagonal. A coordinate of this kind that the inequality does not contain at all is unbounded, and
-drops out for functionals that do not contain it either. With N = 0 and B = 0 there is no ball, and the set itself has to be an ellipsoid.
+drops out for functionals that do not contain it either. With N = 0 and B = 0 there is no ball, and
+the set itself has to be an ellipsoid.
 
 Rounding: near the last θ, 1 + θσ is small, and dividing by it magnifies the rounding errors of the
 numerator. Each value is enlarged by a bound of this error, so that it is a valid bound by itself.
@@ -147,8 +148,9 @@ class _Combined:
         radius = np.sqrt((np.maximum(size, 0.0) + unit * terms) * spread * (1 + unit))
         # The centre is the product of two vectors whose lengths have the squares spread and shift.
         radius = radius + unit * np.sqrt(spread * shift)
-        value = np.concatenate([centre + radius, radius - centre], axis=1) if common else None
-        value = centre + radius if value is None else value
+        value = radius + centre
+        if common:
+            value = np.concatenate([value, radius - centre], axis=1)
         # A size below zero, beyond rounding, certifies that the two do not meet.
         return np.where(size < -(1e-9 + unit) * terms, -np.inf, value)
 

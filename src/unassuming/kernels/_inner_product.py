@@ -69,9 +69,7 @@ class InnerProductKernel:
             X = X / np.where(length > 0, length, 1.0)
         columns = []
         for factors in self._monomials(X.shape[1]):
-            ways = factorial(len(factors)) / prod(
-                factorial(factors.count(j)) for j in set(factors)
-            )
+            ways = factorial(len(factors)) / prod(factorial(factors.count(j)) for j in set(factors))
             column = np.full(len(X), np.sqrt(self.c[len(factors)] * ways))
             for j in factors:
                 column = column * X[:, j]

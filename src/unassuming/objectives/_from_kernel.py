@@ -18,6 +18,7 @@ from unassuming.kernels import (
     inner_product_kernel,
     require_symmetric,
     resolve_svr_gamma,
+    strictly_positive_definite,
     svr_gram,
 )
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
@@ -169,7 +170,7 @@ def _kernel_design(
         evaluate,
         X,
         precomputed=kernel == "precomputed",
-        strict=kernel in ("rbf", "laplacian"),
+        strict=strictly_positive_definite(kernel),
         polynomial=inner_product_kernel(
             kernel, X.shape[1], gamma, estimator.degree, estimator.coef0
         ),

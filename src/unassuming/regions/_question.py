@@ -54,7 +54,9 @@ class Question:
     def on_features(self) -> Question:
         """Return the same question about the coefficients of the features of a kernel."""
         assert self.features is not None
-        return replace(self, g=self.features, similarity=None, function=False, features=None, at=None)
+        return replace(
+            self, g=self.features, similarity=None, function=False, features=None, at=None
+        )
 
     def ball_coordinates(
         self, design: Design | None, root_weights: Array, estimate: Array

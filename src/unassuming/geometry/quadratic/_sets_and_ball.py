@@ -7,11 +7,11 @@ With D = I - S and the perturbed outputs y_i = f + G_i(y - f) of a candidate f,
 for every orthogonal G_i that commutes with the weights. In the coordinates of the ball f = F x, and
 with E = G_i - I
 
-    xᵀA x - 2bᵀx <= c,      A = (E F)ᵀD(E F),      b = (E F)ᵀD G_i y,      c = yᵀDy - (G_i y)ᵀD(G_i y).
+    xᵀA x - 2bᵀx <= c,    A = (E F)ᵀD(E F),    b = (E F)ᵀD G_i y,    c = yᵀDy - (G_i y)ᵀD(G_i y).
 
 The inequality and the ball are convex, so the least bound by `relaxed_supports` is the maximum. It
-allows for its own rounding and takes the inequality as exact: what rounding may have done to D, A, b
-and c loosens the inequality first.
+allows for its own rounding and takes the inequality as exact: what rounding may have done to D, A,
+b and c loosens the inequality first.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from unassuming.objectives import BallCoordinates, Complement
 
 _BATCH_BYTES = 2**21
 """The size of the matrices of the sets that are intersected with the ball together."""
+_LOOSE = 0.01
 _OUTWARD = 1 + 64 * EPS
 
 
@@ -57,9 +58,7 @@ class SetsAndBall:
         """
         sets, ball = self.perturbations.m - 1, self._widened
         free = np.diagonal(ball.N) == 0
-        size = np.sqrt((ball.functionals[:, ~free] ** 2).sum(axis=1) + ball.beyond**2)
-        size = np.where((ball.functionals[:, free] != 0).any(axis=1), np.inf, size * ball.bound)
-        bounds = np.repeat(np.stack([size, size])[:, :, None] * _OUTWARD, sets, axis=2)
+        bounds = np.repeat(np.stack([self._alone, self._alone])[:, :, None], sets, axis=2)
         apart = empty.copy()
         for which, forms in progress(self._inequalities(), sets, "sets"):
             found = np.stack(relaxed_supports(*forms, ball))
@@ -71,6 +70,20 @@ class SetsAndBall:
         bounds = bounds + np.stack([shift, -shift]) + 4 * EPS * np.abs(shift)
         bounds[:, :, apart] = -np.inf
         return bounds[0], bounds[1]
+
+    @cached_property
+    def _alone(self) -> Array:
+        """The bounds that follow from the ball alone, (N + 1,)."""
+        ball = self._widened
+        free = np.diagonal(ball.N) == 0
+        size = np.sqrt((ball.functionals[:, ~free] ** 2).sum(axis=1) + ball.beyond**2)
+        seen = (ball.functionals[:, free] != 0).any(axis=1)
+        return np.where(seen, np.inf, size * ball.bound * _OUTWARD)
+
+    def loose(self, up: Array, down: Array) -> bool:
+        """Whether the ball is so large that the sets alone bound most functionals."""
+        with np.errstate(invalid="ignore"):  # empty sets
+            return bool(np.median(up + down) < _LOOSE * 2 * np.median(self._alone[:-1]))
 
     @cached_property
     def _widened(self) -> BallCoordinates:
@@ -119,7 +132,7 @@ class SetsAndBall:
     @property
     def _shift(self) -> Array:
         """The intercept of the estimate, if there is one."""
-        return self.ball.origin[np.diagonal(self.ball.N) == 0]
+        return np.asarray(self.ball.origin[np.diagonal(self.ball.N) == 0])
 
     def _products(self, some: Perturbations, F: Array, DGy: Array) -> tuple[Array, Array]:
         """Return (E F)ᵀD(E F), shape (s, k, k), and (E F)ᵀDGy, shape (s, k)."""

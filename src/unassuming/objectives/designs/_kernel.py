@@ -106,7 +106,9 @@ class KernelDesign(Design):
         """Return the same model in terms of its features: ‖f‖² = aᵀKa is ‖Fᵀa‖²."""
         if self.features is None:
             return None
-        return FeatureDesign(self.features.F, intercept=self.intercept)
+        design = FeatureDesign(self.features.F, intercept=self.intercept)
+        design.rounding = self.features.rounding
+        return design
 
     def primal_rows(self, X: Array, *, function: bool) -> Array | None:
         """Return [1, φ(x)] at inputs x."""
@@ -226,9 +228,8 @@ class KernelDesign(Design):
             f(z) = gᵀx + p s,  ‖x‖² + s² <= B²,  p² = k(z, z) + δ - ‖g‖²,  g = (Λ + δ)^{-1/2} Uᵀk_z
 
         with p the power function (docs/theory.md 4.4), which cancels near an input. Coordinates
-        with Λ <= δ are left out: they move fitted values by at most ``lost`` in all, and functionals
-        by their ``tail``, a part of p. A representation whose coordinates are all known has p = 0,
-        but for rounding.
+        with Λ <= δ are left out: they move fitted values by at most ``lost`` in all. A
+        representation whose coordinates are all known has p = 0, but for rounding.
         """
         values, u = self.spectrum
         delta, offset = self.rounding_of_kernel, int(self.intercept)
@@ -237,7 +238,6 @@ class KernelDesign(Design):
         root, own = np.sqrt(size), g[:, offset:]
         turned = (own @ basis) / root
         rest = np.sqrt(np.maximum(values[:cut] + delta, 0.0))
-        tail = np.linalg.norm((own @ u[:, :cut]) / rest, axis=1)
         complete = len(root) == len(self.distinct[0]) or not self.full_rank
         # A representation in coordinates that are all known: rounding of K, and of the functional.
         unit = _ROUNDING * (self.n + 4)
@@ -254,7 +254,7 @@ class KernelDesign(Design):
         if at is not None:
             there = np.flatnonzero(at >= 0)
             turned[there] = basis[at[there]] * root
-            tail[there] = beyond[there] = np.linalg.norm(u[at[there], :cut] * rest, axis=1)
+            beyond[there] = np.linalg.norm(u[at[there], :cut] * rest, axis=1)
             hidden[there] = False
         origin = root * (basis.T @ estimate[offset:])
         if offset:
@@ -270,7 +270,6 @@ class KernelDesign(Design):
             back=self._with_intercept(basis / root, 1.0),
             bound=bound,
             lost=float(root_weights.max() * rest.max(initial=0.0)),
-            tail=np.minimum(tail, beyond),
         )
 
     def complement(self, w: Array, lam: float, white: Whitening) -> Complement:

@@ -87,8 +87,6 @@ class BallCoordinates:
     lost : float
         Largest change of the fitted values, in the units of F, per unit norm orthogonal to these
         coordinates.
-    tail : array of shape (N,), or None
-        The part of p that belongs to such changes; None if there are none.
     """
 
     F: Array
@@ -100,4 +98,3 @@ class BallCoordinates:
     back: Array
     bound: float
     lost: float = 0.0
-    tail: Array | None = None

@@ -189,21 +189,15 @@ class QuadraticShape(Shape):
         asked, o, estimate = question, self.objective, self.estimate
         if o.primal is not None and question.features is not None:
             asked, o, estimate = question.on_features(), o.primal, self._primal_estimate
-        g, middle = asked.g, asked.g @ estimate
         ball = asked.ball_coordinates(o.design, self.root, estimate)
         if ball is None:
-            where = coordinates(o, g)
-            up, down = supports(self.maker, where)
-            hidden = bool(where.hidden.any())
+            up, down, hidden = self._over_sets(o, estimate, asked.g)
         else:
-            both = SetsAndBall(self.perturbations, o.complement, self.root * o.y, ball)
-            up, down = both.supports(self.maker.without_points)
-            middle, hidden = np.zeros(len(g)), bool(ball.hidden.any())
-        rounding = 0.0 if ball else _ROUNDING * (np.abs(g) @ np.abs(estimate))  # of the middle
+            up, down = self._over_sets_and_ball(o, estimate, asked, ball)
+            hidden = bool(ball.hidden.any())
         found = []
         for level in levels:
-            upper = middle + order_statistic(up, level.q) + rounding
-            lower = middle - order_statistic(down, level.q) - rounding
+            upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
             call = question.call if hidden else None
             status, explanation = self._explained(up, down, level, ball, call)
             witnesses = None
@@ -212,6 +206,32 @@ class QuadraticShape(Shape):
                 witnesses = self._search.witnesses(question.g, own, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
+
+    def _over_sets(self, o: Quadratic, estimate: Array, g: Array) -> tuple[Array, Array, bool]:
+        """Return max gᵀa and max -gᵀa over every set, (N, m - 1), and whether some g are hidden."""
+        where = coordinates(o, g)
+        up, down = supports(self.maker, where)
+        middle, rounding = g @ estimate, _ROUNDING * (np.abs(g) @ np.abs(estimate))
+        up, down = up + (rounding + middle)[:, None], down + (rounding - middle)[:, None]
+        return up, down, bool(where.hidden.any())
+
+    def _over_sets_and_ball(
+        self, o: Quadratic, estimate: Array, asked: Question, ball: BallCoordinates
+    ) -> tuple[Array, Array]:
+        """Return the same over the sets and a ball.
+
+        In a large ball rounding costs more than the ball brings: then the sets alone decide.
+        """
+        both = SetsAndBall(self.perturbations, o.complement, self.root * o.y, ball)
+        up, down = both.supports(self.maker.without_points)
+        alone = np.full(len(up), not asked.function)
+        if asked.at is not None:
+            alone |= asked.at >= 0
+        if alone.any() and (not o.design.full_rank or both.loose(up, down)):
+            more = self._over_sets(o, estimate, asked.g[alone])
+            for bound, other in zip((up, down), more[:2], strict=True):
+                bound[alone] = np.minimum(bound[alone], other)
+        return up, down
 
     def _explained(
         self,
