@@ -151,6 +151,7 @@ class _Combined:
         value = radius + centre
         if common:
             value = np.concatenate([value, radius - centre], axis=1)
+        value = np.where(np.isnan(value), np.inf, value)  # an overflow leaves no bound
         # A size below zero, beyond rounding, certifies that the two do not meet.
         return np.where(size < -(1e-9 + unit) * terms, -np.inf, value)
 

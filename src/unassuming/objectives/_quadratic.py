@@ -141,6 +141,12 @@ class Quadratic(SmoothObjective):
         design = self.design.primal()
         return None if design is None else Quadratic(design, self.y, self.w, self.lam)
 
+    @cached_property
+    def primal_estimate(self) -> Array:
+        """The minimiser in terms of these features."""
+        assert self.primal is not None
+        return self.primal.estimate()
+
     def kinks(self) -> Kinks:
         """Return no kinks: the objective is one quadratic."""
         return Kinks()

@@ -25,7 +25,7 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._progress import progress
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry._relaxed_supports import relaxed_supports
 from unassuming.geometry.quadratic._moved_columns import flips_signs, inner_products
@@ -64,12 +64,17 @@ class SetsAndBall:
             found = np.stack(relaxed_supports(*forms, ball))
             bounds[:, :, which] = np.minimum(bounds[:, :, which], found)
             apart[which] |= np.isneginf(found).any(axis=(0, 1))
-        bounds = bounds[:, :-1]
+        bounds = bounds[:, :-1] * self._unit
         bounds[:, ball.hidden[:-1]] = np.inf
-        shift = (ball.functionals[:-1, free] @ self._shift)[:, None]
+        shift = (self.ball.functionals[:, free] @ self._shift)[:, None]
         bounds = bounds + np.stack([shift, -shift]) + 4 * EPS * np.abs(shift)
         bounds[:, :, apart] = -np.inf
         return bounds[0], bounds[1]
+
+    @cached_property
+    def _unit(self) -> float:
+        """A power of two near the largest output: the unit of fitted values and functionals."""
+        return float(powers_of_two(np.abs(self.y).max(initial=0.0)))
 
     @cached_property
     def _alone(self) -> Array:
@@ -83,20 +88,25 @@ class SetsAndBall:
     def loose(self, up: Array, down: Array) -> bool:
         """Whether the ball is so large that the sets alone bound most functionals."""
         with np.errstate(invalid="ignore"):  # empty sets
-            return bool(np.median(up + down) < _LOOSE * 2 * np.median(self._alone[:-1]))
+            alone = self._unit * np.median(self._alone[:-1])
+            return bool(np.median(up + down) < _LOOSE * 2 * alone)
 
     @cached_property
     def _widened(self) -> BallCoordinates:
-        """The ball with the functional zero after the others.
+        """The ball with the functional zero after the others, in units that suit squares.
 
-        It shows for every set whether it meets the ball at all.
+        It shows for every set whether it meets the ball at all. The unit of x is near B.
         """
-        ball = self.ball
+        ball, size = self.ball, float(powers_of_two(np.array(self.ball.bound)))
+        coordinates = np.where(np.diagonal(ball.N) > 0, size / self._unit, 1.0)
         return replace(
             ball,
-            functionals=np.vstack([ball.functionals, np.zeros(ball.F.shape[1])]),
-            beyond=np.append(ball.beyond, 0.0),
+            F=ball.F * coordinates,
+            functionals=np.vstack([ball.functionals * coordinates, np.zeros(ball.F.shape[1])]),
+            beyond=np.append(ball.beyond * (size / self._unit), 0.0),
             hidden=np.append(ball.hidden, False),
+            bound=ball.bound / size,
+            lost=ball.lost * (size / self._unit),
         )
 
     def _inequalities(self) -> Iterator[tuple[slice, tuple[Array, Array, Array]]]:
@@ -105,10 +115,10 @@ class SetsAndBall:
         if not np.isfinite(D.relative):
             return
         # The norm does not bound an intercept: the outputs may be centred.
-        y = self.y - self.ball.F[:, np.diagonal(self.ball.N) == 0] @ self._shift
+        y = (self.y - self.ball.F[:, np.diagonal(self.ball.N) == 0] @ self._shift) / self._unit
         blur = D.absolute * float(y @ y)
         # What is outside the coordinates moves D^{1/2} y_i by that much.
-        moved = 2 * np.sqrt(D.size) * self.ball.lost * self.ball.bound
+        moved = 2 * np.sqrt(D.size) * self._widened.lost * self._widened.bound
         limit = (np.sqrt((1 + D.relative) * max(float(y @ D(y)), 0.0) + blur) + moved) ** 2
         n, k = F.shape
         # ‖F x‖² is at most that many times Σ ‖F_j‖² x_j².

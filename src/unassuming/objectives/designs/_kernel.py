@@ -21,6 +21,8 @@ from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import KernelWhitening, Whitening
 
 _ROUNDING = 16 * EPS
+_FAINT = 1e-8
+"""A penalty below this share of the largest eigenvalue of K is small."""
 
 
 @final
@@ -56,15 +58,7 @@ class KernelDesign(Design):
 
     def penalty_matrix(self) -> Array:
         """Return K, or diag(0, K)."""
-        return self._with_intercept(self.K, 0.0)
-
-    def _with_intercept(self, block: Array, corner: float) -> Array:
-        """Return diag(corner, block) if there is an intercept."""
-        if not self.intercept:
-            return block
-        full = np.zeros((block.shape[0] + 1, block.shape[1] + 1))
-        full[0, 0], full[1:, 1:] = corner, block
-        return full
+        return _bordered(self.intercept, self.K, 0.0)
 
     def rows(self, X: Array) -> Array:
         """Return [1, k(x, x_j)] at inputs x."""
@@ -119,16 +113,7 @@ class KernelDesign(Design):
     @cached_property
     def spectrum(self) -> tuple[Array, Array]:
         """Eigenvalues, in increasing order, and eigenvectors of K; those of FFᵀ above zero."""
-        return self._spectrum(None)
-
-    def _spectrum(self, root_weights: Array | None) -> tuple[Array, Array]:
-        """Decompose W^{1/2} K W^{1/2}, through the features if there are few."""
-        if self.features is not None:
-            s, u = self.features.decomposition(root_weights)
-            return s**2, u
-        if root_weights is None:
-            return _spectrum(self.K)
-        return _spectrum(root_weights[:, None] * self.K * root_weights)
+        return _spectrum(self, None)
 
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:
@@ -198,17 +183,6 @@ class KernelDesign(Design):
         known = {row.tobytes(): j for j, row in enumerate(self.kernel.X + 0.0)}
         return np.array([known.get(row.tobytes(), -1) for row in X + 0.0], dtype=np.intp)
 
-    @cached_property
-    def rounding_of_kernel(self) -> float:
-        """δ: a bound of ‖K - K*‖, errors of kernel values and of the decomposition included.
-
-        It is zero for eigenvalues that come from features, which are accurate each.
-        """
-        if self.features is not None:
-            return 0.0
-        size = float(np.abs(np.diagonal(self.K)).max())
-        return max(_ROUNDING * (self.n + 4) * size, -2 * float(self.spectrum[0][0]))
-
     def ball_coordinates(
         self,
         root_weights: Array,
@@ -232,7 +206,7 @@ class KernelDesign(Design):
         representation whose coordinates are all known has p = 0, but for rounding.
         """
         values, u = self.spectrum
-        delta, offset = self.rounding_of_kernel, int(self.intercept)
+        delta, offset = _rounding(self), int(self.intercept)
         cut = int(np.searchsorted(values, delta, side="right"))  # eigenvalues increase
         size, basis = values[cut:] + delta, u[:, cut:]
         root, own = np.sqrt(size), g[:, offset:]
@@ -262,12 +236,12 @@ class KernelDesign(Design):
             origin = np.concatenate([estimate[:1], origin])
         return BallCoordinates(
             F=root_weights[:, None] * self._with_ones(basis * root),
-            N=self._with_intercept(np.eye(len(root)), 0.0),
+            N=_bordered(self.intercept, np.eye(len(root)), 0.0),
             origin=origin,
             functionals=turned,
             beyond=beyond,
             hidden=hidden,
-            back=self._with_intercept(basis / root, 1.0),
+            back=_bordered(self.intercept, basis / root, 1.0),
             bound=bound,
             lost=float(root_weights.max() * rest.max(initial=0.0)),
         )
@@ -279,14 +253,14 @@ class KernelDesign(Design):
         if lam == 0:  # directions that are lost in rounding could be fitted or not
             return Complement(white.q, relative=np.inf)
         one, cut = np.sqrt(w), rank_cut(white.u.shape) * float(white.values.max())
-        error = max(self.rounding_of_kernel * float(w.max()), cut)
+        error = max(_rounding(self) * float(w.max()), cut)
         return Complement.of_kernel(
             white.values, white.u, self.n * lam, error, one if self.intercept else None
         )
 
     def gram_root(self) -> Array:
         """Return ``|K|^{1/2}`` up to a rotation, the intercept weighted by one."""
-        return self._with_intercept(self.kernel_root(), 1.0)
+        return _bordered(self.intercept, self.kernel_root(), 1.0)
 
     def kernel_root(self) -> Array:
         """Return ``|K|^{1/2}`` up to a rotation."""
@@ -302,7 +276,7 @@ class KernelDesign(Design):
         if (w == w[0]).all():
             values, u = self.spectrum[0] * w[0], self.spectrum[1]
         else:
-            values, u = self._spectrum(root)
+            values, u = _spectrum(self, root)
         # Eigenvalues increase: a slice, which copies nothing, cuts those that are only rounding.
         cut = 0
         if self.features is None:
@@ -311,18 +285,51 @@ class KernelDesign(Design):
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Solve (K + nλ W⁻¹) a + b = y, with 1ᵀa = 0 if there is an intercept b."""
+        root, penalty = np.sqrt(w), self.n * lam
+        if self.features is not None and not self.intercept:
+            values, u = _spectrum(self, root)
+            if penalty < _FAINT * values[-1]:
+                # Outside the range of K the coefficients are residuals over the penalty. They
+                # change no function, and if they are large, rounding them does.
+                return np.asarray(root * (u @ ((u.T @ (root * y)) / (values + penalty))))
         if lam == 0:
-            root, cut = np.sqrt(w), rank_cut(self.matrix.shape)
+            cut = rank_cut(self.matrix.shape)
             return np.asarray(lstsq(root[:, None] * self.matrix, root * y, cond=cut)[0])
-        b, a = kernel_ridge(self.K, y, self.n * lam, w, fit_intercept=self.intercept)
+        b, a = kernel_ridge(self.K, y, penalty, w, fit_intercept=self.intercept)
         return np.concatenate([[b], a]) if self.intercept else a
 
 
-def _spectrum(K: Array) -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors.
+def _bordered(intercept: bool, block: Array, corner: float) -> Array:
+    """Return diag(corner, block) if there is an intercept."""
+    if not intercept:
+        return block
+    full = np.zeros((block.shape[0] + 1, block.shape[1] + 1))
+    full[0, 0], full[1:, 1:] = corner, block
+    return full
+
+
+def _rounding(design: KernelDesign) -> float:
+    """Return δ, a bound of ‖K - K*‖: errors of kernel values and of the decomposition.
+
+    It is zero for eigenvalues that come from features, which are accurate each.
+    """
+    if design.features is not None:
+        return 0.0
+    size = float(np.abs(np.diagonal(design.K)).max())
+    return max(_ROUNDING * (design.n + 4) * size, -2 * float(design.spectrum[0][0]))
+
+
+def _spectrum(design: KernelDesign, root_weights: Array | None) -> tuple[Array, Array]:
+    """Return eigenvalues and eigenvectors of W^{1/2} K W^{1/2}, through few features if it has them.
 
     Divide and conquer keeps the eigenvectors orthogonal to rounding. The default driver loses some
     digits if eigenvalues are close, as they usually are here.
     """
+    if design.features is not None:
+        s, u = design.features.decomposition(root_weights)
+        return s**2, u
+    K = design.K
+    if root_weights is not None:
+        K = root_weights[:, None] * K * root_weights
     values, vectors = eigh(K, driver="evd")
     return values, vectors

@@ -20,16 +20,13 @@ from unassuming.geometry.quadratic import (
     FormMaker,
     FreeDirections,
     LineQuadratics,
-    SetsAndBall,
     along_lines,
-    coordinates,
     counting_decides,
     covered,
     exits,
     farthest,
     free_directions,
     intervals,
-    supports,
     whitened_matrix,
 )
 from unassuming.membership import RankEngine
@@ -43,9 +40,8 @@ from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import of_hidden_functionals, of_quadratic_region
 from unassuming.regions._results import Boundedness
 from unassuming.regions.search._star_search import StarSearch
+from unassuming.regions.shapes._quadratic_bounds import over_sets, over_sets_and_ball
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
-
-_ROUNDING = 8 * EPS
 
 
 @final
@@ -82,7 +78,7 @@ class QuadraticShape(Shape):
         self._require_commuting()
         o, a = self.objective, self.estimate
         if o.primal is not None:  # its residuals carry fewer rounding errors
-            o, a = o.primal, self._primal_estimate
+            o, a = o.primal, o.primal_estimate
         r = o.residuals(a[None, :])
         error = o.residual_error(a[None, :], r)
         # As in the comparison of ranks: a residual that may be rounding alone is zero.
@@ -95,12 +91,6 @@ class QuadraticShape(Shape):
             perturbations=self.perturbations,
             tie_wins=tie_order[1:] > tie_order[0],
         )
-
-    @cached_property
-    def _primal_estimate(self) -> Array:
-        """The estimate as coefficients of the features of a kernel."""
-        assert self.objective.primal is not None
-        return self.objective.primal.estimate()
 
     def _require_commuting(self) -> None:
         """Refuse transformations that are not orthogonal or do not commute with the weights."""
@@ -188,12 +178,12 @@ class QuadraticShape(Shape):
         """Return the q-th largest of the bounds over the sets; the sets are made once."""
         asked, o, estimate = question, self.objective, self.estimate
         if o.primal is not None and question.features is not None:
-            asked, o, estimate = question.on_features(), o.primal, self._primal_estimate
+            asked, o, estimate = question.on_features(), o.primal, o.primal_estimate
         ball = asked.ball_coordinates(o.design, self.root, estimate)
         if ball is None:
-            up, down, hidden = self._over_sets(o, estimate, asked.g)
+            up, down, hidden = over_sets(self.maker, o, estimate, asked.g)
         else:
-            up, down = self._over_sets_and_ball(o, estimate, asked, ball)
+            up, down = over_sets_and_ball(self.maker, o, estimate, asked, ball)
             hidden = bool(ball.hidden.any())
         found = []
         for level in levels:
@@ -206,32 +196,6 @@ class QuadraticShape(Shape):
                 witnesses = self._search.witnesses(question.g, own, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
-
-    def _over_sets(self, o: Quadratic, estimate: Array, g: Array) -> tuple[Array, Array, bool]:
-        """Return max gᵀa and max -gᵀa over every set, (N, m - 1), and whether some g are hidden."""
-        where = coordinates(o, g)
-        up, down = supports(self.maker, where)
-        middle, rounding = g @ estimate, _ROUNDING * (np.abs(g) @ np.abs(estimate))
-        up, down = up + (rounding + middle)[:, None], down + (rounding - middle)[:, None]
-        return up, down, bool(where.hidden.any())
-
-    def _over_sets_and_ball(
-        self, o: Quadratic, estimate: Array, asked: Question, ball: BallCoordinates
-    ) -> tuple[Array, Array]:
-        """Return the same over the sets and a ball.
-
-        In a large ball rounding costs more than the ball brings: then the sets alone decide.
-        """
-        both = SetsAndBall(self.perturbations, o.complement, self.root * o.y, ball)
-        up, down = both.supports(self.maker.without_points)
-        alone = np.full(len(up), not asked.function)
-        if asked.at is not None:
-            alone |= asked.at >= 0
-        if alone.any() and (not o.design.full_rank or both.loose(up, down)):
-            more = self._over_sets(o, estimate, asked.g[alone])
-            for bound, other in zip((up, down), more[:2], strict=True):
-                bound[alone] = np.minimum(bound[alone], other)
-        return up, down
 
     def _explained(
         self,
