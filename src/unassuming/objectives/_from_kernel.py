@@ -168,7 +168,8 @@ def _kernel_design(
             coef0=estimator.coef0,
             params=estimator.kernel_params,
         )
-    K = evaluate(X, None)
+    with np.errstate(over="ignore"):  # refused below
+        K = evaluate(X, None)
     _require_resolved(K)
     require_symmetric(K, "the kernel matrix")
     training = TrainingKernel(
@@ -198,7 +199,7 @@ def _require_visible(design: KernelDesign, lam: float) -> None:
 def _require_resolved(K: Array) -> None:
     """Refuse kernel values that double precision cannot hold."""
     largest = float(np.abs(K).max(initial=0.0))
-    if not np.isfinite(largest) or 0 < largest < _SMALLEST:
+    if not _SMALLEST <= largest < np.inf:
         given = "values that are not finite" if not np.isfinite(largest) else f"{largest:.3g}"
         raise ValueError(
             "the kernel matrix is beyond double precision: expected a largest value between "

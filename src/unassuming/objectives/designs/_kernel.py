@@ -216,7 +216,7 @@ class KernelDesign(Design):
         # A representation in coordinates that are all known: rounding of K, and of the functional.
         unit = _ROUNDING * (self.n + 4)
         beyond = 3 * delta / size[0] * np.linalg.norm(turned, axis=1)
-        beyond += unit * np.linalg.norm(own, axis=1) / root[0]
+        beyond += unit * np.linalg.norm(own / root[0], axis=1)
         hidden = exceeds(own - (turned * root) @ basis.T, own) | (not complete)
         if self_similarity is not None:
             largest = float(np.diagonal(self.K).max())
@@ -320,7 +320,7 @@ def _rounding(design: KernelDesign) -> float:
 
 
 def _spectrum(design: KernelDesign, root_weights: Array | None) -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors of W^{1/2} K W^{1/2}, through few features if it has them.
+    """Return eigenvalues and eigenvectors of W^{1/2} K W^{1/2}, through its features if few.
 
     Divide and conquer keeps the eigenvectors orthogonal to rounding. The default driver loses some
     digits if eigenvalues are close, as they usually are here.
