@@ -248,23 +248,25 @@ def test_bounds_in_a_ball_are_never_too_small(name, alpha, B, spread, wider):
             assert 0 <= -down - band.lower[j] < wider * width
 
 
-def test_a_function_that_bends_between_two_close_points_stays_inside():
-    """z at 2e-8 of an input, B = 1e6: the power function there is all rounding."""
-    X, y, _ = ua.datasets.sine(n=12, random_state=1)
-    region = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5, alpha=1.0), X, y, m=20)
-    z, B = X[5, 0] + 2e-8, 1e6
-    band = region.band([[z]], 0.9, norm_bound=B)
+@pytest.mark.parametrize("step", [3e-9, 1.2e-8, 2e-8, 5e-8])
+def test_a_function_that_bends_next_to_an_input_stays_inside(step):
+    """The power function there is below the root of rounding, but B = 1e6 is large."""
+    X = np.array([[0.0], [7.0], [15.0], [24.0]])
+    y = 1e-5 * np.array([0.3, -1.0, 0.8, 0.1])
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=1.0)
+    region = ua.confidence_region(model, X, y, m=10, random_state=0)
+    z, B = X[1, 0] + step, 1e6
+    band = region.band([[z]], 0.1, norm_bound=B)
     with mp.workdps(60):
         points = [mp.mpf(float(x)) for x in X[:, 0]]
-        K = mp.matrix([[KERNELS["rbf"](a, b) for b in points] for a in points])
         k = mp.matrix([KERNELS["rbf"](mp.mpf(z), a) for a in points])
+        K = mp.matrix([[KERNELS["rbf"](a, b) for b in points] for a in points])
         power = float(mp.sqrt(1 - (k.T * mp.lu_solve(K, k))[0]))
     # The estimate plus a function that vanishes at all inputs is a member.
-    value = float(region.band([[z]], 0.9, norm_bound=B).estimate[0])
     free = 0.99 * B * power
     assert free > 1e-3
-    assert band.lower[0] <= value - free
-    assert value + free <= band.upper[0]
+    assert band.lower[0] <= band.estimate[0] - free
+    assert band.estimate[0] + free <= band.upper[0]
 
 
 # Units
