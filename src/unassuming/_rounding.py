@@ -26,7 +26,8 @@ def rank_cut(shape: tuple[int, ...]) -> float:
 
 def exceeds(rest: Array, g: Array) -> BoolArray:
     """Return which functionals g (N, d) leave a remainder that counts."""
-    return np.asarray(np.linalg.norm(rest, axis=1) > SEEN * np.linalg.norm(g, axis=1))
+    unit = powers_of_two(np.abs(g).max(axis=1, initial=0.0))[:, None]
+    return np.asarray(np.linalg.norm(rest / unit, axis=1) > SEEN * np.linalg.norm(g / unit, axis=1))
 
 
 def powers_of_two(lengths: Array) -> Array:

@@ -49,7 +49,7 @@ def short_searches(monkeypatch):
     """One round from one member: whether there is an answer, not how good it is."""
     monkeypatch.setattr("unassuming.regions.search._line_search._EXACT_SEARCH", (2, 1, 1))
     monkeypatch.setattr("unassuming.regions.search._line_search._GRID_SEARCH", (1, 1, 1))
-    bounds = "unassuming.geometry.piecewise._relaxed_supports"
+    bounds = "unassuming.geometry._relaxed_supports"
     monkeypatch.setattr(f"{bounds}._LOG_GRID", np.linspace(-30.0, 60.0, 21))
     monkeypatch.setattr(f"{bounds}._STEPS", 5)
     ua.register_objective(Own, lambda estimator, X, y, w: OwnObjective(X, y))

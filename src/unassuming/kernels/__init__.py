@@ -8,6 +8,9 @@ method cannot use.
 from unassuming.kernels._checks import require_positive_semidefinite, require_symmetric
 from unassuming.kernels._compact import rectangular, truncated_parabolic
 from unassuming.kernels._gram import KernelLike, gram
+from unassuming.kernels._inner_product import InnerProductKernel as InnerProductKernel
+from unassuming.kernels._inner_product import inner_product_kernel as inner_product_kernel
+from unassuming.kernels._strict import strictly_positive_definite as strictly_positive_definite
 from unassuming.kernels._svr import resolve_svr_gamma, svr_gram
 from unassuming.kernels._training import TrainingKernel
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unassuming._typing import Array
+from unassuming.kernels._inner_product import InnerProductKernel
 
 _CHUNK = 256
 
@@ -28,16 +29,16 @@ class TrainingKernel:
     strict : bool
         Whether the kernel is known to be strictly positive definite. Then its matrix has full rank
         at distinct inputs, whatever its rank in floating point.
-    finite : bool
-        Whether the kernel is known to have finitely many features, so that its matrix may be
-        singular.
+    polynomial : InnerProductKernel, optional
+        The kernel as a polynomial in the inner product, with finitely many features; None if it is
+        not known to be one.
 
     Examples
     --------
     >>> from functools import partial
     >>> evaluate = partial(ua.kernels.gram, "linear")
     >>> inputs = np.array([[0.0], [1.0]])
-    >>> kernel = TrainingKernel(evaluate, inputs, precomputed=False, strict=False, finite=True)
+    >>> kernel = TrainingKernel(evaluate, inputs, precomputed=False, strict=False)
     >>> kernel.rows(np.array([[2.0]]))
     array([[0., 2.]])
     >>> kernel.diagonal(np.array([[2.0]]))
@@ -48,7 +49,7 @@ class TrainingKernel:
     X: Array
     precomputed: bool
     strict: bool
-    finite: bool
+    polynomial: InnerProductKernel | None = None
 
     def rows(self, Z: Array) -> Array:
         """Return k(z, x_j), shape (N, n)."""

@@ -35,6 +35,7 @@ from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives._score import Moves as Moves
 from unassuming.objectives._svr import SVRObjective
 from unassuming.objectives.designs import BallCoordinates as BallCoordinates
+from unassuming.objectives.designs import Complement as Complement
 from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign
 from unassuming.objectives.designs import NormBall as NormBall
 

@@ -11,8 +11,17 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVR
 
+from unassuming._rounding import EPS
 from unassuming._typing import Array
-from unassuming.kernels import TrainingKernel, gram, require_symmetric, svr_gram
+from unassuming.kernels import (
+    TrainingKernel,
+    gram,
+    inner_product_kernel,
+    require_symmetric,
+    resolve_svr_gamma,
+    strictly_positive_definite,
+    svr_gram,
+)
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives._huber import KernelHuberObjective
 from unassuming.objectives._hyperparameters import common_weight, number, row_weights
@@ -21,6 +30,8 @@ from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import register_objective
 from unassuming.objectives._svr import SVRObjective
 from unassuming.objectives.designs import FeatureDesign, KernelDesign
+
+_SMALLEST = 1e-290
 
 
 def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array | None) -> Quadratic:
@@ -40,6 +51,7 @@ def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array |
     lam = number(estimator, "alpha", zero=True) / len(y)
     design = _kernel_design(estimator, X)
     design.require_positive_semidefinite("KernelRidge")
+    _require_visible(design, lam)
     return Quadratic(design, y, row_weights(sample_weight, y), lam)
 
 
@@ -144,7 +156,9 @@ def _kernel_design(
     intercept: bool = False,
 ) -> KernelDesign:
     """Return the design of an estimator's kernel, whose parameters default to KernelRidge's."""
-    kernel = estimator.kernel
+    kernel, gamma = estimator.kernel, estimator.gamma
+    if evaluate is not None and kernel in ("poly", "polynomial"):
+        gamma = resolve_svr_gamma(gamma, X)
     if evaluate is None:
         evaluate = partial(
             gram,
@@ -154,17 +168,43 @@ def _kernel_design(
             coef0=estimator.coef0,
             params=estimator.kernel_params,
         )
-    K = evaluate(X, None)
+    with np.errstate(over="ignore"):  # refused below
+        K = evaluate(X, None)
+    _require_resolved(K)
     require_symmetric(K, "the kernel matrix")
     training = TrainingKernel(
         evaluate,
         X,
         precomputed=kernel == "precomputed",
-        strict=kernel in ("rbf", "laplacian"),
-        finite=kernel in ("linear", "poly", "polynomial", "cosine"),
+        strict=strictly_positive_definite(kernel),
+        polynomial=inner_product_kernel(
+            kernel, X.shape[1], gamma, estimator.degree, estimator.coef0
+        ),
     )
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)
+
+
+def _require_visible(design: KernelDesign, lam: float) -> None:
+    """Refuse a penalty λ > 0 that is lost in the rounding errors of the kernel matrix."""
+    alpha, least = design.n * lam, EPS * float(design.spectrum[0][-1])
+    if design.features is None and 0 < alpha < least:
+        raise ValueError(
+            f"alpha is too small beside the kernel matrix: expected 0, or at least {least:.2g}, "
+            f"below which rounding hides the penalty, given {alpha:.3g}. Use a larger alpha, or 0 "
+            "for none."
+        )
+
+
+def _require_resolved(K: Array) -> None:
+    """Refuse kernel values that double precision cannot hold."""
+    largest = float(np.abs(K).max(initial=0.0))
+    if not _SMALLEST <= largest < np.inf:
+        given = "values that are not finite" if not np.isfinite(largest) else f"{largest:.3g}"
+        raise ValueError(
+            "the kernel matrix is beyond double precision: expected a largest value between "
+            f"{_SMALLEST:.0e} and 1e308, given {given}. Rescale the inputs, or the kernel."
+        )
 
 
 register_objective(KernelRidge, from_kernel_ridge)

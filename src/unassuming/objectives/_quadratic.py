@@ -13,7 +13,7 @@ from unassuming.objectives._base import Weighting
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
-from unassuming.objectives.designs import Design, Whitening
+from unassuming.objectives.designs import Complement, Design, Whitening
 
 
 class SmoothObjective(DesignedObjective):
@@ -125,6 +125,27 @@ class Quadratic(SmoothObjective):
     >>> objective.gradient(np.ones((1, 2)), np.array([[0.0, 1.0]]))
     array([[-0.5, -0.5]])
     """
+
+    @cached_property
+    def complement(self) -> Complement:
+        """I - S, in units of the square roots of the weights."""
+        return self.design.complement(self.w, self.lam, self.whitening)
+
+    @cached_property
+    def primal(self) -> Quadratic | None:
+        """The same objective on the features of a kernel, if it is known to have few.
+
+        Fitted values, norm and tests are the same. The condition of the features is the root of
+        that of the kernel matrix, so bounds are computed there.
+        """
+        design = self.design.primal()
+        return None if design is None else Quadratic(design, self.y, self.w, self.lam)
+
+    @cached_property
+    def primal_estimate(self) -> Array:
+        """The minimiser in terms of these features."""
+        assert self.primal is not None
+        return self.primal.estimate()
 
     def kinks(self) -> Kinks:
         """Return no kinks: the objective is one quadratic."""

@@ -59,7 +59,16 @@ def band_question(
             "target='function' needs k(z, z) at the new inputs, which a precomputed kernel does "
             "not give: pass the kernel itself, or use target='representation'."
         )
-    return Question(Call.BAND, g, ball, similarity, function=function, inner=bool(inner))
+    return Question(
+        Call.BAND,
+        g,
+        ball,
+        similarity,
+        function=function,
+        features=design.primal_rows(inputs, function=function),
+        at=design.rows_at(inputs),
+        inner=bool(inner),
+    )
 
 
 def answer(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import final
 
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.objectives import BallCoordinates, Design, NormBall
 
 
@@ -34,6 +34,10 @@ class Question:
         k(z, z), if the functionals are values at inputs z and it is known.
     function : bool
         Whether they are values of the function itself rather than of its representation.
+    features : array of shape (N, D), or None
+        The functionals in terms of the features of a kernel, if it is known to have few.
+    at : array of shape (N,), or None
+        The row of the data at which the functional is the fitted value, or -1.
     inner : bool
         Whether to search for members that come near the bounds.
     """
@@ -43,7 +47,16 @@ class Question:
     ball: NormBall | None = None
     similarity: Array | None = None
     function: bool = False
+    features: Array | None = None
+    at: IntArray | None = None
     inner: bool = False
+
+    def on_features(self) -> Question:
+        """Return the same question about the coefficients of the features of a kernel."""
+        assert self.features is not None
+        return replace(
+            self, g=self.features, similarity=None, function=False, features=None, at=None
+        )
 
     def ball_coordinates(
         self, design: Design | None, root_weights: Array, estimate: Array
@@ -58,4 +71,5 @@ class Question:
             self.ball.bound,
             self.similarity,
             function=self.function,
+            at=self.at,
         )

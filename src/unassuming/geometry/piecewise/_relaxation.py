@@ -36,8 +36,8 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._progress import progress
 from unassuming._rounding import EPS
 from unassuming._typing import Array
+from unassuming.geometry._relaxed_supports import relaxed_supports
 from unassuming.geometry.piecewise._model import LineModel
-from unassuming.geometry.piecewise._relaxed_supports import relaxed_supports
 from unassuming.objectives import BallCoordinates
 
 _ETAS = (0.01, 0.03, 0.1, 0.3, 1.0)

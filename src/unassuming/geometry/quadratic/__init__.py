@@ -20,7 +20,8 @@ from unassuming.geometry.quadratic._lines import (
 )
 from unassuming.geometry.quadratic._outer_radius import farthest
 from unassuming.geometry.quadratic._sets import FREE, Sets
-from unassuming.geometry.quadratic._supports import ball_supports, supports
+from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
+from unassuming.geometry.quadratic._supports import supports
 from unassuming.geometry.quadratic._table_lines import table_lines
 
 __all__ = [
@@ -30,8 +31,8 @@ __all__ = [
     "FreeDirections",
     "LineQuadratics",
     "Sets",
+    "SetsAndBall",
     "along_lines",
-    "ball_supports",
     "coordinates",
     "counting_decides",
     "covered",

@@ -17,7 +17,7 @@ from numpy.linalg import norm as _norm
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry.quadratic._coordinates import coordinate_matrix
+from unassuming.geometry.quadratic._coordinates import coordinate_matrix, whitened_matrix
 from unassuming.geometry.quadratic._forms import FormMaker
 from unassuming.geometry.quadratic._lines import along_lines
 from unassuming.geometry.quadratic._moved_columns import flips_signs
@@ -25,6 +25,8 @@ from unassuming.noise import Noise
 from unassuming.objectives import Quadratic
 
 _BATCH_BYTES = 2**26
+_RESOLVED = 1e-6
+"""Fitted values that coefficients miss by less than this share are those of the coefficients."""
 
 
 class Along(Enum):
@@ -47,15 +49,22 @@ class FreeDirections:
     shared: int
     """Number of sets that contain the direction for ever. With q up to it the region is
     unbounded."""
-    direction: Array  # (d,): that direction, in coefficients
+    most: int
+    """No direction is shared by more sets than that."""
+    direction: Array | None
+    """That direction in coefficients (d,); None if double precision does not resolve them."""
     along: Along  # what moves along it
     which: str | int  # the coefficient or the row, if it is a single one
-    exact: bool  # whether no other direction can be shared by more sets
+
+    @property
+    def exact(self) -> bool:
+        """Whether no other direction can be shared by more sets."""
+        return self.shared == self.most
 
     @property
     def smallest_bounded_q(self) -> int:
         """The region is certainly bounded from this q on."""
-        return (self.shared if self.exact else self.cylinders) + 1
+        return self.most + 1
 
     @property
     def only_a_shift(self) -> bool:
@@ -93,15 +102,39 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
         cylinders = int((fixed.any(axis=0) | shifted).sum())
         shift = _Found(int(shifted.sum()), Along.SHIFT, "", np.sqrt(objective.w))
         found = [_single_value(objective, F, fixed), shift]
+        most = max(one.sets for one in found)
     else:
         cylinders, projector = _projector(maker, F)
         found = _named(objective, F, maker, projector)
         if design.full_rank:
             found.append(_single_value(objective, F, _fixed(maker, F)))
+        most = cylinders
+    if design.full_rank and not design.spans_everything:
+        # The rank is unknown. Counting it as full bounds the number of sets from above; directions
+        # are certain only in the numerical range.
+        F = whitened_matrix(objective)
+        found = _named(objective, F, maker, _projector(maker, F)[1])
+        found.append(_Found(0, Along.COMMON, "", F[:, 0]))
     best = max(found, key=lambda one: one.sets)
-    direction = design.coefficients((best.value / np.sqrt(objective.w))[None, :])[0]
-    exact = counting or best.sets == cylinders
-    return FreeDirections(cylinders, best.sets, direction, best.along, best.which, exact)
+    direction = _direction(objective, maker, best)
+    return FreeDirections(cylinders, best.sets, most, direction, best.along, best.which)
+
+
+def _direction(objective: Quadratic, maker: FormMaker, best: _Found) -> Array | None:
+    """Return coefficients that move fitted values like that, if the same sets never end along them.
+
+    A nearly singular kernel matrix has coefficients for every single value, but they are too large
+    for double precision.
+    """
+    design, root = objective.design, np.sqrt(objective.w)
+    direction = design.coefficients((best.value / root)[None, :])[0]
+    step = root * (design.matrix @ direction)
+    if _norm(step - best.value) > _RESOLVED * _norm(best.value):
+        return None
+    terms = _norm(root * (np.abs(design.matrix) @ np.abs(direction)))
+    error = np.array([(EPS * sum(design.matrix.shape) + design.rounding) * terms])
+    lines = along_lines(maker, np.zeros((1, len(step))), step[None, :], error)
+    return direction if (lines.free & ~lines.empty).sum() >= best.sets else None
 
 
 def _by_signs(objective: Quadratic, maker: FormMaker) -> tuple[BoolArray, BoolArray]:

@@ -1,169 +1,160 @@
-"""Linear functionals over many sets and one ball: certified bounds (docs/theory.md 4.4).
+"""Linear functionals over every set and one ball: certified bounds (docs/theory.md 4.4).
 
-Both constraints are convex, so there is no duality gap: the least bound by `geometry._duality` is
-the exact maximum. A set and the ball are made diagonal together, and then all θ cost little.
+With D = I - S and the perturbed outputs y_i = f + G_i(y - f) of a candidate f,
+
+    n (Z_i - Z_0) = yᵀD y - y_iᵀD y_i,      so that      E_i = {f : y_iᵀD y_i <= yᵀD y}
+
+for every orthogonal G_i that commutes with the weights. In the coordinates of the ball f = F x, and
+with E = G_i - I
+
+    xᵀA x - 2bᵀx <= c,    A = (E F)ᵀD(E F),    b = (E F)ᵀD G_i y,    c = yᵀDy - (G_i y)ᵀD(G_i y).
+
+The inequality and the ball are convex, so the least bound by `relaxed_supports` is the maximum. It
+allows for its own rounding and takes the inequality as exact: what rounding may have done to D, A,
+b and c loosens the inequality first.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import SEEN
-from unassuming._typing import Array
-from unassuming.geometry._duality import centre_and_spread, least_value, scaled_eigh
-from unassuming.geometry.quadratic._sets import FREE
-from unassuming.objectives import BallCoordinates
+from unassuming._progress import progress
+from unassuming._rounding import EPS, powers_of_two
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry._relaxed_supports import relaxed_supports
+from unassuming.geometry.quadratic._moved_columns import flips_signs, inner_products
+from unassuming.noise import Perturbations
+from unassuming.objectives import BallCoordinates, Complement
 
-_GRID = np.linspace(np.log(1e-12), np.log(1e12), 33)
-_STEPS = 24
-_BATCH_BYTES = 2**18  # of a working array: near the size of a cache
+_BATCH_BYTES = 2**21
+"""The size of the matrices of the sets that are intersected with the ball together."""
+_LOOSE = 0.01
+_OUTWARD = 1 + 64 * EPS
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class SetsAndBall:
-    """E_i = {xᵀA x - 2bᵀx <= c} and the ball {(x + x̂)ᵀN(x + x̂) + s² <= B²}, jointly diagonal.
+    """The sets E_i and the ball {xᵀN x + s² <= B²}; y in units of the square roots of the weights.
 
-    E_i is unbounded in the extra coordinate s. With a multiplier θ >= 0 the two constraints imply
-
-        (x + x̂)ᵀN(x + x̂) + s² + θ (xᵀA x - 2bᵀx - c) <= B²,
-
-    an ellipsoid whose support function bounds gᵀx + p s in closed form. Every array has one
-    row for each of the s sets. Each set has its own k joint coordinates, with zero columns of
-    `to_joint` for those that neither constraint bounds.
+    Functions in the ball may move fitted values by ``ball.lost`` B outside the coordinates x.
     """
 
-    alpha: Array  # (s, k): A = diag(alpha), N = diag(nu) in the joint coordinates
-    nu: Array  # (s, k)
-    b: Array  # (s, k)
-    origin: Array  # (s, k): N x̂
-    c: Array  # (s,)
-    origin_norm: Array  # (s,): x̂ᵀN x̂
-    to_joint: Array  # (s, k, k): g -> gᵀ to_joint
-    null: Array  # (s, k, k): directions that neither constraint bounds, else zero columns
-    unit: Array  # (s, k): the scale of each coordinate
-    bound: float
+    perturbations: Perturbations
+    complement: Complement
+    y: Array
+    ball: BallCoordinates
 
-    @classmethod
-    def build(cls, A: Array, b: Array, c: Array, ball: BallCoordinates) -> SetsAndBall:
-        """Diagonalise every A (s, k, k) together with N, outside their common null space."""
-        N, x_hat, bound = ball.N, ball.origin, ball.bound
-        scale = (ball.F**2).sum(axis=0)  # rounding errors of the diagonal of A are relative to it
-        # If A is nothing but rounding, the set is the whole space.
-        small = np.abs(A) <= FREE * np.sqrt(np.outer(scale, scale))
-        nothing = np.asarray(small.reshape(len(A), -1).all(axis=1))
-        # A coordinate whose diagonal entry is nothing but rounding is unbounded.
-        flat = np.diagonal(A, axis1=1, axis2=2) <= FREE**2 * scale
-        gone = nothing[:, None, None] | flat[:, :, None] | flat[:, None, :]
-        A, b = np.where(gone, 0.0, A), np.where(flat | nothing[:, None], 0.0, b)
-        c = np.where(nothing, np.abs(c), c)
-        share = _share(A, b, c, N, bound, scale)[:, None, None]
-        unit, t, turn = scaled_eigh(A + share * N)
-        keep = (t > FREE * t[:, -1:])[:, None, :]
-        root = np.where(keep, turn / np.sqrt(np.where(keep, t[:, None, :], 1.0)), 0.0)
-        root = unit[:, :, None] * root
-        # Coordinates that neither bounds get the eigenvalue -1 here, apart from all others.
-        inner_N = np.swapaxes(root, 1, 2) @ (share * N) @ root
-        rows, columns = np.nonzero(~keep[:, 0, :])
-        inner_N[rows, columns, columns] = -1.0
-        nu, inner = np.linalg.eigh(inner_N)
-        nu = np.clip(nu, 0.0, 1.0)
-        joint = root @ inner
-        # Numbers that may be rounding alone become zero: that loosens a constraint, never tightens.
-        alpha = 1 - nu
-        alpha = np.where(alpha <= FREE * np.maximum(1.0, scale @ joint**2), 0.0, alpha)
-        squares = np.einsum("k,skl->sl", np.diagonal(N), joint**2)
-        nu = np.where(nu <= FREE * np.maximum(1.0, share[:, 0] * squares), 0.0, nu) / share[:, 0]
-        flat, linear = alpha == 0, np.einsum("skl,sk->sl", joint, b)
-        origin = np.einsum("skl,k->sl", joint, N @ x_hat)
-        # Where alpha was dropped the linear term goes too: there |x| <= B/√ν + |x̂|.
-        safe = np.where(nu > 0, nu, 1.0)
-        farthest = bound / np.sqrt(safe) + np.abs(origin) / safe
-        slack = 2 * np.where(flat & (nu > 0), np.abs(linear) * farthest, 0.0).sum(axis=1)
-        b, null = np.where(flat, 0.0, linear), unit[:, :, None] * np.where(keep, 0.0, turn)
-        norm = np.full(len(c), float(x_hat @ N @ x_hat))
-        return cls(alpha, nu, b, origin, c + slack, norm, joint, null, unit, bound)
+    def supports(self, empty: BoolArray) -> tuple[Array, Array]:
+        """Return max gᵀx + p s and max -gᵀx + p s over every set and the ball, (N, m - 1) each.
 
-    def supports(self, g: Array, p: Array) -> Array:
-        """Return upper bounds of max gᵀx + p s, shape (N, s), for g (N, k) and p (N,)."""
-        parts = slices(len(self.c), rows_that_fit(_BATCH_BYTES, g.size))
-        return np.concatenate([self._take(some)._supports(g, p) for some in parts], axis=0).T
+        Minus infinity for sets that have no point (m - 1,), or none in the ball.
+        """
+        sets, ball = self.perturbations.m - 1, self._widened
+        free = np.diagonal(ball.N) == 0
+        bounds = np.repeat(np.stack([self._alone, self._alone])[:, :, None], sets, axis=2)
+        apart = empty.copy()
+        for which, forms in progress(self._inequalities(), sets, "sets"):
+            found = np.stack(relaxed_supports(*forms, ball))
+            bounds[:, :, which] = np.minimum(bounds[:, :, which], found)
+            apart[which] |= np.isneginf(found).any(axis=(0, 1))
+        bounds = bounds[:, :-1] * self._unit
+        bounds[:, ball.hidden[:-1]] = np.inf
+        shift = (self.ball.functionals[:, free] @ self._shift)[:, None]
+        bounds = bounds + np.stack([shift, -shift]) + 4 * EPS * np.abs(shift)
+        bounds[:, :, apart] = -np.inf
+        return bounds[0], bounds[1]
 
-    def _take(self, some: slice) -> SetsAndBall:
-        names = [field.name for field in fields(self) if field.name != "bound"]
-        return SetsAndBall(**{name: getattr(self, name)[some] for name in names}, bound=self.bound)
+    @cached_property
+    def _unit(self) -> float:
+        """A power of two near the largest output: the unit of fitted values and functionals."""
+        return float(powers_of_two(np.abs(self.y).max(initial=0.0)))
 
-    def _supports(self, g: Array, p: Array) -> Array:
-        """Return these bounds as (s, N): the least value of the dual over θ."""
-        size = np.linalg.norm(g * self.unit[:, None, :], axis=-1)
-        unbounded = np.linalg.norm(g @ self.null, axis=-1) > SEEN * size
-        h = g @ self.to_joint  # (s, N, k)
-        centre = self._balance[:, None]
-        least = least_value(lambda t: self._value(t, h, p), centre, _GRID, _STEPS)
-        return np.where(unbounded, np.inf, np.minimum(least, self._ends(h, p)))
+    @cached_property
+    def _alone(self) -> Array:
+        """The bounds that follow from the ball alone, (N + 1,)."""
+        ball = self._widened
+        free = np.diagonal(ball.N) == 0
+        size = np.sqrt((ball.functionals[:, ~free] ** 2).sum(axis=1) + ball.beyond**2)
+        seen = (ball.functionals[:, free] != 0).any(axis=1)
+        return np.where(seen, np.inf, size * ball.bound * _OUTWARD)
+
+    def loose(self, up: Array, down: Array) -> bool:
+        """Whether the ball is so large that the sets alone bound most functionals."""
+        with np.errstate(invalid="ignore"):  # empty sets
+            alone = self._unit * np.median(self._alone[:-1])
+            return bool(np.median(up + down) < _LOOSE * 2 * alone)
+
+    @cached_property
+    def _widened(self) -> BallCoordinates:
+        """The ball with the functional zero after the others, in units that suit squares.
+
+        It shows for every set whether it meets the ball at all. The unit of x is near B.
+        """
+        ball, size = self.ball, float(powers_of_two(np.array(self.ball.bound)))
+        coordinates = np.where(np.diagonal(ball.N) > 0, size / self._unit, 1.0)
+        return replace(
+            ball,
+            F=ball.F * coordinates,
+            functionals=np.vstack([ball.functionals * coordinates, np.zeros(ball.F.shape[1])]),
+            beyond=np.append(ball.beyond * (size / self._unit), 0.0),
+            hidden=np.append(ball.hidden, False),
+            bound=ball.bound / size,
+            lost=ball.lost * (size / self._unit),
+        )
+
+    def _inequalities(self) -> Iterator[tuple[slice, tuple[Array, Array, Array]]]:
+        """Yield A (s, k, k), b (s, k) and c (s,) for batches of sets."""
+        D, F, free = self.complement, self._widened.F, np.diagonal(self._widened.N) == 0
+        if not np.isfinite(D.relative):
+            return
+        # The norm does not bound an intercept: the outputs may be centred.
+        y = (self.y - self.ball.F[:, np.diagonal(self.ball.N) == 0] @ self._shift) / self._unit
+        blur = D.absolute * float(y @ y)
+        # What is outside the coordinates moves D^{1/2} y_i by that much.
+        moved = 2 * np.sqrt(D.size) * self._widened.lost * self._widened.bound
+        limit = (np.sqrt((1 + D.relative) * max(float(y @ D(y)), 0.0) + blur) + moved) ** 2
+        n, k = F.shape
+        # ‖F x‖² is at most that many times Σ ‖F_j‖² x_j².
+        overlap = 1 if D.dense is not None else k
+        lower = 16 * overlap * D.absolute * (F**2).sum(axis=0)
+        place = np.arange(k)
+        for which in slices(self.perturbations.m - 1, rows_that_fit(_BATCH_BYTES, k * (k + n))):
+            some = self.perturbations.take(which)
+            Gy = some.apply(y)
+            DGy = D(Gy)
+            A, b = self._products(some, F, DGy)
+            A[:, place, place] -= lower
+            c = limit - np.einsum("sn,sn->s", Gy, DGy) + (3 + k) * blur
+            for j in np.flatnonzero(free):
+                # D 1 = 0: a constant that is left alone or reversed leaves D y_i as it is.
+                one, moved = F[:, j], some.apply(F[:, j])
+                blind = (moved == one).all(axis=-1) | (moved == -one).all(axis=-1)
+                A[blind, j, :] = A[blind, :, j] = b[blind, j] = 0.0
+            yield which, (A, b, c)
 
     @property
-    def _rho(self) -> Array:
-        """The size of each set, c + bᵀA⁺b."""
-        own = self.b**2 / np.where(self.alpha > 0, self.alpha, 1.0)
-        return np.asarray(self.c + own.sum(axis=1))
+    def _shift(self) -> Array:
+        """The intercept of the estimate, if there is one."""
+        return np.asarray(self.ball.origin[np.diagonal(self.ball.N) == 0])
 
-    @property
-    def _balance(self) -> Array:
-        """The logarithm of the multiplier at which a set and the ball weigh the same, (s,)."""
-        square = self.bound**2
-        return np.log(square / np.maximum(self._rho, 1e-280 * max(square, 1.0)))
-
-    def _ends(self, h: Array, p: Array) -> Array:
-        """Return the support functions of the ball alone (θ = 0) and of the set alone (θ = ∞)."""
-        ball = self._value(np.full(h.shape[:2], -np.inf), h, p)
-        alpha = np.where(self.alpha > 0, self.alpha, 1.0)[:, None, :]
-        bare = (self.alpha == 0)[:, None, :]
-        inside = np.where(bare, 0.0, h)
-        centre = (inside * self.b[:, None, :] / alpha).sum(axis=-1)
-        rho = np.maximum(self._rho, 0.0)[:, None]
-        value = centre + np.sqrt(rho * (inside**2 / alpha).sum(axis=-1))
-        open_ended = (bare & (h != 0)).any(axis=-1) | (p > 0)
-        return np.minimum(ball, np.where(open_ended, np.inf, value))
-
-    def _value(self, log_theta: Array, h: Array, p: Array) -> Array:
-        """Return the support of the combined ellipsoid, (s, N), for θ (s, N) or (s, 1)."""
-        theta = np.exp(log_theta)
-        t = theta[..., None]
-        M = self.nu[:, None, :] + t * self.alpha[:, None, :]
-        bare = M <= 0  # a direction that this combination does not bound
-        over = np.where(bare, 0.0, 1.0 / np.where(bare, 1.0, M))
-        linear = t * self.b[:, None, :] - self.origin[:, None, :]  # xᵀMx - 2 linearᵀx <= rhs
-        weighted = linear * over
-        shift = (linear * weighted).sum(axis=-1)
-        outer = self.bound**2 - self.origin_norm[:, None]
-        size = outer + theta * self.c[:, None] + shift
-        centre, spread = centre_and_spread(h, weighted, over)
-        # A size below zero, beyond rounding, certifies that the two sets do not meet.
-        terms = self.bound**2 + self.origin_norm[:, None] + np.abs(theta * self.c[:, None]) + shift
-        value = centre + np.sqrt((spread + p**2) * np.maximum(size, 0.0))
-        if bare.any():
-            value = np.where((bare & (h != 0)).any(axis=-1), np.inf, value)
-        # An overflow leaves no bound.
-        value = np.where(np.isnan(value), np.inf, value)
-        return np.where(size < -1e-9 * terms, -np.inf, value)
-
-
-def _share(A: Array, b: Array, c: Array, N: Array, bound: float, scale: Array) -> Array:
-    """Return the weight of N beside each A under which rounding costs least, shape (s,).
-
-    Entries of A and N that are dropped should not matter at the best multiplier, which is near
-    B²/ρ. But the weight stays within 1e8 of that which makes both of equal size, so that neither
-    constraint is lost in the directions that only it bounds.
-    """
-    diagonal = np.diagonal(A, axis1=1, axis2=2)
-    seen = diagonal > 0
-    own = b**2 / np.where(seen, diagonal, 1.0)
-    rho = c + np.where(seen, own, 0.0).max(axis=1, initial=0.0)
-    size, size_N = float(scale.sum()), float(np.trace(N))
-    equal = (size if size > 0 else 1.0) / (size_N if size_N > 0 else 1.0)
-    return np.asarray(np.clip(rho / bound**2, 1e-8 * equal, 1e8 * equal))
+    def _products(self, some: Perturbations, F: Array, DGy: Array) -> tuple[Array, Array]:
+        """Return (E F)ᵀD(E F), shape (s, k, k), and (E F)ᵀDGy, shape (s, k)."""
+        D = self.complement
+        if D.dense is None:
+            A, seen, b = inner_products(some, F, D.q, DGy)
+            return A - seen @ np.swapaxes(seen, 1, 2), b
+        if not flips_signs(some.noise):
+            EF = np.moveaxis(some.apply(F.T) - F.T[:, None, :], 0, 1)  # (s, k, n)
+            return D(EF) @ np.swapaxes(EF, 1, 2), (EF @ DGy[:, :, None])[:, :, 0]
+        minus = some.apply(np.ones(len(F))) < 0
+        A = np.empty((len(minus), F.shape[1], F.shape[1]))
+        for one, rows in zip(A, minus, strict=True):
+            np.matmul(4 * F[rows].T @ D.dense[np.ix_(rows, rows)], F[rows], out=one)
+        return A, -2 * ((minus * DGy) @ F)

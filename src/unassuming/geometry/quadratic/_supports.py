@@ -1,19 +1,13 @@
-"""Maxima of linear functionals over every set of a quadratic region (docs/theory.md 4.3, 4.4)."""
+"""Maxima of linear functionals over every set of a quadratic region (docs/theory.md 4.3)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from unassuming._batches import rows_that_fit, slices
 from unassuming._progress import progress
 from unassuming._typing import Array
 from unassuming.geometry.quadratic._coordinates import Coordinates
 from unassuming.geometry.quadratic._forms import FormMaker
-from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
-from unassuming.objectives import BallCoordinates
-
-_BATCH_BYTES = 2**21
-"""The size of the matrices of the sets that are intersected with the ball together."""
 
 
 def supports(maker: FormMaker, where: Coordinates) -> tuple[Array, Array]:
@@ -26,21 +20,3 @@ def supports(maker: FormMaker, where: Coordinates) -> tuple[Array, Array]:
     for bound in (up, down):
         bound[where.hidden] = np.where(np.isneginf(bound[where.hidden]), -np.inf, np.inf)
     return up, down
-
-
-def ball_supports(maker: FormMaker, ball: BallCoordinates) -> tuple[Array, Array]:
-    """Return max gᵀx and max -gᵀx over the intersection of every set with the ball."""
-    sets, k, visible = maker.perturbations.m - 1, ball.F.shape[1], ~ball.hidden
-    bounds = np.full((2, len(ball.functionals), sets), np.inf)
-    # The functional zero shows for every set whether it meets the ball at all.
-    g = np.vstack([ball.functionals[visible], np.zeros(k)])
-    p = np.append(ball.beyond[visible], 0.0)
-    for which, forms in progress(maker.batches(ball.F), sets, "sets"):
-        for some in slices(len(forms.c), rows_that_fit(_BATCH_BYTES, k**2)):
-            both = SetsAndBall.build(forms.A[some], forms.b[some], forms.c[some], ball)
-            found = np.stack([both.supports(sign * g, p) for sign in (1.0, -1.0)])
-            apart = forms.empty[some] | np.isneginf(found).any(axis=(0, 1))
-            place = bounds[:, :, which][:, :, some]
-            place[:, visible] = found[:, :-1]
-            place[:, :, apart] = -np.inf
-    return bounds[0], bounds[1]

@@ -1,5 +1,6 @@
 """Fitted values as a linear map Φ a of the coefficients: features, kernels, norms, whitening."""
 
+from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._features import FeatureDesign
 from unassuming.objectives.designs._kernel import KernelDesign
@@ -8,6 +9,7 @@ from unassuming.objectives.designs._whitening import Whitening
 
 __all__ = [
     "BallCoordinates",
+    "Complement",
     "Design",
     "FeatureDesign",
     "KernelDesign",

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from unassuming._typing import Array, IntArray
+from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import Whitening
 
@@ -93,12 +94,23 @@ class Design(ABC):
         self_similarity: Array | None = None,
         *,
         function: bool = False,
+        at: IntArray | None = None,
     ) -> BallCoordinates:
         """Return coordinates for functionals g (N, d) in which the norm is a quadratic form.
 
         ``root_weights`` is W^{1/2}. ``self_similarity`` holds k(z, z) if the functionals are values
-        at inputs z; with ``function`` they are values of the function itself.
+        at inputs z; with ``function`` they are values of the function itself. ``at`` is the row of
+        the data with that input, or -1.
         """
+
+    def complement(self, w: Array, lam: float, white: Whitening) -> Complement:
+        """Return I - S for a whitening of this design."""
+        del w, lam
+        return Complement(white.q)
+
+    def rows_at(self, X: Array) -> IntArray | None:
+        """Return for inputs X the row of the data with the same input, else -1; None if unknown."""
+        return None
 
     @property
     @abstractmethod
@@ -146,6 +158,18 @@ class Design(ABC):
             "weighting 'gram' needs a kernel: expected 'identity', 'hessian' or a matrix for a "
             "model that is linear in features, given 'gram'. Leave it out for the default."
         )
+
+    def primal(self) -> Design | None:
+        """Return the design on the features of a kernel that is known to have few."""
+        return None
+
+    def primal_rows(self, X: Array, *, function: bool) -> Array | None:
+        """Return the rows of that design at inputs X, shape (N, D).
+
+        With ``function`` they belong to values of the function itself, else to those of its
+        representation, which lies in the span of the features at the training inputs.
+        """
+        return None
 
     def standardised(self) -> Design | None:
         """Return features of mean zero and variance one; None if that is impossible."""

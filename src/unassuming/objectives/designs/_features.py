@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import lstsq, svd
 
 from unassuming._rounding import powers_of_two, rank_cut
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
@@ -145,6 +145,7 @@ class FeatureDesign(Design):
         self_similarity: Array | None = None,
         *,
         function: bool = False,
+        at: IntArray | None = None,
     ) -> BallCoordinates:
         """Bound the penalised coefficients, ‖coef‖ <= B; the intercept stays free."""
         F, N, zero = root_weights[:, None] * self.matrix, self.penalty_matrix(), np.zeros(len(g))

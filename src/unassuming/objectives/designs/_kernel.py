@@ -13,9 +13,16 @@ from unassuming._rounding import EPS, exceeds, rank_cut
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
+from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._design import Design
+from unassuming.objectives.designs._features import FeatureDesign
+from unassuming.objectives.designs._kernel_features import KernelFeatures
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import KernelWhitening, Whitening
+
+_ROUNDING = 16 * EPS
+_FAINT = 1e-8
+"""A penalty below this share of the largest eigenvalue of K is small."""
 
 
 @final
@@ -51,15 +58,7 @@ class KernelDesign(Design):
 
     def penalty_matrix(self) -> Array:
         """Return K, or diag(0, K)."""
-        return self._with_intercept(self.K, 0.0)
-
-    def _with_intercept(self, block: Array, corner: float) -> Array:
-        """Return diag(corner, block) if there is an intercept."""
-        if not self.intercept:
-            return block
-        full = np.zeros((block.shape[0] + 1, block.shape[1] + 1))
-        full[0, 0], full[1:, 1:] = corner, block
-        return full
+        return _bordered(self.intercept, self.K, 0.0)
 
     def rows(self, X: Array) -> Array:
         """Return [1, k(x, x_j)] at inputs x."""
@@ -85,14 +84,36 @@ class KernelDesign(Design):
     @cached_property
     def _decomposition(self) -> tuple[Array, Array, Array]:
         """The singular value decomposition of Φ, on its numerical range."""
+        if self.features is not None and not self.intercept:
+            values, basis = self.spectrum
+            return basis, values, basis.T
         u, s, vt = svd(self.matrix, full_matrices=False)
         keep = s > rank_cut(self.matrix.shape) * s[0]
         return u[:, keep], s[keep], vt[keep]
 
     @cached_property
+    def features(self) -> KernelFeatures | None:
+        """F with K = FFᵀ, if the kernel is known to have fewer features than distinct inputs."""
+        return KernelFeatures.of(self.kernel, len(self.distinct[0]) - 1)
+
+    def primal(self) -> FeatureDesign | None:
+        """Return the same model in terms of its features: ‖f‖² = aᵀKa is ‖Fᵀa‖²."""
+        if self.features is None:
+            return None
+        design = FeatureDesign(self.features.F, intercept=self.intercept)
+        design.rounding = self.features.rounding
+        return design
+
+    def primal_rows(self, X: Array, *, function: bool) -> Array | None:
+        """Return [1, φ(x)] at inputs x."""
+        if self.features is None:
+            return None
+        return self._with_ones(self.features.at(X, projected=not function))
+
+    @cached_property
     def spectrum(self) -> tuple[Array, Array]:
-        """Eigenvalues, in increasing order, and eigenvectors of K."""
-        return _spectrum(self.K)
+        """Eigenvalues, in increasing order, and eigenvectors of K; those of FFᵀ above zero."""
+        return _spectrum(self, None)
 
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:
@@ -105,17 +126,19 @@ class KernelDesign(Design):
     def full_rank(self) -> bool:
         """Whether K counts as having full rank at the distinct inputs (docs/theory.md 4.4).
 
-        Theory decides it for kernels that are strictly positive definite, and the spectrum for
-        those with finitely many features. The rank of any other kernel is unknown and counts as
-        full, so that no bound relies on a lack of rank.
+        Theory decides it for kernels that are strictly positive definite, and the features for
+        those with few of them. The rank of any other kernel is unknown and counts as full, so that
+        no bound relies on a lack of rank.
         """
-        return self.spans_everything or self.kernel is None or not self.kernel.finite
+        return self.features is None or self.spans_everything
 
     @cached_property
     def spans_everything(self) -> bool:
         """Whether K certainly has full rank at the distinct inputs."""
         if self.kernel is not None and self.kernel.strict:
             return True
+        if self.features is not None:
+            return self.features.rank == len(self.distinct[0])
         size = np.abs(self.spectrum[0])
         rank = np.count_nonzero(size > rank_cut(size.shape) * size.max())
         return bool(rank == len(self.distinct[0]))
@@ -134,6 +157,8 @@ class KernelDesign(Design):
 
     def require_positive_semidefinite(self, method: str) -> None:
         """Refuse an indefinite K, with its smallest eigenvalue."""
+        if self.features is not None:
+            return  # K = FFᵀ
         tolerance = 1e-6 if self.precomputed else 0.0  # it may be of single precision
         require_positive_semidefinite(self.spectrum[0], method, tolerance=tolerance)
 
@@ -151,6 +176,13 @@ class KernelDesign(Design):
         """Return directions that change one fitted value, then those that change none."""
         return np.concatenate([self.coefficients(np.eye(self.n)), super().probe_directions()])
 
+    def rows_at(self, X: Array) -> IntArray | None:
+        """Return the rows of the data with these inputs; if precomputed, with these values."""
+        if self.kernel is None:
+            return None
+        known = {row.tobytes(): j for j, row in enumerate(self.kernel.X + 0.0)}
+        return np.array([known.get(row.tobytes(), -1) for row in X + 0.0], dtype=np.intp)
+
     def ball_coordinates(
         self,
         root_weights: Array,
@@ -160,39 +192,75 @@ class KernelDesign(Design):
         self_similarity: Array | None = None,
         *,
         function: bool = False,
+        at: IntArray | None = None,
     ) -> BallCoordinates:
-        """Bound the norm of the function, ‖f‖ <= B, in coordinates Λ^{1/2}Uᵀa.
+        """Bound the norm of the function, ‖f‖ <= B, in coordinates (Λ + δ)^{-1/2} Uᵀf(x).
 
-        With ``function`` the part of f outside the span of the k(·, x_j) is bounded by the power
-        function p(z)² = k(z, z) - k(z, x) K⁺ k(x, z) (docs/theory.md 4.4). Without it, p = 0,
-        unless eigenvalues of a full-rank K are lost in rounding. The part of the representation
-        that is lost with them is then bounded in the same way.
+        K* <= K + δI, so the norm is not larger with K + δI in place of K*, and nothing is divided
+        by an eigenvalue that may be rounding alone. The same holds for the inputs together with z:
+
+            f(z) = gᵀx + p s,  ‖x‖² + s² <= B²,  p² = k(z, z) + δ - ‖g‖²,  g = (Λ + δ)^{-1/2} Uᵀk_z
+
+        with p the power function (docs/theory.md 4.4), which cancels near an input. Coordinates
+        with Λ <= δ are left out: they move fitted values by at most ``lost`` in all. A
+        representation whose coordinates are all known has p = 0, but for rounding.
         """
         values, u = self.spectrum
-        keep = values > EPS * values[-1]
-        root, basis = np.sqrt(values[keep]), u[:, keep]
-        offset = int(self.intercept)
-        F = root_weights[:, None] * self._with_ones(basis * root)
-        turned = (g[:, offset:] @ basis) / root
+        delta, offset = _rounding(self), int(self.intercept)
+        cut = int(np.searchsorted(values, delta, side="right"))  # eigenvalues increase
+        size, basis = values[cut:] + delta, u[:, cut:]
+        root, own = np.sqrt(size), g[:, offset:]
+        turned = (own @ basis) / root
+        rest = np.sqrt(np.maximum(values[:cut] + delta, 0.0))
+        complete = len(root) == len(self.distinct[0]) or not self.full_rank
+        # A representation in coordinates that are all known: rounding of K, and of the functional.
+        unit = _ROUNDING * (self.n + 4)
+        beyond = 3 * delta / size[0] * np.linalg.norm(turned, axis=1)
+        beyond += unit * np.linalg.norm(own / root[0], axis=1)
+        hidden = exceeds(own - (turned * root) @ basis.T, own) | (not complete)
+        if self_similarity is not None:
+            largest = float(np.diagonal(self.K).max())
+            slack = max(delta, unit * largest) * np.maximum(1.0, self_similarity / largest)
+            power = self_similarity + slack - (turned**2).sum(axis=1)
+            power = np.sqrt(np.maximum(power, 0.0))
+            certain = hidden | function
+            beyond, hidden = np.where(certain, power, np.minimum(beyond, power)), hidden & False
+        if at is not None:
+            there = np.flatnonzero(at >= 0)
+            turned[there] = basis[at[there]] * root
+            beyond[there] = np.linalg.norm(u[at[there], :cut] * rest, axis=1)
+            hidden[there] = False
         origin = root * (basis.T @ estimate[offset:])
-        beyond, hidden = np.zeros(len(g)), np.zeros(len(g), dtype=np.bool_)
-        lost = len(root) < len(self.distinct[0]) and self.full_rank
-        if self_similarity is not None and (function or lost):
-            beyond = np.sqrt(np.maximum(self_similarity - (turned**2).sum(axis=1), 0.0))
-        elif lost:
-            hidden[:] = True  # without k(z, z) nothing bounds the part that is lost in rounding
-        else:
-            hidden = exceeds(g[:, offset:] - (turned * root) @ basis.T, g[:, offset:])
         if offset:
             turned = np.column_stack([g[:, 0], turned])
             origin = np.concatenate([estimate[:1], origin])
-        N = self._with_intercept(np.eye(len(root)), 0.0)
-        back = self._with_intercept(basis / root, 1.0)
-        return BallCoordinates(F, N, origin, turned, beyond, hidden, back, bound)
+        return BallCoordinates(
+            F=root_weights[:, None] * self._with_ones(basis * root),
+            N=_bordered(self.intercept, np.eye(len(root)), 0.0),
+            origin=origin,
+            functionals=turned,
+            beyond=beyond,
+            hidden=hidden,
+            back=_bordered(self.intercept, basis / root, 1.0),
+            bound=bound,
+            lost=float(root_weights.max() * rest.max(initial=0.0)),
+        )
+
+    def complement(self, w: Array, lam: float, white: Whitening) -> Complement:
+        """Return nλ(W^{1/2}KW^{1/2} + nλ)⁻¹, which is never the difference of two large numbers."""
+        if self.features is not None or not isinstance(white, KernelWhitening):
+            return super().complement(w, lam, white)
+        if lam == 0:  # directions that are lost in rounding could be fitted or not
+            return Complement(white.q, relative=np.inf)
+        one, cut = np.sqrt(w), rank_cut(white.u.shape) * float(white.values.max())
+        error = max(_rounding(self) * float(w.max()), cut)
+        return Complement.of_kernel(
+            white.values, white.u, self.n * lam, error, one if self.intercept else None
+        )
 
     def gram_root(self) -> Array:
         """Return ``|K|^{1/2}`` up to a rotation, the intercept weighted by one."""
-        return self._with_intercept(self.kernel_root(), 1.0)
+        return _bordered(self.intercept, self.kernel_root(), 1.0)
 
     def kernel_root(self) -> Array:
         """Return ``|K|^{1/2}`` up to a rotation."""
@@ -208,25 +276,60 @@ class KernelDesign(Design):
         if (w == w[0]).all():
             values, u = self.spectrum[0] * w[0], self.spectrum[1]
         else:
-            values, u = _spectrum(root[:, None] * self.K * root)
+            values, u = _spectrum(self, root)
         # Eigenvalues increase: a slice, which copies nothing, cuts those that are only rounding.
-        cut = np.searchsorted(values, rank_cut(values.shape) * values[-1], side="right")
+        cut = 0
+        if self.features is None:
+            cut = int(np.searchsorted(values, rank_cut(values.shape) * values[-1], side="right"))
         return KernelWhitening(values[cut:], u[:, cut:], root, lam, intercept=self.intercept)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Solve (K + nλ W⁻¹) a + b = y, with 1ᵀa = 0 if there is an intercept b."""
+        root, penalty = np.sqrt(w), self.n * lam
+        if self.features is not None and not self.intercept:
+            values, u = _spectrum(self, root)
+            if penalty < _FAINT * values[-1]:
+                # Outside the range of K the coefficients are residuals over the penalty. They
+                # change no function, and if they are large, rounding them does.
+                return np.asarray(root * (u @ ((u.T @ (root * y)) / (values + penalty))))
         if lam == 0:
-            root, cut = np.sqrt(w), rank_cut(self.matrix.shape)
+            cut = rank_cut(self.matrix.shape)
             return np.asarray(lstsq(root[:, None] * self.matrix, root * y, cond=cut)[0])
-        b, a = kernel_ridge(self.K, y, self.n * lam, w, fit_intercept=self.intercept)
+        b, a = kernel_ridge(self.K, y, penalty, w, fit_intercept=self.intercept)
         return np.concatenate([[b], a]) if self.intercept else a
 
 
-def _spectrum(K: Array) -> tuple[Array, Array]:
-    """Return eigenvalues and eigenvectors.
+def _bordered(intercept: bool, block: Array, corner: float) -> Array:
+    """Return diag(corner, block) if there is an intercept."""
+    if not intercept:
+        return block
+    full = np.zeros((block.shape[0] + 1, block.shape[1] + 1))
+    full[0, 0], full[1:, 1:] = corner, block
+    return full
+
+
+def _rounding(design: KernelDesign) -> float:
+    """Return δ, a bound of ‖K - K*‖: errors of kernel values and of the decomposition.
+
+    It is zero for eigenvalues that come from features, which are accurate each.
+    """
+    if design.features is not None:
+        return 0.0
+    size = float(np.abs(np.diagonal(design.K)).max())
+    return max(_ROUNDING * (design.n + 4) * size, -2 * float(design.spectrum[0][0]))
+
+
+def _spectrum(design: KernelDesign, root_weights: Array | None) -> tuple[Array, Array]:
+    """Return eigenvalues and eigenvectors of W^{1/2} K W^{1/2}, through its features if few.
 
     Divide and conquer keeps the eigenvectors orthogonal to rounding. The default driver loses some
     digits if eigenvalues are close, as they usually are here.
     """
+    if design.features is not None:
+        s, u = design.features.decomposition(root_weights)
+        return s**2, u
+    K = design.K
+    if root_weights is not None:
+        K = root_weights[:, None] * K * root_weights
     values, vectors = eigh(K, driver="evd")
     return values, vectors

@@ -84,6 +84,9 @@ class BallCoordinates:
         a - â = back x.
     bound : float
         B.
+    lost : float
+        Largest change of the fitted values, in the units of F, per unit norm orthogonal to these
+        coordinates.
     """
 
     F: Array
@@ -94,3 +97,4 @@ class BallCoordinates:
     hidden: BoolArray
     back: Array
     bound: float
+    lost: float = 0.0

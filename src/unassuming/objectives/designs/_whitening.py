@@ -102,7 +102,7 @@ class KernelWhitening(Whitening):
     def push(self) -> Array:
         """H^{-1/2} λP."""
         # √λ P^{1/2} a in the basis U, where the weighted problem has coefficients W^{-1/2} a.
-        scale = np.sqrt(self.lam * self.values)
+        scale = np.sqrt(self.values) * float(np.sqrt(self.lam))
         push = (self._low * scale)[:, None] * (self.u.T / self.root)
         if not self.intercept:
             return push
@@ -113,7 +113,8 @@ class KernelWhitening(Whitening):
     def back(self) -> Array:
         """From whitened coordinates to coefficients."""
         n = len(self.u)
-        back = self.u / np.sqrt(self.values * (self.values + n * self.lam) / n)
+        back = np.asarray(self.u / np.sqrt(self.values))
+        back /= np.sqrt((self.values + n * self.lam) / n)
         back *= self.root[:, None]
         if not self.intercept:
             return back
@@ -122,8 +123,5 @@ class KernelWhitening(Whitening):
         return np.block([[corner, np.zeros((1, len(self.values)))], [shift, back]])
 
     def seen(self) -> Array:
-        """Return a basis of the directions that change fitted values; a formula if no intercept."""
-        if self.intercept:
-            return super().seen()
-        keep = self._shares > rank_cut(self.q.shape) * self._shares.max()
-        return np.eye(len(keep))[:, keep]
+        """Return a basis of the directions that change fitted values; all if no intercept."""
+        return super().seen() if self.intercept else np.eye(len(self.values))

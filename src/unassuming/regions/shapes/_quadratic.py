@@ -21,15 +21,12 @@ from unassuming.geometry.quadratic import (
     FreeDirections,
     LineQuadratics,
     along_lines,
-    ball_supports,
-    coordinates,
     counting_decides,
     covered,
     exits,
     farthest,
     free_directions,
     intervals,
-    supports,
     whitened_matrix,
 )
 from unassuming.membership import RankEngine
@@ -43,9 +40,8 @@ from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import of_hidden_functionals, of_quadratic_region
 from unassuming.regions._results import Boundedness
 from unassuming.regions.search._star_search import StarSearch
+from unassuming.regions.shapes._quadratic_bounds import over_sets, over_sets_and_ball
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
-
-_ROUNDING = 8 * EPS
 
 
 @final
@@ -80,9 +76,11 @@ class QuadraticShape(Shape):
     def maker(self) -> FormMaker:
         """What makes the quadratic forms of the sets in any coordinates."""
         self._require_commuting()
-        o, a = self.objective, self.estimate[None, :]
-        r = o.residuals(a)
-        error = o.residual_error(a, r)
+        o, a = self.objective, self.estimate
+        if o.primal is not None:  # its residuals carry fewer rounding errors
+            o, a = o.primal, o.primal_estimate
+        r = o.residuals(a[None, :])
+        error = o.residual_error(a[None, :], r)
         # As in the comparison of ranks: a residual that may be rounding alone is zero.
         r = np.where(np.abs(r) <= error, 0.0, r)
         tie_order = self.engine.tie_order
@@ -178,25 +176,24 @@ class QuadraticShape(Shape):
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return the q-th largest of the bounds over the sets; the sets are made once."""
-        g, middle = question.g, question.g @ self.estimate
-        ball = question.ball_coordinates(self.objective.design, self.root, self.estimate)
+        asked, o, estimate = question, self.objective, self.estimate
+        if o.primal is not None and question.features is not None:
+            asked, o, estimate = question.on_features(), o.primal, o.primal_estimate
+        ball = asked.ball_coordinates(o.design, self.root, estimate)
         if ball is None:
-            where = coordinates(self.objective, g)
-            up, down = supports(self.maker, where)
-            hidden = bool(where.hidden.any())
+            up, down, hidden = over_sets(self.maker, o, estimate, asked.g)
         else:
-            up, down = ball_supports(self.maker, ball)
+            up, down = over_sets_and_ball(self.maker, o, estimate, asked, ball)
             hidden = bool(ball.hidden.any())
-        rounding = _ROUNDING * (np.abs(g) @ np.abs(self.estimate))  # of the middle
         found = []
         for level in levels:
-            upper = middle + order_statistic(up, level.q) + rounding
-            lower = middle - order_statistic(down, level.q) - rounding
+            upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
             call = question.call if hidden else None
             status, explanation = self._explained(up, down, level, ball, call)
             witnesses = None
             if question.inner and status is not Status.EMPTY:
-                witnesses = self._search.witnesses(question.g, ball, level)
+                own = question.ball_coordinates(self.objective.design, self.root, self.estimate)
+                witnesses = self._search.witnesses(question.g, own, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
 

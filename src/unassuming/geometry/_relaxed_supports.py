@@ -6,11 +6,13 @@ positive definite, it and the ball xᵀN x + s² <= B² imply
     xᵀN x + s² + θ (xᵀA x - 2bᵀx - c) <= B²,
 
 an ellipsoid. Its support function bounds gᵀx + p s for every such θ, and it is quasi-convex in θ.
-Unlike for convex sets (`SetsAndBall`) the least bound over all θ need not be attained.
+If both are convex, the least bound over all θ is the maximum. Otherwise it need not be attained.
 
 N is a diagonal of ones and zeros. Where it is zero A has to be positive definite, and eliminating
 those coordinates leaves I + θS with the Schur complement S of A: one eigendecomposition makes all
-θ diagonal. With N = 0 and B = 0 there is no ball, and the set itself has to be an ellipsoid.
+θ diagonal. A coordinate of this kind that the inequality does not contain at all is unbounded, and
+drops out for functionals that do not contain it either. With N = 0 and B = 0 there is no ball, and
+the set itself has to be an ellipsoid.
 
 Rounding: near the last θ, 1 + θσ is small, and dividing by it magnifies the rounding errors of the
 numerator. Each value is enlarged by a bound of this error, so that it is a valid bound by itself.
@@ -20,6 +22,7 @@ Otherwise the least of many values would be the one with the most favourable err
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -30,9 +33,9 @@ from unassuming._typing import Array, BoolArray
 from unassuming.geometry._duality import centre_and_spread, least_value, scaled_eigh
 from unassuming.objectives import BallCoordinates
 
-_LOG_GRID = np.linspace(-30.0, 60.0, 61)
-_STEPS = 20
-_BATCH_BYTES = 2**20
+_LOG_GRID = np.linspace(-30.0, 60.0, 31)
+_STEPS = 22
+_BATCH_BYTES = 2**18
 
 
 def relaxed_supports(A: Array, b: Array, c: Array, ball: BallCoordinates) -> tuple[Array, Array]:
@@ -44,7 +47,7 @@ def relaxed_supports(A: Array, b: Array, c: Array, ball: BallCoordinates) -> tup
     up, down = np.empty((2, len(ball.functionals), len(c)))
     for which in slices(len(c), rows_that_fit(_BATCH_BYTES, ball.functionals.size)):
         some = _Combined.build(A[which], b[which], c[which], ball)
-        up[:, which], down[:, which] = some.least(1.0).T, some.least(-1.0).T
+        up[:, which], down[:, which] = some.least()
     return up, down
 
 
@@ -66,12 +69,17 @@ class _Combined:
     h_apart: Array  # (s, N): g_zᵀA_zz⁻¹g_z
     condition: Array  # (s,): that of A_zz
     useless: BoolArray  # (s,): no θ makes the sum definite
+    open: BoolArray  # (s, N): the functional contains a coordinate that nothing bounds
 
     @classmethod
     def build(cls, A: Array, b: Array, c: Array, ball: BallCoordinates) -> _Combined:
         g, diagonal = ball.functionals, np.diagonal(ball.N)
         seen, z = np.flatnonzero(diagonal), np.flatnonzero(diagonal == 0)
-        white, condition, useless = _inverse_root(A[:, z][:, :, z])  # W with A_zz⁻¹ = WWᵀ
+        absent = ~A[:, z].any(axis=2) & (b[:, z] == 0)  # (s, z)
+        inner = A[:, z][:, :, z]
+        inner[:, np.arange(len(z)), np.arange(len(z))] += absent
+        white, condition, useless = _inverse_root(inner)  # W with A_zz⁻¹ = WWᵀ
+        white = np.where(absent[:, :, None], 0.0, white)
         useless = np.asarray(useless | ~A.any(axis=(1, 2)))
         across = np.swapaxes(white, 1, 2) @ A[:, z][:, :, seen]
         b_z = (b[:, None, z] @ white)[:, 0, :]
@@ -92,16 +100,19 @@ class _Combined:
             h_apart=(g_z**2).sum(axis=2),
             condition=condition,
             useless=useless,
+            open=(absent[:, None, :] & (g[:, z] != 0)).any(axis=2),
         )
 
-    def least(self, sign: float) -> Array:
-        """Return the least bound of ±gᵀx + p s over θ, (s, N)."""
+    def least(self) -> Array:
+        """Return the least bounds of gᵀx + p s and -gᵀx + p s over θ, (2, N, s)."""
         least = least_value(
-            lambda t: self._value(self._theta(t), sign), np.zeros((1, 1)), _LOG_GRID, _STEPS
+            lambda t: self._value(self._theta(t)), np.zeros((1, 1)), _LOG_GRID, _STEPS
         )
         # That a set does not meet the ball holds for all functionals.
         least = np.where(np.isneginf(least).any(axis=1, keepdims=True), -np.inf, least)
-        return np.where(self.useless[:, None], np.inf, least)
+        open_ended = np.tile(self.open, 2) & (least > -np.inf)
+        least = np.where(self.useless[:, None] | open_ended, np.inf, least)
+        return np.moveaxis(least.reshape(len(least), 2, -1), 0, 2)
 
     def _theta(self, t: Array) -> Array:
         """Map t to the multipliers with 1 + θσ > 0, (s, ·), increasingly."""
@@ -116,29 +127,55 @@ class _Combined:
         grown = unit * np.exp(t)
         return np.asarray(grown / (1 + grown / end[:, None]) * (1 - 1e-12))
 
-    def _value(self, theta: Array, sign: float) -> Array:
-        """Return the support of the combined ellipsoid, (s, N), for θ (s, N) or (s, 1)."""
+    def _value(self, theta: Array) -> Array:
+        """Return the supports of the combined ellipsoid, first of gᵀx + p s, then of -gᵀx + p s.
+
+        They are of shape (s, 2N), for θ (s, 2N) or (s, 1).
+        """
         square = self.ball.bound**2
         over = 1 / (1 + theta[..., None] * self.sigma[:, None, :])
         scaled = self.b[:, None, :] * over
         shift = theta**2 * (scaled * self.b[:, None, :]).sum(axis=-1)
         shift = shift + theta * self.b_apart[:, None]
         size = square + theta * self.c[:, None] + shift
-        centre, spread = centre_and_spread(self.h, scaled, over)
-        centre = theta * centre + self.mixed
-        spread = spread + self.ball.beyond**2 + self.h_apart / theta
+        common = theta.shape[1] == 1
+        h, own, mixed, apart = self._once if common else self._twice
+        centre, spread = centre_and_spread(h, scaled, over)
+        centre = theta * centre + mixed
+        spread = spread + own + apart / theta
         terms = square + np.abs(theta * self.c[:, None]) + shift
         unit = self._rounding(theta, over)
         radius = np.sqrt((np.maximum(size, 0.0) + unit * terms) * spread * (1 + unit))
         # The centre is the product of two vectors whose lengths have the squares spread and shift.
-        value = sign * centre + radius + unit * np.sqrt(spread * shift)
+        radius = radius + unit * np.sqrt(spread * shift)
+        value = radius + centre
+        if common:
+            value = np.concatenate([value, radius - centre], axis=1)
+        value = np.where(np.isnan(value), np.inf, value)  # an overflow leaves no bound
         # A size below zero, beyond rounding, certifies that the two do not meet.
         return np.where(size < -(1e-9 + unit) * terms, -np.inf, value)
 
+    @property
+    def _once(self) -> tuple[Array, Array, Array, Array]:
+        """The functionals, the squares of p, and their parts in the coordinates z."""
+        return self.h, self.ball.beyond**2, self.mixed, self.h_apart
+
+    @cached_property
+    def _twice(self) -> tuple[Array, Array, Array, Array]:
+        """The same for the functionals and their negatives."""
+        h, own, mixed, apart = self._once
+        both = np.concatenate([h, -h], axis=1), np.tile(own, 2)
+        return *both, np.concatenate([mixed, -mixed], axis=1), np.tile(apart, 2)
+
     def _rounding(self, theta: Array, over: Array) -> Array:
-        """Bound the relative errors of sums with 1/(1 + θσ), (s, ·): of size, spread and centre."""
+        """Bound the relative errors of sums with 1/(1 + θσ), (s, ·): of size, spread and centre.
+
+        1 + θσ cancels for σ < 0. The other errors are those of b and h, relative to their lengths,
+        while they enter through vectors that are scaled by the roots of 1/(1 + θσ).
+        """
         largest = 1 + theta * np.abs(self.sigma).max(axis=1, initial=0.0)[:, None]
-        worst = largest * over.max(axis=-1, initial=0.0) + self.condition[:, None]
+        most = over.max(axis=-1, initial=0.0)
+        worst = most + np.sqrt(largest * most) + self.condition[:, None]
         return np.asarray(8 * EPS * (4 + len(self.ball.N)) * (1 + worst))
 
 
