@@ -77,8 +77,9 @@ def test_kernel_ridge_is_sps_on_the_stacked_design(noise):
 def test_the_fast_differences_are_those_of_the_formula(noise):
     region = build(KernelRidge(alpha=1.2, kernel="precomputed"), K, Y, noise, sample_weight=W)
     a = around(region, 1.0)
-    gaps, _ = region._engine._lifted.gaps(a, Y - a @ K)
-    for row, candidate in zip(gaps, a, strict=True):
+    lifted = region._engine._lifted
+    gaps, _ = lifted.gaps(a, Y - a @ K)
+    for row, candidate in zip(gaps * lifted.unit**2, a, strict=True):
         images = region.perturbations.apply
         Z = oracles.weighted_quadratic(K, Y, W, 1.2 / N, K, candidate, images)
         assert row == pytest.approx(np.array(Z[1:]) - Z[0], abs=1e-10 * max(Z))

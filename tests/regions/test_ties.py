@@ -109,7 +109,7 @@ def test_crossings_and_membership_agree_on_every_line_of_tiny_data(name):
                     members = region.contains(origin + t[:, None] * direction, level)
                     np.testing.assert_array_equal(np.array(covered)[clear], members[clear])
                     asked += np.count_nonzero(clear)
-    assert asked > 200
+    assert asked > 150
 
 
 def test_minus_one_ties_on_the_line_where_the_penalty_vanishes():

@@ -215,7 +215,9 @@ class RankEngine:
         if literal.any():
             every = np.arange(len(candidates))[which]
             better = candidates.accurate_residuals(self.objective, every[literal])
-            if better is not None:
+            if better is None:
+                literal[:] = False
+            else:
                 r, error = r.copy(), error.copy()
                 r[literal], error[literal] = better
                 if not np.isfinite(r).all() or self._blurred(*better).any():

@@ -78,7 +78,7 @@ class LiftedGaps:
         return cls(pull, push, unit, table, np.stack(sizes, axis=1), columns, idle, rounding)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:
-        """Return Z_i - Z_0, shape (N, m - 1), and which candidates have a sign in doubt."""
+        """Return Z_i - Z_0 in squared units, (N, m - 1), and which candidates are in doubt."""
         n = self.pull.shape[1]
         a, r = a / self.unit, r / self.unit
         pushed, pulled = self.push @ a.T, self.pull @ r.T

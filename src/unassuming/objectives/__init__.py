@@ -24,15 +24,15 @@ from unassuming.objectives._from_linear import (
     from_ridge,
 )
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
+from unassuming.objectives._images import Images as Images
+from unassuming.objectives._images import Moves as Moves
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._logistic import LogisticObjective
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
-from unassuming.objectives._score import Images as Images
 from unassuming.objectives._score import LeastNormScore, Score
-from unassuming.objectives._score import Moves as Moves
 from unassuming.objectives._svr import SVRObjective
 from unassuming.objectives.designs import BallCoordinates as BallCoordinates
 from unassuming.objectives.designs import Complement as Complement

@@ -114,18 +114,14 @@ class QuadraticShape(Shape):
     def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
         """Return the q-th largest exit of each ray."""
         lines = self._lines(None, directions)
-        ends = order_statistic(exits(lines, self._inside(lines, self.estimate[None, :])))
+        ends = order_statistic(exits(lines, _inside(self.engine, lines, self.estimate[None, :])))
         return [ends[:, q - 1] for q in qs]
 
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the points of lines that lie in at least q of the intervals."""
         lines = self._lines(origins - self.estimate, directions)
-        low, high = intervals(lines, self._inside(lines, origins))
+        low, high = intervals(lines, _inside(self.engine, lines, origins))
         return [[covered(*ends, q) for ends in zip(low, high, strict=True)] for q in qs]
-
-    def _inside(self, lines: LineQuadratics, origins: Array) -> BoolArray | None:
-        """Return in which sets the origins lie by their ranks, if some lines are free."""
-        return ~self.engine.before(origins) if lines.free.any() else None
 
     def _lines(self, start: Array | None, directions: Array) -> LineQuadratics:
         """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
@@ -334,3 +330,8 @@ class QuadraticShape(Shape):
                 f"sampling needs a bounded region. {verdict} The norm bound does not bound the "
                 "intercept."
             )
+
+
+def _inside(engine: RankEngine, lines: LineQuadratics, origins: Array) -> BoolArray | None:
+    """Return in which sets the origins of lines lie by their ranks, if some lines are free."""
+    return ~engine.before(origins) if lines.free.any() else None
