@@ -355,6 +355,7 @@ def test_real_data():
     width = (table.upper - table.lower) / (2 * 1.97 * error)
     assert 0.8 < np.median(width) < 1.3
     assert "bmi" in str(table)  # 11 rows are not cut
+    assert len(region._numbers._divided) == 1  # one division for all coefficients
 
 
 class Pinned(ua.noise.Symmetric):

@@ -96,8 +96,8 @@ class Functionals(Membership):
         Examples
         --------
         >>> print(region.interval())
-        Interval of 3 functionals at level 0.9: every bound is finite and an honest outer bound of
-        the region.
+        Interval of 3 functionals at level 0.9, all at once (joint region): every bound is finite
+        and an honest outer bound of the region.
                       estimate      lower      upper
           intercept   0.449579   0.183833   0.720281
           x0           1.11028   0.780206    1.39273
@@ -194,7 +194,8 @@ class Functionals(Membership):
         >>> band = region.band([[2.0], [7.0]], norm_bound=30)
         >>> print(band)
         Band of the function itself at 2 inputs at level 0.9, given a norm of at most 30 (your
-        assumption): every bound is finite and an honest outer bound of the region.
+        assumption), all at once (joint region): every bound is finite and an honest outer bound of
+        the region.
           x0  estimate     lower    upper
           2    1.09133  -17.4484  19.7186
           7    3.34613  -17.0953  20.4288

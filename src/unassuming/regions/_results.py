@@ -127,11 +127,10 @@ class Bounds:
         text = f"{what} at level {self.level:.12g}"
         if self.norm_bound is not None:
             text += f", given a norm of at most {self.norm_bound:.6g} (your assumption)"
-        if self.method != "joint region":
-            text += f", {'all at once' if self.simultaneous else 'one at a time'} ({self.method}"
-            if len(self._levels) == 1 and abs(self._levels[0] - self.level) > 1e-9:
-                text += f", attained level {self._levels[0]:.6g}"
-            text += ")"
+        text += f", {'all at once' if self.simultaneous else 'one at a time'} ({self.method}"
+        if len(self._levels) == 1 and abs(self._levels[0] - self.level) > 1e-9:
+            text += f", attained level {self._levels[0]:.6g}"
+        text += ")"
         text += f": {self.status.value}"
         if self.status not in _NO_COUNT:
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
