@@ -17,20 +17,10 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry import order_statistic
 from unassuming.geometry.quadratic import (
-    FormMaker,
     FreeDirections,
-    LineQuadratics,
-    along_lines,
-    ball_supports,
-    coordinates,
     counting_decides,
     covered,
-    exits,
-    farthest,
-    free_directions,
-    intervals,
-    supports,
-    whitened_matrix,
+    widest_spread,
 )
 from unassuming.membership import RankEngine
 from unassuming.noise import Perturbations
@@ -40,9 +30,14 @@ from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status, status_of
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
-from unassuming.regions._remedies import of_hidden_functionals, of_quadratic_region
+from unassuming.regions._remedies import (
+    of_bad_scales,
+    of_hidden_functionals,
+    of_quadratic_region,
+)
 from unassuming.regions._results import Boundedness
 from unassuming.regions.search._star_search import StarSearch
+from unassuming.regions.shapes._quadratic_sets import QuadraticSets
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
 
 _ROUNDING = 8 * EPS
@@ -59,7 +54,6 @@ class QuadraticShape(Shape):
         assert isinstance(problem.objective, Quadratic)
         self.problem, self.engine, self.why = problem, engine, why
         self.objective: Quadratic = problem.objective
-        self.root = np.sqrt(self.objective.w)
 
     @property
     def exact(self) -> bool:
@@ -77,92 +71,27 @@ class QuadraticShape(Shape):
         return self.engine.perturbations
 
     @cached_property
-    def maker(self) -> FormMaker:
-        """What makes the quadratic forms of the sets in any coordinates."""
-        self._require_commuting()
-        o, a = self.objective, self.estimate[None, :]
-        r = o.residuals(a)
-        error = o.residual_error(a, r)
-        # As in the comparison of ranks: a residual that may be rounding alone is zero.
-        r = np.where(np.abs(r) <= error, 0.0, r)
-        tie_order = self.engine.tie_order
-        return FormMaker(
-            q=o.whitening.q,
-            residual=self.root * r[0],
-            residual_error=self.root * error[0],
-            perturbations=self.perturbations,
-            tie_wins=tie_order[1:] > tie_order[0],
-        )
-
-    def _require_commuting(self) -> None:
-        """Refuse transformations that are not orthogonal or do not commute with the weights."""
-        noise, root = self.perturbations.noise, self.root
-        if not noise.orthogonal:
-            raise NotAvailable(
-                f"{noise!r} does not act by orthogonal maps, so the sets that make up the region "
-                "need not be ellipsoids: only membership and tests are available."
-            )
-        probe = np.cos(np.arange(1, len(root) + 1))
-        one, two = self.perturbations.apply(root * probe), root * self.perturbations.apply(probe)
-        if not np.allclose(one, two, rtol=1e-9, atol=1e-9 * np.abs(root).max()):
-            raise NotAvailable(
-                f"{noise!r} mixes rows of different weight, so the sets that make up the region "
-                "need not be convex: only membership and tests are available. Use equal weights "
-                "or noise='symmetric'."
-            )
+    def sets(self) -> QuadraticSets:
+        """The m - 1 sets."""
+        return QuadraticSets(self.objective, self.estimate, self.engine)
 
     # Lines, docs/theory.md 4.1
 
     def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
         """Return the q-th largest exit of each ray."""
-        lines = self._lines(None, directions)
-        ends = order_statistic(exits(lines, self._inside(lines, self.estimate[None, :])))
+        ends = order_statistic(self.sets.exits(directions))
         return [ends[:, q - 1] for q in qs]
 
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the points of lines that lie in at least q of the intervals."""
-        lines = self._lines(origins - self.estimate, directions)
-        low, high = intervals(lines, self._inside(lines, origins))
+        low, high = self.sets.intervals(origins, directions)
         return [[covered(*ends, q) for ends in zip(low, high, strict=True)] for q in qs]
-
-    def _inside(self, lines: LineQuadratics, origins: Array) -> BoolArray | None:
-        """Return in which sets the origins lie by their ranks, if some lines are free."""
-        return ~self.engine.before(origins) if lines.free.any() else None
-
-    def _lines(self, start: Array | None, directions: Array) -> LineQuadratics:
-        """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
-        step, error = self._fitted(directions)
-        if start is None or not start.any():
-            return along_lines(self.maker, np.zeros_like(step), step, error)
-        base, away = self._fitted(start)
-        return along_lines(self.maker, base, step, error, away)
-
-    def _fitted(self, changes: Array) -> tuple[Array, Array]:
-        """Return the changes (N, d) in fitted values, (N, n), and bounds of their rounding (N,).
-
-        Rounding is relative to the terms of each sum, however badly the columns are scaled.
-        """
-        Phi = self.objective.design.matrix
-        terms = np.linalg.norm(self.root * (np.abs(changes) @ np.abs(Phi.T)), axis=1)
-        unit = EPS * sum(Phi.shape) + self.objective.design.rounding
-        return self.root * (changes @ Phi.T), unit * terms
 
     # Bounds, docs/theory.md 4.2 to 4.4
 
-    @cached_property
-    def _radii(self) -> Array:
-        """γ_i = max ‖H^{1/2}(a - â)‖² over each set, shape (m - 1,)."""
-        o, gamma = self.objective, np.full(self.perturbations.m - 1, np.inf)
-        F, design = whitened_matrix(o), o.design
-        if design.full_rank and F.shape[1] < len(design.distinct[0]):
-            return gamma  # directions lost in rounding could be as long as one likes
-        for which, forms in self.maker.batches(F):
-            gamma[which] = farthest(forms.sets()) / o.n
-        return gamma
-
     def ellipsoid(self, level: Level) -> Ellipsoid:
         """Return {a : (a - â)ᵀH(a - â) <= γ} with the q-th largest γ_i."""
-        o, each = self.objective, self._radii[None, :]
+        o, each = self.objective, self.sets.radii[None, :]
         gamma = order_statistic(each, level.q)
         status, explanation = self._explained(each, each, level, None)
         return Ellipsoid(
@@ -179,24 +108,19 @@ class QuadraticShape(Shape):
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return the q-th largest of the bounds over the sets; the sets are made once."""
         g, middle = question.g, question.g @ self.estimate
-        ball = question.ball_coordinates(self.objective.design, self.root, self.estimate)
-        if ball is None:
-            where = coordinates(self.objective, g)
-            up, down = supports(self.maker, where)
-            hidden = bool(where.hidden.any())
-        else:
-            up, down = ball_supports(self.maker, ball)
-            hidden = bool(ball.hidden.any())
+        ball = question.ball_coordinates(self.objective.design, self.sets.root, self.estimate)
+        up, down, decided, hidden = self.sets.supports(g, ball)
         rounding = _ROUNDING * (np.abs(g) @ np.abs(self.estimate))  # of the middle
         found = []
         for level in levels:
             upper = middle + order_statistic(up, level.q) + rounding
             lower = middle - order_statistic(down, level.q) - rounding
             call = question.call if hidden else None
-            status, explanation = self._explained(up, down, level, ball, call)
+            status, explanation = self._explained(up, down, level, ball, call, decided)
             witnesses = None
             if question.inner and status is not Status.EMPTY:
-                witnesses = self._search.witnesses(question.g, ball, level)
+                held = None if ball is None else self.sets.scaled(ball)
+                witnesses = self._search.witnesses(question.g, held, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
 
@@ -207,10 +131,12 @@ class QuadraticShape(Shape):
         level: Level,
         ball: BallCoordinates | None,
         call: Call | None = None,
+        decided: BoolArray | None = None,
     ) -> tuple[Status, Explanation]:
         """Return what kind of answer the bounds over each set (N, m - 1) give, and why.
 
-        ``call`` is what was asked, if some functionals are hidden.
+        ``call`` is what was asked, if some functionals are hidden; ``decided`` says of which sets
+        it is known whether they are bounded.
         """
         upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
         status = status_of(lower, upper, Status.UNDETERMINED)
@@ -223,6 +149,10 @@ class QuadraticShape(Shape):
             why = Cause.HIDDEN_KERNEL() if design.dual else Cause.HIDDEN_FEATURES()
             remedies = of_hidden_functionals(design, call, held=ball is not None)
             return status, Explanation((why,), tuple(remedies))
+        if decided is not None and not decided.all():
+            finite = np.where(decided, up, -np.inf), np.where(decided, down, -np.inf)
+            if all((order_statistic(part, level.q) < np.inf).all() for part in finite):
+                return Status.NOT_CERTIFIED, self._too_few_digits(int((~decided).sum()))
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
@@ -233,10 +163,10 @@ class QuadraticShape(Shape):
 
     # Boundedness, docs/theory.md 4.4
 
-    @cached_property
+    @property
     def free(self) -> FreeDirections:
         """The free directions of the sets."""
-        return free_directions(self.objective, self.maker)
+        return self.sets.free
 
     def largest_bounded_rank(self) -> int:
         """Return m minus the smallest q at which the region is certainly bounded."""
@@ -267,11 +197,31 @@ class QuadraticShape(Shape):
                 return "bounded", Cause.EVERY_SET_BOUNDED(q=q), None
             why = Cause.SETS_SHARE if free.exact else Cause.SETS_UNBOUNDED
             return "bounded", why(q=q, most=most), None
-        if q <= free.shared:
+        if q <= free.shared and self._never_ends(free.direction, q):
             fact = Cause.NEVER_END(shared=free.shared, sets=sets, along=free, q=q)
             return "unbounded", fact, free.direction
+        if q <= free.shared:
+            return "undetermined", Cause.END_IN_SIGHT(along=free), None
         fact = Cause.NO_DIRECTION(cylinders=free.cylinders, sets=sets, q=q)
+        if free.cylinders - free.undecided < q:
+            fact = self._too_few_digits(free.undecided).facts[0]
         return "undetermined", fact, None
+
+    def _too_few_digits(self, undecided: int) -> Explanation:
+        """Say which numbers leave some sets undecided."""
+        spread, sets = widest_spread(self.objective), self.perturbations.m - 1
+        why = Cause.TOO_FEW_DIGITS(undecided=undecided, sets=sets, **spread._asdict())
+        return Explanation((why,), tuple(of_bad_scales(spread)))
+
+    def _never_ends(self, direction: Array, q: int) -> bool:
+        """Whether the region never ends along a direction, in both senses.
+
+        The fitted values of a kernel of full rank may move in any direction, although rounding
+        keeps its coefficients from showing that.
+        """
+        if self.objective.design.dual and self.objective.design.spans_everything:
+            return True
+        return bool(np.isposinf(self.reach(np.stack([direction, -direction]), [q])[0]).all())
 
     def lines_of_print(self) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""
@@ -279,7 +229,7 @@ class QuadraticShape(Shape):
 
     def _bounded_in_words(self) -> str:
         counting = counting_decides(self.objective, self.perturbations.noise)
-        if not counting and "free" not in vars(self):  # nobody has asked yet
+        if not counting and "free" not in vars(self.sets):  # nobody has asked yet
             return "not examined yet: region.bounded(level) decides"
         try:
             rank, m = self.largest_bounded_rank(), self.perturbations.m
@@ -301,8 +251,8 @@ class QuadraticShape(Shape):
     def _search(self) -> StarSearch:
         return StarSearch(
             self.objective,
-            self.maker,
-            self._lines,
+            self.sets.maker,
+            self.sets.lines,
             self.engine,
             self.estimate,
             self.problem.seed,
