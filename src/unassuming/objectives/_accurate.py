@@ -8,6 +8,7 @@ from unassuming._factors import exact_product, exact_sum
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 
+
 def accurate_residuals(y: Array, phi: Array, a: Array) -> tuple[Array, Array]:
     """Return y - Φa for a (N, d) and bounds on the errors, (N, n) each.
 
