@@ -85,9 +85,12 @@ class Functionals(Membership):
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
             before y is seen). Without: see `summary`.
-        cells, weights, estimator
-            Without ``simultaneous``: see `summary`. ``cells`` is also the number of cells, a power
-            of two, of ``method="cells"``.
+        cells : int or array of shape (n,), optional
+            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
+        weights : {"design", "residuals"}, default "design"
+            Without ``simultaneous``: see `summary`.
+        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+            Without ``simultaneous``: see `summary`.
 
         Returns
         -------
@@ -176,9 +179,12 @@ class Functionals(Membership):
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
             before y is seen). Without: see `summary`.
-        cells, weights, estimator
-            Without ``simultaneous``: see `summary`. ``cells`` is also the number of cells, a power
-            of two, of ``method="cells"``.
+        cells : int or array of shape (n,), optional
+            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
+        weights : {"design", "residuals"}, default "design"
+            Without ``simultaneous``: see `summary`.
+        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+            Without ``simultaneous``: see `summary`.
 
         Returns
         -------
@@ -309,7 +315,13 @@ class Functionals(Membership):
             The hypothetical value of each functional.
         level : float, default 0.95
             It chooses the cells, as for `summary`; the p-value is valid at every level.
-        cells, method, weights, estimator
+        cells : int or array of shape (n,), optional
+            As for `summary`.
+        method : str, default "auto"
+            As for `summary`.
+        weights : {"design", "residuals"}, default "design"
+            As for `summary`.
+        estimator : {"least squares", "least absolute deviations"}, default "least squares"
             As for `summary`.
 
         Returns
