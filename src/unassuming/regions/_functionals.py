@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-import numpy as np
-
 from unassuming._typing import Array
 from unassuming.inputs import (
     SingleOptions,
@@ -17,16 +15,17 @@ from unassuming.inputs import (
     check_single,
     require_nonzero,
 )
-from unassuming.ranking import RankTest, as_double, as_levels
+from unassuming.ranking import RankTest
 from unassuming.regions._answers import answer, ball_for, band_question
 from unassuming.regions._membership import Membership
 from unassuming.regions._question import Call, Question
-from unassuming.regions._results import Band, Interval, Levels
+from unassuming.regions._results import Band, Interval
 from unassuming.regions.single import (
     FTest,
     Numbers,
     Summary,
     all_at_once,
+    at_each,
     check_at_once,
     check_level,
     division_for,
@@ -371,7 +370,7 @@ class Functionals(Membership):
                 return joint([self.level(one)])[0]
             return all_at_once(self.shape, question, one, made, make)
 
-        return _at_each(level, at)
+        return at_each(level, at)
 
     def _one_by_one(
         self,
@@ -392,10 +391,4 @@ class Functionals(Membership):
         def at(one: float) -> T:
             return one_by_one(numbers, g, names, one, checked, make, own=own)
 
-        return _at_each(level, at)
-
-
-def _at_each(level: Any, at: Callable[[float], T]) -> Any:
-    """Return the answer at one level, or a dictionary of answers at several."""
-    found = {as_double(one): at(check_level(one)) for one in as_levels(level)}
-    return Levels(found) if np.ndim(level) else next(iter(found.values()))
+        return at_each(level, at)
