@@ -79,7 +79,7 @@ class Functionals(Membership):
 
         simultaneous : bool, default True
             Whether all bounds hold at once. With False each interval has its level by itself,
-            which makes it much narrower (docs/theory.md 11).
+            which makes it much narrower (docs/theory.md 9).
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
@@ -172,7 +172,7 @@ class Functionals(Membership):
 
         simultaneous : bool, default True
             Whether all bounds hold at once. With False the interval at each input has its level by
-            itself, which makes it much narrower (docs/theory.md 11).
+            itself, which makes it much narrower (docs/theory.md 9).
             That needs a model with features.
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
@@ -232,7 +232,7 @@ class Functionals(Membership):
         """Return estimate, interval and p-value of each coefficient, one at a time.
 
         The intervals are exact in finite samples under the assumption on the noise alone, and
-        nearly as narrow as the usual asymptotic ones (docs/theory.md 11). Each has its level by
+        nearly as narrow as the usual asymptotic ones (docs/theory.md 9). Each has its level by
         itself. They do not depend on the penalty or the loss of the model: the target is the ideal
         coefficient, the one that reproduces the noise-free outputs. The rows are divided into
         cells, which depend on the inputs, the noise class, the level and the seed, never on y.

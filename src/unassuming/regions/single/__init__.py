@@ -1,4 +1,4 @@
-"""One number at a time: the public side of `unassuming.cells` (docs/theory.md 11)."""
+"""One number at a time: the public side of `unassuming.cells` (docs/theory.md 9)."""
 
 from unassuming.regions.single._at_once import all_at_once as all_at_once
 from unassuming.regions.single._at_once import check_at_once as check_at_once
