@@ -315,7 +315,8 @@ def test_the_print_tells_where_to_ask_for_bounds():
 def test_the_base_class_shows_signatures_and_parameters():
     import inspect
 
-    for name in ("reach", "crossings", "interval", "band", "sample", "bounded"):
+    lines = ("reach", "crossings", "sample", "bounded")
+    for name in (*lines, "interval", "band", "summary", "test_functional"):
         method = getattr(ua.Region, name)
         kinds = {p.kind for p in inspect.signature(method).parameters.values()}
         assert not kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}

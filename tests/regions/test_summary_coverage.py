@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
 
-RUNS = 120
+RUNS = 80
 
 
 def within_binomial_band(count, runs, p):

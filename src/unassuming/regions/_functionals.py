@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-import numpy as np
-
 from unassuming._typing import Array
 from unassuming.inputs import (
     SingleOptions,
@@ -17,16 +15,17 @@ from unassuming.inputs import (
     check_single,
     require_nonzero,
 )
-from unassuming.ranking import RankTest, as_double, as_levels
+from unassuming.ranking import RankTest
 from unassuming.regions._answers import answer, ball_for, band_question
 from unassuming.regions._membership import Membership
 from unassuming.regions._question import Call, Question
-from unassuming.regions._results import Band, Interval, Levels
+from unassuming.regions._results import Band, Interval
 from unassuming.regions.single import (
     FTest,
     Numbers,
     Summary,
     all_at_once,
+    at_each,
     check_at_once,
     check_level,
     division_for,
@@ -80,14 +79,17 @@ class Functionals(Membership):
 
         simultaneous : bool, default True
             Whether all bounds hold at once. With False each interval has its level by itself,
-            which makes it much narrower (docs/theory.md 11).
+            which makes it much narrower (docs/theory.md 9).
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
             before y is seen). Without: see `summary`.
-        cells, weights, estimator
-            Without ``simultaneous``: see `summary`. ``cells`` is also the number of cells, a power
-            of two, of ``method="cells"``.
+        cells : int or array of shape (n,), optional
+            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
+        weights : {"design", "residuals"}, default "design"
+            Without ``simultaneous``: see `summary`.
+        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+            Without ``simultaneous``: see `summary`.
 
         Returns
         -------
@@ -170,15 +172,18 @@ class Functionals(Membership):
 
         simultaneous : bool, default True
             Whether all bounds hold at once. With False the interval at each input has its level by
-            itself, which makes it much narrower (docs/theory.md 11).
+            itself, which makes it much narrower (docs/theory.md 9).
             That needs a model with features.
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
             before y is seen). Without: see `summary`.
-        cells, weights, estimator
-            Without ``simultaneous``: see `summary`. ``cells`` is also the number of cells, a power
-            of two, of ``method="cells"``.
+        cells : int or array of shape (n,), optional
+            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
+        weights : {"design", "residuals"}, default "design"
+            Without ``simultaneous``: see `summary`.
+        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+            Without ``simultaneous``: see `summary`.
 
         Returns
         -------
@@ -227,7 +232,7 @@ class Functionals(Membership):
         """Return estimate, interval and p-value of each coefficient, one at a time.
 
         The intervals are exact in finite samples under the assumption on the noise alone, and
-        nearly as narrow as the usual asymptotic ones (docs/theory.md 11). Each has its level by
+        nearly as narrow as the usual asymptotic ones (docs/theory.md 9). Each has its level by
         itself. They do not depend on the penalty or the loss of the model: the target is the ideal
         coefficient, the one that reproduces the noise-free outputs. The rows are divided into
         cells, which depend on the inputs, the noise class, the level and the seed, never on y.
@@ -309,7 +314,13 @@ class Functionals(Membership):
             The hypothetical value of each functional.
         level : float, default 0.95
             It chooses the cells, as for `summary`; the p-value is valid at every level.
-        cells, method, weights, estimator
+        cells : int or array of shape (n,), optional
+            As for `summary`.
+        method : str, default "auto"
+            As for `summary`.
+        weights : {"design", "residuals"}, default "design"
+            As for `summary`.
+        estimator : {"least squares", "least absolute deviations"}, default "least squares"
             As for `summary`.
 
         Returns
@@ -359,7 +370,7 @@ class Functionals(Membership):
                 return joint([self.level(one)])[0]
             return all_at_once(self.shape, question, one, made, make)
 
-        return _at_each(level, at)
+        return at_each(level, at)
 
     def _one_by_one(
         self,
@@ -380,10 +391,4 @@ class Functionals(Membership):
         def at(one: float) -> T:
             return one_by_one(numbers, g, names, one, checked, make, own=own)
 
-        return _at_each(level, at)
-
-
-def _at_each(level: Any, at: Callable[[float], T]) -> Any:
-    """Return the answer at one level, or a dictionary of answers at several."""
-    found = {as_double(one): at(check_level(one)) for one in as_levels(level)}
-    return Levels(found) if np.ndim(level) else next(iter(found.values()))
+        return at_each(level, at)

@@ -1,4 +1,4 @@
-"""One number at a time: the public side of `unassuming.cells` (docs/theory.md 11)."""
+"""One number at a time: the public side of `unassuming.cells` (docs/theory.md 9)."""
 
 from unassuming.regions.single._at_once import all_at_once as all_at_once
 from unassuming.regions.single._at_once import check_at_once as check_at_once
@@ -7,6 +7,7 @@ from unassuming.regions.single._at_once import simultaneous_summary as simultane
 from unassuming.regions.single._hypotheses import FTest as FTest
 from unassuming.regions.single._hypotheses import hypothesis_test as hypothesis_test
 from unassuming.regions.single._numbers import Numbers as Numbers
+from unassuming.regions.single._replies import at_each as at_each
 from unassuming.regions.single._replies import check_level as check_level
 from unassuming.regions.single._replies import one_by_one as one_by_one
 from unassuming.regions.single._replies import require_alone as require_alone

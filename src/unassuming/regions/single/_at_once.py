@@ -1,4 +1,4 @@
-"""All numbers at once, from balanced cells or from the joint region (docs/theory.md 11.8)."""
+"""All numbers at once, from balanced cells or from the joint region (docs/theory.md 9.7)."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Evidence:
         return found
 
     def signed(self, cells: object) -> Rows:
-        """Return the rows, scaled by the roots of their weights (docs/theory.md 11.1)."""
+        """Return the rows, scaled by the roots of their weights (docs/theory.md 9.1)."""
         root = np.ones(len(self.y)) if self.weight is None else np.sqrt(self.weight)
         units = self.signs
         single = units is None or int(units.max()) + 1 == len(units)

@@ -1,4 +1,4 @@
-"""Tests of one functional or of several at once (docs/theory.md 11.2)."""
+"""Tests of one functional or of several at once (docs/theory.md 9.2)."""
 
 from __future__ import annotations
 

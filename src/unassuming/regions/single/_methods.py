@@ -1,4 +1,4 @@
-"""The methods: from estimates to intervals and p-values of single numbers (docs/theory.md 11)."""
+"""The methods: from estimates to intervals and p-values of single numbers (docs/theory.md 9)."""
 
 from __future__ import annotations
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from unassuming._typing import Array
 from unassuming._words import shown
 from unassuming.cells import Method
 from unassuming.inputs import SingleOptions, check_inner, check_norm_bound
-from unassuming.ranking import Level, as_double
+from unassuming.ranking import Level, as_double, as_levels
 from unassuming.regions._describe import describe
 from unassuming.regions._explain import Cause, Explanation
+from unassuming.regions._results import Levels
 from unassuming.regions.single._facts import explanation_of, method_facts, outside, status_of
 from unassuming.regions.single._numbers import Numbers
 from unassuming.regions.single._outcome import Outcome
@@ -27,6 +30,12 @@ def check_level(level: Any) -> float:
     """Return a level strictly between 0 and 1, or raise."""
     Level.at_least(level, 10**9)
     return as_double(level)
+
+
+def at_each(level: Any, at: Callable[[float], T]) -> Any:
+    """Return the answer at one level, or a dictionary of answers at several."""
+    found = {as_double(one): at(check_level(one)) for one in as_levels(level)}
+    return Levels(found) if np.ndim(level) else next(iter(found.values()))
 
 
 def require_alone(norm_bound: Any, inner: object) -> None:
