@@ -307,9 +307,9 @@ def test_the_fast_path_is_taken(name, noise, monkeypatch):
     seen = []
     contrast = type(region._engine)._contrast
 
-    def counted(engine, candidates, which, residuals):
-        seen.append(len(residuals))
-        return contrast(engine, candidates, which, residuals)
+    def counted(engine, coefficients, images):
+        seen.append(len(coefficients))
+        return contrast(engine, coefficients, images)
 
     monkeypatch.setattr(type(region._engine), "_contrast", counted)
     region.rank(a)

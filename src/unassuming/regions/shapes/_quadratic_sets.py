@@ -84,11 +84,11 @@ class QuadraticSets:
     @cached_property
     def _accurate(self) -> AccurateResidual | None:
         """The residual of the estimate with twice the digits, for features."""
+        return accurate_residual(self.working, self.centre, self.unit, self._vanishes)
 
-        def vanishes(i: int) -> bool:
-            return self.careful is not None and self.careful.one(i).everything
-
-        return accurate_residual(self.working, self.centre, self.unit, vanishes)
+    def _vanishes(self, i: int) -> bool:
+        """Whether Z_i - Z_0 is constant."""
+        return self.careful is not None and self.careful.one(i).everything
 
     @cached_property
     def careful(self) -> CarefulSets | None:
