@@ -17,6 +17,7 @@ from unassuming.plots._canvas import require_matplotlib as require_matplotlib
 from unassuming.plots._classification import classification, classification_data
 from unassuming.plots._coefficients import coefficients, coefficients_data
 from unassuming.plots._family import family, family_data
+from unassuming.plots._forest import forest, forest_data
 from unassuming.plots._inputs import values as values
 from unassuming.plots._ranks import ranks, ranks_data
 
@@ -29,6 +30,8 @@ __all__ = [
     "coefficients_data",
     "family",
     "family_data",
+    "forest",
+    "forest_data",
     "ranks",
     "ranks_data",
 ]

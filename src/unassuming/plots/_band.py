@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,9 @@ class BandData:
     inner_upper: dict[float, Array]
     status: dict[float, Status]
     reason: dict[float, str]
+    pointwise_lower: dict[float, Array]
+    pointwise_upper: dict[float, Array]
+    pointwise_status: dict[float, Status]
     target: str
     observed_x: Array
     observed_y: Array
@@ -53,6 +56,7 @@ def band_data(
     X: Any = None,
     levels: Sequence[float] = (0.5, 0.9),
     *,
+    pointwise: Sequence[float] = (),
     norm_bound: float | None = None,
     target: str | None = None,
     inner: int = 0,
@@ -62,7 +66,7 @@ def band_data(
 
     Parameters
     ----------
-    region, X, levels, norm_bound, target, inner, rows
+    region, X, levels, pointwise, norm_bound, target, inner, rows
         As for `band`.
 
     Returns
@@ -70,9 +74,10 @@ def band_data(
     BandData
         The feature ``x`` in increasing order with the ``estimate``; by level the outer bounds
         ``lower`` and ``upper`` (infinite where no finite bound is true or certified), ``status``
-        and ``reason``; ``inner_x``, with the values ``inner_lower`` and ``inner_upper`` that
-        members attain there, by level; the ``target``; the rows ``observed_x``, ``observed_y``; the
-        ``name`` of the feature.
+        and ``reason``; the same of the pointwise bands, ``pointwise_lower``, ``pointwise_upper``
+        and ``pointwise_status``; ``inner_x``, with the values ``inner_lower`` and ``inner_upper``
+        that members attain there, by level; the ``target``; the rows ``observed_x``,
+        ``observed_y``; the ``name`` of the feature.
 
     Examples
     --------
@@ -82,17 +87,26 @@ def band_data(
     ((200,), True)
     """
     inputs, x, order = horizontal(region, X)
-    wanted = used(region, levels)
-    bands = region.band(inputs, level=wanted, norm_bound=norm_bound, target=target)
+    wanted, single = used(region, levels), sorted({float(level) for level in pointwise})
+    if not wanted and not single:
+        raise ValueError(
+            "no band is asked for: expected at least one level in levels or in pointwise, given "
+            "none. Try levels=[0.9]."
+        )
+    bands, alone = {}, {}
+    if wanted:
+        bands = region.band(inputs, level=wanted, norm_bound=norm_bound, target=target)
+    if single:
+        alone = region.band(inputs, level=single, simultaneous=False)
     few = order[np.unique(np.linspace(0, len(x) - 1, min(inner, len(x))).round().astype(int))]
     found = (
         region.band(like(inputs, x[few, None]), wanted, norm_bound, target, inner=True)
-        if len(few)
+        if len(few) and wanted
         else {}
     )
     found = {level: b for level, b in found.items() if b.inner_lower is not None}
     observed_x, observed_y, named = _observations(region, inputs, rows)
-    first = bands[wanted[0]]
+    first = bands[wanted[0]] if wanted else alone[single[0]]
     return BandData(
         x=x[order],
         estimate=first.estimate[order],
@@ -103,6 +117,9 @@ def band_data(
         inner_upper={level: b.inner_upper for level, b in found.items()},
         status={level: b.status for level, b in bands.items()},
         reason={level: b.reason for level, b in bands.items()},
+        pointwise_lower={level: b.lower[order] for level, b in alone.items()},
+        pointwise_upper={level: b.upper[order] for level, b in alone.items()},
+        pointwise_status={level: b.status for level, b in alone.items()},
         target=first.target,
         observed_x=observed_x[:, 0],
         observed_y=observed_y,
@@ -124,6 +141,7 @@ def band(
     X: Any = None,
     levels: Sequence[float] = (0.5, 0.9),
     *,
+    pointwise: Sequence[float] = (),
     norm_bound: float | None = None,
     target: str | None = None,
     inner: int = 0,
@@ -132,6 +150,9 @@ def band(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the data, the estimate and the certified band of each level over one feature.
+
+    A simultaneous band (blue) holds at all inputs at once. A pointwise band (orange) holds at each
+    input by itself, and is narrower.
 
     Where a bound is infinite, the shading extends to the edge of the picture and a note gives the
     reason. The legend states what the band covers: the ideal representation, that is, the model
@@ -144,6 +165,9 @@ def band(
     X : array or DataFrame with one feature, optional
         Inputs of the band; by default 200 inputs over the range of the data.
     levels : sequence of floats
+        Of the simultaneous bands; may be empty if ``pointwise`` is not.
+    pointwise : sequence of floats, optional
+        Levels of pointwise bands, which need a model with features. They take no norm bound.
     norm_bound : float, optional
         Assume that the norm of the function is at most this.
     target : {"representation", "function"}, optional
@@ -169,26 +193,29 @@ def band(
     >>> ax = ua.plots.band(line, levels=(0.5, 0.9))
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x', 'y')
+    >>> ax = ua.plots.band(line, levels=[0.9], pointwise=[0.9])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
+    ['90 % simultaneous band', '90 % pointwise band']
     """
     ax = canvas.new_axes(ax)
     data = band_data(
-        region, X, levels, norm_bound=norm_bound, target=target, inner=inner, rows=rows
+        region,
+        X,
+        levels,
+        pointwise=pointwise,
+        norm_bound=norm_bound,
+        target=target,
+        inner=inner,
+        rows=rows,
     )
     true = None
     if truth is not None:
         inputs, _, order = horizontal(region, X)
         true = np.asarray(truth(inputs))[order]
     core = [data.observed_y, data.estimate, *([] if true is None else [true])]
-    low, high = canvas.limits(core, [*data.lower.values(), *data.upper.values()])
-    ordered = sorted(data.lower, reverse=True)
-    beyond = high - low  # infinite bounds end outside the picture
-    for level, tint in zip(ordered, canvas.tints(len(ordered)), strict=True):
-        shade = np.stack([data.x, data.lower[level], data.upper[level]])
-        if data.status[level] is Status.EMPTY:
-            shade = shade[:, :0]
-        shade[1:] = shade[1:].clip(low - beyond, high + beyond)
-        name = canvas.short(level, data.status[level], " simultaneous band")
-        ax.fill_between(*shade, color=tint, linewidth=0, label=name)
+    drawn = [data.lower, data.upper, data.pointwise_lower, data.pointwise_upper]
+    low, high = canvas.limits(core, [bound for one in drawn for bound in one.values()])
+    _shade(ax, data, low, high)
     dashes = canvas.tints(len(data.inner_lower), canvas.BLUE, 0.75, 1.0)[::-1]
     for (level, bound), dash in zip(sorted(data.inner_lower.items()), dashes, strict=True):
         x, attained = np.tile(data.inner_x, 2), np.concatenate([bound, data.inner_upper[level]])
@@ -206,10 +233,37 @@ def band(
     ax.set(xlabel=data.name, ylabel=output_name(region), ylim=(low, high))
     ax.margins(x=0.01)
     notes = caveats(region)
-    if not notes and any(status is not Status.EMPTY for status in data.status.values()):
+    statuses = [*data.status.values(), *data.pointwise_status.values()]
+    if not notes and any(status is not Status.EMPTY for status in statuses):
         notes = [_covers(region, data.target, norm_bound)]
-    canvas.legend_above(ax, [*notes, *canvas.sentences(data.status)])
+    apart = [f"Pointwise, {note}" for note in canvas.sentences(data.pointwise_status)]
+    canvas.legend_above(ax, [*notes, *canvas.sentences(data.status), *apart])
     return ax
+
+
+def _shade(ax: Axes, data: BandData, low: float, high: float) -> None:
+    """Fill the simultaneous bands, and the pointwise ones over them with their outlines."""
+    beyond = high - low  # infinite bounds end outside the picture
+    for level, tint in _tinted(data.lower, canvas.BLUE):
+        shade = np.stack([data.x, data.lower[level], data.upper[level]])
+        if data.status[level] is Status.EMPTY:
+            shade = shade[:, :0]
+        shade[1:] = shade[1:].clip(low - beyond, high + beyond)
+        name = canvas.short(level, data.status[level], " simultaneous band")
+        ax.fill_between(*shade, color=tint, linewidth=0, label=name)
+    for level, tint in _tinted(data.pointwise_lower, canvas.ORANGE):
+        bounds = np.stack([data.pointwise_lower[level], data.pointwise_upper[level]])
+        bounds = bounds.clip(low - beyond, high + beyond)
+        # Transparent, since it may lie over a simultaneous band of a lower level.
+        look: dict[str, Any] = {"facecolor": (tint, 0.7), "edgecolor": canvas.ORANGE}
+        name = canvas.short(level, data.pointwise_status[level], " pointwise band")
+        ax.fill_between(data.x, *bounds, linewidth=1, label=name, **look)
+
+
+def _tinted(levels: Iterable[float], colour: str) -> Iterator[tuple[float, Any]]:
+    """Yield the levels from the highest on, with tints from light to dark."""
+    ordered = sorted(levels, reverse=True)
+    yield from zip(ordered, canvas.tints(len(ordered), colour), strict=True)
 
 
 def _covers(region: Region, target: str, norm_bound: float | None) -> str:

@@ -30,6 +30,7 @@ _SHORT = {
     Status.NO_OUTER_BOUND: "no outer bound known",
     Status.TRIVIAL: "no outer bound known",
     Status.EMPTY: "empty region",
+    Status.TOO_FEW_CELLS: "not finite everywhere",
 }
 
 
@@ -45,14 +46,17 @@ def require_matplotlib() -> None:
         ) from error
 
 
-def new_axes(ax: Axes | None) -> Axes:
-    """Return the given axes, or those of a new figure."""
+def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
+    """Return the given axes, or those of a new figure (its height in inches)."""
     require_matplotlib()
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt
 
-    return plt.subplots(layout="constrained")[1]
+    figure, ax = plt.subplots(layout="constrained")
+    if height is not None:
+        figure.set_figheight(height)
+    return ax
 
 
 def percent(level: float) -> str:

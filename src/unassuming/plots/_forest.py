@@ -1,0 +1,167 @@
+"""A forest plot: one row for each coefficient of a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unassuming._typing import Array
+from unassuming.plots import _canvas as canvas
+from unassuming.regions import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROW, _FRAME, _HIGHEST = 0.32, 1.9, 30.0
+"""Height of a row, of everything around the rows, and of the largest figure, in inches."""
+
+_LISTED = 4
+"""Names that are listed in a note."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForestData:
+    """The numbers behind `forest`; `forest_data` describes them."""
+
+    names: tuple[str, ...]
+    estimate: Array
+    cell_estimate: Array
+    lower: Array
+    upper: Array
+    title: str
+    notes: tuple[str, ...]
+
+
+def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestData:
+    """Return the data that `forest` draws.
+
+    Parameters
+    ----------
+    summary, which
+        As for `forest`.
+
+    Returns
+    -------
+    ForestData
+        The ``names`` of the coefficients, from the top row to the bottom row; their ``estimate``
+        by the model, and the ``cell_estimate`` behind each interval (NaN where there is none); the
+        ends ``lower`` and ``upper`` of the intervals, infinite where nothing finite holds; the
+        ``title``, and ``notes`` on rows without a finite interval.
+
+    Examples
+    --------
+    >>> data = ua.plots.forest_data(region.summary(), which=["x0", "x1"])
+    >>> data.names, data.title
+    (('x0', 'x1'), '95 % intervals, one at a time')
+    """
+    if not isinstance(summary, Summary):
+        raise TypeError(
+            f"summary cannot be drawn: expected the result of region.summary(), given a "
+            f"{type(summary).__name__}. Call forest(region.summary())."
+        )
+    rows = _rows(summary.names, which)
+    names = tuple(summary.names[j] for j in rows)
+    lower, upper = summary.lower[rows], summary.upper[rows]
+    empty = lower > upper
+    infinite = ~empty & ~np.isfinite(upper - lower)
+    kinds = {"No finite interval at this level": infinite, "No value is in the region": empty}
+    return ForestData(
+        names=names,
+        estimate=summary.estimate[rows],
+        cell_estimate=summary.cell_estimate[rows],
+        lower=lower,
+        upper=upper,
+        title=f"{canvas.percent(summary.requested_level)} intervals, "
+        + ("all at once" if summary.simultaneous else "one at a time"),
+        notes=tuple(
+            f"{what}: {_listed([names[i] for i in np.flatnonzero(rows)])}."
+            for what, rows in kinds.items()
+            if rows.any()
+        ),
+    )
+
+
+def _rows(names: Sequence[str], which: Sequence[str] | None) -> list[int]:
+    """Return the positions of the names that are drawn."""
+    if which is None:
+        return list(range(len(names)))
+    chosen = [which] if isinstance(which, str) else list(which)
+    for name in chosen:
+        if name not in names:
+            raise ValueError(
+                f"which names an unknown coefficient: expected some of {_listed(names)}, given "
+                f"{name!r}. See summary.names."
+            )
+    if not chosen:
+        raise ValueError(
+            "which is empty: expected at least one name, given none. Leave it out for all "
+            "coefficients."
+        )
+    return [list(names).index(name) for name in chosen]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} others" if more > 0 else "")
+
+
+def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
+    """Draw the intervals of a summary, one row for each coefficient.
+
+    A dot marks the estimate of the model. A short bar marks the estimate behind the interval, which
+    has no penalty, where the two differ. An interval that is infinite on one side ends there in an
+    arrow at the edge of the picture. A dashed line marks zero.
+
+    Parameters
+    ----------
+    summary : Summary
+        The result of ``region.summary()``.
+    which : sequence of names, optional
+        The coefficients to draw, from top to bottom; all by default. Leave out an intercept that is
+        much larger than the others.
+    ax : Axes, optional
+        By default those of a new figure, whose height depends on the number of rows.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> ax = ua.plots.forest(region.summary())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['intercept', 'x0', 'x1']
+    """
+    data = forest_data(summary, which)
+    count = len(data.names)
+    ax = canvas.new_axes(ax, height=min(_ROW * count + _FRAME, _HIGHEST))
+    rows = np.arange(count)
+    ends = [data.estimate, data.cell_estimate, data.lower, data.upper]
+    low, high = canvas.limits([*ends, [0.0]], [])
+    ax.axvline(0.0, color=canvas.GREY, linestyle="--", linewidth=1, zorder=0.5)
+    drawn = data.lower <= data.upper
+    shown = np.clip([data.lower, data.upper], low, high)[:, drawn]
+    line: dict[str, Any] = {"color": canvas.BLUE, "linewidth": 2, "label": "interval"}
+    ax.hlines(rows[drawn], *shown, **line)
+    for ends_at, mark, edge in ((-data.lower, "<", low), (data.upper, ">", high)):
+        beyond = rows[drawn & np.isposinf(ends_at)]
+        at_edge: dict[str, Any] = {"color": canvas.BLUE, "markersize": 7, "clip_on": False}
+        ax.plot(np.full(len(beyond), edge), beyond, mark, **at_edge)
+    if _differ(data):
+        bar: dict[str, Any] = {"color": canvas.BLUE, "markersize": 10, "markeredgewidth": 1.8}
+        ax.plot(data.cell_estimate, rows, "|", label="estimate behind the interval", **bar)
+    dot: dict[str, Any] = {"color": canvas.BLACK, "markersize": 5}
+    ax.plot(data.estimate, rows, "o", label="estimate of the model", **dot)
+    ax.set_yticks(rows, data.names)
+    ax.set(xlabel="coefficient", xlim=(low, high), ylim=(count - 0.5, -0.5))
+    canvas.legend_above(ax, [data.title, *data.notes])
+    return ax
+
+
+def _differ(data: ForestData) -> bool:
+    """Whether the estimates of the model differ visibly from those behind the intervals."""
+    gap = np.abs(data.estimate - data.cell_estimate)
+    return bool((gap > 1e-9 * np.abs(data.estimate)).any())
