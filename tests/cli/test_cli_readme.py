@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import unassuming as ua
 from unassuming.cli._app import app
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/howto/command-line.md"
@@ -32,12 +31,11 @@ def where(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def printed(page, where):
-    """What each command of the page prints where the table of the page is."""
-    source = re.search(r"^table = .*?^table\.to_csv.*?$", page, re.MULTILINE | re.DOTALL)[0]
-    X, y, f = ua.datasets.sine(n=80, noise="laplace", random_state=0)
+    """What each command of the page prints where the tables of the page are."""
+    sources = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     found = {}
     with contextlib.chdir(where):
-        exec("import pandas as pd\n" + source, {"X": X, "y": y, "f": f})
+        exec("".join(sources), {})
         for words in commands(page):
             result = CliRunner().invoke(app, words)
             assert result.exit_code == 0, result.stderr
@@ -47,8 +45,8 @@ def printed(page, where):
 
 @pytest.mark.slow
 def test_they_run_and_leave_the_files_that_the_page_names(printed, where):
-    assert len(printed) == 3
-    for directory in ("unassuming-region", "kernel"):
+    assert len(printed) == 5
+    for directory in ("unassuming-region", "kernel", "pointwise"):
         written = {path.name for path in (where / directory).iterdir()}
         assert written == {"band.csv", "region.json", "band.png"}
 
@@ -57,3 +55,11 @@ def test_they_run_and_leave_the_files_that_the_page_names(printed, where):
 def test_the_test_ends_as_the_page_shows(printed, page):
     shown = re.search(r"^```text\n(Hypothesis: .*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
     assert printed["test", "--candidate", "guess"].endswith(shown)
+
+
+@pytest.mark.slow
+def test_the_summary_is_the_one_that_the_page_shows(printed, page, where):
+    shown = re.search(r"^```text\n(people.csv: .*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+    assert printed["summary", "--clusters", "school"].startswith(shown)
+    written = {path.name for path in (where / "unassuming-summary").iterdir()}
+    assert written == {"summary.csv", "summary.json", "forest.png"}

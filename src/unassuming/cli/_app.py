@@ -9,8 +9,9 @@ import typer
 from typer import Option
 
 from unassuming._version import __version__
-from unassuming.cli import _demo, _paper, _region, _verdict
+from unassuming.cli import _demo, _paper, _region, _summary, _verdict
 from unassuming.cli._group import OneLineErrors
+from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem, Seed, problem_options
 from unassuming.cli._streamed import Streaming
 
@@ -54,7 +55,7 @@ def demo(
 
 
 @app.command()
-@problem_options
+@problem_options()
 def region(
     problem: Problem,
     norm_bound: Annotated[
@@ -76,6 +77,14 @@ def region(
     out: Annotated[
         Path, Option(file_okay=False, help="Directory for region.json, band.csv and pictures.")
     ] = Path("unassuming-region"),
+    pointwise: Annotated[
+        bool,
+        Option(
+            "--pointwise",
+            help="Bounds that hold at each input and for each coefficient by itself; they are "
+            "narrower than the simultaneous ones (spline, ridge and ols).",
+        ),
+    ] = False,
     stream: Annotated[
         bool | None,
         Option(
@@ -103,11 +112,40 @@ def region(
     Prints the assumptions and the results. Writes region.json, band.csv (one row for each level and
     input; infinite bounds are inf) and pictures.
     """
-    _region.run(problem, norm_bound, at, out, Streaming(stream, checkpoint, checkpoint_every))
+    streaming = Streaming(stream, checkpoint, checkpoint_every, pointwise)
+    _region.run(problem, norm_bound, at, out, streaming)
+
+
+@app.command()
+@problem_options(without=["m"], model=Model.OLS, levels=(0.95,))
+def summary(
+    problem: Problem,
+    clusters: Annotated[
+        str | None,
+        Option(
+            help="Column of labels: rows with the same label may depend on each other. It is never "
+            "used as a feature."
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        Option(help="Column with the weights of the rows. It is never used as a feature."),
+    ] = None,
+    out: Annotated[
+        Path, Option(file_okay=False, help="Directory for summary.csv, summary.json, forest.png.")
+    ] = Path("unassuming-summary"),
+) -> None:
+    """Interval and p-value of each coefficient.
+
+    Each interval has its level by itself, for every number of rows. Prints the table with its
+    assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
+    summary.json and forest.png, a picture at the highest level. For spline, ridge and ols.
+    """
+    _summary.run(problem, clusters, weights, out)
 
 
 @app.command("test")
-@problem_options
+@problem_options()
 def verdict(
     problem: Problem,
     candidate: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,13 @@ from unassuming._frames import apart
 from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
+from unassuming.regions import Language, Region, Summary
 
-_OURS = ("region.json", "band.csv", "band.png", "classification.png", "coefficients.png")
+_OURS = {
+    "region": ("region.json", "band.csv", "band.png", "classification.png", "coefficients.png"),
+    "summary": ("summary.json", "summary.csv", "forest.png"),
+}
+"""The files of each command."""
 
 
 def check_writable(out: Path, option: str) -> None:
@@ -32,9 +37,9 @@ def check_writable(out: Path, option: str) -> None:
         )
 
 
-def remove_others(out: Path, written: list[Path]) -> None:
+def remove_others(command: str, out: Path, written: list[Path]) -> None:
     """Remove files of an earlier run that would seem to belong to this one."""
-    for name in _OURS:
+    for name in _OURS[command]:
         if out / name not in written:
             (out / name).unlink(missing_ok=True)
 
@@ -45,6 +50,8 @@ def write_band(findings: Findings, path: Path) -> bool:
     for level, band in findings.bands.by_level.items():
         table = findings.inputs.reset_index(drop=True)
         answers = {"level": level, **band._columns()}
+        if findings.pointwise:
+            answers |= {"level": level, "attained_level": band.attained}
         columns = {**apart(dict(table.items()), answers), **answers}
         tables.append(pd.DataFrame(columns, index=table.index))
     if tables:
@@ -56,14 +63,11 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
     """Write assumptions and results. Infinite numbers are the strings "inf" and "-inf"."""
     region = findings.region
     content = {
-        "unassuming": __version__,
-        **about,
-        "rows": region.n,
+        **_setting(region, about),
         "m": region.m,
-        "seed": region.seed,
-        "noise": repr(region.noise),
         "classes": _classes(region),
         "norm_bound": findings.norm_bound,
+        "simultaneous": not findings.pointwise,
         "description": str(region).splitlines(),
         "estimate": None
         if findings.estimate is None
@@ -83,6 +87,52 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
             },
         ),
     }
+    _write_json(content, path)
+
+
+def write_summaries(
+    region: Region, summaries: Sequence[Summary], about: dict[str, Any], out: Path
+) -> list[Path]:
+    """Write summary.csv, one row for each level and coefficient, and summary.json."""
+    tables = []
+    for summary in summaries:
+        table = summary.to_frame().rename(columns={"level": "attained_level"})
+        table.insert(0, "name", summary.names)
+        table.insert(0, "level", summary.requested_level)
+        tables.append(table)
+    pd.concat(tables).to_csv(out / "summary.csv", index=False, lineterminator="\n")
+    content = {
+        **_setting(region, about),
+        "summaries": [
+            {
+                "level": summary.requested_level,
+                "simultaneous": summary.simultaneous,
+                "assumptions": list(summary.assumptions),
+                "notes": summary.explanation.sentences(Language.COMMAND_LINE),
+                "coefficients": [
+                    {name: _plain(value) for name, value in row.items()}
+                    for row in table.drop(columns="level").to_dict("records")
+                ],
+            }
+            for summary, table in zip(summaries, tables, strict=True)
+        ],
+    }
+    _write_json(content, out / "summary.json")
+    return [out / "summary.json", out / "summary.csv"]
+
+
+def _setting(region: Region, about: dict[str, Any]) -> dict[str, Any]:
+    """Return what a result was computed from."""
+    return {
+        "unassuming": __version__,
+        **about,
+        "rows": region.n,
+        "seed": region.seed,
+        "noise": repr(region.noise),
+    }
+
+
+def _write_json(content: dict[str, Any], path: Path) -> None:
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
@@ -102,31 +152,51 @@ def _answers(answer: Answer | None, fields: Callable[[Any], dict[str, Any]]) -> 
 
 
 def _by_name(names: Sequence[str], values: Any) -> dict[str, float | str]:
-    plain = [float(v) if np.isfinite(v) else f"{v:.0f}" for v in values]
-    return dict(zip(names, plain, strict=True))
+    return {name: _plain(value) for name, value in zip(names, values, strict=True)}
 
 
-def draw(findings: Findings, built: Built, out: Path, *, splines: bool) -> list[Path]:
-    """Draw the pictures that exist for this region; return the files."""
-    from matplotlib.figure import Figure
+def _plain(value: Any) -> Any:
+    """Return a number or text for JSON; infinite numbers and NaN are text."""
+    if isinstance(value, str):
+        return value
+    return float(value) if np.isfinite(value) else f"{value:.0f}"
 
-    pictures: dict[str, Callable[..., Any]] = {}
-    region, bound = findings.region, findings.norm_bound
+
+def pictures(findings: Findings, built: Built, *, splines: bool) -> dict[str, Callable[..., Any]]:
+    """Return the pictures that exist for this region, by file."""
+    found: dict[str, Callable[..., Any]] = {}
+    region, bound, levels = findings.region, findings.norm_bound, findings.levels
     features, classify = built.X.shape[1], region.problem.classes is not None
     if features == 1 and findings.bands.by_level:
         rows = built.X, built.y
-        pictures["band.png"] = partial(plots.band, X=built.grid(), norm_bound=bound, rows=rows)
+        kinds = {"levels": (), "pointwise": levels} if findings.pointwise else {"levels": levels}
+        options: dict[str, Any] = {"norm_bound": bound, "rows": rows, **kinds}
+        found["band.png"] = partial(plots.band, region, built.grid(), **options)
     if features == 2 and classify and findings.bands.by_level:
-        pictures["classification.png"] = partial(plots.classification, norm_bound=bound)
+        options = {"levels": levels, "norm_bound": bound}
+        found["classification.png"] = partial(plots.classification, region, **options)
     if findings.primal and not splines and len(region.names) > 1:
-        pictures["coefficients.png"] = plots.coefficients
+        found["coefficients.png"] = partial(plots.coefficients, region, levels=levels)
+    return found
+
+
+def draw(
+    pictures: Mapping[str, Callable[..., Any]], out: Path, height: float = 5.2
+) -> tuple[list[Path], str]:
+    """Draw the pictures; return the files, and a line if Matplotlib is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        return [], '\nNo pictures: they need matplotlib, pip install "unassuming[plot]".'
     written = []
     for name, picture in pictures.items():
-        figure = Figure(figsize=(7, 5.2), layout="constrained")
+        figure = Figure(figsize=(7, height), layout="constrained")
         try:
-            picture(region, levels=findings.levels, ax=figure.subplots())
+            picture(ax=figure.subplots())
         except NotAvailable:  # the report gives the reason
             continue
         figure.savefig(out / name, dpi=120, metadata=plots.WITHOUT_DATE)
         written.append(out / name)
-    return written
+    return written, ""

@@ -31,6 +31,8 @@ class Findings:
         The inputs of the bands.
     intervals : Answer or None
         Only for models with features.
+    pointwise : bool
+        Whether each bound of bands and intervals has its level by itself.
     """
 
     region: Region
@@ -41,6 +43,7 @@ class Findings:
     bounded: Answer
     bands: Answer
     intervals: Answer | None
+    pointwise: bool = False
 
     @property
     def primal(self) -> bool:
@@ -49,12 +52,18 @@ class Findings:
 
 
 def examine(
-    region: Region, inputs: Any, levels: Sequence[float], norm_bound: float | None
+    region: Region,
+    inputs: Any,
+    levels: Sequence[float],
+    norm_bound: float | None,
+    *,
+    pointwise: bool = False,
 ) -> Findings:
     """Compute everything that a report contains."""
     asked = sorted({float(region.level(level)) for level in levels}, reverse=True)
     design = region.objective.design
     primal = design is not None and not design.dual
+    options: dict[str, Any] = {"norm_bound": norm_bound, "simultaneous": not pointwise}
     return Findings(
         region=region,
         levels=asked,
@@ -62,10 +71,9 @@ def examine(
         estimate=_estimate(region),
         inputs=inputs,
         bounded=_ask(lambda: region.bounded(asked)),
-        bands=_ask(lambda: region.band(inputs, level=asked, norm_bound=norm_bound)),
-        intervals=_ask(lambda: region.interval(level=asked, norm_bound=norm_bound))
-        if primal
-        else None,
+        bands=_ask(lambda: region.band(inputs, level=asked, **options)),
+        intervals=_ask(lambda: region.interval(level=asked, **options)) if primal else None,
+        pointwise=pointwise,
     )
 
 

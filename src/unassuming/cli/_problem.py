@@ -1,10 +1,10 @@
-"""The table, the model and the settings that ``region`` and ``test`` work on."""
+"""The table, the model and the settings that ``region``, ``summary`` and ``test`` share."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ Levels = Annotated[list[float], Option("--level", help="Confidence level; repeat
 
 @dataclass(frozen=True)
 class Problem:
-    """The options that both commands share, as they were given."""
+    """The options that these commands share, as they were given."""
 
     data: Annotated[
         Path,
@@ -127,14 +127,16 @@ class Problem:
                 "--m 100."
             ) from error
 
-    def columns(self, source: Source, candidate: str | None = None) -> Columns:
-        """Find the columns in the table."""
+    def columns(self, source: Source, **others: str | None) -> Columns:
+        """Find the columns in the table, with those that other options name."""
+        given = {option: name for option, name in others.items() if name is not None}
+        labels = [self.target] if RECIPES[self.model].classify else []
         return choose(
             source,
             self.target,
             self.features,
-            candidate,
-            labels=RECIPES[self.model].classify,
+            given,
+            labels=[*labels, *([given["clusters"]] if "clusters" in given else [])],
             drop_missing=self.drop_missing,
         )
 
@@ -143,16 +145,34 @@ class Problem:
         return build(self.model, (rows, features), self.options)
 
 
-def problem_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of `Problem`; it receives them as its first argument."""
-    shared = inspect.signature(Problem, eval_str=True).parameters
-    _, *own = inspect.signature(command, eval_str=True).parameters.values()
+def problem_options(
+    *, without: Sequence[str] = (), **defaults: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `Problem`; it receives them as its first argument.
 
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        command(Problem(**{name: given.pop(name) for name in shared}), **given)
+    Parameters
+    ----------
+    without : sequence of str
+        Options that have no meaning for the command.
+    **defaults
+        Where the command has other defaults than `Problem`.
+    """
 
-    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own)]
-    parameters.sort(key=lambda p: p.default is not p.empty)  # required ones first
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return run
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        shared = {
+            name: p.replace(default=defaults.get(name, p.default))
+            for name, p in inspect.signature(Problem, eval_str=True).parameters.items()
+            if name not in without
+        }
+        _, *own = inspect.signature(command, eval_str=True).parameters.values()
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            command(Problem(**{name: given.pop(name) for name in shared}), **given)
+
+        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own)]
+        parameters.sort(key=lambda p: p.default is not p.empty)  # required ones first
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate

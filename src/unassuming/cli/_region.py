@@ -9,15 +9,21 @@ import numpy as np
 import typer
 
 from unassuming._typing import Array
-from unassuming.cli._built import Built
-from unassuming.cli._files import check_writable, draw, remove_others, write_band, write_region
+from unassuming.cli._built import build_in_memory
+from unassuming.cli._files import (
+    check_writable,
+    draw,
+    pictures,
+    remove_others,
+    write_band,
+    write_region,
+)
 from unassuming.cli._findings import Answer, Findings, examine
-from unassuming.cli._labels import region_in_memory
 from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem
-from unassuming.cli._sources import Ranges, Source, open_source
+from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
-from unassuming.cli._tables import Columns, load, load_inputs
+from unassuming.cli._tables import load_inputs
 from unassuming.cli._terminal import print_table, stages
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Labels
@@ -30,64 +36,48 @@ _WITHOUT_WIDTH = (Status.EMPTY, Status.TRIVIAL)
 
 
 def run(
-    problem: Problem, norm_bound: float | None, at: Path | None, out: Path, streaming: Streaming
+    problem: Problem,
+    norm_bound: float | None,
+    at: Path | None,
+    out: Path,
+    streaming: Streaming,
 ) -> None:
     """Build the region, print a report, write the files."""
     source = open_source(problem.data)
     columns = problem.columns(source)
-    names = columns.features
-    inputs = None if at is None else load_inputs(open_source(at), names)
+    inputs = None if at is None else load_inputs(open_source(at), columns.features)
     check_norm_bound(norm_bound)
+    pointwise = streaming.pointwise
+    if pointwise and norm_bound is not None:
+        raise ValueError(
+            "--norm-bound does not apply to a pointwise band: expected one of the two options, "
+            f"given --pointwise and --norm-bound {norm_bound:g}. Leave out one of them."
+        )
     check_writable(out, "--out")
     if streaming.decide(problem, source, columns):
         built = build_streamed(problem, source, columns, streaming)
     else:
-        built = _in_memory(problem, source, columns)
+        built = build_in_memory(problem, source, columns)
     with stages(2) as begin:
         begin("bounds")
         wanted = built.inputs() if inputs is None else inputs
-        findings = examine(built.region, wanted, problem.levels, norm_bound)
+        findings = examine(built.region, wanted, problem.levels, norm_bound, pointwise=pointwise)
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
-        about = {
-            "data": problem.data.name,
-            "target": problem.target,
-            "features": names,
-            "rows_dropped": built.dropped,
-            "model": str(problem.model),
-            "options": problem.options,
-        }
-        write_region(findings, about, out / "region.json")
+        write_region(findings, built.about(problem, columns), out / "region.json")
         written = [out / "region.json"]
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
-        missing = ""
-        try:
-            written += draw(findings, built, out, splines=problem.model is Model.SPLINE)
-        except ModuleNotFoundError as error:
-            if error.name != "matplotlib":
-                raise
-            missing = '\nNo pictures: they need matplotlib, pip install "unassuming[plot]".'
-        remove_others(out, written)
-    dropped = f", {built.dropped} rows with missing values dropped" if built.dropped else ""
-    features = ", ".join(names)
-    typer.echo(f"{problem.data.name}: target {problem.target}, features {features}{dropped}\n")
+        splines = problem.model is Model.SPLINE
+        drawn, missing = draw(pictures(findings, built, splines=splines), out)
+        written += drawn
+        remove_others("region", out, written)
+    typer.echo(f"{built.heading(problem, columns)}\n")
     typer.echo(f"{built.region}\n")
     _print_findings(findings)
     for remark in built.remarks:
         typer.echo(f"{remark}\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
-
-
-def _in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
-    """Build the region from the whole table."""
-    frame, dropped = load(source, columns)
-    X, y = frame[columns.features], frame[columns.target].to_numpy()
-    with stages(1) as begin:
-        begin("building the region")
-        region = region_in_memory(problem, X, y)
-    ranges = Ranges.empty(X.shape[1]).including(X.to_numpy())
-    return Built(region, X, region.objective.y, ranges, dropped)  # with labels as ±1
 
 
 def _print_findings(findings: Findings) -> None:
@@ -166,20 +156,17 @@ def _outside(findings: Findings) -> list[str]:
 def _covers(findings: Findings, band: Any) -> str:
     if findings.region.caveat:
         return f"No guarantee: {findings.region.caveat}"
+    kind = "The band is simultaneous and covers"
+    if findings.pointwise:
+        kind = "The band is pointwise: at each input by itself it covers"
     if band.target == "function":
-        return (
-            "The band is simultaneous and covers the function itself, if its norm is at most "
-            f"{findings.norm_bound:g}."
-        )
+        return f"{kind} the function itself, if its norm is at most {findings.norm_bound:g}."
     design = findings.region.objective.design
     if design is not None and not design.spans_everything:
-        return (
-            "The band is simultaneous and covers the noise-free function, if this lies in the span "
-            "of the model's features."
-        )
+        return f"{kind} the noise-free function, if this lies in the span of the model's features."
     return (
-        "The band is simultaneous and covers the ideal representation, which agrees with the "
-        "noise-free function at the rows of the data and may differ from it elsewhere."
+        f"{kind} the ideal representation, which agrees with the noise-free function at the rows "
+        "of the data and may differ from it elsewhere."
     )
 
 

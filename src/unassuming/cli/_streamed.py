@@ -37,11 +37,14 @@ class Streaming:
         None: stream if the table is large.
     every : float
         Seconds between checkpoints.
+    pointwise : bool
+        Whether a pointwise band is wanted, which needs all rows at once.
     """
 
     wanted: bool | None
     checkpoint: Path | None
     every: float
+    pointwise: bool = False
 
     def decide(self, problem: Problem, source: Source, columns: Columns) -> bool:
         """Return whether to stream; refuse if that is impossible, note a large file in memory."""
@@ -51,33 +54,33 @@ class Streaming:
                 "the two out."
             )
         asked = self.wanted or self.checkpoint is not None
-        against = _against(problem)
+        against = ("--pointwise", "a simultaneous band") if self.pointwise else _against(problem)
         if against is None:
             return asked or (self.wanted is None and source.size(columns.names) > LARGE)
-        name, expected, given = against
+        given, expected = against
         if asked:
             option = "--stream" if self.checkpoint is None else "--checkpoint"
             raise ValueError(
-                f"{name} {given} needs all rows at once: expected {expected} with {option}, given "
+                f"{given} needs all rows at once: expected {expected} with {option}, given "
                 f"{given}. Without {option} the table is read into memory."
             )
         if self.wanted is None and source.size(columns.names) > LARGE:
             say(
                 "note",
-                f"{source.path.name} is large and is read into memory as a whole, since {name} "
-                f"{given} needs all rows at once; it would be streamed with {expected}.",
+                f"{source.path.name} is large and is read into memory as a whole, since {given} "
+                f"needs all rows at once; it would be streamed with {expected}.",
             )
         return False
 
 
-def _against(problem: Problem) -> tuple[str, str, str] | None:
-    """Return an option that prevents streaming, the value it should have, and its value."""
+def _against(problem: Problem) -> tuple[str, str] | None:
+    """Return an option that prevents streaming, and the value it should have."""
     if problem.model not in _STREAMED:
-        return "--model", " or ".join(_STREAMED), problem.model
+        return f"--model {problem.model}", " or ".join(_STREAMED)
     if problem.m == "group":
-        return "--m", "a number", "group"
+        return "--m group", "a number"
     if problem.noise is not None and not isinstance(as_noise(problem.noise), RowNoise):
-        return "--noise", "symmetric", problem.noise
+        return f"--noise {problem.noise}", "symmetric"
     return None
 
 

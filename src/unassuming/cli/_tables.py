@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,22 +18,24 @@ class Columns:
 
     Attributes
     ----------
-    labels : bool
-        Whether the target consists of two classes, in any form, rather than numbers.
+    others : tuple of str
+        Columns that are neither target nor features.
+    labels : tuple of str
+        Columns of labels, in any form, rather than numbers.
     drop_missing : bool
         Whether rows with missing values are left out rather than refused.
     """
 
     features: list[str]
     target: str
-    candidate: str | None = None
-    labels: bool = False
+    others: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     drop_missing: bool = False
 
     @property
     def names(self) -> list[str]:
         """The names of all columns."""
-        return [*self.features, self.target, *([] if self.candidate is None else [self.candidate])]
+        return [*self.features, self.target, *self.others]
 
     def clean(self, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
         """Return finite numbers (and labels) without missing values.
@@ -42,7 +44,7 @@ class Columns:
         """
         frame = frame[self.names].copy()
         for name in self.names:
-            if not (self.labels and name == self.target):
+            if name not in self.labels:
                 frame[name] = _numbers(frame[name], name, first, target=name == self.target)
         return _without_missing(frame, first, drop=self.drop_missing)
 
@@ -51,21 +53,24 @@ def choose(
     source: Source,
     target: str,
     features: str | None,
-    candidate: str | None = None,
+    others: Mapping[str, str],
     *,
-    labels: bool = False,
+    labels: Sequence[str] = (),
     drop_missing: bool = False,
 ) -> Columns:
-    """Find the columns; a candidate is never a feature."""
-    special = [target] if candidate is None else [target, candidate]
-    _require(source.names, special, source.path)
-    if candidate == target:
-        raise ValueError(
-            "--candidate is the target: expected a column with the values of a candidate "
-            f"function, given {candidate!r}. Name another column."
-        )
+    """Find the columns; those that other options name are never features."""
+    special = {"target": target, **others}
+    _require(source.names, list(special.values()), source.path)
+    for option, name in others.items():
+        same = next(known for known, column in special.items() if column == name)
+        if same != option:
+            known = "the target" if same == "target" else f"the column of --{same}"
+            raise ValueError(
+                f"--{option} is {known}: expected a column with no other meaning, given {name!r}. "
+                "Name another column."
+            )
     chosen = _features(source.names, features, special, source.path)
-    return Columns(chosen, target, candidate, labels, drop_missing)
+    return Columns(chosen, target, tuple(others.values()), tuple(labels), drop_missing)
 
 
 def load(source: Source, columns: Columns) -> tuple[pd.DataFrame, int]:
@@ -121,20 +126,22 @@ def _spelling(columns: Sequence[str]) -> str:
 
 
 def _features(
-    columns: Sequence[str], features: str | None, special: list[str], path: Path
+    columns: Sequence[str], features: str | None, special: Mapping[str, str], path: Path
 ) -> list[str]:
-    """Return the named columns, or all except the target and the candidate."""
+    """Return the named columns, or all that have no special meaning."""
+    taken = list(special.values())
     if features is None:
-        chosen = [name for name in columns if name not in special]
+        chosen = [name for name in columns if name not in taken]
     else:
         chosen = [name.strip() for name in features.split(",") if name.strip()]
     _require(columns, chosen, path)
-    wrong = [name for name in chosen if name in special or chosen.count(name) > 1]
+    wrong = [name for name in chosen if name in taken or chosen.count(name) > 1]
     if wrong or not chosen:
+        none_of = " nor ".join(f"the {meaning}" for meaning in special)
         raise ValueError(
-            "--features does not name the inputs: expected different columns, neither the target "
-            f"nor the candidate, given {repr(wrong[0]) if wrong else 'none'}. Name at least one "
-            "other column."
+            "--features does not name the inputs: expected different columns, "
+            f"{'neither' if len(special) > 1 else 'not'} {none_of}, given "
+            f"{repr(wrong[0]) if wrong else 'none'}. Name at least one other column."
         )
     return chosen
 

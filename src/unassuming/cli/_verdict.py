@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from unassuming.cli._labels import region_in_memory
+from unassuming.cli._built import region_in_memory
 from unassuming.cli._problem import Problem
 from unassuming.cli._sources import open_source
 from unassuming.cli._tables import load
@@ -14,7 +14,7 @@ from unassuming.cli._terminal import print_table
 def run(problem: Problem, candidate: str) -> None:
     """Test the hypothesis that the column contains the noise-free target."""
     source = open_source(problem.data)
-    columns = problem.columns(source, candidate)
+    columns = problem.columns(source, candidate=candidate)
     frame, dropped = load(source, columns)
     X, y = frame[columns.features], frame[columns.target].to_numpy()
     region = region_in_memory(problem, X, y)

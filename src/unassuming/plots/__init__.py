@@ -18,6 +18,7 @@ from unassuming.plots._classification import classification, classification_data
 from unassuming.plots._coefficients import coefficients, coefficients_data
 from unassuming.plots._family import family, family_data
 from unassuming.plots._forest import forest, forest_data
+from unassuming.plots._forest import forest_height as forest_height
 from unassuming.plots._inputs import values as values
 from unassuming.plots._ranks import ranks, ranks_data
 

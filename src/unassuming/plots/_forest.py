@@ -108,6 +108,11 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + (f" and {more} others" if more > 0 else "")
 
 
+def forest_height(count: int) -> float:
+    """Return the height of a figure with that many rows, in inches."""
+    return min(_ROW * count + _FRAME, _HIGHEST)
+
+
 def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw the intervals of a summary, one row for each coefficient.
 
@@ -137,7 +142,7 @@ def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | N
     """
     data = forest_data(summary, which)
     count = len(data.names)
-    ax = canvas.new_axes(ax, height=min(_ROW * count + _FRAME, _HIGHEST))
+    ax = canvas.new_axes(ax, height=forest_height(count))
     rows = np.arange(count)
     ends = [data.estimate, data.cell_estimate, data.lower, data.upper]
     low, high = canvas.limits([*ends, [0.0]], [])

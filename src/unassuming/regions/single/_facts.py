@@ -21,7 +21,7 @@ _LISTED = 4
 ANY_METHOD = Remedy("method='auto', which tries random halves as well", None)
 NORM_BOUND = Remedy(
     "a norm bound that you can assume: interval(norm_bound=B)",
-    "a norm bound that you can assume: --norm-bound B",
+    "a norm bound that you can assume: unassuming region --norm-bound B",
     norm_bound=True,
 )
 

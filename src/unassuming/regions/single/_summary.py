@@ -11,7 +11,7 @@ import numpy as np
 
 from unassuming._frames import as_frame
 from unassuming._typing import Array
-from unassuming.regions._explain import Explanation
+from unassuming.regions._explain import Explanation, Language
 from unassuming.regions._results import table
 
 _SHOWN = 40
@@ -112,14 +112,24 @@ class Summary:
             text += f" (attained: {attained[0]:.6g})"
         return text
 
-    def _notes(self) -> list[str]:
+    def _notes(self, language: Language = Language.PYTHON) -> list[str]:
         assumed = "; ".join(self.assumptions)
-        return [f"Assumed: {assumed}.", *self.explanation.sentences()]
+        return [f"Assumed: {assumed}.", *self.explanation.sentences(language)]
+
+    def text(self, language: Language = Language.PYTHON) -> str:
+        """Return what is printed, with remedies in Python or as options of the command line.
+
+        Examples
+        --------
+        >>> region.summary().text() == str(region.summary())
+        True
+        """
+        lines = table([("", self.names), *self._columns()], _SHOWN)
+        notes = [fill(note, 100, break_on_hyphens=False) for note in self._notes(language)]
+        return "\n".join([self._heading(), *lines, *notes])
 
     def __str__(self) -> str:
-        lines = table([("", self.names), *self._columns()], _SHOWN)
-        notes = [fill(note, 100) for note in self._notes()]
-        return "\n".join([self._heading(), *lines, *notes])
+        return self.text()
 
     def _repr_html_(self) -> str:
         columns = self._columns()

@@ -1,0 +1,53 @@
+"""``unassuming summary``: an interval and a p-value for each coefficient, one at a time."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from unassuming import plots
+from unassuming.cli._built import build_in_memory
+from unassuming.cli._files import check_writable, draw, remove_others, write_summaries
+from unassuming.cli._models import RECIPES, Model
+from unassuming.cli._problem import Problem
+from unassuming.cli._sources import open_source
+from unassuming.cli._terminal import stages
+from unassuming.regions import Language
+
+
+def run(problem: Problem, clusters: str | None, weights: str | None, out: Path) -> None:
+    """Summarise the model at each level, print the summaries, write the files."""
+    _require_features(problem.model)
+    source = open_source(problem.data)
+    columns = problem.columns(source, clusters=clusters, weights=weights)
+    check_writable(out, "--out")
+    built = build_in_memory(problem, source, columns, clusters=clusters, weights=weights)
+    with stages(2) as begin:
+        begin("intervals")
+        levels = sorted(set(problem.levels), reverse=True)
+        summaries = [built.region.summary(level) for level in levels]
+        begin("files")
+        out.mkdir(parents=True, exist_ok=True)
+        about = built.about(problem, columns) | {"clusters": clusters, "weights": weights}
+        written = write_summaries(built.region, summaries, about, out)
+        highest = summaries[0]
+        picture = {"forest.png": partial(plots.forest, highest)}
+        drawn, missing = draw(picture, out, plots.forest_height(len(highest)))
+        written += drawn
+        remove_others("summary", out, written)
+    typer.echo(f"{built.heading(problem, columns)}\n")
+    for summary in summaries:
+        typer.echo(f"{summary.text(Language.COMMAND_LINE)}\n")
+    typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
+
+
+def _require_features(model: Model) -> None:
+    """Refuse models whose coefficients have no interval of their own."""
+    if RECIPES[model].kernel or RECIPES[model].classify:
+        known = [name for name in Model if not RECIPES[name].kernel | RECIPES[name].classify]
+        raise ValueError(
+            "--model has no coefficients to summarise one at a time: expected "
+            f"{' or '.join(known)}, given {model}. Use unassuming region for this model."
+        )

@@ -1,0 +1,158 @@
+"""``unassuming summary`` and ``region --pointwise``: the library's own numbers, one at a time."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge
+
+import unassuming as ua
+
+OUT = Path("unassuming-summary")
+NUMBERS = ["estimate", "cell_estimate", "lower", "upper", "pvalue"]
+
+
+@pytest.fixture
+def schools(write):
+    """A table with labels of clusters and weights, and what the library makes of it."""
+    X, y, _ = ua.datasets.linear(n=60, d=2, random_state=0)
+    table = pd.DataFrame(X, columns=["age", "income"]).assign(y=y)
+    table["school"] = [f"school {row % 12}" for row in range(60)]
+    table["weight"] = np.linspace(0.5, 2, 60)
+    table.loc[7, "weight"] = 0.0
+    path = write("schools.csv", table.to_csv(index=False))
+    return path, pd.read_csv(path)
+
+
+def printed(run, *words):
+    result = run(*words)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def refused(result, message):
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert message in result.stderr
+
+
+def test_the_files_contain_the_numbers_of_the_library(run, schools):
+    path, table = schools
+    words = ("--clusters", "school", "--weights", "weight", "--seed", 5)
+    shown = printed(run, "summary", path, "--target", "y", *words)
+    region = ua.confidence_region(
+        LinearRegression(),
+        table[["age", "income"]],
+        table["y"],
+        noise=ua.noise.BlockSymmetric(table["school"]),
+        sample_weight=table["weight"],
+        random_state=5,
+    )
+    expected = region.summary(0.95)
+    found = pd.read_csv(OUT / "summary.csv")
+    assert list(found) == ["level", "name", *NUMBERS, "attained_level", "method"]
+    assert found["name"].tolist() == ["intercept", "age", "income"]
+    assert found["level"].tolist() == [0.95] * 3
+    np.testing.assert_allclose(found[NUMBERS], expected.to_frame()[NUMBERS], rtol=1e-9)
+    np.testing.assert_allclose(found["attained_level"], expected.level)
+    assert str(expected) in shown
+    content = json.loads((OUT / "summary.json").read_text())
+    assert (content["clusters"], content["weights"], content["rows"]) == ("school", "weight", 59)
+    (one,) = content["summaries"]
+    assert one["coefficients"][1]["lower"] == pytest.approx(expected.lower[1], rel=1e-9)
+    assert (OUT / "forest.png").exists()
+
+
+def test_clusters_weights_and_the_seed_change_the_intervals(run, schools):
+    path, _ = schools
+
+    def lower(*words):
+        columns = ("--features", "age,income")
+        printed(run, "summary", path, "--target", "y", *columns, *words)
+        return tuple(pd.read_csv(OUT / "summary.csv")["lower"])
+
+    choices = [(), ("--clusters", "school"), ("--weights", "weight"), ("--seed", 1)]
+    assert len({lower(*words) for words in choices}) == 4
+    assert lower() == lower()
+
+
+def test_several_levels_come_from_the_highest_on(run, schools):
+    path, table = schools
+    words = ("--features", "age", "--model", "ridge", "--level", 0.8, "--level", 0.975)
+    printed(run, "summary", path, "--target", "y", *words)
+    region = ua.confidence_region(Ridge(), table[["age"]], table["y"], random_state=0)
+    found = pd.read_csv(OUT / "summary.csv")
+    assert found["level"].tolist() == [0.975, 0.975, 0.8, 0.8]
+    for level, rows in found.groupby("level"):
+        np.testing.assert_allclose(rows["upper"], region.summary(level).upper, rtol=1e-9)
+
+
+def test_infinite_intervals_are_explained_with_options_of_the_command_line(run, write):
+    path = write("few.csv", "x,y\n1,2\n2,3\n3,5\n4,4\n5,7\n")
+    shown = " ".join(printed(run, "summary", path, "--target", "y").split())
+    found = pd.read_csv(OUT / "summary.csv")
+    assert np.isposinf(found["upper"]).all()
+    content = json.loads((OUT / "summary.json").read_text())
+    assert content["summaries"][0]["coefficients"][0]["upper"] == "inf"
+    assert "unassuming region --norm-bound B" in shown
+    assert "interval(" not in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--clusters y", "--clusters is the target"),
+        ("--clusters place", "the column 'place' is not in schools.csv"),
+        ("--clusters school --weights school", "--weights is the column of --clusters"),
+        ("--clusters school --features age,school", "neither the target nor the clusters, given"),
+        ("--clusters school --noise exchangeable", "expected --noise symmetric, given --noise"),
+        ("--weights age --clusters school", "the column 'age' has negative weights"),
+        ("--weights school", "the column 'school' is not numeric"),
+        ("--model krr", "expected spline or ridge or ols, given krr"),
+        ("--model logistic", "--model has no coefficients to summarise"),
+        ("--features age --level 1", "strictly between 0 and 1"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(run, schools, options, message):
+    refused(run("summary", schools[0], "--target", "y", *options.split()), message)
+    assert not OUT.exists()
+
+
+def test_a_cluster_without_a_label_is_refused_or_dropped(run, schools, write):
+    _, table = schools
+    table.loc[3, "school"] = None
+    path = write("gap.csv", table.drop(columns="weight").to_csv(index=False))
+    words = ("summary", path, "--target", "y", "--clusters", "school")
+    refused(run(*words), "the column 'school' has missing values")
+    assert "1 rows with missing values dropped" in printed(run, *words, "--drop-missing")
+
+
+# region --pointwise
+
+
+def test_the_pointwise_band_is_that_of_the_library(run, tables):
+    words = ("--model", "ols", "--level", 0.9, "--pointwise", "--out", "out")
+    shown = printed(run, "region", "sine.csv", "--target", "y", *words)
+    sine = pd.read_csv(tables / "sine.csv")
+    region = ua.confidence_region(LinearRegression(), sine[["x"]], sine["y"], random_state=0)
+    found = pd.read_csv("out/band.csv")
+    assert found["level"].unique().tolist() == [0.9]
+    expected = region.band(found[["x"]], level=0.9, simultaneous=False)
+    np.testing.assert_allclose(found["lower"], expected.lower, rtol=1e-9)
+    np.testing.assert_allclose(found["attained_level"], expected.attained)
+    content = json.loads(Path("out/region.json").read_text())
+    assert content["simultaneous"] is False
+    one = region.interval(level=0.9, simultaneous=False)
+    assert content["intervals"][0]["upper"]["x"] == pytest.approx(one.upper[1], rel=1e-9)
+    assert "The band is pointwise: at each input by itself it covers" in shown
+    assert Path("out/band.png").exists()
+
+
+def test_a_pointwise_band_is_not_there_for_kernels_norm_bounds_and_streams(run):
+    words = ("region", "sine.csv", "--target", "y", "--pointwise")
+    shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9)
+    assert "Not available: intervals and tests of one number at a time need a model" in shown
+    refused(run(*words, "--norm-bound", 3), "--norm-bound does not apply to a pointwise band")
+    refused(run(*words, "--stream"), "--pointwise needs all rows at once")
