@@ -65,6 +65,7 @@ def test_the_files_contain_the_numbers_of_the_library(run, schools):
     assert (OUT / "forest.png").exists()
 
 
+@pytest.mark.slow
 def test_clusters_weights_and_the_seed_change_the_intervals(run, schools):
     path, _ = schools
 
@@ -98,6 +99,7 @@ def test_infinite_intervals_are_explained_with_options_of_the_command_line(run, 
     assert content["summaries"][0]["coefficients"][0]["upper"] == "inf"
     assert "unassuming region --norm-bound B" in shown
     assert "interval(" not in shown
+    assert "--norm-bound B" in content["summaries"][0]["notes"][-1]
 
 
 @pytest.mark.parametrize(
