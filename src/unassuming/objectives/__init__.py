@@ -37,6 +37,7 @@ from unassuming.objectives._svr import SVRObjective
 from unassuming.objectives.designs import BallCoordinates as BallCoordinates
 from unassuming.objectives.designs import Complement as Complement
 from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign
+from unassuming.objectives.designs import FeatureWhitening as FeatureWhitening
 from unassuming.objectives.designs import NormBall as NormBall
 
 __all__ = [

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from unassuming._factors import exact_product, exact_sum
 from unassuming._rounding import EPS
 from unassuming._typing import Array
-
-_SPLIT = 2.0**27 + 1
 
 
 def accurate_residuals(y: Array, phi: Array, a: Array) -> tuple[Array, Array]:
@@ -25,30 +24,9 @@ def accurate_residuals(y: Array, phi: Array, a: Array) -> tuple[Array, Array]:
     total = np.broadcast_to(y, (len(a), len(y))).copy()
     low, size = np.zeros_like(total), np.abs(total)
     for column, c in zip(phi.T, -a.T, strict=True):
-        product, lost = _product(c[:, None], column)
-        total, left = _sum(total, product)
+        product, lost = exact_product(c[:, None], column)
+        total, left = exact_sum(total, product)
         low += lost + left
         size += np.abs(product)
     r = total + low
     return r, 2 * EPS * np.abs(r) + (4 * EPS * (phi.shape[1] + 1)) ** 2 * size
-
-
-def _product(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return x y rounded, and the rest (Dekker)."""
-    product = x * y
-    (x1, x2), (y1, y2) = _halves(x), _halves(y)
-    return product, x2 * y2 - (((product - x1 * y1) - x2 * y1) - x1 * y2)
-
-
-def _halves(x: Array) -> tuple[Array, Array]:
-    """Return two numbers of half the digits whose sum is x (Veltkamp)."""
-    scaled = _SPLIT * x
-    high = scaled - (scaled - x)
-    return high, x - high
-
-
-def _sum(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return x + y rounded, and the rest (Knuth)."""
-    total = x + y
-    of_y = total - x
-    return total, (x - (total - of_y)) + (y - of_y)

@@ -94,6 +94,12 @@ class Cause(Enum):
         "{cylinders} of the {sets} sets are unbounded, but no direction was found in which {q} of "
         "them never end."
     )
+    END_IN_SIGHT = "no end was found along {along}, up to rounding, but the region has one there."
+    TOO_FEW_DIGITS = (
+        "Of {undecided} of the {sets} sets double precision does not decide whether they are "
+        "bounded: {column} spans {orders} orders of magnitude, and row {row} (counted from 0) is "
+        "the largest."
+    )
     MOVES_FOR_EVER = (
         "The region of level {level:.12g} is unbounded: some members can move for ever along "
         "{along}."

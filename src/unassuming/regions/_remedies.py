@@ -23,7 +23,7 @@ from unassuming.geometry.piecewise import (
     highest_level,
     outer_bounds,
 )
-from unassuming.geometry.quadratic import FreeDirections
+from unassuming.geometry.quadratic import FreeDirections, Spread
 from unassuming.inputs import split_pipeline
 from unassuming.noise import Exchangeable, ExchangeableWithin, Noise, Perturbations, Symmetric
 from unassuming.objectives import (
@@ -120,6 +120,12 @@ def of_quadratic_region(
         yield SHIFT_FREE if shift else FEWER_FEATURES
     elif objective.n >= 4:
         yield few_components(objective.n)
+
+
+def of_bad_scales(spread: Spread) -> Iterator[Remedy]:
+    """Yield what to do about numbers of too different a size."""
+    text = f"rescale {spread.column}, or drop row {spread.row} if its value is a code"
+    yield Remedy(text, text)
 
 
 def of_hidden_functionals(design: Design, call: Call, *, held: bool) -> Iterator[Remedy]:

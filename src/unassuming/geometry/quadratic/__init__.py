@@ -4,8 +4,15 @@ Every set {Z_0 <= Z_i} is an ellipsoid or an ellipsoidal cylinder, so its extent
 with a line and its farthest point are computed exactly.
 """
 
+from unassuming.geometry.quadratic._at_estimate import (
+    Spread,
+    accurate_residual,
+    unit_of_residuals,
+    widest_spread,
+)
+from unassuming.geometry.quadratic._careful import CarefulSets
 from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
-from unassuming.geometry.quadratic._forms import FormMaker, Forms
+from unassuming.geometry.quadratic._forms import AccurateResidual, FormMaker, Forms
 from unassuming.geometry.quadratic._free_directions import (
     FreeDirections,
     counting_decides,
@@ -18,7 +25,8 @@ from unassuming.geometry.quadratic._lines import (
     exits,
     intervals,
 )
-from unassuming.geometry.quadratic._outer_radius import farthest
+from unassuming.geometry.quadratic._moved_columns import commute
+from unassuming.geometry.quadratic._outer_radius import farthest, outer_radii
 from unassuming.geometry.quadratic._sets import FREE, Sets
 from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
 from unassuming.geometry.quadratic._supports import supports
@@ -26,13 +34,18 @@ from unassuming.geometry.quadratic._table_lines import table_lines
 
 __all__ = [
     "FREE",
+    "AccurateResidual",
+    "CarefulSets",
     "FormMaker",
     "Forms",
     "FreeDirections",
     "LineQuadratics",
     "Sets",
     "SetsAndBall",
+    "Spread",
+    "accurate_residual",
     "along_lines",
+    "commute",
     "coordinates",
     "counting_decides",
     "covered",
@@ -40,8 +53,11 @@ __all__ = [
     "farthest",
     "free_directions",
     "intervals",
+    "outer_radii",
     "supports",
     "table_lines",
+    "unit_of_residuals",
     "whitened",
     "whitened_matrix",
+    "widest_spread",
 ]

@@ -6,15 +6,17 @@ however nearly singular the kernel matrix is, the sets are well conditioned in t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 from scipy.linalg import lstsq
 
-from unassuming._rounding import EPS, exceeds
+from unassuming._rounding import EPS, SEEN, exceeds
 from unassuming._typing import Array, BoolArray
-from unassuming.objectives import Quadratic
+from unassuming.geometry.quadratic._moved_columns import flips_signs
+from unassuming.noise import Noise
+from unassuming.objectives import FeatureWhitening, Quadratic
 
 
 @final
@@ -25,15 +27,47 @@ class Coordinates:
     F: Array  # (n, k)
     functionals: Array  # (N, k): the functionals gᵀ(a - â) as gᵀx
     hidden: BoolArray  # (N,): whether they depend on a direction outside, which no set bounds
+    sizes: Array | None = None  # (n, k): errors of F are at most EPS times these, |F| by default
+    basis: Array | None = None  # (l, k): x in the whitened coordinates of the objective, if it is
+    tolerance: float = SEEN  # a functional ignores components up to this share of its length
 
 
-def coordinates(objective: Quadratic, g: Array) -> Coordinates:
+def coordinates(objective: Quadratic, g: Array, noise: Noise) -> Coordinates:
     """Choose the coordinates, and express the functionals g (N, d) in them."""
-    return (_values if objective.design.full_rank else whitened)(objective, g)
+    if objective.design.full_rank:
+        return _values(objective, g)
+    white = objective.whitening
+    if not isinstance(white, FeatureWhitening):
+        return whitened(objective, g)
+    basis = _with_shift_first(objective, noise)
+    F = white.q @ basis
+    if not flips_signs(noise) and objective.design.intercept:
+        shift = np.sqrt(objective.w) * objective.design.one
+        F[:, 0] = shift * (np.sign(F[:, 0] @ shift) / np.linalg.norm(shift))
+    turned = white.turn(g) @ basis / np.sqrt(objective.n)
+    hidden = ~replace(white.factor, null=white.null).blind(g)
+    sizes = white.sizes @ np.abs(basis)
+    return Coordinates(F, turned, hidden, sizes, basis, 64 * F.shape[1] * EPS)
+
+
+def _with_shift_first(objective: Quadratic, noise: Noise) -> Array:
+    """Return the directions that change fitted values, (k, r); a constant shift is the first.
+
+    A permutation does not move it at all. Signs do, and need no such order.
+    """
+    seen = objective.seen
+    if flips_signs(noise) or not objective.design.intercept:
+        return seen
+    one = seen.T @ (objective.whitening.q.T @ (np.sqrt(objective.w) * objective.design.one))
+    one = one / np.linalg.norm(one)
+    mirror = one.copy()
+    mirror[0] += np.copysign(1.0, one[0])
+    turn = np.eye(len(one)) - np.outer(mirror, mirror) * (2 / (mirror @ mirror))
+    return np.asarray(seen @ turn)
 
 
 def coordinate_matrix(objective: Quadratic) -> Array:
-    """Return F of these coordinates."""
+    """Return F of the coordinates of a kernel."""
     if objective.design.full_rank:
         return _values_and_lengths(objective)[0]
     return whitened_matrix(objective)

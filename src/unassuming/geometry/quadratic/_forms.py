@@ -6,7 +6,7 @@ follow from forms (`_sets`). All forms together may not fit into memory, so they
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -14,16 +14,22 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, SEEN
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry.quadratic._moved_columns import inner_products, numbers_per_set
+from unassuming.geometry.quadratic._coordinates import Coordinates
+from unassuming.geometry.quadratic._moved_columns import (
+    flips_signs,
+    inner_products,
+    moved_lengths,
+    numbers_per_set,
+)
 from unassuming.geometry.quadratic._residual_products import (
     ByFactor,
     ByTriangle,
     Complement,
     triangle_pays,
 )
-from unassuming.geometry.quadratic._sets import FREE, Ellipsoids, Sets, whitening
+from unassuming.geometry.quadratic._sets import FREE, SURE, Ellipsoids, FormErrors, Sets
 from unassuming.noise import Perturbations
 
 BATCH_BYTES = 2**27
@@ -40,26 +46,59 @@ class Forms:
     c: Array  # (s,)
     empty: BoolArray  # (s,): whether no point satisfies Z_0 ≼ Z_i
     scale: float = 1.0  # largest squared length of the columns of F
+    errors: FormErrors | None = None  # None: not needed, in a search for points that get tested
 
     def take(self, which: slice | BoolArray) -> Forms:
         """Return some of the forms."""
-        return Forms(self.A[which], self.b[which], self.c[which], self.empty[which], self.scale)
+        parts = (self.A[which], self.b[which], self.c[which], self.empty[which])
+        return Forms(*parts, self.scale, self.errors and self.errors.take(which))
 
     def sets(self) -> Sets:
         """Return the sets {Z_0 <= Z_i}, diagonalised."""
         return Sets.from_forms(self.A, self.b, self.c, self.empty, self.scale)
 
-    def extents(self, g: Array) -> tuple[Array, Array]:
-        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each."""
-        # Only sets that are nearly cylinders need eigenvectors.
-        sure = (np.diagonal(self.A, axis1=1, axis2=2) > 0).all(axis=1) & ~self.empty
-        white, definite = whitening(self.A[sure])
-        white, sure[sure] = white[definite], definite
+    def outward(self, limit: float) -> tuple[Ellipsoids, BoolArray]:
+        """Return ellipsoids that contain the sets whatever rounding does, and which do.
+
+        ``limit`` is the largest relative error of the form that is accepted.
+        """
+        assert self.errors is not None
+        found, error = Ellipsoids.outward(self.A, self.b, self.c, self.errors)
+        return found, np.asarray((error <= limit) & ~self.empty)
+
+    def extents(
+        self, g: Array, limit: float = SURE, tolerance: float = SEEN
+    ) -> tuple[Array, Array, BoolArray]:
+        """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each.
+
+        The third result (s,) says which of the sets rounding leaves in no doubt. The other values
+        come from eigenvectors. A component of g up to ``tolerance`` of its length is ignored.
+        """
         up, down = np.empty((2, len(g), len(self.A)))
-        round_ones = Ellipsoids.from_whitening(white, self.b[sure], self.c[sure])
-        up[:, sure], down[:, sure] = round_ones.extents(g)
-        up[:, ~sure], down[:, ~sure] = self.take(~sure).sets().extents(g)
-        return up, down
+        found, sure = self.outward(limit)
+        assert self.errors is not None
+        up[:, sure], down[:, sure] = found.take(sure).extents(g)
+        size = tolerance * np.linalg.norm(g, axis=1, keepdims=True)
+        if (flat := self.errors.flat[sure]).any():
+            seen = (np.abs(g) > size).astype(np.float64) @ flat.T > 0
+            for bound in (up, down):
+                bound[:, sure] = np.where(seen, np.inf, bound[:, sure])
+        if not sure.all():
+            up[:, ~sure], down[:, ~sure] = self.take(~sure).sets().extents(g)
+        return up, down, np.asarray(sure | self.empty)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AccurateResidual:
+    """The residual of the estimate as it is, and what keeps that from being the minimum."""
+
+    values: Array  # (n,): r̂, to the last digits
+    gradient: Array  # (k,): minus the gradient at the estimate, in whitened coordinates
+    gradient_error: Array  # (k,): bounds on its rounding errors
+    least: Array  # (n,): the residual at the minimum, zero where it may be rounding alone
+    least_error: Array  # (n,): bounds on its rounding errors
+    vanishes: Callable[[int], bool]  # whether Z_i - Z_0 is constant
 
 
 @final
@@ -75,13 +114,30 @@ class FormMaker:
     residual_error: Array  # (n,): bounds on its rounding errors
     perturbations: Perturbations
     tie_wins: BoolArray  # (m - 1,): whether a tie between Z_0 and Z_i counts for the candidate
+    unit: float = 1.0  # in which the residuals are
+    accurate: AccurateResidual | None = None  # None: that of the exact estimate, in ``residual``
+    sizes: Array | None = None  # (n, k): errors of q are at most EPS times these, |q| by default
+    defect: float | None = None  # of the orthonormality of the stacked Q
 
-    def batches(self, F: Array) -> Iterator[tuple[slice, Forms]]:
-        """Yield the forms for fitted values f̂ + F x, F of shape (n, k), in batches of sets."""
+    def batches(
+        self, F: Array, sizes: Array | None = None, origin: Array | None = None
+    ) -> Iterator[tuple[slice, Forms]]:
+        """Yield the forms for fitted values f̂ + F x, F of shape (n, k), in batches of sets.
+
+        Errors of F are at most EPS times ``sizes``, |F| by default. ``origin`` (k,) is where the
+        minimum is, zero by default.
+        """
         (n, k), width = F.shape, self.q.shape[1]
         numbers = numbers_per_set(self.perturbations.noise, n, k, width)
         for which in slices(self.perturbations.m - 1, rows_that_fit(BATCH_BYTES, numbers)):
-            yield which, self._forms(F, which)
+            yield which, self._forms(F, which, np.abs(F) if sizes is None else sizes, origin)
+
+    def batches_in(self, where: Coordinates) -> Iterator[tuple[slice, Forms]]:
+        """Yield the forms in some coordinates."""
+        origin = None
+        if where.basis is not None and self.accurate is not None:
+            origin = where.basis.T @ self.accurate.gradient
+        return self.batches(where.F, where.sizes, origin)
 
     def all_forms(self, F: Array) -> Forms:
         """Return the forms of all sets at once, (m - 1) k² numbers."""
@@ -92,16 +148,66 @@ class FormMaker:
         )
         return Forms(A, b, c, empty, parts[0].scale)
 
-    def _forms(self, F: Array, which: slice) -> Forms:
-        Gr, qEr = self.residual + self.moved[which], self.seen[which]
-        A, qEF, b = inner_products(self.perturbations.take(which), F, self.q, Gr)
+    def _forms(self, F: Array, which: slice, sizes: Array, origin: Array | None) -> Forms:
+        some, tied = self.perturbations.take(which), self.certain_ties[which]
+        exact = self.accurate
+        r = self.residual if exact is None else exact.values
+        Gr = self.residual + self.moved[which] if exact is None else some.apply(r)
+        qEr = self.seen[which] if exact is None else (Gr - r) @ self.q
+        A, qEF, b = inner_products(some, F, self.q, Gr)
+        own = np.diagonal(A, axis1=1, axis2=2).copy()
         A -= qEF @ np.swapaxes(qEF, 1, 2)
         b = b - (qEF @ qEr[:, :, None])[:, :, 0]
         c = np.einsum("sk,sk->s", qEr, qEr) + self.margin[which]
-        tied = self.tied[which]
-        c, b = np.where(tied, 0.0, c), np.where(tied[:, None], 0.0, b)
+        if exact is not None:  # the estimate is the minimum up to rounding only
+            b = b - qEF @ exact.gradient
+            c = c + 2 * qEr @ exact.gradient
+        errors = self._errors(some, F, sizes, r, own, qEF, qEr)
+        # A tied set consists of the free directions through the minimum.
+        at = np.zeros(F.shape[1]) if origin is None else origin
+        centre = A @ at
+        b = np.where(tied[:, None], centre, b)
+        c = np.where(tied, -(centre @ at), c)
         scale = float((F**2).sum(axis=0).max(initial=0.0))
-        return Forms(A, b, c, tied & ~self.tie_wins[which], scale)
+        return Forms(A, b, c, tied & ~self.tie_wins[which], scale, errors)
+
+    def _errors(
+        self,
+        some: Perturbations,
+        F: Array,
+        sizes: Array,
+        r: Array,
+        own: Array,
+        qEF: Array,
+        qEr: Array,
+    ) -> FormErrors:
+        """Bound the rounding errors of the forms, for rounding errors of F of EPS times ``sizes``.
+
+        Errors of sums of n terms grow like √n. Transformations that round have errors of their own.
+        """
+        n, k = self.q.shape
+        unit = EPS * (4 + np.sqrt(n) * (1 if some.noise.exact_arithmetic else 8))
+        D, off = 2 * moved_lengths(some, F), 2 * EPS * moved_lengths(some, sizes)
+        Dq = moved_lengths(some, self.q)
+        off_q = EPS * moved_lengths(some, np.abs(self.q) if self.sizes is None else self.sizes)
+        R = moved_lengths(some, r[:, None])[:, 0]
+        defect = 8 * EPS * np.sqrt(n + k) if self.defect is None else self.defect
+        # |δF||F| is bilinear: with a balance τ it is at most (√τ|F| + |δF|/√τ)².
+        balance = unit + np.maximum(_ratio(off, D), _ratio(off_q, Dq))[:, None]
+        size, root = np.abs(qEF), np.sqrt(balance)
+        seen = (size @ (root * Dq + off_q / root)[:, :, None])[:, :, 0]
+        A = root * D + off / root + seen
+        A += np.sqrt(defect + EPS * np.sqrt(k)) * np.linalg.norm(qEF, axis=2)
+        share = root[:, 0] + np.sqrt(defect)
+        spread = np.linalg.norm(Dq, axis=1)
+        b = A * (share * R * (2 + 2 * spread))[:, None]
+        c = (2 * share * R) ** 2 * (1 + 2 * spread)
+        if self.accurate is not None:
+            gradient, error = np.abs(self.accurate.gradient), self.accurate.gradient_error
+            at = Dq @ gradient
+            b = b + size @ error + unit * D * at[:, None]
+            c = c + 2 * np.abs(qEr) @ error + 4 * unit * R * at
+        return FormErrors(A, b, c, np.asarray(own == 0))
 
     def complement(self, lines: int) -> Complement:
         """Return the faster way to inner products with I - S, for all sets and that many lines."""
@@ -160,7 +266,33 @@ class FormMaker:
             tied[i] = np.abs(A).max(initial=0.0) <= FREE * size
         return tied
 
+    @cached_property
+    def certain_ties(self) -> BoolArray:
+        """Where Z_i <= Z_0 everywhere beyond doubt, (m - 1,)."""
+        exact = self.accurate
+        if exact is None or not self.residual.any():  # an exact fit, up to the rounding of the data
+            return self.tied
+        if flips_signs(self.perturbations.noise):
+            tied = moved_lengths(self.perturbations, exact.least[:, None] != 0)[:, 0] == 0
+        else:
+            Er = self.perturbations.apply(exact.least) - exact.least
+            slack = np.abs(self.perturbations.apply(exact.least_error)) + exact.least_error
+            tied = (np.abs(Er) <= slack).all(axis=1)
+        for i in np.flatnonzero((self.margin > 0) & ~tied):
+            tied[i] = exact.vanishes(int(i))
+        return np.asarray(tied)
+
+    @property
+    def certainly_empty(self) -> BoolArray:
+        """Which sets have no point beyond doubt, shape (m - 1,)."""
+        return np.asarray(self.certain_ties & ~self.tie_wins)
+
     @property
     def without_points(self) -> BoolArray:
         """Which sets are empty, shape (m - 1,)."""
         return np.asarray(self.tied & ~self.tie_wins)
+
+
+def _ratio(off: Array, length: Array) -> Array:
+    """Return the largest ratio of errors to lengths, (s, k) each -> (s,)."""
+    return np.asarray((off / np.where(length > 0, length, np.inf)).max(axis=1, initial=0.0))

@@ -15,9 +15,15 @@ import numpy as np
 from numpy.linalg import norm as _norm
 
 from unassuming._batches import rows_that_fit, slices
+from unassuming._factors import accurate_product
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry.quadratic._coordinates import coordinate_matrix, whitened_matrix
+from unassuming.geometry.quadratic._careful import FINE, CarefulSets
+from unassuming.geometry.quadratic._coordinates import (
+    coordinate_matrix,
+    coordinates,
+    whitened_matrix,
+)
 from unassuming.geometry.quadratic._forms import FormMaker
 from unassuming.geometry.quadratic._lines import along_lines
 from unassuming.geometry.quadratic._moved_columns import flips_signs
@@ -25,6 +31,7 @@ from unassuming.noise import Noise
 from unassuming.objectives import Quadratic
 
 _BATCH_BYTES = 2**26
+_TRIED = 8
 _RESOLVED = 1e-6
 """Fitted values that coefficients miss by less than this share are those of the coefficients."""
 
@@ -55,6 +62,9 @@ class FreeDirections:
     """That direction in coefficients (d,); None if double precision does not resolve them."""
     along: Along  # what moves along it
     which: str | int  # the coefficient or the row, if it is a single one
+    undecided: int = 0
+    """Number of sets of which double precision does not decide whether they are bounded. They count
+    among the unbounded ones."""
 
     @property
     def exact(self) -> bool:
@@ -82,6 +92,7 @@ class _Found(NamedTuple):
     along: Along
     which: str | int
     value: Array  # (n,): how it moves fitted values
+    direction: Array | None = None  # (d,): in coefficients, if it is known
 
 
 def counting_decides(objective: Quadratic, noise: Noise) -> bool:
@@ -93,22 +104,28 @@ def counting_decides(objective: Quadratic, noise: Noise) -> bool:
     return objective.design.full_rank and flips_signs(noise) and objective.lam > 0
 
 
-def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
+def free_directions(
+    objective: Quadratic, maker: FormMaker, careful: CarefulSets | None = None
+) -> FreeDirections:
     """Examine every set once."""
-    design, F = objective.design, coordinate_matrix(objective)
+    design, undecided = objective.design, 0
     counting = counting_decides(objective, maker.perturbations.noise)
-    if counting:
+    if careful is not None:
+        cylinders, undecided, null = _examined(objective, maker, careful)
+        found, most = _tried(objective, maker, null), cylinders
+    elif counting:
+        F = coordinate_matrix(objective)
         fixed, shifted = _by_signs(objective, maker)
         cylinders = int((fixed.any(axis=0) | shifted).sum())
         shift = _Found(int(shifted.sum()), Along.SHIFT, "", np.sqrt(objective.w))
         found = [_single_value(objective, F, fixed), shift]
         most = max(one.sets for one in found)
     else:
+        F = coordinate_matrix(objective)
         cylinders, projector = _projector(maker, F)
-        found = _named(objective, F, maker, projector)
+        found, most = _named(objective, F, maker, projector), cylinders
         if design.full_rank:
             found.append(_single_value(objective, F, _fixed(maker, F)))
-        most = cylinders
     if design.full_rank and not design.spans_everything:
         # The rank is unknown. Counting it as full bounds the number of sets from above; directions
         # are certain only in the numerical range.
@@ -116,8 +133,11 @@ def free_directions(objective: Quadratic, maker: FormMaker) -> FreeDirections:
         found = _named(objective, F, maker, _projector(maker, F)[1])
         found.append(_Found(0, Along.COMMON, "", F[:, 0]))
     best = max(found, key=lambda one: one.sets)
-    direction = _direction(objective, maker, best)
-    return FreeDirections(cylinders, best.sets, most, direction, best.along, best.which)
+    direction = best.direction
+    if direction is None:
+        direction = _direction(objective, maker, best)
+    along = (best.along, best.which)
+    return FreeDirections(cylinders, best.sets, most, direction, *along, undecided)
 
 
 def _direction(objective: Quadratic, maker: FormMaker, best: _Found) -> Array | None:
@@ -135,6 +155,66 @@ def _direction(objective: Quadratic, maker: FormMaker, best: _Found) -> Array | 
     error = np.array([(EPS * sum(design.matrix.shape) + design.rounding) * terms])
     lines = along_lines(maker, np.zeros((1, len(step))), step[None, :], error)
     return direction if (lines.free & ~lines.empty).sum() >= best.sets else None
+
+
+def _examined(
+    objective: Quadratic, maker: FormMaker, careful: CarefulSets
+) -> tuple[int, int, Array]:
+    """Return how many sets may be unbounded, how many of them undecided, and free directions."""
+    where = coordinates(objective, np.zeros((0, objective.d)), maker.perturbations.noise)
+    assert where.basis is not None
+    cylinders, undecided, null = 0, 0, [np.zeros((objective.d, 0))]
+    for which, forms in maker.batches_in(where):
+        _, sure = forms.outward(FINE)
+        assert forms.errors is not None
+        flat = forms.errors.flat & (sure & ~forms.empty)[:, None]
+        cylinders += int(flat.any(axis=1).sum())
+        null.append(objective.whitening.back @ where.basis[:, flat.any(axis=0)])
+        for i in np.flatnonzero(~sure & ~forms.empty) + which.start:
+            one = careful.one(int(i))
+            cylinders += not one.bounded
+            undecided += not one.decided
+            null.append(one.free())
+    return cylinders, undecided, np.hstack(null)
+
+
+def _tried(objective: Quadratic, maker: FormMaker, null: Array) -> list[_Found]:
+    """Try a constant shift, every coefficient, and free directions (d, f) of single sets."""
+    design, d = objective.design, objective.d
+    tried: list[tuple[Along, str | int, Array]] = []
+    ones = design.coefficients(design.one[None, :])[0]
+    if np.abs(design.matrix @ ones - design.one).max() < 1e-8 * np.abs(design.one).max():
+        tried.append((Along.SHIFT, "", ones))
+    columns = np.flatnonzero(design.matrix.any(axis=0))
+    tried += [(Along.COEFFICIENT, objective.names[j], np.eye(d)[j]) for j in columns]
+    unit = np.where(design.matrix.any(axis=0), np.abs(design.matrix).max(axis=0), 1.0)
+    scaled = null * unit[:, None]
+    scaled = scaled / np.where(scaled.any(axis=0), _norm(scaled, axis=0), 1.0)
+    if scaled.shape[1]:
+        _, vectors = np.linalg.eigh(scaled @ scaled.T)
+        some = np.hstack([vectors[:, ::-1][:, :_TRIED], scaled[:, :_TRIED]])
+        tried += [(Along.COMMON, "", v) for v in (some / unit[:, None]).T]
+    found = []
+    for along, which, v in tried:
+        value, free = _free_along(objective, maker, v)
+        found.append(_Found(int(free.sum()), along, which, value, v))
+    return found
+
+
+def _free_along(objective: Quadratic, maker: FormMaker, v: Array) -> tuple[Array, BoolArray]:
+    """Return how a direction moves fitted values, and which sets it never leaves, (m - 1,).
+
+    What it moves by no more than rounding, in the terms of each row, it does not move at all.
+    """
+    design, root = objective.design, np.sqrt(objective.w)
+    value = root * accurate_product(design.matrix, v[:, None])[:, 0]
+    cut = 8 * (len(v) + 1) * EPS * root * (np.abs(design.matrix) @ np.abs(v))
+    value = np.where(np.abs(value) <= cut, 0.0, value)
+    moved, slack = maker.perturbations.apply(value), np.abs(maker.perturbations.apply(cut)) + cut
+    free = (np.abs(moved - value) <= slack).all(axis=1)
+    if not (objective.lam * design.penalty_matrix() @ v).any():
+        free |= (np.abs(moved + value) <= slack).all(axis=1)
+    return value, np.asarray(free & ~maker.certainly_empty & bool(value.any()))
 
 
 def _by_signs(objective: Quadratic, maker: FormMaker) -> tuple[BoolArray, BoolArray]:

@@ -16,11 +16,35 @@ _BLOCK_BYTES = 2**18
 """The size of one block of products of columns: it stays in the cache."""
 _BLOCK_ROWS = 1024
 _FEW_COLUMNS = 64
+_PROBE_BYTES = 2**26
+_SAME_WEIGHT = 1e-12
+"""Weights that differ by less, relative to their size, are the same."""
 
 
 def flips_signs(noise: Noise) -> bool:
     """Whether the transformations flip signs, and do nothing else."""
     return isinstance(noise, (Symmetric, BlockSymmetric))
+
+
+def commute(perturbations: Perturbations, root: Array) -> bool:
+    """Whether the transformations commute with the weights ``root²``, row by row.
+
+    Each may move a row only among rows of the same weight, however small the weights are.
+    """
+    if flips_signs(perturbations.noise) or (root == root[0]).all():
+        return True
+    values, which = np.unique(root, return_inverse=True)
+    near = values[1:] - values[:-1] <= _SAME_WEIGHT * values[1:]
+    group = np.concatenate([[0], np.cumsum(~near)])[which.reshape(-1)]
+    probe = np.cos(np.arange(1, len(root) + 1))
+    for some in slices(
+        int(group.max()) + 1, rows_that_fit(_PROBE_BYTES, root.size * perturbations.m)
+    ):
+        inside = group == np.arange(some.start, some.stop)[:, None]
+        moved = perturbations.apply(inside * probe)
+        if (np.abs(moved * ~inside[:, None, :]) > _SAME_WEIGHT).any():
+            return False
+    return True
 
 
 def numbers_per_set(noise: Noise, n: int, k: int, width: int) -> int:
@@ -45,6 +69,20 @@ def inner_products(
     own = _sums(minus, F, F)
     seen = own if np.array_equal(q, F) else _sums(minus, F, q)
     return 4.0 * own, -2.0 * seen, -2.0 * ((minus * h) @ F)
+
+
+def moved_lengths(perturbations: Perturbations, columns: Array) -> Array:
+    """Bound the lengths of the columns (n, k), in the rows that each transformation moves, (s, k).
+
+    For signs these are the rows that change sign, else all.
+    """
+    squares = columns**2
+    if not flips_signs(perturbations.noise):
+        sets = perturbations.m - 1
+        return np.broadcast_to(np.sqrt(squares.sum(axis=0)), (sets, squares.shape[1]))
+    minus = perturbations.apply(np.full(len(columns), -0.5))
+    minus += 0.5
+    return np.asarray(np.sqrt(minus @ squares))
 
 
 def _sums(minus: Array, F: Array, q: Array) -> Array:

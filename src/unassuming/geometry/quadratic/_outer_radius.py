@@ -9,11 +9,40 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.geometry.quadratic._sets import Sets
+from unassuming.geometry.quadratic._careful import FINE, CarefulSets
+from unassuming.geometry.quadratic._coordinates import Coordinates
+from unassuming.geometry.quadratic._forms import FormMaker
+from unassuming.geometry.quadratic._sets import SURE, Sets
 
 _STEPS = 60
+_MARGIN = 1e-13
+"""Relative rounding error of a radius, with a margin."""
 _NEAR = 1e-9
 """Relative excess of φ^{1/2} over ρ^{1/2} before the last step, which squares it."""
+
+
+def outer_radii(maker: FormMaker, where: Coordinates, careful: CarefulSets | None) -> Array:
+    """Return γ = max ‖x‖² over every set, rounded outward, (m - 1,); infinity if undecided."""
+    gamma = np.full(maker.perturbations.m - 1, np.inf)
+    limit = SURE if careful is None else FINE
+    for which, forms in maker.batches_in(where):
+        found, sure = forms.outward(limit)
+        assert forms.errors is not None
+        part = np.full(len(sure), np.inf)
+        part[forms.empty] = -np.inf
+        rest = ~sure & ~forms.empty
+        sure = sure & ~forms.errors.flat.any(axis=1)
+        if sure.any():
+            part[sure] = farthest(Sets.of_ellipsoids(found.take(sure)))
+        if careful is None and rest.any():
+            part[rest] = farthest(forms.take(rest).sets())
+        elif careful is not None:
+            for i in np.flatnonzero(rest):
+                one = careful.one(int(i) + which.start)
+                if one.bounded:
+                    part[i] = farthest(Sets.of_ellipsoids(one.whitened(careful)))[0]
+        gamma[which] = part
+    return gamma * (1 + _MARGIN)
 
 
 def farthest(sets: Sets) -> Array:

@@ -12,13 +12,14 @@ holds the free directions of the cylinder.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import SEEN
+from unassuming._rounding import EPS, SEEN, powers_of_two
 from unassuming._typing import Array, BoolArray
 
 FREE = 1e-11
@@ -29,7 +30,25 @@ be infinite where a finite one exists but cannot be computed, never the other wa
 
 _BLOCK_BYTES = 2**19
 """The size of one block of turned functionals: it stays in the cache."""
-_WELL_CONDITIONED = 1e-6
+_POINT = 1e-280
+"""Squared axes below this are zero."""
+SURE = 1e-3
+"""A relative error of a quadratic form up to which it is certainly definite."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FormErrors:
+    """Bounds on the rounding errors of the forms xᵀAx - 2bᵀx <= c of s sets."""
+
+    A: Array  # (s, k): |δA_jl| is at most the product of entries j and l
+    b: Array  # (s, k)
+    c: Array  # (s,)
+    flat: BoolArray  # (s, k): coordinates in which nothing moves, so that A and b are zero
+
+    def take(self, which: slice | BoolArray) -> FormErrors:
+        """Return those of some sets."""
+        return FormErrors(self.A[which], self.b[which], self.c[which], self.flat[which])
 
 
 @final
@@ -41,13 +60,43 @@ class Ellipsoids:
     root: Array  # (s, k, k)
 
     @classmethod
-    def from_whitening(cls, white: Array, b: Array, c: Array) -> Ellipsoids:
-        """Make {xᵀAx - 2bᵀx <= c}; with x = whiteᵀu the form xᵀAx is ‖u‖²."""
+    def outward(cls, A: Array, b: Array, c: Array, errors: FormErrors) -> tuple[Ellipsoids, Array]:
+        """Make ellipsoids that contain the sets whatever the rounding errors of the forms are.
+
+        The second result bounds the relative errors of the forms; above 1e-3, and infinite where A
+        may not be definite, the ellipsoid is meaningless. Flat coordinates are left out.
+
+        A is scaled to a unit diagonal, by powers of two. With A = LLᵀ and |δA| <= e eᵀ the relative
+        error of xᵀAx is about ω = Σ e_j²‖L⁻¹_j‖², that of Cholesky's method included. The errors of
+        different entries are independent, so they add up like squares; a factor is in reserve.
+        """
+        k = A.shape[-1]
+        diagonal = np.diagonal(A, axis1=1, axis2=2)
+        open_ = ~errors.flat
+        sane = np.asarray((open_ <= (diagonal > 0)).all(axis=1))
+        unit = np.where(open_ & (diagonal > 0), diagonal, 1.0)
+        unit = np.where(open_, 1.0 / powers_of_two(np.sqrt(unit)), 0.0)
+        scaled = A * unit[:, :, None] * unit[:, None, :]
+        scaled[:, range(k), range(k)] += ~open_
+        white, definite = _inverse_roots(scaled, sane)
+        lengths = np.einsum("skl,skl->sl", white, white)
+        off = 4 * ((errors.A * unit) ** 2 + np.sqrt(k + 2) * EPS)
+        omega = np.where(definite, (off * lengths).sum(axis=1), np.inf)
+        white = white * unit[:, None, :]
         own = (white @ b[:, :, None])[:, :, 0]
+        length = np.linalg.norm(own, axis=1)
+        moved = 2 * np.sqrt((lengths * (errors.b * unit) ** 2).sum(axis=1))
+        w = np.where(omega <= SURE, omega, 0.0)
+        moved = moved + 2 * w * length
+        rho = np.maximum(c + length**2, 0.0) + errors.c + (2 * length + moved) * moved
+        radius = (np.sqrt(rho) * (1 + w) + moved) * (1 + 8 * EPS)
         root = np.swapaxes(white, 1, 2)
-        radius = np.maximum(c + (own**2).sum(axis=1), 0.0)  # ρ
         centre = (root @ own[:, :, None])[:, :, 0]
-        return cls(centre, root * np.sqrt(radius)[:, None, None])
+        return cls(centre, root * radius[:, None, None]), omega
+
+    def take(self, which: BoolArray) -> Ellipsoids:
+        """Return some of the ellipsoids."""
+        return self if which.all() else Ellipsoids(self.centre[which], self.root[which])
 
     def extents(self, g: Array) -> tuple[Array, Array]:
         """Return the largest gᵀx and the largest -gᵀx over each, (N, k) -> (N, s) each."""
@@ -61,18 +110,19 @@ class Ellipsoids:
         return half + middle, half - middle
 
 
-def whitening(A: Array) -> tuple[Array, BoolArray]:
-    """Return L⁻¹ with A = LLᵀ, and where it shows that A is positive definite beyond doubt.
-
-    No eigenvalue of A is below 1/‖L⁻¹‖². Elsewhere the result is meaningless.
-    """
+def _inverse_roots(A: Array, sane: BoolArray) -> tuple[Array, BoolArray]:
+    """Return L⁻¹ with A = LLᵀ, and for which matrices it exists; the identity elsewhere."""
+    eye = np.broadcast_to(np.eye(A.shape[-1]), A.shape)
+    A = np.where(sane[:, None, None], A, eye)
     try:
-        lower = np.linalg.cholesky(A)
-    except np.linalg.LinAlgError:  # one of them is not definite, and numpy does not say which
-        return A, np.zeros(len(A), dtype=np.bool_)
-    white = np.asarray(np.linalg.solve(lower, np.broadcast_to(np.eye(A.shape[-1]), A.shape)))
-    size = np.einsum("skl,skl->s", white, white)
-    return white, np.asarray(size <= 1 / _WELL_CONDITIONED)
+        lower, definite = np.linalg.cholesky(A), sane
+    except np.linalg.LinAlgError:  # numpy does not say which one is not definite
+        lower, definite = eye.copy(), np.zeros_like(sane)
+        for i in np.flatnonzero(sane):
+            with suppress(np.linalg.LinAlgError):
+                lower[i] = np.linalg.cholesky(A[i])
+                definite[i] = True
+    return np.asarray(np.linalg.solve(lower, eye)), definite
 
 
 @final
@@ -99,6 +149,18 @@ class Sets:
         free = w <= FREE * min(1.0, scale)
         turned = (b[:, None, :] @ basis)[:, 0, :]
         return cls(np.where(free, 0.0, w), basis, np.where(free, 0.0, turned), c, empty)
+
+    @classmethod
+    def of_ellipsoids(cls, some: Ellipsoids) -> Sets:
+        """Diagonalise ellipsoids; short axes are lengthened by rounding."""
+        k = some.root.shape[1]
+        squares, basis = np.linalg.eigh(some.root @ np.swapaxes(some.root, 1, 2))
+        squares = np.maximum(squares, 0.0) + 4 * k * EPS * squares[:, -1:]
+        point = squares[:, -1] < _POINT
+        w = 1.0 / np.where(point[:, None], 1.0, squares)
+        centre = (some.centre[:, None, :] @ basis)[:, 0, :]
+        c = np.where(point, 0.0, 1.0) - (w * centre**2).sum(axis=1)
+        return cls(w, basis, w * centre, c, np.zeros(len(w), dtype=np.bool_))
 
     @property
     def free(self) -> BoolArray:

@@ -5,18 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._progress import progress
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry.quadratic._careful import FINE, CarefulSets
 from unassuming.geometry.quadratic._coordinates import Coordinates
 from unassuming.geometry.quadratic._forms import FormMaker
+from unassuming.geometry.quadratic._sets import SURE
 
 
-def supports(maker: FormMaker, where: Coordinates) -> tuple[Array, Array]:
-    """Return max gᵀx and max -gᵀx over every set, (N, m - 1) each."""
+def supports(
+    maker: FormMaker, where: Coordinates, g: Array, careful: CarefulSets | None
+) -> tuple[Array, Array, BoolArray]:
+    """Return max gᵀx and max -gᵀx over every set, (N, m - 1) each, rounded outward.
+
+    ``g`` (N, d) are the functionals in terms of the coefficients. The third result (m - 1,) says
+    for which sets double precision decides whether they are bounded. The others count as unbounded.
+    """
     sets = maker.perturbations.m - 1
     up, down = np.empty((2, len(where.functionals), sets))
-    for which, forms in progress(maker.batches(where.F), sets, "sets"):
-        up[:, which], down[:, which] = forms.extents(where.functionals)
+    decided = np.ones(sets, dtype=np.bool_)
+    limit, tolerance = SURE if careful is None else FINE, where.tolerance
+    for which, forms in progress(maker.batches_in(where), sets, "sets"):
+        up[:, which], down[:, which], sure = forms.extents(where.functionals, limit, tolerance)
+        if careful is None:
+            continue
+        for i in np.flatnonzero(~sure) + which.start:
+            one = careful.one(int(i))
+            up[:, i], down[:, i] = one.extents(g)
+            decided[i] = one.decided
     # A functional with a hidden component is unbounded over every set that has a point.
     for bound in (up, down):
         bound[where.hidden] = np.where(np.isneginf(bound[where.hidden]), -np.inf, np.inf)
-    return up, down
+    return up, down, decided

@@ -5,13 +5,14 @@ from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._features import FeatureDesign
 from unassuming.objectives.designs._kernel import KernelDesign
 from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall
-from unassuming.objectives.designs._whitening import Whitening
+from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
 
 __all__ = [
     "BallCoordinates",
     "Complement",
     "Design",
     "FeatureDesign",
+    "FeatureWhitening",
     "KernelDesign",
     "NormBall",
     "Whitening",

@@ -7,13 +7,16 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from scipy.linalg import lstsq, svd
+from scipy.linalg import qr, solve_triangular
 
-from unassuming._rounding import powers_of_two, rank_cut
+from unassuming._factors import Factor, accurate_product, independent, refined
+from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, IntArray
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
+
+_INDEPENDENT = 1e-10
 
 
 @final
@@ -36,6 +39,7 @@ class FeatureDesign(Design):
     """
 
     dual: ClassVar[bool] = False
+    _last: tuple[Array, Array, Factor] | None = None
 
     def __init__(self, X: Array, *, intercept: bool, names: list[str] | None = None) -> None:
         n, p = X.shape
@@ -71,7 +75,7 @@ class FeatureDesign(Design):
     @cached_property
     def spans_everything(self) -> bool:
         """Whether the features can take any values at the inputs."""
-        return bool(np.linalg.matrix_rank(self.matrix) == self.n)
+        return bool(self._plain_factor.columns.shape[1] == self.n)
 
     @property
     def penalised(self) -> Array:
@@ -83,54 +87,75 @@ class FeatureDesign(Design):
         return np.diag(self.penalised)
 
     def whiten(self, w: Array, lam: float) -> Whitening:
-        """Take Q from an SVD of the stacked design, its columns first scaled to length one."""
-        n, root = self.n, np.sqrt(w / self.n)
-        # With an intercept the columns may be centred: functions and penalty stay the same, the
-        # intercept is shifted. Not centred, a column loses as many digits as its mean is large.
-        centred, centre = self._centred(w)
-        matrix = np.column_stack([self.one, centred]) if self.intercept else centred
-        stacked = np.vstack([root[:, None] * matrix, np.sqrt(lam) * self.penalty_matrix()])
-        length = _column_lengths(stacked)
-        u, s, vt = svd(stacked / length, full_matrices=False)
-        keep = s > rank_cut(stacked.shape) * s[0]
-        top, low = u[:n, keep], u[n:, keep]
-        back = vt[keep].T / s[keep] / length[:, None]
-        if self.intercept:
-            back[0] -= centre @ back[1:]
-        return FeatureWhitening(top, low.T * (np.sqrt(lam) * self.penalised), back)
+        """Factor the stacked design [W^{1/2}Φ/√n; √λ P^{1/2}]."""
+        root, penalty = np.sqrt(w / self.n), np.sqrt(lam) * self.penalised
+        stacked = self._factor_once(root, penalty)
+        null = stacked.null
+        if lam > 0 and not _well_conditioned(stacked.columns[: self.n]):
+            null = self._factor(root, 0.0 * penalty).null
+        return FeatureWhitening(stacked, penalty, null)
 
-    def _centred(self, w: Array) -> tuple[Array, Array]:
-        """Return X minus its means, and the means; columns that are constant to rounding are 0."""
+    def _factor_once(self, root: Array, penalty: Array) -> Factor:
+        """Return the same factor for the whitening and the estimate."""
+        last = self._last
+        if last is None or not all(map(np.array_equal, last[:2], (root, penalty))):
+            self._last = last = (root, penalty, self._factor(root, penalty))
+        return last[2]
+
+    def _factor(self, root: Array, penalty: Array) -> Factor:
+        """Return the factor of [diag(root) Φ; diag(penalty)].
+
+        With an intercept a column may be shifted: functions and penalty stay the same. Not shifted,
+        it loses as many digits as it has in common with a constant. Medians shift it, since means
+        would spread a single large number over all rows.
+        """
+        held = np.diag(self.penalised)
+        rows, weights = np.vstack([self.matrix, held]), np.append(root, penalty)
+        # Errors of the rows decide which columns are dependent. Then the rows are what they are.
+        sizes = np.abs(rows)
+        sizes[: self.n] *= 1 + self.rounding / EPS
         if not self.intercept:
-            return self.X, np.zeros(self.X.shape[1])
-        centre = self._means(w) @ self.X
-        centred = self.X - np.outer(self.one, centre)
-        size = np.abs(self.one).max() * np.abs(centre)
-        constant = np.abs(centred).max(axis=0) <= 4 * rank_cut(self.X.shape) * size
-        return np.where(constant, 0.0, centred), centre
-
-    def _means(self, w: Array) -> Array:
-        """Return the functional that takes the weighted mean of a column."""
-        weighted = w * self.one
-        return np.asarray(weighted / (weighted @ self.one))
+            return refined(rows, *independent(rows, sizes, weights), root=weights)
+        there = self.one != 0
+        shift = np.median(self.X[there] / self.one[there, None], axis=0)
+        moved = rows.copy()
+        moved[: self.n, 1:] -= np.outer(self.one, shift)
+        sizes[: self.n, 1:] += np.outer(np.abs(self.one), np.abs(shift))
+        back, null = independent(moved, sizes, weights)
+        back[0] -= shift @ back[1:]
+        null[0] -= shift @ null[1:]
+        return refined(rows, back, null, root=weights)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
-        """Centre, then solve the stacked least squares problem, with least norm."""
-        centred, _ = self._centred(w)
-        level = float(self._means(w) @ y) if self.intercept else 0.0
-        root, p = np.sqrt(w / self.n), self.X.shape[1]
-        stacked = np.vstack([root[:, None] * centred, np.sqrt(lam) * np.eye(p)])
-        target = np.concatenate([root * (y - level * self.one), np.zeros(p)])
-        slopes = _solve(stacked, target)
-        # One step of refinement makes the gradient zero to rounding.
-        slopes = slopes + _solve(stacked, target - stacked @ slopes)
-        if not self.intercept:
-            return slopes
-        return np.concatenate([[float(self._means(w) @ (y - self.X @ slopes))], slopes])
+        """Solve the stacked least squares problem, with least norm."""
+        root, penalty = np.sqrt(w / self.n), np.sqrt(lam) * self.penalised
+        scale = float(powers_of_two(np.abs(y).max(initial=0.0)))
+        found = self._factor_once(root, penalty)
+        a = _solve(found, self.matrix, y / scale, root, penalty)
+        # Of all solutions, that whose slopes have the least norm.
+        return scale * _shortest(a, found.null, slice(int(self.intercept), None))
 
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients of least norm, by least squares."""
-        return np.ascontiguousarray(_solve(self.matrix, values.T).T)
+        ones, none = np.ones(self.n), np.zeros(self.matrix.shape[1])
+        found, every = self._plain_factor, slice(None)
+        solutions = (_solve(found, self.matrix, row, ones, none) for row in values)
+        return np.stack([_shortest(a, found.null, every) for a in solutions])
+
+    @cached_property
+    def _plain_factor(self) -> Factor:
+        """The factor of Φ alone."""
+        return self._factor(np.ones(self.n), np.zeros(self.matrix.shape[1]))
+
+    @property
+    def unseen(self) -> int:
+        """Number of directions in the coefficients that change no fitted value."""
+        return int(self._plain_factor.null.shape[1])
+
+    def probe_directions(self) -> Array:
+        """Return directions that change no fitted value."""
+        null = self._plain_factor.null
+        return np.asarray((null / np.linalg.norm(null, axis=0)).T)
 
     def gram(self) -> Array:
         """Return the inner products of the features at the inputs."""
@@ -164,20 +189,27 @@ class FeatureDesign(Design):
         return FeatureDesign((self.X - self.X.mean(axis=0)) / spread, intercept=True)
 
 
-def _column_lengths(matrix: Array) -> Array:
-    return powers_of_two(np.linalg.norm(matrix, axis=0))
+def _well_conditioned(q: Array) -> bool:
+    """Whether columns are independent beyond doubt."""
+    values = np.linalg.eigvalsh(q.T @ q)
+    return bool(len(values) and values[0] > _INDEPENDENT * values[-1])
 
 
-def _solve(A: Array, b: Array) -> Array:
-    """Return the least squares solution of least norm.
+def _solve(found: Factor, Phi: Array, y: Array, root: Array, penalty: Array) -> Array:
+    """Return a least squares solution, given the factor of the stacked design."""
+    top, low = found.columns[: len(y)], found.columns[len(y) :]
+    a = found.basis @ (top.T @ (root * y))
+    with_y = np.column_stack([y, Phi])
+    # Steps of refinement make the gradient zero to rounding.
+    for _ in range(2):
+        r = root * accurate_product(with_y, np.append(1.0, -a)[:, None])[:, 0]
+        a = a + found.basis @ (top.T @ r - low.T @ (penalty * a))
+    return a
 
-    Columns of very different size look like a loss of rank. If scaling them finds more rank, the
-    scaled problem is solved.
-    """
-    cut = rank_cut(A.shape)
-    plain, _, plain_rank, _ = lstsq(A, b, cond=cut)
-    length = _column_lengths(A)
-    scaled, _, scaled_rank, _ = lstsq(A / length, b, cond=cut)
-    if scaled_rank <= plain_rank:
-        return np.asarray(plain)
-    return np.asarray(scaled / (length if b.ndim == 1 else length[:, None]))
+
+def _shortest(a: Array, null: Array, counted: slice) -> Array:
+    """Move a along null vectors (d, f) until the coefficients that count have the least norm."""
+    if not null.shape[1]:
+        return a
+    basis, triangle = qr(null[counted], mode="economic")
+    return np.asarray(a - null @ solve_triangular(triangle, basis.T @ a[counted]))

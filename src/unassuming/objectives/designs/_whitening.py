@@ -9,7 +9,8 @@ from typing import final
 import numpy as np
 from scipy.linalg import svd
 
-from unassuming._rounding import rank_cut
+from unassuming._factors import Factor
+from unassuming._rounding import EPS, rank_cut
 from unassuming._typing import Array
 
 
@@ -26,6 +27,20 @@ class Whitening(ABC):
     """
 
     q: Array
+
+    @property
+    def sizes(self) -> Array:
+        """Rounding errors of q are at most EPS times these numbers, shape (n, k)."""
+        return np.abs(self.q)
+
+    @property
+    def defect(self) -> float:
+        """Bound on the distance of the inner products of the columns of Q from the identity."""
+        return float(8 * EPS * np.sqrt(sum(self.q.shape)))
+
+    def turn(self, g: Array) -> Array:
+        """Return functionals of the coefficients in these coordinates, (N, d) -> (N, k)."""
+        return g @ self.back
 
     @property
     @abstractmethod
@@ -54,10 +69,31 @@ class Whitening(ABC):
 
 @final
 class FeatureWhitening(Whitening):
-    """The three matrices, from one decomposition."""
+    """Whitening by a factor of the stacked design.
 
-    def __init__(self, q: Array, push: Array, back: Array) -> None:
-        self.q, self._push, self._back = q, push, back
+    ``null`` (d, f) are vectors of coefficients that change no fitted value, up to rounding in each
+    row; ``penalty`` (d,) is √λ times the root of the diagonal of P.
+    """
+
+    def __init__(self, factor: Factor, penalty: Array, null: Array) -> None:
+        n = len(factor.columns) - len(penalty)
+        self.factor, self.null, self.q = factor, null, factor.columns[:n]
+        self._push = factor.columns[n:].T * penalty
+        self._back = factor.basis
+
+    @property
+    def sizes(self) -> Array:
+        """Rounding errors of q, in units of EPS."""
+        return self.factor.sizes[: len(self.q)]
+
+    @property
+    def defect(self) -> float:
+        """Bound on the distance from orthonormal columns."""
+        return self.factor.error
+
+    def turn(self, g: Array) -> Array:
+        """Return functionals in these coordinates."""
+        return self.factor.turn(g)
 
     @property
     def push(self) -> Array:
@@ -68,6 +104,20 @@ class FeatureWhitening(Whitening):
     def back(self) -> Array:
         """From whitened coordinates to coefficients."""
         return self._back
+
+    def seen(self) -> Array:
+        """Return a basis of the directions that change fitted values."""
+        k = self.q.shape[1]
+        # Vectors that the stacked design maps to zero have no coordinates at all.
+        hidden = self.null.shape[1] - self.factor.null.shape[1]
+        if not hidden:
+            return np.eye(k)
+        low = self._low_coordinates(self.null)
+        return np.asarray(svd(low)[0][:, hidden:])
+
+    def _low_coordinates(self, v: Array) -> Array:
+        """Return whitened coordinates of vectors (d, f) that only the penalty sees, (k, f)."""
+        return self._push @ v
 
 
 @final

@@ -85,7 +85,7 @@ class StarSearch:
                 )
             return spans
 
-        axes = self.objective.back
+        axes = self.objective.back * self.maker.unit
         return hit_and_run(
             self.estimate,
             lambda rng, chains: rng.standard_normal((len(chains), axes.shape[1])) @ axes.T,
@@ -100,7 +100,7 @@ class StarSearch:
         """Restrict the sets to lines, from a table of them if that is not too large."""
         if self._table is None:
             return self.lines(start, directions)
-        forward = self.objective.forward.T * np.sqrt(self.objective.n)
+        forward = self.objective.forward.T * (np.sqrt(self.objective.n) / self.maker.unit)
         return table_lines(self._table, start @ forward, directions @ forward)
 
     @cached_property
@@ -128,7 +128,7 @@ class StarSearch:
         search = RaySearch(self.maker.all_forms(F), ball)
         rng = np.random.default_rng(self.seed)
         x = [[search.search(s * f, level.q, rng) for f in functionals] for s in (-1.0, 1.0)]
-        a = np.asarray(self.estimate + np.array(x) @ back.T)
+        a = np.asarray(self.estimate + self.maker.unit * np.array(x) @ back.T)
         return self._drawn_back(a.reshape(-1, a.shape[-1]), level).reshape(a.shape)
 
     def _drawn_back(self, a: Array, level: Level) -> Array:

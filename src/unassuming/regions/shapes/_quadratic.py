@@ -13,21 +13,13 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry import order_statistic
 from unassuming.geometry.quadratic import (
-    FormMaker,
     FreeDirections,
-    LineQuadratics,
-    along_lines,
     counting_decides,
     covered,
-    exits,
-    farthest,
-    free_directions,
-    intervals,
-    whitened_matrix,
+    widest_spread,
 )
 from unassuming.membership import RankEngine
 from unassuming.noise import Perturbations
@@ -37,10 +29,14 @@ from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status, status_of
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
-from unassuming.regions._remedies import of_hidden_functionals, of_quadratic_region
+from unassuming.regions._remedies import (
+    of_bad_scales,
+    of_hidden_functionals,
+    of_quadratic_region,
+)
 from unassuming.regions._results import Boundedness
 from unassuming.regions.search._star_search import StarSearch
-from unassuming.regions.shapes._quadratic_bounds import over_sets, over_sets_and_ball
+from unassuming.regions.shapes._quadratic_sets import QuadraticSets
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
 
 
@@ -55,7 +51,6 @@ class QuadraticShape(Shape):
         assert isinstance(problem.objective, Quadratic)
         self.problem, self.engine, self.why = problem, engine, why
         self.objective: Quadratic = problem.objective
-        self.root = np.sqrt(self.objective.w)
 
     @property
     def exact(self) -> bool:
@@ -73,90 +68,27 @@ class QuadraticShape(Shape):
         return self.engine.perturbations
 
     @cached_property
-    def maker(self) -> FormMaker:
-        """What makes the quadratic forms of the sets in any coordinates."""
-        self._require_commuting()
-        o, a = self.objective, self.estimate
-        if o.primal is not None:  # its residuals carry fewer rounding errors
-            o, a = o.primal, o.primal_estimate
-        r = o.residuals(a[None, :])
-        error = o.residual_error(a[None, :], r)
-        # As in the comparison of ranks: a residual that may be rounding alone is zero.
-        r = np.where(np.abs(r) <= error, 0.0, r)
-        tie_order = self.engine.tie_order
-        return FormMaker(
-            q=o.whitening.q,
-            residual=self.root * r[0],
-            residual_error=self.root * error[0],
-            perturbations=self.perturbations,
-            tie_wins=tie_order[1:] > tie_order[0],
-        )
-
-    def _require_commuting(self) -> None:
-        """Refuse transformations that are not orthogonal or do not commute with the weights."""
-        noise, root = self.perturbations.noise, self.root
-        if not noise.orthogonal:
-            raise NotAvailable(
-                f"{noise!r} does not act by orthogonal maps, so the sets that make up the region "
-                "need not be ellipsoids: only membership and tests are available."
-            )
-        probe = np.cos(np.arange(1, len(root) + 1))
-        one, two = self.perturbations.apply(root * probe), root * self.perturbations.apply(probe)
-        if not np.allclose(one, two, rtol=1e-9, atol=1e-9 * np.abs(root).max()):
-            raise NotAvailable(
-                f"{noise!r} mixes rows of different weight, so the sets that make up the region "
-                "need not be convex: only membership and tests are available. Use equal weights "
-                "or noise='symmetric'."
-            )
+    def sets(self) -> QuadraticSets:
+        """The m - 1 sets."""
+        return QuadraticSets(self.objective, self.estimate, self.engine)
 
     # Lines, docs/theory.md 4.1
 
     def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
         """Return the q-th largest exit of each ray."""
-        lines = self._lines(None, directions)
-        ends = order_statistic(exits(lines, _inside(self.engine, lines, self.estimate[None, :])))
+        ends = order_statistic(self.sets.exits(directions))
         return [ends[:, q - 1] for q in qs]
 
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the points of lines that lie in at least q of the intervals."""
-        lines = self._lines(origins - self.estimate, directions)
-        low, high = intervals(lines, _inside(self.engine, lines, origins))
+        low, high = self.sets.intervals(origins, directions)
         return [[covered(*ends, q) for ends in zip(low, high, strict=True)] for q in qs]
-
-    def _lines(self, start: Array | None, directions: Array) -> LineQuadratics:
-        """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
-        step, error = self._fitted(directions)
-        if start is None or not start.any():
-            return along_lines(self.maker, np.zeros_like(step), step, error)
-        base, away = self._fitted(start)
-        return along_lines(self.maker, base, step, error, away)
-
-    def _fitted(self, changes: Array) -> tuple[Array, Array]:
-        """Return the changes (N, d) in fitted values, (N, n), and bounds of their rounding (N,).
-
-        Rounding is relative to the terms of each sum, however badly the columns are scaled.
-        """
-        Phi = self.objective.design.matrix
-        terms = np.linalg.norm(self.root * (np.abs(changes) @ np.abs(Phi.T)), axis=1)
-        unit = EPS * sum(Phi.shape) + self.objective.design.rounding
-        return self.root * (changes @ Phi.T), unit * terms
 
     # Bounds, docs/theory.md 4.2 to 4.4
 
-    @cached_property
-    def _radii(self) -> Array:
-        """γ_i = max ‖H^{1/2}(a - â)‖² over each set, shape (m - 1,)."""
-        o, gamma = self.objective, np.full(self.perturbations.m - 1, np.inf)
-        F, design = whitened_matrix(o), o.design
-        if design.full_rank and F.shape[1] < len(design.distinct[0]):
-            return gamma  # directions lost in rounding could be as long as one likes
-        for which, forms in self.maker.batches(F):
-            gamma[which] = farthest(forms.sets()) / o.n
-        return gamma
-
     def ellipsoid(self, level: Level) -> Ellipsoid:
         """Return {a : (a - â)ᵀH(a - â) <= γ} with the q-th largest γ_i."""
-        o, each = self.objective, self._radii[None, :]
+        o, each = self.objective, self.sets.radii[None, :]
         gamma = order_statistic(each, level.q)
         status, explanation = self._explained(each, each, level, None)
         return Ellipsoid(
@@ -175,21 +107,25 @@ class QuadraticShape(Shape):
         asked, o, estimate = question, self.objective, self.estimate
         if o.primal is not None and question.features is not None:
             asked, o, estimate = question.on_features(), o.primal, o.primal_estimate
-        ball = asked.ball_coordinates(o.design, self.root, estimate)
+        ball = asked.ball_coordinates(o.design, self.sets.root, estimate)
+        decided = None
         if ball is None:
-            up, down, hidden = over_sets(self.maker, o, estimate, asked.g)
+            up, down, decided, hidden = self.sets.supports(o, estimate, asked.g)
         else:
-            up, down = over_sets_and_ball(self.maker, o, estimate, asked, ball)
+            up, down = self.sets.supports_in_ball(o, estimate, asked, ball)
             hidden = bool(ball.hidden.any())
         found = []
         for level in levels:
             upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
             call = question.call if hidden else None
-            status, explanation = self._explained(up, down, level, ball, call)
+            status, explanation = self._explained(up, down, level, ball, call, decided)
             witnesses = None
             if question.inner and status is not Status.EMPTY:
-                own = question.ball_coordinates(self.objective.design, self.root, self.estimate)
-                witnesses = self._search.witnesses(question.g, own, level)
+                own = question.ball_coordinates(
+                    self.objective.design, self.sets.root, self.estimate
+                )
+                held = None if own is None else self.sets.scaled(own)
+                witnesses = self._search.witnesses(question.g, held, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
 
@@ -200,10 +136,12 @@ class QuadraticShape(Shape):
         level: Level,
         ball: BallCoordinates | None,
         call: Call | None = None,
+        decided: BoolArray | None = None,
     ) -> tuple[Status, Explanation]:
         """Return what kind of answer the bounds over each set (N, m - 1) give, and why.
 
-        ``call`` is what was asked, if some functionals are hidden.
+        ``call`` is what was asked, if some functionals are hidden; ``decided`` says of which sets
+        it is known whether they are bounded.
         """
         upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
         status = status_of(lower, upper, Status.UNDETERMINED)
@@ -216,6 +154,10 @@ class QuadraticShape(Shape):
             why = Cause.HIDDEN_KERNEL() if design.dual else Cause.HIDDEN_FEATURES()
             remedies = of_hidden_functionals(design, call, held=ball is not None)
             return status, Explanation((why,), tuple(remedies))
+        if decided is not None and not decided.all():
+            finite = np.where(decided, up, -np.inf), np.where(decided, down, -np.inf)
+            if all((order_statistic(part, level.q) < np.inf).all() for part in finite):
+                return Status.NOT_CERTIFIED, self._too_few_digits(int((~decided).sum()))
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
@@ -226,10 +168,10 @@ class QuadraticShape(Shape):
 
     # Boundedness, docs/theory.md 4.4
 
-    @cached_property
+    @property
     def free(self) -> FreeDirections:
         """The free directions of the sets."""
-        return free_directions(self.objective, self.maker)
+        return self.sets.free
 
     def largest_bounded_rank(self) -> int:
         """Return m minus the smallest q at which the region is certainly bounded."""
@@ -260,11 +202,31 @@ class QuadraticShape(Shape):
                 return "bounded", Cause.EVERY_SET_BOUNDED(q=q), None
             why = Cause.SETS_SHARE if free.exact else Cause.SETS_UNBOUNDED
             return "bounded", why(q=q, most=most), None
-        if q <= free.shared:
+        if q <= free.shared and self._never_ends(free.direction, q):
             fact = Cause.NEVER_END(shared=free.shared, sets=sets, along=free, q=q)
             return "unbounded", fact, free.direction
+        if q <= free.shared:
+            return "undetermined", Cause.END_IN_SIGHT(along=free), None
         fact = Cause.NO_DIRECTION(cylinders=free.cylinders, sets=sets, q=q)
+        if free.cylinders - free.undecided < q:
+            fact = self._too_few_digits(free.undecided).facts[0]
         return "undetermined", fact, None
+
+    def _too_few_digits(self, undecided: int) -> Explanation:
+        """Say which numbers leave some sets undecided."""
+        spread, sets = widest_spread(self.objective), self.perturbations.m - 1
+        why = Cause.TOO_FEW_DIGITS(undecided=undecided, sets=sets, **spread._asdict())
+        return Explanation((why,), tuple(of_bad_scales(spread)))
+
+    def _never_ends(self, direction: Array | None, q: int) -> bool:
+        """Whether the region never ends along a direction, in both senses.
+
+        Fitted values of a kernel of full rank may move in a direction that its coefficients do not
+        show in double precision.
+        """
+        if direction is None:
+            return True
+        return bool(np.isposinf(self.reach(np.stack([direction, -direction]), [q])[0]).all())
 
     def lines_of_print(self) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""
@@ -272,7 +234,7 @@ class QuadraticShape(Shape):
 
     def _bounded_in_words(self) -> str:
         counting = counting_decides(self.objective, self.perturbations.noise)
-        if not counting and "free" not in vars(self):  # nobody has asked yet
+        if not counting and "free" not in vars(self.sets):  # nobody has asked yet
             return "not examined yet: region.bounded(level) decides"
         try:
             rank, m = self.largest_bounded_rank(), self.perturbations.m
@@ -294,8 +256,8 @@ class QuadraticShape(Shape):
     def _search(self) -> StarSearch:
         return StarSearch(
             self.objective,
-            self.maker,
-            self._lines,
+            self.sets.maker,
+            self.sets.lines,
             self.engine,
             self.estimate,
             self.problem.seed,
@@ -330,8 +292,3 @@ class QuadraticShape(Shape):
                 f"sampling needs a bounded region. {verdict} The norm bound does not bound the "
                 "intercept."
             )
-
-
-def _inside(engine: RankEngine, lines: LineQuadratics, origins: Array) -> BoolArray | None:
-    """Return in which sets the origins of lines lie by their ranks, if some lines are free."""
-    return ~engine.before(origins) if lines.free.any() else None

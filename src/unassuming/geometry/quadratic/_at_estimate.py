@@ -1,0 +1,60 @@
+"""The residual of an estimate with twice the digits, and what its rounding leaves in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from unassuming._factors import accurate_product
+from unassuming._rounding import EPS, powers_of_two
+from unassuming._typing import Array
+from unassuming.geometry.quadratic._forms import AccurateResidual
+from unassuming.objectives import Quadratic
+
+
+def unit_of_residuals(o: Quadratic, estimate: Array) -> float:
+    """Return a power of two near the largest weighted residual, in which to compute the sets."""
+    r = np.sqrt(o.w) * o.residuals(estimate[None, :])[0]
+    return float(powers_of_two(np.abs(r).max(initial=0.0)))
+
+
+def accurate_residual(
+    o: Quadratic, estimate: Array, unit: float, vanishes: Callable[[int], bool]
+) -> AccurateResidual | None:
+    """Return the residual of an estimate of features, divided by ``unit``; None for kernels.
+
+    ``vanishes`` says of which transformations Z_i - Z_0 is constant.
+    """
+    white = o.whitening
+    if o.design.dual:
+        return None
+    terms, a = np.column_stack([o.y, o.design.matrix]), np.append(1.0, -estimate)
+    r = np.sqrt(o.w) * accurate_product(terms, a[:, None])[:, 0] / unit
+    push, a = np.sqrt(o.n) * white.push, estimate / unit
+    gradient = white.q.T @ r - push @ a
+    size = white.sizes.T @ np.abs(r) + np.abs(push) @ np.abs(a)
+    error = EPS * (np.sqrt(o.n) + o.d) * size
+    # The minimum itself: the coefficients of the estimate are rounded, its residual need not be.
+    least = r - white.q @ gradient
+    off = np.abs(white.q) @ error + EPS * (np.abs(r) + white.sizes @ np.abs(gradient))
+    least = np.where(np.abs(least) <= off, 0.0, least)
+    return AccurateResidual(r, gradient, error, least, off, vanishes)
+
+
+class Spread(NamedTuple):
+    """A column whose numbers differ in size."""
+
+    column: str
+    orders: int  # of magnitude
+    row: int  # of the largest number
+
+
+def widest_spread(o: Quadratic) -> Spread:
+    """Return the column whose weighted numbers differ most in size."""
+    size = np.abs(np.sqrt(o.w)[:, None] * o.design.matrix)
+    largest, least = size.max(axis=0), np.where(size > 0, size, np.inf).min(axis=0)
+    orders = np.log10(np.where(largest > 0, largest / least, 1.0))
+    j = int(np.argmax(orders))
+    return Spread(o.names[j], round(float(orders[j])), int(np.argmax(size[:, j])))

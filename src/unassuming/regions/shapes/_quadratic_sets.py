@@ -1,0 +1,222 @@
+"""The m - 1 sets of a quadratic region, made from a problem: lines, bounds and radii of each.
+
+Everything is computed in a unit near the size of the residuals, so that squares neither overflow
+nor underflow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._rounding import EPS, powers_of_two
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry.quadratic import (
+    AccurateResidual,
+    CarefulSets,
+    FormMaker,
+    FreeDirections,
+    LineQuadratics,
+    SetsAndBall,
+    accurate_residual,
+    along_lines,
+    commute,
+    coordinates,
+    exits,
+    free_directions,
+    intervals,
+    outer_radii,
+    supports,
+    unit_of_residuals,
+    whitened,
+)
+from unassuming.membership import RankEngine
+from unassuming.objectives import BallCoordinates, Quadratic
+from unassuming.regions._question import Question
+
+_ROUNDING = 8 * EPS
+
+
+@final
+class QuadraticSets:
+    """The sets {Z_0 <= Z_i} around an estimate."""
+
+    def __init__(self, objective: Quadratic, estimate: Array, engine: RankEngine) -> None:
+        self.objective, self.estimate, self.engine = objective, estimate, engine
+        # A kernel with few features has them as coordinates: they carry fewer rounding errors.
+        self.primal, self.centre = objective, estimate
+        if objective.primal is not None:
+            self.primal, self.centre = objective.primal, objective.primal_estimate
+        self.perturbations = engine.perturbations
+        self.root = np.sqrt(objective.w)
+
+    @cached_property
+    def unit(self) -> float:
+        """The unit in which the sets are computed."""
+        return unit_of_residuals(self.primal, self.centre)
+
+    @cached_property
+    def maker(self) -> FormMaker:
+        """What makes the quadratic forms of the sets in any coordinates."""
+        self._require_commuting()
+        o, a = self.primal, self.centre[None, :]
+        r = o.residuals(a)
+        error = o.residual_error(a, r)
+        # As in the comparison of ranks: a residual that may be rounding alone is zero.
+        r = np.where(np.abs(r) <= error, 0.0, r)
+        tie_order, white = self.engine.tie_order, o.whitening
+        return FormMaker(
+            q=white.q,
+            residual=self.root * r[0] / self.unit,
+            residual_error=self.root * error[0] / self.unit,
+            perturbations=self.perturbations,
+            tie_wins=tie_order[1:] > tie_order[0],
+            unit=self.unit,
+            accurate=self._accurate,
+            sizes=white.sizes,
+            defect=white.defect,
+        )
+
+    @cached_property
+    def _accurate(self) -> AccurateResidual | None:
+        """The residual of the estimate with twice the digits, for features."""
+        return accurate_residual(self.primal, self.centre, self.unit, self._vanishes)
+
+    def _vanishes(self, i: int) -> bool:
+        """Whether Z_i - Z_0 is constant."""
+        return self.careful is not None and self.careful.one(i).everything
+
+    @cached_property
+    def careful(self) -> CarefulSets | None:
+        """The sets of features one by one, for those whose forms have lost their digits."""
+        if self._accurate is None:
+            return None
+        centre, r = self.centre / self.unit, self._accurate.values
+        return CarefulSets.of(self.primal, r, centre, self.perturbations)
+
+    def _require_commuting(self) -> None:
+        """Refuse transformations that are not orthogonal or do not commute with the weights."""
+        noise = self.perturbations.noise
+        if not noise.orthogonal:
+            raise NotAvailable(
+                f"{noise!r} does not act by orthogonal maps, so the sets that make up the region "
+                "need not be ellipsoids: only membership and tests are available."
+            )
+        if not commute(self.perturbations, self.root):
+            raise NotAvailable(
+                f"{noise!r} mixes rows of different weight, so the sets that make up the region "
+                "need not be convex: only membership and tests are available. Use equal weights "
+                "or noise='symmetric'."
+            )
+
+    # Lines, docs/theory.md 4.1
+
+    def exits(self, directions: Array) -> Array:
+        """Return the largest t >= 0 in each set on rays from the estimate, (N, m - 1)."""
+        directions, share = self._in_units(directions)
+        lines = self.lines(None, directions)
+        return exits(lines, self._inside(lines, self.estimate[None, :])) * share
+
+    def intervals(self, origins: Array, directions: Array) -> tuple[Array, Array]:
+        """Return the ends of each set on each line, (N, m - 1) twice."""
+        directions, share = self._in_units(directions)
+        lines = self.lines(origins - self.estimate, directions)
+        low, high = intervals(lines, self._inside(lines, origins))
+        return low * share, high * share
+
+    def _inside(self, lines: LineQuadratics, origins: Array) -> BoolArray | None:
+        """Return in which sets the origins lie by their ranks, if some lines are free."""
+        return ~self.engine.before(origins) if lines.free.any() else None
+
+    def _in_units(self, directions: Array) -> tuple[Array, Array]:
+        """Return directions that move fitted values by about a unit, and their share (N, 1)."""
+        moved = (self.root / self.unit) * (directions @ self.objective.design.matrix.T)
+        size = np.abs(moved).max(axis=1, initial=0.0, keepdims=True)
+        share = 1.0 / powers_of_two(size)
+        return directions * share, share
+
+    def lines(self, start: Array | None, directions: Array) -> LineQuadratics:
+        """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
+        step, error = self._fitted(directions)
+        if start is None or not start.any():
+            return along_lines(self.maker, np.zeros_like(step), step, error)
+        base, away = self._fitted(start)
+        return along_lines(self.maker, base, step, error, away)
+
+    def _fitted(self, changes: Array) -> tuple[Array, Array]:
+        """Return the changes (N, d) in fitted values, (N, n), and bounds of their rounding (N,).
+
+        Rounding is relative to the terms of each sum, however badly the columns are scaled.
+        """
+        Phi, root = self.objective.design.matrix, self.root / self.unit
+        terms = np.linalg.norm(root * (np.abs(changes) @ np.abs(Phi.T)), axis=1)
+        unit = EPS * sum(Phi.shape) + self.objective.design.rounding
+        return root * (changes @ Phi.T), unit * terms
+
+    # Bounds, docs/theory.md 4.2 to 4.4
+
+    @cached_property
+    def radii(self) -> Array:
+        """γ_i = max ‖H^{1/2}(a - â)‖² over each set, shape (m - 1,)."""
+        o, none = self.primal, np.zeros((0, self.primal.d))
+        design, where = o.design, whitened(o, none)
+        if design.full_rank and where.F.shape[1] < len(design.distinct[0]):
+            # Directions lost in rounding could be as long as one likes.
+            return np.full(self.perturbations.m - 1, np.inf)
+        if not design.full_rank:
+            where = coordinates(o, none, self.perturbations.noise)
+        return outer_radii(self.maker, where, self.careful) / o.n * self.unit**2
+
+    def supports(
+        self, o: Quadratic, estimate: Array, g: Array
+    ) -> tuple[Array, Array, BoolArray, bool]:
+        """Return the largest gᵀa and -gᵀa over each set, for g (N, d), rounded outward.
+
+        ``o`` is the objective, or its form on features, and ``estimate`` its minimum. The third
+        result says of which sets it is known whether they are bounded, the fourth whether some
+        functionals are hidden.
+        """
+        where = coordinates(o, g, self.perturbations.noise)
+        size = powers_of_two(np.abs(where.functionals).max(axis=1, initial=0.0, keepdims=True))
+        scaled = replace(where, functionals=where.functionals / size)
+        careful = self.careful if o is self.primal else None
+        up, down, decided = supports(self.maker, scaled, g / size, careful)
+        middle, rounding = g @ estimate, _ROUNDING * (np.abs(g) @ np.abs(estimate))
+        size = size * self.unit
+        up, down = (
+            up * size + (rounding + middle)[:, None],
+            down * size + (rounding - middle)[:, None],
+        )
+        return up, down, decided, bool(where.hidden.any())
+
+    def supports_in_ball(
+        self, o: Quadratic, estimate: Array, asked: Question, ball: BallCoordinates
+    ) -> tuple[Array, Array]:
+        """Return these maxima over the sets and a ball.
+
+        In a large ball rounding costs more than the ball brings: then the sets alone decide.
+        """
+        both = SetsAndBall(self.perturbations, o.complement, np.sqrt(o.w) * o.y, ball)
+        up, down = both.supports(self.maker.without_points)
+        alone = np.full(len(up), not asked.function)
+        if asked.at is not None:
+            alone |= asked.at >= 0
+        if alone.any() and (not o.design.full_rank or both.loose(up, down)):
+            more = self.supports(o, estimate, asked.g[alone])
+            for bound, other in zip((up, down), more[:2], strict=True):
+                bound[alone] = np.minimum(bound[alone], other)
+        return up, down
+
+    def scaled(self, ball: BallCoordinates) -> BallCoordinates:
+        """Return the ball in the unit of the sets."""
+        return replace(ball, origin=ball.origin / self.unit, bound=ball.bound / self.unit)
+
+    @cached_property
+    def free(self) -> FreeDirections:
+        """The free directions of the sets."""
+        careful = self.careful if self.primal is self.objective else None
+        return free_directions(self.objective, self.maker, careful)
