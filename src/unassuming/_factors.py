@@ -255,7 +255,7 @@ def refined(
 
 def lower_solved(lower: Array, x: Array) -> Array:
     """Return x lower⁻ᵀ."""
-    return np.asarray(solve_triangular(lower, x.T, lower=True, check_finite=False).T)
+    return np.ascontiguousarray(solve_triangular(lower, x.T, lower=True, check_finite=False).T)
 
 
 def _rank(rows: Array, sizes: Array, root: Array, R: Array, pivots: IntArray) -> int:

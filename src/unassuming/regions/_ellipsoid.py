@@ -120,7 +120,9 @@ class Ellipsoid:
     def _extremes(self, g: Array) -> tuple[Array, Array]:
         if self.squared_radius < 0:
             return np.full(len(g), np.inf), np.full(len(g), -np.inf)
-        middle, turned = g @ self.center, g @ self.root_inverse
+        # Row by row: a functional has one projection, asked alone or among others.
+        middle = np.einsum("nd,d->n", g, self.center)
+        turned = np.einsum("nd,dk->nk", g, self.root_inverse)
         rest = g - turned @ (self.root_inverse.T @ self.matrix)
         unit = np.sqrt(np.diag(self.matrix))
         unit = np.where(unit > 0, unit, unit.max())

@@ -13,8 +13,8 @@ the factor of the part of the moved columns that is orthogonal to the design.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import final
 
 import numpy as np
@@ -122,6 +122,7 @@ class CarefulSets:
     white: FeatureWhitening
     seen: Array  # (k, r): the whitened directions that change fitted values
     perturbations: Perturbations
+    _made: dict[int, CarefulSet] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -136,10 +137,12 @@ class CarefulSets:
         parts = (o.design.matrix, np.sqrt(o.w), penalty, residual, estimate)
         return cls(*parts, o.whitening, o.seen, perturbations)
 
-    @cached_property
-    def one(self) -> Callable[[int], CarefulSet]:
-        """The i-th set, made once."""
-        return cache(self._halves if flips_signs(self.perturbations.noise) else self._moved)
+    def one(self, i: int) -> CarefulSet:
+        """Return the i-th set, made once."""
+        if i not in self._made:
+            halves = flips_signs(self.perturbations.noise)
+            self._made[i] = self._halves(i) if halves else self._moved(i)
+        return self._made[i]
 
     def _halves(self, i: int) -> CarefulSet:
         J = self.perturbations.take(slice(i, i + 1)).apply(np.ones(len(self.root)))[0] < 0
@@ -154,14 +157,15 @@ class CarefulSets:
         )
         ends = np.append(centre[0], -centre[1])
         slim = parts[0].without_columns(), parts[1].without_columns()
-
-        def radius() -> float:
-            length, share = float(norm(ends)), _relative(*slim)
-            half = min(self._diameter(slim, ends), length) * (1 + share) / 2
-            return float(half + sum(off) + share * length)
-
+        radius = partial(self._radius, slim, ends, sum(off))
         unseen = self.white.null.shape[1]
         return CarefulSet(slim, np.append(*centre) / 2, radius, slim, unseen)
+
+    def _radius(self, parts: tuple[Factor, Factor], ends: Array, off: float) -> float:
+        """Return half the distance of the two solutions in the metric P, rounded outward."""
+        length, share = float(norm(ends)), _relative(*parts)
+        half = min(self._diameter(parts, ends), length) * (1 + share) / 2
+        return float(half + off + share * length)
 
     def _diameter(self, parts: tuple[Factor, Factor], ends: Array) -> float:
         """Return the distance of the two solutions in the metric P.
@@ -216,7 +220,7 @@ class CarefulSets:
             if not self.penalty.any():
                 known = (*known, factor(GPhi + self.Phi, terms).without_columns())
         unseen = self.white.null.shape[1]
-        return CarefulSet((slim,), value, lambda: float(radius), known, unseen, slim_white)
+        return CarefulSet((slim,), value, partial(float, radius), known, unseen, slim_white)
 
 
 def _relative(*parts: Factor) -> float:

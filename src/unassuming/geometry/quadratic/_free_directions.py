@@ -31,6 +31,7 @@ from unassuming.noise import Noise
 from unassuming.objectives import Quadratic
 
 _BATCH_BYTES = 2**26
+_TRIED = 8
 _RESOLVED = 1e-6
 """Fitted values that coefficients miss by less than this share are those of the coefficients."""
 _TRIED = 8
@@ -114,6 +115,7 @@ def free_directions(
         cylinders, undecided, null = _examined(objective, maker, careful)
         found, most = _tried(objective, maker, null), cylinders
     elif counting:
+        F = coordinate_matrix(objective)
         fixed, shifted = _by_signs(objective, maker)
         cylinders = int((fixed.any(axis=0) | shifted).sum())
         shift = _Found(int(shifted.sum()), Along.SHIFT, "", np.sqrt(objective.w))
@@ -122,10 +124,9 @@ def free_directions(
     else:
         F = coordinate_matrix(objective)
         cylinders, projector = _projector(maker, F)
-        found = _named(objective, F, maker, projector)
+        found, most = _named(objective, F, maker, projector), cylinders
         if design.full_rank:
             found.append(_single_value(objective, F, _fixed(maker, F)))
-        most = cylinders
     if design.full_rank and not design.spans_everything:
         # The rank is unknown. Counting it as full bounds the number of sets from above; directions
         # are certain only in the numerical range.

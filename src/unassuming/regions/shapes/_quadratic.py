@@ -108,7 +108,12 @@ class QuadraticShape(Shape):
         if o.primal is not None and question.features is not None:
             asked, o, estimate = question.on_features(), o.primal, o.primal_estimate
         ball = asked.ball_coordinates(o.design, self.sets.root, estimate)
-        up, down, decided, hidden = self.sets.supports(o, estimate, asked, ball)
+        decided = None
+        if ball is None:
+            up, down, decided, hidden = self.sets.supports(o, estimate, asked.g)
+        else:
+            up, down = self.sets.supports_in_ball(o, estimate, asked, ball)
+            hidden = bool(ball.hidden.any())
         found = []
         for level in levels:
             upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
@@ -216,13 +221,11 @@ class QuadraticShape(Shape):
     def _never_ends(self, direction: Array | None, q: int) -> bool:
         """Whether the region never ends along a direction, in both senses.
 
-        The fitted values of a kernel of full rank may move in any direction, although rounding
-        keeps its coefficients from showing that.
+        Fitted values of a kernel of full rank may move in a direction that its coefficients do not
+        show in double precision.
         """
-        if self.objective.design.dual and self.objective.design.spans_everything:
-            return True
         if direction is None:
-            return False
+            return True
         return bool(np.isposinf(self.reach(np.stack([direction, -direction]), [q])[0]).all())
 
     def lines_of_print(self) -> list[tuple[str, str]]:

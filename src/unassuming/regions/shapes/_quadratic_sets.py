@@ -47,23 +47,23 @@ class QuadraticSets:
 
     def __init__(self, objective: Quadratic, estimate: Array, engine: RankEngine) -> None:
         self.objective, self.estimate, self.engine = objective, estimate, engine
+        # A kernel with few features has them as coordinates: they carry fewer rounding errors.
+        self.primal, self.centre = objective, estimate
+        if objective.primal is not None:
+            self.primal, self.centre = objective.primal, objective.primal_estimate
         self.perturbations = engine.perturbations
         self.root = np.sqrt(objective.w)
-        # A kernel with few features is computed through them: fewer digits are lost.
-        self.working, self.centre = objective, estimate
-        if objective.primal is not None:
-            self.working, self.centre = objective.primal, objective.primal_estimate
 
     @cached_property
     def unit(self) -> float:
         """The unit in which the sets are computed."""
-        return unit_of_residuals(self.working, self.centre)
+        return unit_of_residuals(self.primal, self.centre)
 
     @cached_property
     def maker(self) -> FormMaker:
         """What makes the quadratic forms of the sets in any coordinates."""
         self._require_commuting()
-        o, a = self.working, self.centre[None, :]
+        o, a = self.primal, self.centre[None, :]
         r = o.residuals(a)
         error = o.residual_error(a, r)
         # As in the comparison of ranks: a residual that may be rounding alone is zero.
@@ -84,7 +84,7 @@ class QuadraticSets:
     @cached_property
     def _accurate(self) -> AccurateResidual | None:
         """The residual of the estimate with twice the digits, for features."""
-        return accurate_residual(self.working, self.centre, self.unit, self._vanishes)
+        return accurate_residual(self.primal, self.centre, self.unit, self._vanishes)
 
     def _vanishes(self, i: int) -> bool:
         """Whether Z_i - Z_0 is constant."""
@@ -95,12 +95,8 @@ class QuadraticSets:
         """The sets of features one by one, for those whose forms have lost their digits."""
         if self._accurate is None:
             return None
-        estimate, r = self.centre / self.unit, self._accurate.values
-        return CarefulSets.of(self.working, r, estimate, self.perturbations)
-
-    def _careful_for(self, objective: Quadratic) -> CarefulSets | None:
-        """Return these sets if they are in terms of the coefficients of that objective."""
-        return self.careful if objective is self.working else None
+        centre, r = self.centre / self.unit, self._accurate.values
+        return CarefulSets.of(self.primal, r, centre, self.perturbations)
 
     def _require_commuting(self) -> None:
         """Refuse transformations that are not orthogonal or do not commute with the weights."""
@@ -166,53 +162,54 @@ class QuadraticSets:
     @cached_property
     def radii(self) -> Array:
         """γ_i = max ‖H^{1/2}(a - â)‖² over each set, shape (m - 1,)."""
-        o, none = self.objective, np.zeros((0, self.objective.d))
+        o, none = self.primal, np.zeros((0, self.primal.d))
         design, where = o.design, whitened(o, none)
         if design.full_rank and where.F.shape[1] < len(design.distinct[0]):
             # Directions lost in rounding could be as long as one likes.
             return np.full(self.perturbations.m - 1, np.inf)
         if not design.full_rank:
             where = coordinates(o, none, self.perturbations.noise)
-        return outer_radii(self.maker, where, self._careful_for(o)) / o.n * self.unit**2
+        return outer_radii(self.maker, where, self.careful) / o.n * self.unit**2
 
     def supports(
-        self, o: Quadratic, estimate: Array, asked: Question, ball: BallCoordinates | None
-    ) -> tuple[Array, Array, BoolArray, bool]:
-        """Return the largest gᵀa and -gᵀa over each set, (N, m - 1) each, within a ball.
-
-        ``o`` is the objective, or that of the features of a kernel. The third result says of which
-        sets it is known whether they are bounded, the fourth whether some functionals are hidden.
-        """
-        if ball is None:
-            return self._alone(o, estimate, asked.g)
-        both = SetsAndBall(self.perturbations, o.complement, self.root * o.y, ball)
-        up, down = both.supports(self.maker.without_points)
-        decided = np.ones(up.shape[1], dtype=np.bool_)
-        alone = np.full(len(up), not asked.function)
-        if asked.at is not None:
-            alone |= asked.at >= 0
-        # In a large ball rounding costs more than the ball brings: then the sets alone decide.
-        if alone.any() and (not o.design.full_rank or both.loose(up, down)):
-            more = self._alone(o, estimate, asked.g[alone])
-            for bound, other in zip((up, down), more[:2], strict=True):
-                bound[alone] = np.minimum(bound[alone], other)
-        return up, down, decided, bool(ball.hidden.any())
-
-    def _alone(
         self, o: Quadratic, estimate: Array, g: Array
     ) -> tuple[Array, Array, BoolArray, bool]:
-        """Return these bounds over the sets alone, for g (N, d)."""
+        """Return the largest gᵀa and -gᵀa over each set, for g (N, d), rounded outward.
+
+        ``o`` is the objective, or its form on features, and ``estimate`` its minimum. The third
+        result says of which sets it is known whether they are bounded, the fourth whether some
+        functionals are hidden.
+        """
         where = coordinates(o, g, self.perturbations.noise)
         size = powers_of_two(np.abs(where.functionals).max(axis=1, initial=0.0, keepdims=True))
         scaled = replace(where, functionals=where.functionals / size)
-        up, down, decided = supports(self.maker, scaled, g / size, self._careful_for(o))
-        size = size * self.unit
+        careful = self.careful if o is self.primal else None
+        up, down, decided = supports(self.maker, scaled, g / size, careful)
         middle, rounding = g @ estimate, _ROUNDING * (np.abs(g) @ np.abs(estimate))
+        size = size * self.unit
         up, down = (
-            size * up + (rounding + middle)[:, None],
-            size * down + (rounding - middle)[:, None],
+            up * size + (rounding + middle)[:, None],
+            down * size + (rounding - middle)[:, None],
         )
         return up, down, decided, bool(where.hidden.any())
+
+    def supports_in_ball(
+        self, o: Quadratic, estimate: Array, asked: Question, ball: BallCoordinates
+    ) -> tuple[Array, Array]:
+        """Return these maxima over the sets and a ball.
+
+        In a large ball rounding costs more than the ball brings: then the sets alone decide.
+        """
+        both = SetsAndBall(self.perturbations, o.complement, np.sqrt(o.w) * o.y, ball)
+        up, down = both.supports(self.maker.without_points)
+        alone = np.full(len(up), not asked.function)
+        if asked.at is not None:
+            alone |= asked.at >= 0
+        if alone.any() and (not o.design.full_rank or both.loose(up, down)):
+            more = self.supports(o, estimate, asked.g[alone])
+            for bound, other in zip((up, down), more[:2], strict=True):
+                bound[alone] = np.minimum(bound[alone], other)
+        return up, down
 
     def scaled(self, ball: BallCoordinates) -> BallCoordinates:
         """Return the ball in the unit of the sets."""
@@ -221,4 +218,5 @@ class QuadraticSets:
     @cached_property
     def free(self) -> FreeDirections:
         """The free directions of the sets."""
-        return free_directions(self.objective, self.maker, self._careful_for(self.objective))
+        careful = self.careful if self.primal is self.objective else None
+        return free_directions(self.objective, self.maker, careful)

@@ -1,0 +1,108 @@
+"""Factors of badly scaled matrices, against 80 digits."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unassuming._factors import accurate_product, exact_difference, factor
+from unassuming._rounding import EPS
+
+
+def many_digits(x):
+    return mp.matrix(np.asarray(x, dtype=float).tolist())
+
+
+def largest(x):
+    return max((abs(v) for v in x), default=mp.mpf(0))
+
+
+def badly_scaled(rng, n=12, d=3):
+    scales = 2.0 ** rng.integers(-60, 61, (n, 1)), 2.0 ** rng.integers(-60, 61, d)
+    return rng.normal(size=(n, d)) * scales[0] * scales[1]
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_a_product_is_as_good_as_with_twice_the_digits(seed):
+    rng = np.random.default_rng(seed)
+    A, B = badly_scaled(rng, 4, 5), badly_scaled(rng, 5, 2)
+    A[:, 4] = -A[:, 0]
+    B[4] = B[0] * (1 + 1e-13)
+    found, terms = accurate_product(A, B), np.abs(A) @ np.abs(B)
+    with mp.workdps(80):
+        wrong = many_digits(A) * many_digits(B) - many_digits(found)
+        for i in range(4):
+            for j in range(2):
+                assert abs(wrong[i, j]) <= EPS * abs(found[i, j]) + (5 * EPS) ** 2 * terms[i, j]
+
+
+def test_a_difference_and_its_rounding_error():
+    value, rest = exact_difference(np.array([1e17, 0.1]), np.array([1.0, -0.2]))
+    np.testing.assert_array_equal(value, [1e17, 0.1 + 0.2])
+    assert rest[0] == -1.0
+    with mp.workdps(60):
+        assert mp.mpf(value[1]) + mp.mpf(rest[1]) == mp.mpf(0.1) + mp.mpf(0.2)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["rows", "sentinel", "powers", "weights"]))
+@settings(max_examples=40, deadline=None)
+def test_columns_are_orthonormal_whatever_the_scales(seed, kind):
+    rng = np.random.default_rng(seed)
+    X, root = badly_scaled(rng), np.ones(12)
+    if kind == "sentinel":
+        X = rng.normal(size=(12, 3))
+        X[rng.integers(12), 1] = 10.0 ** rng.integers(5, 30)
+    if kind == "powers":
+        X = np.vander(1950.0 + rng.integers(0, 60) + np.arange(12), 4)
+    if kind == "weights":
+        root = 10.0 ** rng.uniform(-10, 0, 12)
+    found = factor(X, root=root)
+    if (
+        kind in ("rows", "weights") and not found.decided
+    ):  # as many orders of magnitude as that may be too many
+        return
+    assert found.decided
+    assert not found.null.shape[1]
+    with mp.workdps(80):
+        inverse = many_digits(found.lower) ** -1
+        images = many_digits(X) * many_digits(found.back) * inverse.T
+        for i in range(12):
+            for j in range(images.cols):
+                wrong = abs(images[i, j] * root[i] - found.columns[i, j])
+                assert wrong <= 3 * EPS * found.sizes[i, j]
+                images[i, j] *= root[i]
+        assert largest(images.T * images - mp.eye(images.cols)) <= found.error
+        g = rng.normal(size=(1, X.shape[1]))
+        exact = many_digits(g) * many_digits(found.back) * inverse.T
+        turned = found.turn(g)
+        size = float(largest(exact))
+        assert float(largest(exact - many_digits(turned))) <= 1e-13 * size
+
+
+def test_dependent_columns_are_found_at_any_scale():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9, 2)) * 2.0 ** rng.integers(-40, 40, (9, 1))
+    X = np.column_stack([X, X @ [3.0, -1.0]]) * [1.0, 2.0**50, 2.0**-50]
+    found = factor(X)
+    assert found.back.shape == (3, 2)
+    v = found.null[:, 0] / found.null[0, 0]
+    np.testing.assert_allclose(v * [1, 2.0**50, 2.0**-50], [1, -1 / 3, -1 / 3], rtol=1e-12)
+    inside = np.array([[0.0, 1.0, 2.0**-100], [X[4, 0], X[4, 1], X[4, 2]]])
+    assert found.blind(inside[1:]).all()
+    assert not found.blind(inside[:1] + np.eye(3)[:1]).any()
+
+
+def test_columns_that_differ_by_more_than_rounding_are_not_dependent():
+    x = np.random.default_rng(0).normal(size=20)
+    near = np.column_stack([x, x * (1 + 1e-12 * np.arange(20))])
+    assert factor(near).back.shape == (2, 2)
+    assert factor(np.column_stack([x, x / 3 * 3])).back.shape == (2, 1)
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (1, 3), (3, 1)])
+def test_few_rows(shape):
+    found = factor(np.ones(shape))
+    assert found.back.shape[1] == min(1, shape[0])
+    assert found.null.shape == (shape[1], shape[1] - found.back.shape[1])
