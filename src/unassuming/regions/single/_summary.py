@@ -119,6 +119,15 @@ class Summary:
     def text(self, language: Language = Language.PYTHON) -> str:
         """Return what is printed, with remedies in Python or as options of the command line.
 
+        Parameters
+        ----------
+        language : Language, default Language.PYTHON
+            Whom the remedies are for.
+
+        Returns
+        -------
+        str
+
         Examples
         --------
         >>> region.summary().text() == str(region.summary())
