@@ -24,14 +24,14 @@ def declared(error: Exception) -> bool:
     """Whether an exception is the package's own statement that it cannot answer."""
     if isinstance(error, ua.NotAvailable):
         return True
-    return type(error) is ValueError and ": expected" in str(error)
+    return type(error) in (ValueError, ArithmeticError) and ": expected" in str(error)
 
 
 def asked(call: Any, *arguments: Any, **options: Any) -> Any:
     """The answer, or None if the package says that it has none."""
     try:
         return call(*arguments, **options)
-    except (ua.NotAvailable, ValueError) as error:
+    except (ua.NotAvailable, ValueError, ArithmeticError) as error:
         if declared(error):
             return None
         raise
@@ -74,7 +74,7 @@ def stream(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Fou
     """A stream gives the ranks of the region in memory, or refuses."""
     exact, rounded = problem.exact(region), problem.rounded().exact(region)
     collected = ua.StreamingRegion(
-        problem.estimator(), noise=problem.noise_class(), m=problem.m, ties=problem.ties,
+        problem.estimator(), noise=problem.noise_class(), m=problem.m,
         random_state=problem.seed,
     )  # fmt: skip
     y, w = in_floats(problem.y), None if problem.w is None else in_floats(problem.w)
@@ -83,7 +83,7 @@ def stream(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Fou
         weight = None if w is None else w[rows]
         try:
             collected.partial_fit(problem.inputs[rows], y[rows], sample_weight=weight)
-        except (ua.NotAvailable, ValueError) as error:
+        except (ua.NotAvailable, ValueError, ArithmeticError) as error:
             if declared(error):
                 return
             raise

@@ -99,6 +99,41 @@ def adjugate(A: list[list[int]]) -> tuple[list[list[int]], int] | None:
     return [[sign * x for x in row[n:]] for row in B], det
 
 
+def nearly_inverse(A: list[list[int]], bits: int = 160) -> tuple[list[list[int]], int] | None:
+    """B and c with A⁻¹ ≈ B / c, for a positive definite matrix; None if it seems to be singular.
+
+    The matrix is scaled by powers of two to a diagonal near one and rounded to so many bits.
+    """
+    if any(row[i] <= 0 for i, row in enumerate(A)):
+        return None
+    e = [row[i].bit_length() // 2 for i, row in enumerate(A)]
+    top = max([*e, bits])
+    scaled = [[(x << bits) >> (e[i] + e[j]) for j, x in enumerate(row)] for i, row in enumerate(A)]
+    inverse = adjugate(scaled)
+    if inverse is None or inverse[1] <= 0:
+        return None
+    B = [
+        [x << (2 * top - e[i] - e[j]) for j, x in enumerate(row)]
+        for i, row in enumerate(inverse[0])
+    ]
+    return B, inverse[1] << (2 * top - bits)
+
+
+def singular(A: list[list[int]], prime: int = 2**61 - 1) -> bool:
+    """Whether a square matrix of integers is singular: if it is not modulo a prime, it is not."""
+    B, n = [[x % prime for x in row] for row in A], len(A)
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if B[i][k]), None)
+        if pivot is None:
+            return adjugate(A) is None
+        B[k], B[pivot] = B[pivot], B[k]
+        inverse = pow(B[k][k], -1, prime)
+        for i in range(k + 1, n):
+            factor = B[i][k] * inverse % prime
+            B[i] = [(x - factor * z) % prime for x, z in zip(B[i], B[k], strict=True)]
+    return False
+
+
 def null_space(A: list[list[int]]) -> list[Vector]:
     """A basis of the solutions of Av = 0."""
     rows, columns, pivots = [rationals(row) for row in A], len(A[0]), []
@@ -251,6 +286,42 @@ class ExactRegion:
         """Whether a candidate lies in the region of level 1 - q/m."""
         return self.rank(a) <= self.m - q
 
+    def blurred(self, a: Vector) -> list[bool]:
+        """Whether Z_i - Z_0 may vanish if y, X and the candidate change by half a unit, i >= 1.
+
+        Rounding of decimals can change each residual r_j by e_j = 2^-53 (|y_j| + Σ |Φ_jk a_k|), and
+        the difference by Σ |∂(Z_i - Z_0)/∂r_j| e_j; the package may bound that 16 times too
+        generously. Nothing is called blurred where the residuals
+        themselves are lost: there no order can be told, and a tie is as wrong as any other answer.
+        """
+        (a_,), c = integers(a)
+        size = [
+            c * abs(u) + dot(map(abs, row), map(abs, a_))
+            for u, row in zip(self.y_, self.Phi_, strict=True)
+        ]
+        r = [c * u - v for u, v in zip(self.y_, times(self.Phi_, a_), strict=True)]
+        if max(size) >= 2**43 * max(map(abs, r)):
+            return [False] * (self.m - 1)
+        error = [(x >> 53) + 1 for x in size]
+        S = self.scores(a_, c)
+        Z, pulled = [], []
+        for s in S:
+            As = times(self.A, s)
+            Z.append(dot(s, As))
+            pulled.append(
+                [
+                    2 * sum(row[j] * x for row, x in zip(self.B_, As, strict=True))
+                    for j in range(self.n)
+                ]
+            )
+        found = []
+        for i, move in enumerate(self.moves, start=1):
+            slope = [-x for x in pulled[0]]
+            for j, (row, sign) in enumerate(move):
+                slope[row] += sign * pulled[i][j]
+            found.append(abs(Z[i] - Z[0]) <= 32 * dot(map(abs, slope), error))
+        return found
+
     # --- lines -----------------------------------------------------------------------------------
 
     def line(self, a: Vector, u: Vector) -> list[tuple[int, int, int]]:
@@ -334,6 +405,11 @@ class ExactRegion:
         return {}
 
     @cached_property
+    def powers(self) -> dict[tuple[Fraction, ...], Fraction]:
+        """Squared power functions that were computed, by the rows of their inputs."""
+        return {}
+
+    @cached_property
     def penalty_inverse(self) -> tuple[list[list[int]], Fraction] | None:
         """P_pp⁻¹ as integers and the number that multiplies them; None if P_pp is singular."""
         P, scale = integers(*([self.P[i][j] for j in self.p] for i in self.p))
@@ -348,11 +424,11 @@ class ExactRegion:
     def support(self, i: int, g_: list[int]) -> Vector:
         """The direction in which E_i goes furthest along g_, on the rows p.
 
-        It leads from the estimate to the point of the maximum, or never ends.
+        It leads from the estimate to a point very near the maximum, or never ends.
         """
         Q, beta, c = self.sets[i - 1]
         if i not in self._inverses:
-            self._inverses[i] = adjugate(Q)
+            self._inverses[i] = None if singular(Q) else (nearly_inverse(Q) or adjugate(Q))
         inverse = self._inverses[i]
         if inverse is None:
             return null_vector(Q)
@@ -370,13 +446,14 @@ def allowed_ranks(exact: ExactRegion, rounded: ExactRegion, a: Vector) -> tuple[
 
     ``exact`` has the data as they are meant, ``rounded`` the floats of the package. Values that tie
     are meant to tie, whatever rounding did to the data. Where rounding of the data decides which
-    value is smaller, both answers are right.
+    value is smaller, or makes them tie, every answer is right.
     """
     b = [Fraction(float(x)) for x in a]
     low = high = 1
-    for i, (gap, other) in enumerate(zip(exact.gaps(a), rounded.gaps(b), strict=True), start=1):
+    compared = zip(exact.gaps(a), rounded.gaps(b), rounded.blurred(b), strict=True)
+    for i, (gap, other, blurred) in enumerate(compared, start=1):
         before = exact.precedes(gap, i)
-        same = gap == 0 or ((gap > 0) == (other > 0) and other != 0)
+        same = gap == 0 or ((gap > 0) == (other > 0) and other != 0 and not blurred)
         low += before and same
         high += before or not same
     return low, high

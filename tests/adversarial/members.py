@@ -6,9 +6,9 @@ from fractions import Fraction
 from adversarial.exact import (
     ExactRegion,
     Vector,
-    adjugate,
     dot,
     integers,
+    nearly_inverse,
     null_vector,
     root_below,
     shortened,
@@ -50,16 +50,27 @@ def _on_the_ray(exact, g, q, u, line, bound, similarity):
         end = ball if end is None else min(end, ball)
         lengths = [end, end * Fraction(9, 10), end / 2]
     for t in lengths:
-        if exact.rank_on(line, t) > exact.m - q:
-            t *= 1 - Fraction(1, 2**70)  # the end itself is a rounded root, or a tie
-            if exact.rank_on(line, t) > exact.m - q:
-                continue
-        a = [x + t * v for x, v in zip(start, u, strict=True)]
+        t *= 1 - Fraction(1, 2**70)  # the end itself is a rounded root, or a tie
+        a = [_rounded(x + t * v) for x, v in zip(start, u, strict=True)]
+        if exact.rank(a) > exact.m - q:
+            continue
         value = dot(g, a)
-        rest = Fraction(0) if similarity is None else _rest(exact, g, a, bound, similarity)
+        rest = Fraction(0)
+        if similarity is not None:
+            rest = _rest(exact, g, a, bound, similarity)
+            if rest is None:
+                continue
         yield a, value + rest
         if rest:
             yield a, value - rest
+
+
+def _rounded(x: Fraction, bits: int = 200) -> Fraction:
+    """A binary number of so many bits near a rational, so that what follows is fast."""
+    shift = bits - x.numerator.bit_length() + x.denominator.bit_length()
+    if shift <= 0:
+        return Fraction(round(x))
+    return Fraction((x.numerator << shift) // x.denominator, 1 << shift)
 
 
 def _directions(exact: ExactRegion, g: Vector, bound: Fraction | None) -> Iterator[Vector]:
@@ -93,7 +104,7 @@ def _with_ball(exact: ExactRegion, gp: list[int], bound: Fraction) -> Iterator[V
                 [f * x + h * z for x, z in zip(u, v, strict=True)]
                 for u, v in zip(Q, P, strict=True)
             ]
-            inverse = adjugate(M)
+            inverse = nearly_inverse(M)
             if inverse is None:
                 continue
             adj, det = inverse
@@ -131,12 +142,18 @@ def _end_of_ball(exact: ExactRegion, a: Vector, u: Vector, bound: Fraction) -> F
 
 def _rest(
     exact: ExactRegion, g: Vector, a: Vector, bound: Fraction, similarity: Fraction
-) -> Fraction:
-    """p(z) c with aᵀKa + c² = B², from below; p² = k(z, z) - kᵀK⁺k, k the row g."""
+) -> Fraction | None:
+    """p(z) c with aᵀKa + c² = B², from below; p² = k(z, z) - kᵀK⁺k, k the row g.
+
+    None if the norm of the coefficients exceeds B.
+    """
+    left = bound**2 - dot(a, times(exact.P, a))
+    if left < 0:
+        return None
     if exact.penalty_inverse is None:  # without a penalty K may have another rank than N
         return Fraction(0)
-    adj, factor = exact.penalty_inverse
-    k = [g[i] for i in exact.p]
-    power = similarity - factor * dot(k, times(adj, k))
-    left = bound**2 - dot(a, times(exact.P, a))
-    return root_below(power * left)
+    k = tuple(g[i] for i in exact.p)
+    if k not in exact.powers:
+        adj, factor = exact.penalty_inverse
+        exact.powers[k] = similarity - factor * dot(k, times(adj, k))
+    return root_below(exact.powers[k] * left)

@@ -31,7 +31,7 @@ NOISES = (
     "exchangeable within",
     "symmetric-exchangeable",
 )
-_DIGITS = 120
+_BITS = 240  # of exponentials
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ class Problem:
     # --- for the oracle --------------------------------------------------------------------------
 
     def kernel_between(self, A: Matrix, B: Matrix) -> Matrix:
-        """The kernel matrix in rationals; exponentials have 120 digits."""
+        """The kernel matrix in rationals; exponentials have 240 bits."""
 
         def one(u: Vector, v: Vector) -> Fraction:
             if self.model == "linear kernel":
@@ -233,7 +233,7 @@ def nearest(values: Vector) -> Vector:
 
 
 def exponential(x: Fraction) -> Fraction:
-    """exp(x) to 120 digits; exp(0) is 1."""
-    with mpmath.workdps(_DIGITS):
+    """exp(x) for x <= 0, with an error below 2^-240; exp(0) is 1."""
+    with mpmath.workprec(_BITS + 10):
         value = mpmath.exp(mpmath.mpf(x.numerator) / x.denominator)
-        return Fraction(*mpmath.libmp.to_rational(value._mpf_))
+        return Fraction(int(mpmath.nint(mpmath.ldexp(value, _BITS))), 1 << _BITS)
