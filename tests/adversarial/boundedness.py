@@ -5,6 +5,17 @@ from fractions import Fraction
 from adversarial.exact import ExactRegion, Vector, integers, null_space
 
 
+def unbounded(exact: ExactRegion, q: int, *, null: bool) -> bool:
+    """Whether the region of level 1 - q/m is unbounded.
+
+    ``null`` says that directions which change no fitted value count, as they do unless
+    coefficients of the same function are one point.
+    """
+    if null and len(exact.p) < exact.d:
+        return sum(not _never(exact, i) for i in range(1, exact.m)) >= q
+    return largest_number_of_free_sets(exact) >= q
+
+
 def largest_number_of_free_sets(exact: ExactRegion) -> int:
     """The largest number of sets that share a direction without end, on the rows p.
 

@@ -8,12 +8,12 @@ SHARES = {
     "oracle": 12,
     "plain data": 5,
     "ranks": 60,
-    "one answer": 30,
+    "one answer": 25,
     "streams": 25,
-    "bounds": 45,
-    "bands": 25,
-    "norm bounds": 25,
-    "verdicts": 50,
+    "bounds": 30,
+    "bands": 20,
+    "norm bounds": 8,
+    "verdicts": 40,
     "crossings": 60,
 }
 """The cases of each property in an ordinary run; a longer run keeps the proportions."""

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 import unassuming as ua
-from adversarial.boundedness import largest_number_of_free_sets
-from adversarial.exact import ExactRegion, Vector, allowed_ranks, rationals
+from adversarial.boundedness import unbounded
+from adversarial.exact import ExactRegion, Vector, allowed_ranks, rationals, root_below, times
 from adversarial.members import far_members
 from adversarial.problems import Problem, show
-from adversarial.strategies import moved
 
 Found = Iterator[str]
 
@@ -167,25 +166,33 @@ def verdict(problem: Problem, region: ua.Region, q: int) -> Found:
     if answer is None or answer.verdict == "undetermined":
         return
     exact = problem.rounded().exact(region)
-    free = largest_number_of_free_sets(exact)
-    # Coefficients of the same function are one point of a kernel region.
-    unbounded = free >= q or (not problem.kernel and len(exact.p) < exact.d)
-    if (answer.verdict == "unbounded") != unbounded:
-        yield f"verdict {answer.verdict}, but {free} sets share a free direction and q = {q}"
+    true = unbounded(exact, q, null=not problem.kernel)
+    if (answer.verdict == "unbounded") != true:
+        yield f"verdict {answer.verdict}, but exactly {'un' * true}bounded, q = {q}"
+    elif answer.direction is not None:
+        yield from _far_along(exact, rationals(answer.direction), q)
+
+
+def _far_along(exact: ExactRegion, v: Vector, q: int) -> Found:
+    """Members are asked for at 10³, 10⁶ and 10⁹ times the size of the sets, in either sense.
+
+    The direction is one of floats. Where its entries cancel, rounding alone makes it leave a set
+    that never ends, and so far out nothing is asked.
+    """
+    whole = [sum(abs(x * z) for x, z in zip(row, v, strict=True)) for row in exact.Phi]
+    changed = max(map(abs, times(exact.Phi, v)))
+    if changed < max(whole) / 2**40:
         return
-    if answer.direction is not None:
-        v = rationals(answer.direction)
-        for size in (10**3, 10**6, 10**9):
-            ends = [moved(exact.estimate, v, s * size * _unit(exact, v)) for s in (1, -1)]
-            if not any(exact.contains(a, q) for a in ends):
-                yield f"no member at {size:g} times the direction {answer.direction.tolist()}"
-                return
-
-
-def _unit(exact: ExactRegion, v: Vector) -> Fraction:
-    """How far a step along v goes, beside the estimate and beside the sizes of the sets."""
-    sizes = [abs(x / z) for x, z in zip(exact.estimate, v, strict=True) if z and x]
-    return min(sizes, default=Fraction(1)) if any(v) else Fraction(1)
+    line = exact.line(exact.estimate, v)
+    # At the estimate Z_0 = 0, and Z_0 = vᵀNv at a unit step from it.
+    moved_by = exact.statistics_of_step(v)
+    unit = root_below(max(Fraction(c) for c, _, _ in line) / moved_by)
+    for size in (10**3, 10**6, 10**9):
+        if size * max(whole) > 2**40 * changed:
+            return
+        if all(exact.rank_on(line, s * size * unit) > exact.m - q for s in (1, -1)):
+            yield f"no member at {size:g} sizes of the sets along {[float(x) for x in v]}, q = {q}"
+            return
 
 
 def crossings(

@@ -334,6 +334,13 @@ class ExactRegion:
             Z.append((c_u**2 * dot(s, As), 2 * c_u * c_a * dot(v, As), c_a**2 * self.form(v, v)))
         return [tuple(x - z for x, z in zip(one, Z[0], strict=True)) for one in Z[1:]]
 
+    def statistics_of_step(self, u: Vector) -> Fraction:
+        """Z_0 at the estimate + u, in the units of a line from the estimate along u."""
+        (_,), c_a = integers(self.estimate)
+        (u_,), _ = integers(u)
+        s = self.scores(u_, 0)[0]
+        return Fraction(c_a**2 * self.form(s, s))
+
     def rank_on(self, line: Sequence, t: Fraction) -> int:
         """The rank at t on a line."""
         u, v = t.numerator, t.denominator
@@ -342,13 +349,16 @@ class ExactRegion:
     def reach(self, line: Sequence, q: int) -> Fraction | None:
         """The largest t >= 0 in the region on a line from the estimate, from below; None is ∞.
 
-        -1 if the estimate itself is not a member. The polynomials are c + b t - A t² with c >= 0.
+        -1 if the estimate itself is not a member. The polynomials are c + b t - A t², with c < 0
+        only where the line starts at a rounded estimate.
         """
         ends = []
         for i, (c, b, k) in enumerate(line, start=1):
             counted = self.order[0] < self.order[i]
             if c == b == k == 0:
                 ends.append(None if counted else Fraction(-1))
+            elif c < 0:
+                ends.append(Fraction(-1))
             elif k == 0 and b >= 0:
                 ends.append(None)
             elif k == 0:

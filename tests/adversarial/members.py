@@ -16,7 +16,7 @@ from adversarial.exact import (
 )
 
 FAR = (10**3, 10**6, 10**9)
-_SETS = 5  # of so many sets E_i the support is tried
+_SETS = 4  # of so many sets E_i the support is tried
 
 
 def far_members(
@@ -31,15 +31,16 @@ def far_members(
     With a norm bound only members with aᵀPa <= B². With ``similarity``, k(z, z), the value is the
     largest (smallest) of a function in the ball that has these coefficients (docs/theory.md 4.4).
     """
+    start = [_rounded(x, 300) for x in exact.estimate]
     for u in _directions(exact, g, bound):
-        forward = exact.line(exact.estimate, u)
+        forward = exact.line(start, u)
         backward = [(c, -b, k) for c, b, k in forward]
-        yield from _on_the_ray(exact, g, q, u, forward, bound, similarity)
-        yield from _on_the_ray(exact, g, q, [-x for x in u], backward, bound, similarity)
+        yield from _on_the_ray(exact, g, q, start, u, forward, bound, similarity)
+        yield from _on_the_ray(exact, g, q, start, [-x for x in u], backward, bound, similarity)
 
 
-def _on_the_ray(exact, g, q, u, line, bound, similarity):
-    start, end = exact.estimate, exact.reach(line, q)
+def _on_the_ray(exact, g, q, start, u, line, bound, similarity):
+    end = exact.reach(line, q)
     if end is not None and end < 0:
         return
     lengths = [end] if end is not None else [Fraction(far) for far in FAR]
@@ -48,7 +49,7 @@ def _on_the_ray(exact, g, q, u, line, bound, similarity):
         if ball is None:  # the estimate lies outside the ball
             return
         end = ball if end is None else min(end, ball)
-        lengths = [end, end * Fraction(9, 10), end / 2]
+        lengths = [end, end * Fraction(3, 4)]
     for t in lengths:
         t *= 1 - Fraction(1, 2**70)  # the end itself is a rounded root, or a tie
         a = [_rounded(x + t * v) for x, v in zip(start, u, strict=True)]
@@ -94,10 +95,10 @@ def _with_ball(exact: ExactRegion, gp: list[int], bound: Fraction) -> Iterator[V
     P, c_P = integers(*([exact.P[i][j] for j in exact.p] for i in exact.p))
     start = [round(exact.spread * exact.estimate[i]) for i in exact.p]  # integers already
     pull = times(P, start)
-    for i in range(1, exact.m, max(1, (exact.m - 1) // 3)):
+    for i in range(1, exact.m, max(1, (exact.m - 1) // 2)):
         Q, beta, _ = exact.sets[i - 1]
         unit = (_trace(Q).bit_length() or 1) - (_trace(P).bit_length() or 1)
-        for k in (-12, -4, 0, 4, 12, None):
+        for k in (-8, 0, 8, None):
             # The largest gᵀδ on both sets lies on this curve: (Q + κP)δ = τg - β - κPâ.
             f, h = (0, 1) if k is None else (1 << max(0, -unit - k), 1 << max(0, unit + k))
             M = [

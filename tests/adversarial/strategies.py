@@ -81,7 +81,10 @@ def problems(draw, models=MODELS, noises=NOISES, largest_n: int = 14, plain: boo
     """A problem and the coefficients of its truth."""
     model, noise = draw(st.sampled_from(models)), draw(st.sampled_from(noises))
     kernel = model in KERNELS
-    n = draw(st.integers(3, min(8, largest_n)) | st.integers(3, 9 if kernel else largest_n))
+    n = draw(
+        st.integers(3, min(8, largest_n))
+        | st.integers(3, min(9, largest_n) if kernel else largest_n)
+    )
     d = draw(st.integers(1, 4))
     kind = "floats" if plain else draw(KINDS)
     gaussian = model == "gaussian kernel"

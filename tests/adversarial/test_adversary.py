@@ -85,7 +85,7 @@ def test_no_member_lies_outside_an_interval(data, drawn):
 
 
 @cases("bands")
-@given(st.data(), problems(models=(*FEATURES, "linear kernel", "polynomial kernel"), largest_n=8))
+@given(st.data(), problems(models=(*FEATURES, "linear kernel", "polynomial kernel"), largest_n=7))
 def test_no_member_lies_outside_a_band(data, drawn):
     problem, _ = drawn
     region = built(problem)
@@ -97,7 +97,7 @@ def test_no_member_lies_outside_a_band(data, drawn):
 @cases("norm bounds")
 @given(
     st.data(),
-    problems(models=("linear kernel", "polynomial kernel", "gaussian kernel"), largest_n=7),
+    problems(models=("linear kernel", "polynomial kernel", "gaussian kernel"), largest_n=5),
 )
 def test_no_function_inside_the_norm_bound_lies_outside_the_band(data, drawn):
     problem, _ = drawn
