@@ -19,9 +19,10 @@ def unbounded(exact: ExactRegion, q: int, *, null: bool) -> bool:
 def largest_number_of_free_sets(exact: ExactRegion) -> int:
     """The largest number of sets that share a direction without end, on the rows p.
 
-    A direction δ is free in E_i if Qδ = 0. Sets that tie everywhere count if the tie order counts
-    them.
+    A direction δ is free in E_i if Qδ = 0. Where Z_i = Z_0 along it, the tie order decides.
     """
+    if not exact.p:
+        return 0
     usable = [i for i in range(1, exact.m) if not _never(exact, i)]
     spaces = [null_space(exact.sets[i - 1][0]) for i in usable]
     whole = [space for space in spaces if len(space) == len(exact.p)]
@@ -30,10 +31,8 @@ def largest_number_of_free_sets(exact: ExactRegion) -> int:
 
 
 def _never(exact: ExactRegion, i: int) -> bool:
-    """Whether E_i is empty: Z_i = Z_0 everywhere, and the tie order puts Z_i first."""
-    Q, beta, c = exact.sets[i - 1]
-    same = c == 0 and not any(beta) and not any(x for row in Q for x in row)
-    return same and exact.order[i] < exact.order[0]
+    """Whether E_i is empty: c = 0, so that Z_i <= Z_0, and the tie order puts Z_i first."""
+    return exact.sets[i - 1][2] == 0 and exact.order[i] < exact.order[0]
 
 
 def _most(spaces: list[list[Vector]], common: list[Vector] | None) -> int:
