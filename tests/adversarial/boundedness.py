@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from adversarial.exact import ExactRegion, Vector, integers, null_space
+from adversarial.arithmetic import Vector, integers, null_space
+from adversarial.exact import ExactRegion
 
 
 def unbounded(exact: ExactRegion, q: int, *, null: bool) -> bool:

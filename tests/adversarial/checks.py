@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import unassuming as ua
+from adversarial.arithmetic import Vector, rationals, root_below, times
 from adversarial.boundedness import unbounded
-from adversarial.exact import ExactRegion, Vector, allowed_ranks, rationals, root_below, times
+from adversarial.exact import ExactRegion, allowed_ranks
 from adversarial.members import far_members
 from adversarial.problems import Problem, show
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from adversarial.exact import (
-    ExactRegion,
+from adversarial.arithmetic import (
     Vector,
     dot,
     integers,
@@ -14,6 +13,7 @@ from adversarial.exact import (
     shortened,
     times,
 )
+from adversarial.exact import ExactRegion
 
 FAR = (10**3, 10**6, 10**9)
 _SETS = 4  # of so many sets E_i the support is tried

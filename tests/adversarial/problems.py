@@ -11,7 +11,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from adversarial.exact import ExactRegion, Matrix, Vector, dot, rationals, transformations
+from adversarial.arithmetic import Matrix, Vector, dot, rationals
+from adversarial.exact import ExactRegion, transformations
 
 MODELS = (
     "least squares",

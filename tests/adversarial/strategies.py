@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from adversarial.exact import ExactRegion, Vector, dot, integers, null_vector, rationals
+from adversarial.arithmetic import Vector, dot, integers, null_vector, rationals
+from adversarial.exact import ExactRegion
 from adversarial.problems import KERNELS, MODELS, NOISES, Problem, is_float, nearest
 
 SENTINELS = (1e7, 1e10, -9999.0, 1e5, 999.0)

@@ -12,8 +12,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from adversarial import checks
+from adversarial.arithmetic import dot, times
 from adversarial.budget import cases
-from adversarial.exact import dot, times
 from adversarial.problems import NOISES, Problem, nearest
 from adversarial.strategies import candidates, mantissas, problems
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adversarial import checks
+from adversarial.arithmetic import adjugate, dot, independent_rows, null_space, root_below, times
 from adversarial.boundedness import largest_number_of_free_sets
 from adversarial.budget import cases
-from adversarial.exact import adjugate, dot, independent_rows, null_space, root_below, times
 from adversarial.members import far_members
 from adversarial.problems import MODELS, Problem
 from adversarial.strategies import candidates, mantissas, problems
