@@ -1,0 +1,1 @@
+"""An adversary: bad scales on purpose, and exact rationals to compare with."""

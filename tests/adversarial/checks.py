@@ -1,0 +1,230 @@
+"""What the package promises, checked against exact arithmetic.
+
+Each check yields sentences about what was found wrong; none means that the promise was kept.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import unassuming as ua
+from adversarial.arithmetic import Vector, rationals, root_below, times
+from adversarial.boundedness import unbounded
+from adversarial.exact import ExactRegion, allowed_ranks
+from adversarial.members import far_members
+from adversarial.problems import Problem, show
+
+Found = Iterator[str]
+
+
+def declared(error: Exception) -> bool:
+    """Whether an exception is the package's own statement that it cannot answer."""
+    if isinstance(error, ua.NotAvailable):
+        return True
+    return type(error) in (ValueError, ArithmeticError) and ": expected" in str(error)
+
+
+def asked(call: Any, *arguments: Any, **options: Any) -> Any:
+    """The answer, or None if the package says that it has none."""
+    try:
+        return call(*arguments, **options)
+    except (ua.NotAvailable, ValueError, ArithmeticError) as error:
+        if declared(error):
+            return None
+        raise
+
+
+def in_floats(a: Vector) -> np.ndarray:
+    """Rationals as the package receives them."""
+    return np.array([float(x) for x in a])
+
+
+def ranks(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Found:
+    """The rank of a candidate is that of exact arithmetic, or the package declares a doubt."""
+    exact, rounded = problem.exact(region), problem.rounded().exact(region)
+    for k, a in enumerate(candidates):
+        found = asked(region.rank, in_floats(a))
+        if found is None:
+            continue
+        low, high = allowed_ranks(exact, rounded, a)
+        if not low <= found <= high:
+            expected = low if low == high else f"{low} to {high}"
+            yield f"rank of candidate {k} {[show(x) for x in a]}: {found}, exactly {expected}"
+
+
+def one_answer(region: ua.Region, candidates: list[Vector]) -> Found:
+    """A candidate has one rank, asked alone or among 40."""
+    A = np.array([in_floats(a) for a in candidates])
+    A = A[np.arange(40) % len(A)]
+    alone = [asked(region.rank, a) for a in A[: len(candidates)]]
+    together = asked(region.rank, A)
+    if together is None:
+        if None not in alone:
+            yield f"40 candidates were refused, each alone has a rank: {alone}"
+        return
+    for k, rank in enumerate(alone):
+        if rank is not None and rank != together[k]:
+            yield f"rank of {A[k].tolist()}: {rank} alone, {together[k]} among 40"
+
+
+def stream(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Found:
+    """A stream gives the ranks of the region in memory, or refuses."""
+    exact, rounded = problem.exact(region), problem.rounded().exact(region)
+    collected = ua.StreamingRegion(
+        problem.estimator(), noise=problem.noise_class(), m=problem.m,
+        random_state=problem.seed,
+    )  # fmt: skip
+    y, w = in_floats(problem.y), None if problem.w is None else in_floats(problem.w)
+    half = problem.n // 2
+    for rows in (slice(0, half), slice(half, None)):
+        weight = None if w is None else w[rows]
+        try:
+            collected.partial_fit(problem.inputs[rows], y[rows], sample_weight=weight)
+        except (ua.NotAvailable, ValueError, ArithmeticError) as error:
+            if declared(error):
+                return
+            raise
+    streamed = asked(collected.region)
+    if streamed is None:
+        return
+    for k, a in enumerate(candidates):
+        found = asked(streamed.rank, in_floats(a))
+        low, high = allowed_ranks(exact, rounded, a)
+        if found is not None and not low <= found <= high:
+            yield f"rank of candidate {k} in a stream: {found}, exactly {low} to {high}"
+
+
+# --- bounds -------------------------------------------------------------------------------------
+
+
+def bounds(problem: Problem, region: ua.Region, functionals: list[Vector], q: int) -> Found:
+    """No member lies outside the bounds of linear functionals."""
+    answer = asked(region.interval, in_floats_2d(functionals), level=(problem.m - q) / problem.m)
+    exact = problem.rounded().exact(region)
+    if answer is not None:
+        yield from _outside(exact, answer, functionals, q)
+
+
+def in_floats_2d(rows: list[Vector]) -> np.ndarray:
+    """A matrix of rationals in floats."""
+    return np.array([in_floats(row) for row in rows])
+
+
+def band(
+    problem: Problem, region: ua.Region, Z: list[Vector], q: int, bound: float | None = None
+) -> Found:
+    """No member lies outside the band, and no function inside the norm bound."""
+    given = problem.rounded()
+    level = (problem.m - q) / problem.m
+    answer = asked(region.band, in_floats_2d(Z), level=level, norm_bound=bound)
+    if answer is None:
+        return
+    exact, ones = given.exact(region), [Fraction(1)] * problem.bias
+    core = given.kernel_between(Z, given.X) if given.kernel else Z
+    rows = [[*ones, *row] for row in core]
+    if bound is None:
+        yield from _outside(exact, answer, rows, q)
+        return
+    diagonal = [given.kernel_between([z], [z])[0][0] for z in Z]
+    yield from _outside(exact, answer, rows, q, Fraction(bound), diagonal)
+
+
+def _outside(
+    exact: ExactRegion,
+    answer: Any,
+    functionals: list[Vector],
+    q: int,
+    bound: Fraction | None = None,
+    diagonal: list[Fraction] | None = None,
+) -> Found:
+    """Sentences about members whose values lie outside the bounds of an answer."""
+    status = answer.status.name
+    for k, g in enumerate(functionals):
+        low, high = float(answer.lower[k]), float(answer.upper[k])
+        if np.isnan(low) or np.isnan(high):
+            yield f"{status}: the bounds of functional {k} are {low} and {high}"
+            continue
+        similarity = None if diagonal is None else diagonal[k]
+        for a, value in far_members(exact, g, q, bound, similarity):
+            if value < low or value > high:  # Python compares rationals and floats exactly
+                yield (
+                    f"{status}: functional {k} {[show(x) for x in g]} lies in [{low!r}, {high!r}], "
+                    f"but {float(value)!r} at the member {[float(x) for x in a]} (q = {q}, off by "
+                    f"{float(max(low - value, value - high)):.3g})"
+                )
+                break
+
+
+# --- boundedness and lines ----------------------------------------------------------------------
+
+
+def verdict(problem: Problem, region: ua.Region, q: int) -> Found:
+    """The verdict on boundedness is true, and a direction without end has members far out."""
+    answer = asked(region.bounded, level=(problem.m - q) / problem.m)
+    if answer is None or answer.verdict == "undetermined":
+        return
+    exact = problem.rounded().exact(region)
+    true = unbounded(exact, q, null=not problem.kernel)
+    if (answer.verdict == "unbounded") != true:
+        yield f"verdict {answer.verdict}, but exactly {'un' * true}bounded, q = {q}"
+    elif answer.direction is not None:
+        yield from _far_along(exact, rationals(answer.direction), q)
+
+
+def _far_along(exact: ExactRegion, v: Vector, q: int) -> Found:
+    """Members are asked for at 10³, 10⁶ and 10⁹ times the size of the sets, in either sense.
+
+    The direction is one of floats. Where its entries cancel, rounding alone makes it leave a set
+    that never ends, and so far out nothing is asked.
+    """
+    whole = [sum(abs(x * z) for x, z in zip(row, v, strict=True)) for row in exact.Phi]
+    changed = max(map(abs, times(exact.Phi, v)))
+    if changed < max(whole) / 2**40:
+        return
+    line = exact.line(exact.estimate, v)
+    # At the estimate Z_0 = 0, and Z_0 = vᵀNv at a unit step from it.
+    moved_by = exact.statistics_of_step(v)
+    unit = root_below(max(Fraction(c) for c, _, _ in line) / moved_by)
+    for size in (10**3, 10**6, 10**9):
+        if size * max(whole) > 2**40 * changed:
+            return
+        if all(exact.rank_on(line, s * size * unit) > exact.m - q for s in (1, -1)):
+            yield f"no member at {size:g} sizes of the sets along {[float(x) for x in v]}, q = {q}"
+            return
+
+
+def crossings(
+    problem: Problem,
+    region: ua.Region,
+    origin: Vector,
+    direction: Vector,
+    q: int,
+    points: list[float],
+) -> Found:
+    """Crossings agree with exact membership away from their ends."""
+    level = (problem.m - q) / problem.m
+    spans = asked(region.crossings, in_floats(direction), level=level, origin=in_floats(origin))
+    if spans is None:
+        return
+    exact = problem.rounded().exact(region)
+    line = exact.line(rationals(in_floats(origin)), rationals(in_floats(direction)))
+    ends = sorted({x for x in np.ravel(spans).tolist() if np.isfinite(x)})
+    size = max([abs(x) for x in ends], default=1.0) or 1.0
+    middle = [(u + v) / 2 for u, v in pairwise(ends)]
+    beyond = [s * size * 10.0**k for s in (1, -1) for k in (1, 4)]
+    for t in [*middle, *beyond, *(size * x for x in points)]:
+        near = 1e-6 * max(abs(t), 1e-3 * size)
+        if any(abs(t - end) <= near for end in ends):
+            continue
+        inside = any(low <= t <= high for low, high in spans)
+        around = [exact.rank_on(line, Fraction(t) + s * Fraction(near)) for s in (-1, 0, 1)]
+        members = [rank <= exact.m - q for rank in around]
+        if inside not in members:
+            yield (
+                f"t = {t!r} on the line {[show(x) for x in origin]} + t "
+                f"{[show(x) for x in direction]}: crossings {np.asarray(spans).tolist()}, exact "
+                f"rank {around[1]}, q = {q}"
+            )
