@@ -245,7 +245,7 @@ class RankEngine:
         """Which candidates lose more than half of the digits of y and r, shape (N,).
 
         Their fitted values are sums whose terms cancel. Where the rounding of the data is that
-        large, a tie within it is no evidence of equal numbers, and such a candidate is taken
+        large, a tie within it does not show equal numbers, and such a candidate is taken
         literally. Only if all residuals vanish, and y has digits left, is it noise-free data.
         """
         y, largest = np.abs(self.objective.y).max(), error.max(axis=-1, initial=0.0)

@@ -47,7 +47,7 @@ class Score(ABC):
         """
 
     def refined(self, a: Array, images: Images) -> Contrast:
-        """Return the same with bounds for every entry, which are as narrow as they can be."""
+        """Return the contrast with bounds for every entry, which are as narrow as they can be."""
         r, perturbed = images.residuals, images.perturbed
         return self.contrast(a, r, perturbed, exact=images.exact, error=images.error)
 

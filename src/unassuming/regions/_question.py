@@ -52,7 +52,7 @@ class Question:
     inner: bool = False
 
     def on_features(self) -> Question:
-        """Return the same question about the coefficients of the features of a kernel."""
+        """Return the question about the coefficients of the features of a kernel."""
         assert self.features is not None
         return replace(
             self, g=self.features, similarity=None, function=False, features=None, at=None

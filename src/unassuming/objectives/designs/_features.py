@@ -96,7 +96,7 @@ class FeatureDesign(Design):
         return FeatureWhitening(stacked, penalty, null)
 
     def _factor_once(self, root: Array, penalty: Array) -> Factor:
-        """Return the same factor for the whitening and the estimate."""
+        """Return the factor behind the whitening and the estimate."""
         last = self._last
         if last is None or not all(map(np.array_equal, last[:2], (root, penalty))):
             self._last = last = (root, penalty, self._factor(root, penalty))

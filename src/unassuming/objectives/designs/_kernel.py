@@ -97,7 +97,7 @@ class KernelDesign(Design):
         return KernelFeatures.of(self.kernel, len(self.distinct[0]) - 1)
 
     def primal(self) -> FeatureDesign | None:
-        """Return the same model in terms of its features: ‖f‖² = aᵀKa is ‖Fᵀa‖²."""
+        """Return the model in terms of its features: ‖f‖² = aᵀKa is ‖Fᵀa‖²."""
         if self.features is None:
             return None
         design = FeatureDesign(self.features.F, intercept=self.intercept)
