@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import streams_oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
+from adversarial import streams_oracle
 from unassuming.streaming import _sums
 
 M = 12

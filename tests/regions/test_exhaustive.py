@@ -6,6 +6,7 @@ the noise vectors. Nothing is sampled here, so nothing is approximate: counts ar
 ``==``, as integers or as rationals.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -332,9 +333,8 @@ def test_all_draws_and_all_noise_vectors_together_cover_exactly(name, m):
     for e in case.orbit():
         region = case.region(e, m=m)
         for chosen in product(range(order), repeat=m - 1):
-            region._engine.perturbations = Perturbations(
-                case.noise, element(group, chosen, n), n, m
-            )
+            drawn = Perturbations(case.noise, element(group, chosen, n), n, m)
+            region._engine = replace(region._engine, perturbations=drawn)
             bounds.append(rank_bounds(region, case.a))
     assert len(bounds) == order**m
     assert any(low < high for low, high in bounds)

@@ -199,14 +199,29 @@ def test_offsets_change_no_rank(name, offset, noise):
     X = X + np.array([offset, -offset])
     one, two = both(model, X, y + 3 * offset, noise=NOISES[noise], m=20)
     near = nearby(one)
-    assert two.rank(near).tolist() == one.rank(near).tolist()
-    assert len(set(one.rank(near).tolist())) > 5
+    expected = one.rank(near)
+    assert len(set(expected.tolist())) > 5
+    if offset == 1e9 and name == "least squares" and noise == "permutations":
+        with pytest.raises(
+            ValueError, match=r"^the rank of a candidate cannot be decided from sums"
+        ):
+            two.rank(near)
+        return
+    apart = np.abs(two.rank(near) - expected)
+    # Outputs of 3e9 are rounded by 5e-7. What that may tie is a tie in memory, and not in sums.
+    assert apart.max() <= 1
+    assert np.count_nonzero(apart) <= (offset == 1e9)
     a, b = one.band(X[:5]), two.band(X[:5])
     if name == "least squares without intercept" and noise == "permutations" and offset == 1e6:
         # Permutations hardly move the columns: rows have the digits that decide, sums have not.
         assert (a.status, b.status) == (Status.CERTIFIED, Status.NOT_CERTIFIED)
         return
     assert b.status == a.status
+    if name == "least squares without intercept" and noise == "permutations":
+        # Sums have lost digits of columns that are nearly constant: bounds are wider, not tighter.
+        assert (b.upper >= a.upper - 1e-4 * (a.upper - a.estimate)).all()
+        assert b.upper - b.estimate == pytest.approx(a.upper - a.estimate, rel=0.01)
+        return
     assert b.upper - b.estimate == pytest.approx(a.upper - a.estimate, rel=1e-4)
 
 
