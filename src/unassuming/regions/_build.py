@@ -117,7 +117,7 @@ def confidence_region(
     >>> region.contains(coefficients + 10, level=0.95)
     False
 
-    Labels of one class, and the function E[y|x] = 2 P(y = "yes"|x) - 1 tested on them:
+    Labels of one class, and the function ``E[y|x] = 2 P(y = "yes"|x) - 1`` tested on them:
 
     >>> from sklearn.linear_model import RidgeClassifier
     >>> region = ua.confidence_region(
