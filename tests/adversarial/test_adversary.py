@@ -18,12 +18,13 @@ from adversarial.budget import cases
 from adversarial.problems import NOISES, Problem, nearest
 from adversarial.strategies import candidates, mantissas, problems
 
-pytestmark = pytest.mark.slow
-
-on_demand = pytest.mark.skipif(
-    "UNASSUMING_ADVERSARY" not in os.environ,
-    reason="counterexamples are still found: see them by `python -m tests.adversarial`",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        "UNASSUMING_ADVERSARY" not in os.environ,
+        reason="counterexamples are still found: see them by `python -m tests.adversarial`",
+    ),
+]
 
 FEATURES = ("least squares", "ridge", "LS-SVC")
 ON_ROWS = ("symmetric", "exchangeable within")
@@ -47,7 +48,6 @@ def places(m: int):
     return st.sampled_from([1, 1, 2, m // 2])
 
 
-@on_demand
 @cases("ranks")
 @given(st.data(), problems())
 def test_ranks_are_exact(data, drawn):
@@ -68,7 +68,6 @@ def test_a_candidate_has_one_rank_alone_or_among_forty(data, drawn):
         none_of(checks.one_answer(region, asked_for), problem)
 
 
-@on_demand
 @cases("streams")
 @given(st.data(), problems(models=FEATURES[:2], noises=ON_ROWS))
 def test_a_stream_has_the_ranks_of_memory(data, drawn):
@@ -102,7 +101,6 @@ def test_no_member_lies_outside_a_band(data, drawn):
         none_of(checks.band(problem, region, Z, data.draw(places(problem.m))), problem)
 
 
-@on_demand
 @cases("norm bounds")
 @given(
     st.data(),
@@ -124,7 +122,6 @@ def test_no_function_inside_the_norm_bound_lies_outside_the_band(data, drawn):
     none_of(checks.band(problem, region, Z, data.draw(places(problem.m)), bound), problem)
 
 
-@on_demand
 @cases("verdicts")
 @given(st.data(), problems(largest_n=7))
 def test_the_verdict_on_boundedness_is_true(data, drawn):
