@@ -29,7 +29,7 @@ def cells(draw):
 
 
 @given(cells(), st.sampled_from([0.5, 0.75, 0.9, 0.95]), NUMBERS)
-@settings(deadline=None)
+@settings(deadline=None, derandomize=True)
 def test_a_number_is_in_the_interval_exactly_if_it_is_not_rejected(data, level, tau):
     beta, v = data
     found = intervals(beta, v, level)
@@ -44,7 +44,7 @@ def test_a_number_is_in_the_interval_exactly_if_it_is_not_rejected(data, level, 
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=40, derandomize=True)
 def test_the_rank_is_that_of_the_definition_in_fractions(seed, K):
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 4))

@@ -91,7 +91,7 @@ def rational_rank(M):
     return rank
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60, derandomize=True)
 @given(seed=st.integers(0, 2**32 - 1), near=st.booleans())
 def test_the_rank_of_features_is_exact_or_not_claimed(seed, near):
     """Columns in units 2^k, copies, sums, and copies that differ in the last digits."""
