@@ -21,8 +21,21 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Start it again."""
+    """Start it again, and let it leave alone what has been made until now."""
+    gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all cases of a test slow but the first, where the test is marked slow_but_first."""
+    seen = set()
+    for item in items:
+        if item.get_closest_marker("slow_but_first") and not item.get_closest_marker("slow"):
+            test = item.nodeid.partition("[")[0]
+            if test in seen:
+                item.add_marker("slow")
+            seen.add(test)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -113,6 +113,7 @@ def assert_same(loaded, region):
     assert repr(loaded) == repr(region)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("case", CASES)
 def test_a_loaded_region_is_the_saved_one(case, tmp_path):
     model, options = CASES[case]
@@ -232,6 +233,7 @@ def encoder():
     )
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_come_back_as_they_were(kind, tmp_path):
     frame, model = FRAMES[kind], make_pipeline(encoder(), Ridge(0.5))
@@ -379,6 +381,7 @@ def splines(extrapolation):
     return make_pipeline(SplineTransformer(4, extrapolation=extrapolation), Ridge(0.5))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     ("saved", "given", "message"),
     [
@@ -554,6 +557,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path):
             ua.load(path)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_noticed_or_harmless(tmp_path):
     path, region = tmp_path / "region", build(Ridge(0.5))
     ua.save(region, path)

@@ -83,6 +83,7 @@ def printed(source, page, line, names):
     return out.getvalue()
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("page", slow_but(SHOWN, *(set(SHOWN) - {"README.md"})))
 def test_examples_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch):
     """All examples of a page in one namespace of their own, in the order of the page."""

@@ -53,6 +53,7 @@ def test_nothing_is_listed_twice(entries):
     assert len({id(e) for e in named}) == len(named) > 50
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("model", [LinearRegression(), ua.KernelLasso(), ua.LSSVC()])
 def test_what_a_user_is_given_is_listed(entries, model):
     X, y, _ = ua.datasets.labels(n=20, d=1, random_state=0)

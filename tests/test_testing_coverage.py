@@ -77,6 +77,7 @@ def draws(measured, data=make_data):
         yield data(np.random.default_rng(child.spawn(3)[0]))
 
 
+@pytest.mark.slow
 def test_bands_are_judged_at_all_inputs_and_at_each():
     """Student's bounds of every repetition, by statsmodels: counts, shares and widths."""
     measured = measure(repetitions=12)
@@ -107,6 +108,7 @@ def test_membership_is_that_of_the_regions():
     assert 0 < covered < 20
 
 
+@pytest.mark.slow
 def test_the_band_covers_whenever_the_region_does():
     found = rows(measure(repetitions=15, level=0.5))
     region, band = found["region, membership of the truth"], found["region, outer band"]
@@ -193,6 +195,7 @@ def test_a_kernel_compares_least_squares_on_the_inputs():
     assert found["least squares, t bounds"].runs == 3
 
 
+@pytest.mark.slow
 def test_a_method_that_cannot_be_used_says_so():
     def few(rng):
         X = rng.normal(size=(4, 6))
@@ -204,6 +207,7 @@ def test_a_method_that_cannot_be_used_says_so():
     assert np.isnan(rows(measured)["least squares, t bounds"].rate)
 
 
+@pytest.mark.slow
 def test_models_without_a_band_and_classifiers_are_measured_by_membership():
     measured = measure(Lasso(0.1), repetitions=3)
     assert measured.region.runs == 3
@@ -223,16 +227,17 @@ def as_numbers(measured):
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_result_for_every_number_of_jobs():
-    alone = measure(repetitions=5)
-    np.testing.assert_equal(as_numbers(measure(repetitions=5, n_jobs=2)), as_numbers(alone))
-    again = measure(repetitions=5, random_state=alone.seed)
+    alone = measure(repetitions=2)
+    np.testing.assert_equal(as_numbers(measure(repetitions=2, n_jobs=2)), as_numbers(alone))
+    again = measure(repetitions=2, random_state=alone.seed)
     np.testing.assert_equal(as_numbers(again), as_numbers(alone))
-    assert as_numbers(measure(repetitions=5, random_state=1))[1:] != as_numbers(alone)[1:]
+    assert as_numbers(measure(repetitions=2, random_state=1))[1:] != as_numbers(alone)[1:]
 
 
 OVERWRITING = make_pipeline(StandardScaler(copy=False), LinearRegression(copy_X=False))
 
 
+@pytest.mark.slow
 def test_models_that_overwrite_their_inputs_change_no_result():
     def data(rng):
         X = 5 + 3 * rng.normal(size=(20, 2))
@@ -275,6 +280,7 @@ def test_models_of_ones_own_are_known_to_every_process():
     assert (there.region.covered, there.region.runs) == (here.region.covered, 4)
 
 
+@pytest.mark.slow
 def test_the_table_prints_and_becomes_a_frame():
     measured = measure()
     frame = measured.to_frame()
@@ -291,6 +297,7 @@ def sentence(measured, method):
     return next(part for part in text.split(" - ") if part.startswith(method))
 
 
+@pytest.mark.slow
 def test_the_table_says_what_each_method_claims_and_assumes():
     measured = measure(norm_bound=None, noise="exchangeable")
     assert "at all inputs at once. Assumes the noise terms are exchangeable" in sentence(

@@ -25,6 +25,7 @@ check_noise, check_objective = ua.testing.check_noise, ua.testing.check_objectiv
 # --- noise ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     "noise",
     [

@@ -38,6 +38,7 @@ def test_one_class_needs_a_name(run, one):
     assert classes(run, *words[1:], "--classes", "yes, no") == ["yes", "no"]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     ("label", "given", "found"),
     [

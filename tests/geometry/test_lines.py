@@ -106,6 +106,7 @@ def closed_intervals(draw):
     return np.where(backwards, np.inf, low), np.where(backwards, -np.inf, high)
 
 
+@pytest.mark.slow
 @given(closed_intervals(), st.integers(1, 7))
 @settings(max_examples=200, deadline=None)
 def test_covered_points_lie_in_at_least_q_intervals(pairs, q):

@@ -101,6 +101,7 @@ def problems(draw):
     return np.array(w), np.array(b), draw(st.floats(1e-3, 10.0))
 
 
+@pytest.mark.slow
 @given(problems())
 @settings(max_examples=60, deadline=None)
 def test_farthest_is_attained_by_a_point_of_the_set(problem):

@@ -35,6 +35,7 @@ def checks(*kernels):
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
 
+@pytest.mark.slow_but_first
 @checks("rbf")
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

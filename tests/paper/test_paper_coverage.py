@@ -23,6 +23,7 @@ def in_binomial_band(covered, runs, level):
     return low <= covered <= high
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", slow_but(EXACT, *list(EXACT)[::5]))
 def test_exact_regions_hold_the_truth_as_often_as_they_say(name):
     ranks = truth_ranks(EXACT[name], RUNS, 1, silently)

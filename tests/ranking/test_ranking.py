@@ -317,6 +317,7 @@ REGIONS = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", REGIONS)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
@@ -476,6 +477,7 @@ def exact_images(region):
     return lambda r: [[r[abs(k) - 1] * (1 if k > 0 else -1) for k in row] for row in moved]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("far", [1.0, 1e3, 1e7, 1e10])
 def test_ranks_far_along_a_nearly_null_direction_are_those_of_exact_arithmetic(far):
     rng = np.random.default_rng(0)
@@ -489,6 +491,7 @@ def test_ranks_far_along_a_nearly_null_direction_are_those_of_exact_arithmetic(f
             assert max(abs(float(z / Z[0] - 1)) for z in Z) < 1e-14
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize(
     ("noise", "m"),

@@ -246,6 +246,7 @@ def test_coverage_is_exact_for_weights_weightings_and_pipelines(name):
     assert_each_and_all_exact(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "assumption", "law"),
     [

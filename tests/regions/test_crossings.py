@@ -129,6 +129,7 @@ def least_of_svr(a, epsilon, C):
     return lambda u: u - epsilon if a > 0 else u + epsilon
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", slow_but(["symmetric", "exchangeable"], "symmetric"))
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(("n", "seed"), [(8, 1), pytest.param(15, 3, marks=pytest.mark.slow)])
@@ -167,6 +168,7 @@ OTHERS = {
 EVERY_NOISE = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", slow_but(EVERY_NOISE, "symmetric", "exchangeable"))
 @pytest.mark.parametrize("name", OTHERS)
 def test_scans_agree_for_any_weighting_and_noise(name, noise):

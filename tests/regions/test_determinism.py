@@ -211,6 +211,7 @@ def tie_rich_candidates(region, count):
     return found
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", slow_but(SMALL, "symmetric", "all signs"))
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_company(name, noise):
@@ -255,8 +256,8 @@ def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, m
     np.testing.assert_allclose(region.statistics(a), statistics, rtol=1e-10)
 
 
-@pytest.mark.parametrize("size", slow_but([1, 5_000], 5_000))
-@pytest.mark.parametrize("noise", slow_but(SMALL, "symmetric", "all signs"))
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize(("size", "noise"), [(5_000, "all signs"), (1, "symmetric")])
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_size_of_a_batch(name, noise, size, monkeypatch):
     region = tie_rich_region(name, noise)
@@ -288,6 +289,7 @@ def hard_candidates(region):
     return region.estimate + np.concatenate([np.zeros((1, d)), moves, along])
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_the_fast_path_gives_the_ranks_of_the_careful_one(name, noise):

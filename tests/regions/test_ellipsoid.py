@@ -116,6 +116,7 @@ PROBLEMS = [
 ]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     ("build", "d", "noise", "options"),
     [pytest.param(*p, marks=pytest.mark.slow) if p[1] % 2 else p for p in PROBLEMS],

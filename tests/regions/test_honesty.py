@@ -24,6 +24,7 @@ def assert_inside(region, points, level, bounds):
     return len(members)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("factor", [0.6, 0.99, 1.01, 3.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_repeated_identities_leave_the_whole_ball(seed, factor):
@@ -43,6 +44,7 @@ def test_repeated_identities_leave_the_whole_ball(seed, factor):
         assert np.isfinite(found.upper).all()
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("fraction", [0.5, 2.0])
 def test_as_many_rows_as_features(fraction):
     rng = np.random.default_rng(3)

@@ -147,6 +147,7 @@ def test_the_inner_band_of_a_nearly_singular_kernel_does_not_collapse():
     assert share.min() > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", slow_but(["symmetric", "symmetric-exchangeable"], "symmetric"))
 def test_inner_bounds_stay_finite_and_attained_where_the_outer_are_not(noise):
     X, region = kernel_region(noise=noise)

@@ -56,6 +56,7 @@ def scan(region, origin, direction, level, spans, points=1200):
     return inside, region.contains(origin + t[:, None] * direction, level)
 
 
+@pytest.mark.slow_but_first
 @names
 @pytest.mark.parametrize("twins", [False, True])
 def test_crossings_agree_with_membership_on_a_dense_scan(name, twins):

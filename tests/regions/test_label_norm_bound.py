@@ -27,6 +27,7 @@ def members(region):
     return grid[region.contains(grid)]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("bound", [0.1, 0.3, 0.8, 5.0])
 def test_the_band_is_that_of_the_members_in_the_ball(region, members, bound):
     values = members[abs(members[:, 1]) <= bound] @ np.vstack([np.ones(3), Z[:, 0]])

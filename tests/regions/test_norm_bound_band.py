@@ -103,6 +103,7 @@ def test_bands_of_kernels_are_what_cvxpy_finds(name, noise, n, bound, weighted, 
     agree(-stacked(found, "lower"), values[:, 3:], bound)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     ("noise", "weighted"),
     [("symmetric", True), ("symmetric-exchangeable", False), ("spherical", False)],
@@ -142,6 +143,7 @@ def expansion(kernel, gamma, centres, weights):
     )
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     ("name", "noise"), [("rbf", "symmetric"), ("laplacian", "symmetric-exchangeable")]
 )
@@ -170,6 +172,7 @@ def test_functions_with_centres_off_the_inputs_stay_inside(name, noise):
     assert closest > 0.25  # the check bites
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", slow_but(range(3), 0))
 def test_random_functions_of_the_region_stay_inside_at_unseen_inputs(seed):
     kernel, gamma = KERNELS["rbf"]

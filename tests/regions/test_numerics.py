@@ -221,6 +221,7 @@ def tiny_candidates():
     return np.concatenate([exact, rng.normal(size=(36, 2)) * 2])
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [0.0, 0.5], ids=["least squares", "ridge"])
 @pytest.mark.parametrize("seed", range(4))
 def test_ranks_with_all_eight_sign_vectors_are_those_of_exact_arithmetic(alpha, seed):
@@ -237,6 +238,7 @@ def test_ranks_with_all_eight_sign_vectors_are_those_of_exact_arithmetic(alpha, 
     assert [region.rank(a) for a in candidates] == list(expected)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "symmetric-exchangeable"])
 @pytest.mark.parametrize("estimator", [LinearRegression(), Ridge(alpha=0.5)])
 def test_ranks_with_many_repeated_transformations_are_those_of_exact_arithmetic(estimator, noise):

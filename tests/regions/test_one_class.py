@@ -64,7 +64,8 @@ def in_band(count, runs):
     return (binom.ppf(5e-7, runs, LEVELS) <= count) & (count <= binom.isf(5e-7, runs, LEVELS))
 
 
-@pytest.mark.parametrize("name", slow_but(MODELS))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ridge classifier", "rbf LSSVC"])
 def test_coverage_is_the_level_among_all_data_sets_and_not_among_those_of_two_classes(name):
     """More than a third of the data sets have one class; to refuse them takes coverage away."""
     (all_inside, two_inside), (runs, two) = counts(MODELS[name])
@@ -76,6 +77,7 @@ def test_coverage_is_the_level_among_all_data_sets_and_not_among_those_of_two_cl
     assert two_inside[at] / two < 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(MODELS, "ridge classifier"))
 def test_the_rank_is_uniform_over_all_labels_in_exact_fractions(name):
     """Every y, every fresh y and both tie orders, with their probabilities."""

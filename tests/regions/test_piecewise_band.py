@@ -91,6 +91,7 @@ def test_no_member_within_the_ball_is_outside(name):
         assert (a @ g.T >= found.lower).all()
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", ["kernel LASSO", "SVR", "kernel Huber", "kernel ridge, identity"])
 def test_functions_with_a_part_that_no_datum_sees_are_inside(name):
     """f* = f_a + h with h orthogonal to every k(·, x_j): h(z) = ± p(z) · what norm is left."""
@@ -145,8 +146,9 @@ def test_a_nearly_singular_kernel_bounds_no_single_coefficient():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", [1e-9, 1e9])
-@pytest.mark.parametrize("name", ["kernel LASSO", "kernel ridge, identity"])
+@pytest.mark.parametrize(
+    ("name", "unit"), [("kernel LASSO", 1e-9), ("kernel ridge, identity", 1e9)]
+)
 def test_units_do_not_matter(name, unit):
     _, _, options = CASES[name]
     models = {

@@ -45,6 +45,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(KERNELS, "kernel LASSO", "SVR, identity"))
 def test_samples_within_a_ball_are_members_and_differ(name):
     estimator, options = KERNELS[name]
@@ -213,6 +214,7 @@ def test_approximate_regions_are_sampled_too():
     assert (a.std(axis=0) > 0).all()
 
 
+@pytest.mark.slow
 def test_progress_is_shown_while_sampling_on_a_terminal(plane, monkeypatch, capsys):
     clock = iter(np.arange(0.0, 1e4, 0.7))
     monkeypatch.setattr("unassuming._progress.time.monotonic", lambda: next(clock))

@@ -16,7 +16,7 @@ from speed import slow_but
 N = 20
 X = np.linspace(0, 10, N)[:, None]
 SCALE = 0.5  # of the Laplace noise
-RUNS = 100
+RUNS = 50
 
 
 def line(X):
@@ -61,6 +61,7 @@ def a_slope(X):
     return 0.6 * (X[:, 0] - 5)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     "noise", slow_but(["symmetric", "symmetric-exchangeable", "spherical"], "symmetric")
 )
@@ -71,6 +72,7 @@ def test_a_shift_by_three_noise_scales_is_rejected(name, noise):
     assert rejected(estimator, truth, three_scales, noise=noise, runs=runs) >= 0.95
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", slow_but(MODELS, "Ridge", "KernelLasso"))
 def test_a_shift_by_three_noise_scales_is_rejected_with_ten_blocks(name):
     """Only 1,024 sign vectors are left, and of n = 20 residuals only ten move freely."""
@@ -79,6 +81,7 @@ def test_a_shift_by_three_noise_scales_is_rejected_with_ten_blocks(name):
     assert rejected(estimator, truth, three_scales, noise=noise) >= 0.7
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", slow_but(MODELS, "LinearRegression", "SVR"))
 def test_a_wrong_slope_is_rejected_under_exchangeable_noise(name):
     estimator, truth = MODELS[name]
@@ -141,6 +144,7 @@ def test_svr_with_the_identity_depends_on_the_width_of_the_kernel():
 # --- labels ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     "estimator",
     [

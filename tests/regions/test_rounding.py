@@ -27,10 +27,8 @@ def truth(inputs):
     ("noise", "values"),
     [
         ("exchangeable", [0.0, 0.1]),
-        ("exchangeable", [0.1, 0.1]),
         ("symmetric", [-0.1, 0.1]),
         ("symmetric", [-0.1, 0.0, 0.0, 0.1]),
-        ("symmetric-exchangeable", [-0.1, 0.1]),
     ],
 )
 def test_discrete_noise_is_covered_exactly(noise, values):

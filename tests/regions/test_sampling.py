@@ -24,6 +24,7 @@ def plane():
     return linear_region(LinearRegression(), n=16)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("level", [0.5, 0.9])
 @pytest.mark.parametrize(
     ("model", "noise"),
@@ -143,6 +144,7 @@ def test_features_with_an_unseen_direction():
     assert (a @ region.objective.design.matrix.T).std(axis=0).min() > 0
 
 
+@pytest.mark.slow
 def test_ties_do_not_mislead_the_walk():
     # Three rows: ±I are drawn often, and the tie order makes their sets everything or nothing.
     # With one coefficient the region is an interval, and a step leads anywhere in it.

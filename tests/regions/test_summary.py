@@ -43,6 +43,7 @@ def region_of(model=None, noise="symmetric", seed=0, n=60, **options):
     return ua.confidence_region(model, X, y, noise=noise, m=10, random_state=3, **options)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 def test_a_row_is_the_interval_and_the_test_of_its_coefficient(noise):
     region = region_of(noise=noise)

@@ -23,6 +23,7 @@ def decimal_region(seed, offset, model, noise):
     return ua.confidence_region(model, GROUPS, y, noise=noise, m=10, random_state=seed)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5), Lasso(0.1)], ids=repr)
 def test_an_offset_of_decimals_changes_no_rank(model, noise):

@@ -240,6 +240,7 @@ def test_a_bias_next_to_a_full_kernel_is_not_determined(how):
     assert np.isfinite([at_inputs.lower, at_inputs.upper]).all()
 
 
+@pytest.mark.slow
 def test_too_many_features_are_unbounded_or_not_certified():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(40, 24))
@@ -249,6 +250,7 @@ def test_too_many_features_are_unbounded_or_not_certified():
     assert_infinite(region.interval(), Status.UNBOUNDED, Status.NOT_CERTIFIED)
 
 
+@pytest.mark.slow
 def test_as_many_features_as_rows_leave_nothing_finite():
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(10, 10)), rng.normal(size=10)

@@ -58,6 +58,7 @@ ARRAYS = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("kind", ARRAYS)
 def test_collections_have_the_region_of_the_data(kind):
     region = ua.confidence_region(Ridge(2.0), *ARRAYS[kind](), **OPTIONS)

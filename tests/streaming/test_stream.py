@@ -64,6 +64,7 @@ def pieces(draw):
     return list(pairwise(ends))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", NOISES)
 @settings(max_examples=8, deadline=None)
 @given(ranges=pieces())
@@ -76,6 +77,7 @@ def test_every_chunking_gives_the_same_region_to_the_last_bit(name, ranges):
     assert region.rank(CANDIDATES).tolist() == RANKS[name]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", NOISES)
 @settings(max_examples=8, deadline=None)
 @given(ranges=pieces(), random=st.randoms())

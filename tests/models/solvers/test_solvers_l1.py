@@ -54,6 +54,7 @@ def problems(draw):
     return D * 10.0 ** draw(st.integers(-2, 2)), y, p
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(problem=problems())
 def test_the_optimality_conditions_hold(problem):

@@ -50,6 +50,7 @@ def problems(draw):
     return K, y, C, draw(st.sampled_from([0.0, 0.1, 0.5, 1.0])), draw(st.booleans())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(problem=problems())
 def test_the_optimality_conditions_hold(problem):
