@@ -12,7 +12,6 @@ from unassuming.inputs import (
     as_functionals,
     as_hypothesis,
     check_simultaneous,
-    check_single,
     require_nonzero,
 )
 from unassuming.ranking import RankTest
@@ -31,6 +30,7 @@ from unassuming.regions.single import (
     division_for,
     hypothesis_test,
     one_by_one,
+    options_for,
     require_alone,
     simultaneous_summary,
     summary_of,
@@ -346,8 +346,7 @@ class Functionals(Membership):
         return Numbers(self.problem)
 
     def _options(self, cells: Any, method: Any, weights: Any, estimator: Any) -> SingleOptions:
-        rows = self.problem.data("intervals and tests of one number at a time need").rows
-        return check_single(cells, method, weights, estimator, rows)
+        return options_for(self._numbers, cells, method, weights, estimator)
 
     def _at_once(
         self,
