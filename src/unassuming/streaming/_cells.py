@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -28,18 +29,15 @@ class RowCells:
         """Return the cells of rows first, ..., first + count - 1."""
         units = sign_units_between(self.noise, first, count)
         assert units is not None
+        if not count:
+            return np.zeros(0, dtype=np.intp)
+        if self.by_rows:
+            run, place = divmod(first, self.number)
+            runs = np.arange(run, (first + count - 1) // self.number + 1)
+            return self._dealt(runs).ravel()[place : place + count]
         runs, places = np.divmod(units, self.number)
         found, which = np.unique(runs, return_inverse=True)
-        return np.asarray(self._dealt(found)[which.reshape(-1), places], dtype=np.intp)
-
-    def members(self, first: int, count: int) -> list[IntArray]:
-        """Return which of these rows, counted from the first, are in each cell."""
-        if not self.number:
-            return []
-        labels = self(first, count)
-        order = np.argsort(labels, kind="stable")
-        ends = np.searchsorted(labels[order], np.arange(1, self.number))
-        return np.split(order, ends)
+        return np.asarray(self._dealt(found)[which.reshape(-1), places])
 
     def sizes(self, n: int) -> IntArray:
         """Return the number of rows in each cell, of the rows 0, ..., n - 1."""
@@ -55,15 +53,19 @@ class RowCells:
     def grams(self, Z: Array, first: int) -> Array:
         """Return Z_bᵀZ_b for the rows of each cell, (C, k, k)."""
         found = np.empty((self.number, Z.shape[1], Z.shape[1]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for b, rows in enumerate(self.members(first, len(Z))):
-                part = Z[rows]
-                np.matmul(part.T, part, out=found[b])
+        if self.number:
+            labels = self(first, len(Z))
+            rows = Z[np.argsort(labels, kind="stable")]
+            ends = np.cumsum(np.bincount(labels, minlength=self.number)).tolist()
+            with np.errstate(over="ignore", invalid="ignore"):
+                for b, (start, stop) in enumerate(pairwise([0, *ends])):
+                    part = rows[start:stop]
+                    np.matmul(part.T, part, out=found[b])
         return found
 
     def _dealt(self, runs: IntArray) -> IntArray:
         """Return the cells of the units of some runs, numbered in increasing order, (R, C)."""
-        C = self.number
         together = np.split(runs, np.flatnonzero(np.diff(runs) > 1) + 1)
-        drawn = [keyed_uniforms(self.key, len(run), C, int(run[0])) for run in together if len(run)]
-        return np.argsort(np.concatenate([*drawn, np.zeros((C, 0))], axis=1).T, axis=1)
+        C = self.number
+        drawn = [keyed_uniforms(self.key, len(run), C, int(run[0])) for run in together]
+        return np.argsort(np.concatenate(drawn, axis=1).T, axis=1, kind="stable")
