@@ -21,6 +21,7 @@ from unassuming.cells import (
     ranks,
 )
 from unassuming.streaming import _sums
+from unassuming.streaming._cells import RowCells
 
 N = 3000
 RNG = np.random.default_rng(11)
@@ -136,6 +137,19 @@ def test_a_stream_has_the_intervals_of_memory(case, K):
         one = region.test_functional(g, tau, cells=K)
         two = memory.test_functional(g, tau, cells=labels % K)
         assert (one.rank, one.m) == (two.rank, two.m)
+
+
+def test_several_numbers_with_a_large_mean():
+    one = stream().partial_fit(X, Y + 50)
+    region = one.region()
+    memory = ua.confidence_region(LinearRegression(), X, Y + 50, m=10, random_state=5)
+    cells = one._cells(0, N)
+    g = np.array([[1.0, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    for step in (0.0, 0.1, -0.2):
+        tau = g @ memory.estimate + [step, step / 3]
+        found = region.test_functional(g, tau, cells=16)
+        assert found.rank == memory.test_functional(g, tau, cells=cells).rank
+        assert found.rank < found.m
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -369,6 +383,13 @@ def test_files_whose_cells_do_not_fit_are_refused(damage, tmp_path):
     header, arrays = DAMAGE[damage]
     with pytest.raises(ValueError, match="not a checkpoint"):
         ua.StreamingRegion.load(tampered(tmp_path / "c", header, **arrays))
+
+
+def test_the_key_of_the_cells_comes_from_the_file(tmp_path):
+    key = np.array([3, 4], dtype=np.uint64)
+    loaded = ua.StreamingRegion.load(tampered(tmp_path / "c", cell_key=key))
+    assert loaded._cells(0, 50).tolist() == RowCells(16, key, loaded.noise)(0, 50).tolist()
+    assert loaded._cells(0, 50).tolist() != stream()._cells(0, 50).tolist()
 
 
 def test_a_file_with_cells_for_permutations_is_refused(tmp_path):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from unassuming._rounding import EPS, exceeds
+from unassuming._rounding import exceeds
 from unassuming._typing import Array
 from unassuming.cells._factors import Factor
 
@@ -95,7 +95,4 @@ def _in_cell(factor: Factor, functionals: Array) -> tuple[Array, Array, Array]:
     fitted = factor.length + float(columns @ np.abs(theta))
     error = 2 * unit * condition * length * fitted  # of β_b, and of v_b where it weighs β_b
     beta = a.T @ factor.z + offset
-    if factor.centre is not None:
-        shifts = np.abs(factor.centre[:-1]) @ np.abs(theta / factor.scale)
-        error = error + 4 * EPS * (np.abs(offset) + np.abs(functionals[:, 0]) * shifts)
     return np.where(known, beta, 0.0), np.where(known, v, 0.0), np.where(known, error, 0.0)

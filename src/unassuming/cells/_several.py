@@ -85,8 +85,7 @@ def pseudo_rows(factors: Sequence[Factor], functionals: Array) -> PseudoRows:
         pad = k - len(R)
         rows = np.vstack([R, np.zeros((pad, k))])
         targets = np.append(q.T @ z, np.zeros(pad)) + rows @ offset
-        error = 4 * factor.unit * factor.length + 4 * EPS * np.abs(rows) @ np.abs(offset)
-        kept.append((rows, targets, error, b))
+        kept.append((rows, targets, np.full(k, 4 * factor.unit * factor.length), b))
     return PseudoRows(
         np.array([part[0] for part in kept]).reshape(-1, k, k),
         np.array([part[1] for part in kept]).reshape(-1, k),
