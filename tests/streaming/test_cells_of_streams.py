@@ -4,6 +4,7 @@ import copy
 import itertools
 import pickle
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -233,6 +234,39 @@ def test_large_means_cost_no_digits(shift):
     assert one.upper + 3 * shift == pytest.approx(two.upper, abs=3e-3)
 
 
+HARD = {
+    "tame": lambda x, rng: x,
+    "plain sums of nearly dependent columns": lambda x, rng: (
+        x @ [[1, 0, 1], [0, 1, 0], [0, 0, 0.05]]
+    ),
+    "nearly dependent": lambda x, rng: x @ [[1, 0, 1], [0, 1, 0], [0, 0, 1e-6]],
+    "columns of other sizes": lambda x, rng: x * [1e-8, 1.0, 1e9],
+    "large means": lambda x, rng: [*x, 1000.0, 1000000.0, 1000000000.0],
+    "rows of other sizes": lambda x, rng: x * 10.0 ** rng.uniform(-4, 4, size=(len(x), 1)),
+    "all of it": lambda x, rng: x @ [[1, 0, 1], [0, 1e5, 0], [0, 0, 1e-3]] + [1e5, 0.0, 1e5],
+}
+
+
+@pytest.mark.parametrize("hard", HARD)
+def test_errors_are_within_their_bounds(hard, monkeypatch):
+    """Least squares in each cell with 60 digits, and what the sums make of it."""
+    monkeypatch.setattr(_sums, "LEAF_ROWS", 16)
+    rng = np.random.default_rng(9)
+    x = HARD[hard](rng.normal(size=(100, 3)), rng)
+    y = x @ [1.0, 2.0, -1.0] + rng.standard_cauchy(100) + 1e6
+    one = stream(4, m=2).partial_fit(x, y)
+    Phi, labels = np.column_stack([np.ones(100), x]), one._cells(0, 100)
+    g = np.vstack([np.eye(4), Phi[3]])
+    found = estimates(one.region().problem.cells.factors(4), g)
+    assert (found.v > 0).all()
+    with mp.workdps(60):
+        for b in range(4):
+            P, t = mp.matrix(Phi[labels == b].tolist()), mp.matrix(y[labels == b].tolist())
+            beta = mp.matrix(g.tolist()) * mp.lu_solve(P.T * P, P.T * t)
+            off = [abs(float(beta[i] - mp.mpf(found.beta[i, b]))) for i in range(5)]
+            assert (np.array(off) <= found.error[:, b]).all()
+
+
 def test_a_column_that_some_cells_lack():
     """Cells without the level of a factor do not identify its coefficient, and serve the others."""
     dummy = np.zeros(N)
@@ -369,6 +403,9 @@ DAMAGE = {
     "no sums": ({}, {"cells0": None}),
     "sums of another shape": ({}, {"cells0": np.zeros((16, 4, 4))}),
     "sums of another type": ({}, {"cells0": np.zeros((16, 5, 5), dtype=np.int64)}),
+    "a pivot of zero": ({}, {"pivot0": np.zeros(1)}),
+    "a missing pivot": ({}, {"pivot0": np.array([np.nan])}),
+    "two pivots": ({}, {"pivot0": np.ones(2)}),
     "no key": ({}, {"cell_key": None}),
     "a short key": ({}, {"cell_key": np.zeros(1, dtype=np.uint64)}),
     "one cell": ({"cells": 1}, {}),

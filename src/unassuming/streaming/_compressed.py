@@ -109,7 +109,7 @@ def compress(
             not cells.by_rows,
             intercept,
             max(unit, float(relative.max(initial=0.0))),
-            unit / SMALLEST_PIVOT,
+            unit / whole.pivot,
             float(errors.spread[d]),
         )
     score = SumScore(objective, E, errors, reversed, whole.least)
