@@ -241,7 +241,7 @@ HARD = {
     ),
     "nearly dependent": lambda x, rng: x @ [[1, 0, 1], [0, 1, 0], [0, 0, 1e-6]],
     "columns of other sizes": lambda x, rng: x * [1e-8, 1.0, 1e9],
-    "large means": lambda x, rng: [*x, 1000.0, 1000000.0, 1000000000.0],
+    "large means": lambda x, rng: x + np.array([1e3, 1e6, 1e9]),
     "rows of other sizes": lambda x, rng: x * 10.0 ** rng.uniform(-4, 4, size=(len(x), 1)),
     "all of it": lambda x, rng: x @ [[1, 0, 1], [0, 1e5, 0], [0, 0, 1e-3]] + [1e5, 0.0, 1e5],
 }

@@ -246,7 +246,8 @@ class Functionals(Membership):
         simultaneous : bool, default False
             Whether all intervals hold at once; p-values are then adjusted for that.
         cells : int or array of shape (n,), optional
-            The number of cells, or one label for each row; to be chosen before looking at y.
+            The number of cells, or one label for each row; to be chosen before looking at y. For a
+            stream, a number of at most the cells that it has collected.
         method : str, default "auto"
             ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
             ``"palmrt"`` (certified, for few rows) or ``"t"`` (spherical noise). ``"auto"`` chooses
