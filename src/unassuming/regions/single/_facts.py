@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells import Method, estimates, factor_of_rows, fewest_cells, rows_needed
+from unassuming.cells import Factor, Method, estimates, factor_of_rows, fewest_cells, rows_needed
 from unassuming.inputs import SingleOptions
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._remedies import FEWER_FEATURES, SYMMETRIC
@@ -52,8 +52,7 @@ def method_facts(
 
 def units_of(evidence: Evidence) -> str:
     """Return what cells are made of."""
-    signs = evidence.signs
-    return "rows" if signs is None or signs.max() + 1 == len(signs) else "blocks of rows"
+    return "blocks of rows" if evidence.in_blocks else "rows"
 
 
 def outside(lower: Array, upper: Array, names: Sequence[str], estimate: Array) -> tuple[Fact, ...]:
@@ -74,12 +73,13 @@ def explanation_of(
     infinite = ~out.finite
     if not infinite.any():
         return Explanation()
-    needed, n = fewest_cells(level), len(evidence.y)
-    rank = int(np.linalg.matrix_rank(evidence.Phi))
-    hidden = infinite & ~_identified(evidence.Phi, g)
+    needed, n = fewest_cells(level), evidence.n
+    rank = len(evidence.whole.T)
+    hidden = infinite & ~_identified(evidence.whole, g)
     shift = np.zeros_like(hidden)
-    if evidence.signs is None and not evidence.spherical:
-        shift = infinite & ~hidden & ~_identified(_centred(evidence), g)
+    if not evidence.flips and not evidence.spherical:
+        centred = factor_of_rows(_centred(evidence), np.zeros(n))
+        shift = infinite & ~hidden & ~_identified(centred, g)
     facts, remedies = [], []
     if hidden.any():
         facts.append(Cause.NOT_IN_DESIGN(names=listed(names, hidden)))
@@ -129,9 +129,9 @@ def _range(numbers: IntArray) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _identified(Phi: Array, g: Array) -> BoolArray:
+def _identified(whole: Factor, g: Array) -> BoolArray:
     """Whether all rows together identify each functional."""
-    return np.asarray(estimates([factor_of_rows(Phi, np.zeros(len(Phi)))], g).v[:, 0] > 0)
+    return np.asarray(estimates([whole], g).v[:, 0] > 0)
 
 
 def _centred(evidence: Evidence) -> Array:
