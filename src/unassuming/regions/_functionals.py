@@ -267,7 +267,7 @@ class Functionals(Membership):
         Summary of LinearRegression() at level 0.95 (attained: 0.950195)
                       estimate  cell_estimate      lower      upper     pvalue
           intercept   0.449579       0.454248   0.220136   0.675111   0.002441
-          x0           1.11028        1.11136   0.789926    1.36621  0.0004883
+          x0           1.11028        1.10189   0.704221    1.42522  0.0004883
           x1         -0.241735      -0.214867  -0.470242  0.0104876    0.06104
         Assumed: the noise terms are independent, each symmetric about zero (their laws may all
         differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
