@@ -11,6 +11,7 @@ from typer import Option
 from unassuming._version import __version__
 from unassuming.cli import _demo, _paper, _region, _summary, _verdict
 from unassuming.cli._group import OneLineErrors
+from unassuming.cli._findings import AtOnce
 from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem, Seed, problem_options
 from unassuming.cli._streamed import Streaming
@@ -85,6 +86,13 @@ def region(
             "narrower than the simultaneous ones (spline, ridge and ols).",
         ),
     ] = False,
+    method: Annotated[
+        AtOnce,
+        Option(
+            help="Where simultaneous bounds come from. joint: the region. cells: balanced cells of "
+            "rows. auto: whichever is expected to be narrower before the target is seen."
+        ),
+    ] = AtOnce.AUTO,
     stream: Annotated[
         bool | None,
         Option(
@@ -113,24 +121,13 @@ def region(
     input; infinite bounds are inf) and pictures.
     """
     streaming = Streaming(stream, checkpoint, checkpoint_every, pointwise)
-    _region.run(problem, norm_bound, at, out, streaming)
+    _region.run(problem, norm_bound, at, out, streaming, str(method))
 
 
 @app.command()
 @problem_options(without=["m"], model=Model.OLS, levels=(0.95,))
 def summary(
     problem: Problem,
-    clusters: Annotated[
-        str | None,
-        Option(
-            help="Column of labels: rows with the same label may depend on each other. It is never "
-            "used as a feature."
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        Option(help="Column with the weights of the rows. It is never used as a feature."),
-    ] = None,
     out: Annotated[
         Path, Option(file_okay=False, help="Directory for summary.csv, summary.json, forest.png.")
     ] = Path("unassuming-summary"),
@@ -141,7 +138,7 @@ def summary(
     assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
     summary.json and forest.png, a picture at the highest level. For spline, ridge and ols.
     """
-    _summary.run(problem, clusters, weights, out)
+    _summary.run(problem, out)
 
 
 @app.command("test")

@@ -79,6 +79,9 @@ def _against(problem: Problem) -> tuple[str, str] | None:
         return f"--model {problem.model}", " or ".join(_STREAMED)
     if problem.m == "group":
         return "--m group", "a number"
+    for option in ("clusters", "weights"):
+        if getattr(problem, option) is not None:
+            return f"--{option} {getattr(problem, option)}", f"no --{option}"
     if problem.noise is not None and not isinstance(as_noise(problem.noise), RowNoise):
         return f"--noise {problem.noise}", "symmetric"
     return None

@@ -148,15 +148,22 @@ def in_balanced_cells(shape: Shape, g: Array, level: float, made: BalancedDivisi
 
 
 def all_at_once(
-    shape: Shape, question: Question, level: float, made: BalancedDivision, make: Callable[..., T]
+    shape: Shape,
+    question: Question,
+    names: Sequence[str],
+    level: float,
+    made: BalancedDivision,
+    make: Callable[..., T],
 ) -> T:
     """Return simultaneous bounds from balanced cells."""
     found = in_balanced_cells(shape, question.g, level, made)
+    estimate = question.g @ shape.problem.estimate
     finite = bool(np.isfinite(found.lower).all() and np.isfinite(found.upper).all())
-    why = Explanation() if finite else Explanation((Cause.HIDDEN_FEATURES(),))
+    hidden = () if finite else (Cause.HIDDEN_FEATURES(),)
+    why = Explanation((*outside(found.lower, found.upper, names, estimate), *hidden))
     return make(
         level=level,
-        estimate=question.g @ shape.problem.estimate,
+        estimate=estimate,
         lower=found.lower,
         upper=found.upper,
         inner_lower=None,

@@ -117,7 +117,7 @@ def explanation_of(
 def listed(names: Sequence[str], which: BoolArray) -> str:
     """Return some of the names, as many as a sentence can take."""
     chosen = [names[i] for i in np.flatnonzero(which).tolist()]
-    if len(chosen) == len(names) > 1:
+    if len(chosen) == len(names) > _LISTED:
         return f"all {len(names)} numbers"
     if len(chosen) > _LISTED:
         return f"{', '.join(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"

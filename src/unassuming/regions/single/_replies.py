@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -100,6 +101,7 @@ def one_by_one(
     out = numbers.outcome(g, level, options, own=own)
     estimate = g @ numbers.problem.estimate
     why = explanation_of(out, names, g, level, numbers.evidence, options)
+    why = replace(why, facts=(*outside(out.lower, out.upper, names, estimate), *why.facts))
     return make(
         level=level,
         estimate=estimate,
