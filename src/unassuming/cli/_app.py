@@ -10,8 +10,8 @@ from typer import Option
 
 from unassuming._version import __version__
 from unassuming.cli import _demo, _paper, _region, _summary, _verdict
-from unassuming.cli._group import OneLineErrors
 from unassuming.cli._findings import AtOnce
+from unassuming.cli._group import OneLineErrors
 from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem, Seed, problem_options
 from unassuming.cli._streamed import Streaming

@@ -88,7 +88,8 @@ def division_for(
         if evidence.signs is None:
             raise NotAvailable(
                 f"balanced cells need noise whose signs may change, and {problem.noise!r} does not "
-                "declare that: use method='joint', or noise='symmetric' if it is."
+                "declare that: use method='joint', or noise='symmetric' if it is. Pairs of rows, "
+                "which serve one number at a time, lose too much if they are to serve all."
             )
     except NotAvailable:
         if method == AUTO:
@@ -160,7 +161,7 @@ def all_at_once(
     estimate = question.g @ shape.problem.estimate
     finite = bool(np.isfinite(found.lower).all() and np.isfinite(found.upper).all())
     hidden = () if finite else (Cause.HIDDEN_FEATURES(),)
-    why = Explanation((*outside(found.lower, found.upper, names, estimate), *hidden))
+    why = Explanation((*outside(shape.problem, found.lower, found.upper, names, estimate), *hidden))
     return make(
         level=level,
         estimate=estimate,
@@ -200,7 +201,7 @@ def simultaneous_summary(
     facts = (
         Cause.ALL_HOLD(surely="exactly" if exact else "at least", level=found.level),
         how,
-        *outside(found.lower, found.upper, names, estimate),
+        *outside(problem, found.lower, found.upper, names, estimate),
         *why.facts,
     )
     return Summary(

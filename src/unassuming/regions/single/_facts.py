@@ -9,7 +9,10 @@ import numpy as np
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import Method, estimates, factor_of_rows, fewest_cells, rows_needed
 from unassuming.inputs import SingleOptions
+from unassuming.noise import is_spherical
+from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
+from unassuming.regions._problem import Problem
 from unassuming.regions._remedies import FEWER_FEATURES, SYMMETRIC
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions.single._evidence import Evidence
@@ -56,10 +59,26 @@ def units_of(evidence: Evidence) -> str:
     return "rows" if signs is None or signs.max() + 1 == len(signs) else "blocks of rows"
 
 
-def outside(lower: Array, upper: Array, names: Sequence[str], estimate: Array) -> tuple[Fact, ...]:
-    """Say where the estimate of the model lies outside its interval."""
+def outside(
+    problem: Problem, lower: Array, upper: Array, names: Sequence[str], estimate: Array
+) -> tuple[Fact, ...]:
+    """Say where the estimate of the model lies outside its interval, and what sets them apart."""
     beyond = (estimate < lower) | (estimate > upper)
-    return (Cause.OUTSIDE(names=listed(names, beyond)),) if beyond.any() else ()
+    if not beyond.any():
+        return ()
+    objective, weighted = (
+        problem.objective,
+        problem.rows is not None and problem.rows.weight is not None,
+    )
+    if not isinstance(objective, Quadratic):
+        apart = "the penalty and the loss of the model play no part in it"
+    elif objective.lam:
+        apart = "the penalty plays no part in it"
+    elif weighted and is_spherical(problem.noise):
+        apart = "the sample weights play no part in it, since spherical noise is equal in all rows"
+    else:
+        apart = "they come from parts of the rows"
+    return (Cause.OUTSIDE(names=listed(names, beyond), apart=apart),)
 
 
 def explanation_of(

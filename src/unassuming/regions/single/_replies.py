@@ -67,7 +67,7 @@ def summary_of(
     facts = (
         Cause.ONE_AT_A_TIME(),
         *method_facts(out, names, evidence, options),
-        *outside(out.lower, out.upper, names, estimate),
+        *outside(problem, out.lower, out.upper, names, estimate),
         *why.facts,
     )
     return Summary(
@@ -101,7 +101,9 @@ def one_by_one(
     out = numbers.outcome(g, level, options, own=own)
     estimate = g @ numbers.problem.estimate
     why = explanation_of(out, names, g, level, numbers.evidence, options)
-    why = replace(why, facts=(*outside(out.lower, out.upper, names, estimate), *why.facts))
+    why = replace(
+        why, facts=(*outside(numbers.problem, out.lower, out.upper, names, estimate), *why.facts)
+    )
     return make(
         level=level,
         estimate=estimate,

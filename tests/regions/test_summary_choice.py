@@ -1,0 +1,96 @@
+"""Which method serves a number: stronger assumptions, few rows, and what is said about it."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import HuberRegressor, LinearRegression, Ridge
+
+import unassuming as ua
+
+
+def few_rows(n=16, d=7, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d - 1))
+    return X, X[:, 0] + rng.normal(size=n)
+
+
+def region_of(X, y, noise, **options):
+    return ua.confidence_region(LinearRegression(), X, y, noise=noise, random_state=0, **options)
+
+
+@pytest.mark.slow
+def test_a_stronger_assumption_allows_the_methods_of_the_weaker_one():
+    X, y = few_rows()
+    names = ["x0", "x1"]
+    weak = region_of(X, y, "exchangeable").summary(functionals=names)
+    both = region_of(X, y, "symmetric-exchangeable").summary(functionals=names)
+    assert weak.method == both.method == ("palmrt", "palmrt")
+    assert np.isfinite(both.upper - both.lower).all()
+    np.testing.assert_array_equal(both.lower, weak.lower)
+    np.testing.assert_array_equal(both.upper, weak.upper)
+    assert np.isinf(region_of(X, y, "symmetric").summary(functionals=names).upper).all()
+
+
+@pytest.mark.slow
+def test_signs_serve_what_permutations_cannot():
+    """Exchangeable noise may have any mean; symmetric noise may not."""
+    X, y = few_rows(21, 4)
+    both = region_of(X, y, "symmetric-exchangeable").summary()
+    assert both.method == ("halves", "palmrt", "palmrt", "palmrt")
+    assert np.isfinite(both.upper - both.lower).all()
+    assert np.isinf(region_of(X, y, "exchangeable").summary(functionals="intercept").upper[0])
+
+
+def test_cells_that_keep_too_little_give_way():
+    """Enough cells identify the slope, but their interval would be many times too wide."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(100, 11))
+    y = X[:, 0] + rng.normal(size=100)
+    region = region_of(X, y, "exchangeable")
+    found = region.summary(functionals="x0")
+    pairs = region.summary(functionals="x0", method="pairs")
+    assert found.method == ("palmrt",)
+    assert (found.upper - found.lower)[0] < (pairs.upper - pairs.lower)[0]
+
+
+@pytest.mark.parametrize(
+    ("noise", "model", "weight", "apart"),
+    [
+        ("spherical", LinearRegression(), True, "the sample weights play no part in it"),
+        ("symmetric", Ridge(100.0), True, "the penalty plays no part in it"),
+        ("symmetric", HuberRegressor(alpha=200.0), False, "the penalty and the loss of the model"),
+    ],
+)
+def test_what_sets_the_estimate_apart(noise, model, weight, apart):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 1))
+    y = X[:, 0] * 2 + rng.normal(size=40) * 0.01
+    y[0] += 3.0
+    w = np.where(np.arange(40) == 0, 1e4, 1.0) if weight else None
+    region = ua.confidence_region(model, X, y, noise=noise, sample_weight=w, m=10, random_state=0)
+    said = str(region.summary()).replace("\n", " ")
+    assert "outside the interval of" in said
+    assert apart in said
+
+
+@pytest.mark.slow
+def test_bounds_from_cells_say_where_the_estimate_lies_outside():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=400)
+    region = ua.confidence_region(Ridge(500.0), X, y, random_state=0)
+    single = region.interval("x1", simultaneous=False)
+    together = region.interval(method="cells")
+    assert "the interval of x1: " in single.reason
+    assert "the penalty plays no part in it" in together.reason
+    assert "the interval of input 0" in region.band(X[:1] * 9, method="cells").reason
+    plain = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    assert plain.interval("x1", level=0.9, simultaneous=False).reason == ""
+
+
+def test_balanced_cells_refuse_exchangeable_noise_with_the_reason():
+    X, y = few_rows(60, 3)
+    region = region_of(X, y, "exchangeable")
+    with pytest.raises(ua.NotAvailable, match="lose too much if they are to serve all"):
+        region.interval(method="cells")
+    auto, joint = region.interval(method="auto"), region.interval(method="joint")
+    np.testing.assert_array_equal(auto.upper, joint.upper)
