@@ -138,8 +138,10 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     def predict_interval(self, X: Any, level: Any = None) -> Any:
         """Return lower and upper bounds at every input, one input at a time.
 
-        Each interval has its level by itself, and is much narrower than the band. The model needs
-        features; ``norm_bound`` plays no part.
+        Each interval has its level by itself, and is narrower than the band at most inputs. Where
+        few rows determine the function, as at the edge of the data, it can be wider. Choosing the
+        narrower of the two after seeing both voids the level. The model needs features;
+        ``norm_bound`` plays no part.
 
         Parameters
         ----------

@@ -7,13 +7,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells import Method, estimates, factor_of_rows, fewest_cells, rows_needed
+from unassuming.cells import (
+    Method,
+    centred_in_blocks,
+    estimates,
+    factor_of_rows,
+    fewest_cells,
+    rows_needed,
+)
 from unassuming.inputs import SingleOptions
 from unassuming.noise import is_spherical
 from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._problem import Problem
-from unassuming.regions._remedies import FEWER_FEATURES, SYMMETRIC
+from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions.single._evidence import Evidence
 from unassuming.regions.single._outcome import Outcome
@@ -97,8 +104,9 @@ def explanation_of(
     rank = int(np.linalg.matrix_rank(evidence.Phi))
     hidden = infinite & ~_identified(evidence.Phi, g)
     shift = np.zeros_like(hidden)
-    if evidence.signs is None and not evidence.spherical:
-        shift = infinite & ~hidden & ~_identified(_centred(evidence), g)
+    if evidence.signs is None and evidence.swaps is not None and not evidence.spherical:
+        centred = centred_in_blocks(evidence.Phi, evidence.swaps)
+        shift = infinite & ~hidden & ~_identified(centred, g)
     facts, remedies = [], []
     if hidden.any():
         facts.append(Cause.NOT_IN_DESIGN(names=listed(names, hidden)))
@@ -128,9 +136,19 @@ def explanation_of(
             remedies.append(lower_level(1 - 2.0 ** (1 - least)))
         if options.method in ("cells", "pairs"):
             remedies.append(ANY_METHOD)
+        elif _permutations_would_do(evidence, g[few], rank):
+            remedies.append(EXCHANGEABLE)
     if few.any() or hidden.any():
         remedies += [FEWER_FEATURES, NORM_BOUND]
     return Explanation(tuple(facts), tuple(remedies))
+
+
+def _permutations_would_do(evidence: Evidence, g: Array, rank: int) -> bool:
+    """Whether exchangeable noise would bound a functional: [Z, PZ] and x leave rows to spare."""
+    n, signs = len(evidence.y), evidence.signs
+    if evidence.swaps is not None or signs is None or signs.max() + 1 < n or n <= 2 * rank:
+        return False
+    return bool(_identified(centred_in_blocks(evidence.Phi, np.zeros(n, dtype=np.intp)), g).any())
 
 
 def listed(names: Sequence[str], which: BoolArray) -> str:
@@ -151,15 +169,3 @@ def _range(numbers: IntArray) -> str:
 def _identified(Phi: Array, g: Array) -> BoolArray:
     """Whether all rows together identify each functional."""
     return np.asarray(estimates([factor_of_rows(Phi, np.zeros(len(Phi)))], g).v[:, 0] > 0)
-
-
-def _centred(evidence: Evidence) -> Array:
-    """Return the design minus its means within the blocks in which rows may be swapped."""
-    assert evidence.swaps is not None
-    blocks, Phi = evidence.swaps, evidence.Phi
-    sums = np.zeros((int(blocks.max()) + 1, Phi.shape[1]))
-    np.add.at(sums, blocks, Phi)
-    centred = Phi - (sums / np.bincount(blocks)[:, None])[blocks]
-    size = np.abs(Phi).max(axis=0, initial=0.0)
-    centred[:, (np.abs(centred) <= 1e-12 * size).all(axis=0)] = 0.0
-    return centred

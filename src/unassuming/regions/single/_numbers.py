@@ -25,8 +25,10 @@ _ENOUGH = 0.9
 _ROBUST_ROWS = 3
 """Rows of a cell, for each coefficient, from which least absolute deviations resist outliers."""
 
-_WIDEST = 2.0
-"""Cells with a wider interval, as a multiple of the Gaussian one, give way to certified methods."""
+_WIDEST = 4.5
+_WIDEST_OF_SWAPS = 2.0
+"""Cells with a wider interval, as a multiple of the Gaussian one, give way to halves, and to
+permutations, which are narrower."""
 
 _CALLED = {
     "cells": Method.CELLS,
@@ -106,7 +108,8 @@ class Numbers:
         out = by_cells(kinds, found, asked)
         if options.cells is not None:
             return out
-        weak = _too_few(found, asked.level)
+        permuted = self.evidence.swaps is not None and not options.robust
+        weak = _too_few(found, asked.level, _WIDEST_OF_SWAPS if permuted else _WIDEST)
         if options.robust:
             thin = [_rows_per_cell(place) < _ROBUST_ROWS * asked.g.shape[1] for place in places]
             weak |= np.array(thin)
@@ -267,12 +270,12 @@ def _normal(c: Array) -> Array:
     return np.asarray(c / c[np.argmax(np.abs(c))])
 
 
-def _too_few(found: InCells, level: float) -> BoolArray:
-    """Whether the cells of each number are too few, or keep so little that halves are narrower."""
+def _too_few(found: InCells, level: float, widest: float) -> BoolArray:
+    """Whether the cells of each number are too few, or keep too little of its information."""
     few = [not enough_cells(K, level) for K in (found.v > 0).sum(axis=1).tolist()]
     errors = np.sqrt(np.where(found.whole > 0, found.whole, 1.0))
     width = approximate_width(found.v, level) * errors / 2  # in standard errors
-    return np.asarray(np.array(few) | (width > _WIDEST * ndtri(0.5 + level / 2)))
+    return np.asarray(np.array(few) | (width > widest * ndtri(0.5 + level / 2)))
 
 
 def _rows_per_cell(place: Place) -> float:
