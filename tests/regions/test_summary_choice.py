@@ -94,3 +94,23 @@ def test_balanced_cells_refuse_exchangeable_noise_with_the_reason():
         region.interval(method="cells")
     auto, joint = region.interval(method="auto"), region.interval(method="joint")
     np.testing.assert_array_equal(auto.upper, joint.upper)
+
+
+def test_permutations_are_a_remedy_where_they_would_work():
+    X, y = few_rows()
+    names = ["x0", "x1"]
+    remedy = "noise='exchangeable', if the noise is exchangeable"
+    assert remedy in region_of(X, y, "symmetric").summary(functionals=names).explanation.text()
+    alone = region_of(X, y, "symmetric").summary(functionals="intercept")
+    assert remedy not in alone.explanation.text()
+    few = region_of(X[:12], y[:12], "symmetric").summary(functionals=names)
+    assert remedy not in few.explanation.text()
+
+
+def test_the_band_of_an_estimator_is_the_narrower_kind_by_prediction():
+    X, y, _ = ua.datasets.linear(n=400, d=6, random_state=0)
+    model = ua.ConfidenceRegressor(LinearRegression(), random_state=0).fit(X, y)
+    band = model.region_.band(X[:30], level=0.9, method="auto")
+    assert band.method == "balanced cells"
+    np.testing.assert_array_equal(model.predict_band(X[:30])[:, 1], band.upper)
+    assert model.band_status_ == "every bound is finite, and all of them hold at once"
