@@ -14,7 +14,9 @@ import numpy as np
 from unassuming._typing import Array, IntArray
 from unassuming.cells.division._units import Units
 
-SWEEPS = 12
+SWEEPS, FEW_SWEEPS = 12, 4
+"""Sweeps over all pairs of cells; few suffice in cells of more than `MOST_UNITS` units."""
+
 MOST_UNITS = 100
 """Units of a cell that are considered in one comparison with another cell."""
 
@@ -64,7 +66,7 @@ def balance(units: Units, labels: IntArray, K: int, rng: np.random.Generator) ->
     S = np.stack([units.total(cell) for cell in cells])
     least = _NEGLIGIBLE * (float(units.leverage.sum()) / (K * S.shape[-1])) ** 2
     stale = np.ones((K, K), dtype=bool)  # pairs of cells that changed since they were compared
-    for _ in range(SWEEPS):
+    for _ in range(FEW_SWEEPS if max(map(len, cells)) > MOST_UNITS else SWEEPS):
         for a in range(K):
             for b in range(a):
                 if not stale[a, b]:
