@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import HuberRegressor, LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
 
@@ -114,3 +116,12 @@ def test_the_band_of_an_estimator_is_the_narrower_kind_by_prediction():
     assert band.method == "balanced cells"
     np.testing.assert_array_equal(model.predict_band(X[:30])[:, 1], band.upper)
     assert model.band_status_ == "every bound is finite, and all of them hold at once"
+
+
+def test_a_long_model_is_wrapped():
+    X, y = few_rows(60, 3)
+    steps = [StandardScaler(with_mean=bool(k % 2), with_std=False) for k in range(5)]
+    region = ua.confidence_region(make_pipeline(*steps, Ridge(0.5)), X, y, m=10, random_state=0)
+    for text in (str(region), str(region.summary())):
+        assert max(map(len, text.splitlines())) <= 100
+        assert "Ridge(alpha=0.5)" in text
