@@ -73,10 +73,8 @@ def outside(
     beyond = (estimate < lower) | (estimate > upper)
     if not beyond.any():
         return ()
-    objective, weighted = (
-        problem.objective,
-        problem.rows is not None and problem.rows.weight is not None,
-    )
+    objective, rows = problem.objective, problem.rows
+    weighted = rows is not None and rows.weight is not None
     if not isinstance(objective, Quadratic):
         apart = "the penalty and the loss of the model play no part in it"
     elif objective.lam:
