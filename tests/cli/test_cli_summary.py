@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
+from unassuming.cli import _sources, _streamed
 
 OUT = Path("unassuming-summary")
 NUMBERS = ["estimate", "cell_estimate", "lower", "upper", "pvalue"]
@@ -199,9 +200,68 @@ def test_the_pointwise_band_is_that_of_the_library(run, tables):
     assert Path("out/band.png").exists()
 
 
-def test_a_pointwise_band_is_not_there_for_kernels_norm_bounds_and_streams(run):
+def test_a_pointwise_band_is_not_there_for_kernels_and_norm_bounds(run):
     words = ("region", "sine.csv", "--target", "y", "--pointwise")
     shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9)
     assert "Not available: intervals and tests of one number at a time need a model" in shown
     refused(run(*words, "--norm-bound", 3), "--norm-bound does not apply to a pointwise band")
-    refused(run(*words, "--stream"), "--pointwise needs all rows at once")
+
+
+# streams
+
+
+def long_table(path="long.csv", n=2500):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=n), rng.uniform(size=n)
+    table = pd.DataFrame({"a": a, "b": b, "y": a - b + rng.standard_t(3, size=n)})
+    table.to_csv(path, index=False)
+    return pd.read_csv(path)
+
+
+def streamed(table, model, m=2):
+    stream = ua.StreamingRegion(model, m=m, cells=32, random_state=0)
+    return stream.partial_fit(table[["a", "b"]], table["y"]).region()
+
+
+def test_a_streamed_summary_is_that_of_the_library(run, monkeypatch):
+    monkeypatch.setattr(_sources, "CHUNK_ROWS", 700)
+    table = long_table()
+    shown = printed(run, "summary", "long.csv", "--target", "y", "--stream", "--level", 0.95)
+    assert "long.csv was read in chunks; only sums over its 2500 rows were kept.\n" in shown
+    found = pd.read_csv(OUT / "summary.csv")
+    expected = streamed(table, LinearRegression()).summary(0.95)
+    for name in ("estimate", "cell_estimate", "lower", "upper", "pvalue"):
+        np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)
+    assert "least squares in 16 cells of rows" in shown.replace("\n", " ")
+    assert (OUT / "forest.png").exists()
+
+
+def test_a_large_table_is_streamed_unless_clusters_or_weights_need_its_rows(run, monkeypatch):
+    long_table(n=300)
+    monkeypatch.setattr(_streamed, "LARGE", 100)
+    words = ("summary", "long.csv", "--target", "y")
+    assert "read in chunks" in printed(run, *words)
+    assert "read in chunks" not in printed(run, *words, "--no-stream")
+    result = run(*words, "--weights", "b")
+    assert result.exit_code == 0
+    assert "--weights b needs all rows at once; it would be streamed with no --weights" in (
+        result.stderr
+    )
+    for option in ("--weights", "--clusters"):
+        message = f"{option} b needs all rows at once: expected no {option} with --stream"
+        refused(run(*words, option, "b", "--stream"), message)
+
+
+def test_a_checkpoint_serves_the_pointwise_band_too(run, monkeypatch):
+    table = long_table(n=1500)
+    pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [0.5, 0.5, 1.0]}).to_csv("inputs.csv", index=False)
+    words = ("region", "long.csv", "--target", "y", "--model", "ols", "--checkpoint", "c")
+    words = (*words, "--level", 0.9, "--m", 20, "--at", "inputs.csv", "--out", "out")
+    printed(run, *words)
+    monkeypatch.setattr(_sources.CsvSource, "chunks", None)
+    printed(run, *words, "--pointwise")
+    found = pd.read_csv("out/band.csv")
+    region = streamed(table, LinearRegression(), m=20)
+    expected = region.band(found[["a", "b"]], level=0.9, simultaneous=False)
+    np.testing.assert_allclose(found["lower"], expected.lower, rtol=1e-9)
+    np.testing.assert_allclose(found["attained_level"], expected.attained)

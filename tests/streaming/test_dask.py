@@ -25,7 +25,7 @@ Y = X @ [1.0, -1.0] + RNG.standard_t(2, size=N)
 FRAME = pd.DataFrame({"size": X[:, 0], "age": X[:, 1], "y": Y})
 CANDIDATES = [0.0, 1.0, -1.0] + RNG.normal(size=(40, 3)) * 0.03
 OPTIONS = {"m": 20, "random_state": 5}
-STREAMED = ua.StreamingRegion(Ridge(2.0), **OPTIONS).partial_fit(X, Y).region()
+STREAMED = ua.StreamingRegion(Ridge(2.0), cells=32, **OPTIONS).partial_fit(X, Y).region()
 
 
 def assert_same(region):
@@ -34,6 +34,9 @@ def assert_same(region):
     assert region.rank(CANDIDATES).tolist() == memory.rank(CANDIDATES).tolist()
     same = STREAMED.statistics(CANDIDATES)
     assert region.statistics(CANDIDATES).tolist() == same.tolist()
+    mine, theirs = region.problem.cells, STREAMED.problem.cells  # all numbers follow from these
+    for name in ("phi", "y", "inside", "rows"):
+        assert getattr(mine, name).tobytes() == getattr(theirs, name).tobytes()
 
 
 def frames(npartitions=4):
@@ -64,6 +67,29 @@ def test_collections_have_the_region_of_the_data(kind):
     region = ua.confidence_region(Ridge(2.0), *ARRAYS[kind](), **OPTIONS)
     assert_same(region)
     assert region.names[1:] == (["size", "age"] if kind.startswith("frame") else ["x0", "x1"])
+
+
+def test_summaries_and_balanced_bands_do_not_depend_on_partitions():
+    found = []
+    for chunks in (700, 1024, 5000):
+        arrays = da.from_array(X, chunks=(chunks, 2)), da.from_array(Y, chunks=chunks)
+        region = ua.confidence_region(LinearRegression(), *arrays, **OPTIONS)
+        summary = region.summary(0.9)
+        band = region.band(X[:5], 0.9, method="cells")
+        test = region.test_functional(["x0", "x1"], [1.0, -1.0])
+        ends = (summary.lower, summary.upper, summary.pvalue, band.lower, band.upper)
+        found.append([*(part.tobytes() for part in ends), test.pvalue])
+    assert found[0] == found[1] == found[2]
+    memory = ua.confidence_region(LinearRegression(), X, Y, **OPTIONS).summary(0.9)
+    width = memory.upper - memory.lower  # searched cells: about as narrow, not the same
+    assert summary.upper - summary.lower == pytest.approx(width, rel=0.5)
+
+
+def test_permutations_within_blocks_have_no_cells():
+    noise = ua.noise.ExchangeableWithin(20)
+    region = ua.confidence_region(Ridge(2.0), *ARRAYS["chunks"](), noise=noise, **OPTIONS)
+    with pytest.raises(ua.NotAvailable, match="one number at a time need cells or the rows"):
+        region.summary()
 
 
 def test_arrays_stay_as_they_were():

@@ -16,6 +16,7 @@ from unassuming.cells._balanced import (
     BalancedDivision,
     balanced_band,
     balanced_division,
+    balanced_number,
     balanced_statistic,
 )
 from unassuming.cells._certified import certified_interval, certified_pvalue, certified_q
@@ -23,6 +24,7 @@ from unassuming.cells._estimates import Estimates, estimates
 from unassuming.cells._factors import Factor, factor_of_rows, factor_of_sums, factors_of_rows
 from unassuming.cells._halves import half_spans, random_halves
 from unassuming.cells._intervals import Intervals, Ranks, intervals, ranks
+from unassuming.cells._kept import KeptCells, KeptRows, KeptSums
 from unassuming.cells._method import Method, enough_cells, rows_needed
 from unassuming.cells._pairs import centred_in_blocks, opposite_pairs, pair_differences
 from unassuming.cells._palmrt import palmrt_spans
@@ -45,12 +47,16 @@ __all__ = [
     "Estimates",
     "Factor",
     "Intervals",
+    "KeptCells",
+    "KeptRows",
+    "KeptSums",
     "Method",
     "PseudoRows",
     "Ranks",
     "approximate_width",
     "balanced_band",
     "balanced_division",
+    "balanced_number",
     "balanced_statistic",
     "candidates",
     "centred_in_blocks",

@@ -18,6 +18,8 @@ from scipy.linalg import hadamard
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
+from unassuming.cells._estimates import estimates
+from unassuming.cells._kept import KeptCells
 from unassuming.cells._signs import largest_q
 from unassuming.cells._width import identified
 from unassuming.cells.division import Search, basis_of, usually_kept
@@ -157,8 +159,7 @@ def balanced_division(
     """
     basis = basis_of(Phi, functionals)
     search = Search(basis, clusters, level, seed)
-    powers = [2**k for k in range(1, 20) if 2**k <= MOST_BALANCED and largest_q(level, 2**k)]
-    numbers = powers if cells is None else [cells]
+    numbers = _powers(level) if cells is None else [cells]
     numbers = [K for K in numbers if min(search.count, search.n / max(search.rank, 1)) >= K]
     known = basis.known
     if not numbers or not known.any():
@@ -175,6 +176,56 @@ def balanced_division(
             predicted[known] = factors[index] * sigma
             return BalancedDivision(labels, K, predicted)
     return None
+
+
+def balanced_number(
+    kept: KeptCells, functionals: Array, level: float, cells: int | None = None
+) -> tuple[int, Array] | None:
+    """Return the number of cells of a stream for a band of N functionals, and expected half-widths.
+
+    The half-widths (N,) are those for Gaussian noise of variance one. None if no number of cells
+    allows the level and identifies all functionals that the rows identify.
+
+    Parameters
+    ----------
+    kept : KeptCells
+        The cells that the stream has collected.
+    functionals, level, cells
+        As for `balanced_division`.
+
+    Examples
+    --------
+    >>> from unassuming.cells import KeptRows
+    >>> x, labels = np.linspace(-1, 1, 800), np.arange(800) % 32
+    >>> Phi = np.column_stack([np.ones(800), x])
+    >>> kept = KeptRows(Phi, x, labels, 32, blocks=False)
+    >>> balanced_number(kept, Phi[::50], level=0.9)[0], balanced_number(kept, Phi, level=0.99)
+    (32, None)
+    """
+    whole = kept.whole()
+    basis = basis_of(whole.T, whole.coordinates(functionals)[0])
+    numbers = [K for K in _powers(level) if kept.number >= K]
+    if cells is not None:
+        numbers = [cells]
+    known, best = basis.known, None
+    if not known.any():
+        return None
+    factors = _factors(basis.functionals[known], numbers, level)
+    for K, factor in zip(numbers, factors.tolist(), strict=True):
+        v = estimates(kept.factors(K), functionals[known]).v
+        largest = v.max(axis=1, keepdims=True)
+        if not (largest > 0).all() or not identified(v / largest).all():
+            continue
+        predicted = np.full(len(functionals), np.inf)
+        predicted[known] = factor * _sigma(v)
+        if best is None or np.log(predicted[known]).mean() < np.log(best[1][known]).mean():
+            best = K, predicted
+    return best
+
+
+def _powers(level: float) -> list[int]:
+    """Return the powers of two that allow the level."""
+    return [2**k for k in range(1, 20) if 2**k <= MOST_BALANCED and largest_q(level, 2**k)]
 
 
 def _factors(h: Array, numbers: list[int], level: float) -> Array:

@@ -77,7 +77,7 @@ def _in_cell(factor: Factor, functionals: Array) -> tuple[Array, Array, Array]:
     N = len(functionals)
     if not len(factor.T):
         return np.zeros(N), np.zeros(N), np.zeros(N)
-    c = functionals / factor.scale
+    c, offset = factor.coordinates(functionals)
     Q, L = qr(factor.T.T, mode="economic", check_finite=False)  # T = LᵀQᵀ
     inside = c @ Q
     a = solve_triangular(L, inside.T, check_finite=False)  # Tᵀa = c: cᵀθ = aᵀz
@@ -94,5 +94,5 @@ def _in_cell(factor: Factor, functionals: Array) -> tuple[Array, Array, Array]:
     theta = Q @ solve_triangular(L, factor.z, trans="T", check_finite=False)
     fitted = factor.length + float(columns @ np.abs(theta))
     error = 2 * unit * condition * length * fitted  # of β_b, and of v_b where it weighs β_b
-    beta = a.T @ factor.z
+    beta = a.T @ factor.z + offset
     return np.where(known, beta, 0.0), np.where(known, v, 0.0), np.where(known, error, 0.0)

@@ -29,7 +29,7 @@ class Factor:
     rest : float
         Norm of the residuals of least squares in the cell.
     length : float
-        Norm of y_b.
+        Norm of y_b, or more if y_b itself has errors.
     scale : array of shape (d,)
         The powers of two by which the columns were divided.
     rows : int
@@ -38,6 +38,9 @@ class Factor:
         Relative size of rounding errors in T.
     squared : bool
         Whether T comes from a Gram matrix, which squares the condition number.
+    centre : array of shape (d + 1,), or None
+        The multiples of the first column that were subtracted from the columns of Φ_b, and from
+        y_b, before T and z were computed.
     """
 
     T: Array
@@ -48,6 +51,23 @@ class Factor:
     rows: int
     unit: float
     squared: bool = False
+    centre: Array | None = None
+
+    def coordinates(self, functionals: Array) -> tuple[Array, Array]:
+        """Return functionals (N, d) of the coefficients as functionals of those of T, and offsets.
+
+        cᵀθ is the functional that is returned, of the coefficients of T, plus the offset (N,).
+
+        Examples
+        --------
+        >>> factor = factor_of_rows(np.array([[4.0], [8.0]]), np.array([1.0, 2.0]))
+        >>> factor.coordinates(np.array([[1.0]]))
+        (array([[0.0625]]), array([0.]))
+        """
+        if self.centre is None:
+            return functionals / self.scale, np.zeros(len(functionals))
+        first = functionals[:, :1]
+        return (functionals - first * self.centre[:-1]) / self.scale, first[:, 0] * self.centre[-1]
 
 
 def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:

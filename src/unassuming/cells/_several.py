@@ -70,7 +70,7 @@ def pseudo_rows(factors: Sequence[Factor], functionals: Array) -> PseudoRows:
     for b, factor in enumerate(factors):
         if not len(factor.T):
             continue
-        C = functionals / factor.scale  # in the scaled coordinates of the cell
+        C, offset = factor.coordinates(functionals)
         Q, L = qr(C.T, check_finite=False)  # the last d - k columns span the complement of C
         nuisance = factor.T @ Q[:, k:]
         x = factor.T @ solve_triangular(L[:k, :k], Q[:, :k].T, check_finite=False).T
@@ -84,7 +84,7 @@ def pseudo_rows(factors: Sequence[Factor], functionals: Array) -> PseudoRows:
         q, R = np.linalg.qr(x)
         pad = k - len(R)
         rows = np.vstack([R, np.zeros((pad, k))])
-        targets = np.append(q.T @ z, np.zeros(pad))
+        targets = np.append(q.T @ z, np.zeros(pad)) + rows @ offset
         kept.append((rows, targets, np.full(k, 4 * factor.unit * factor.length), b))
     return PseudoRows(
         np.array([part[0] for part in kept]).reshape(-1, k, k),

@@ -16,6 +16,15 @@ from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem, Seed, problem_options
 from unassuming.cli._streamed import Streaming
 
+Stream = Annotated[
+    bool | None,
+    Option(
+        "--stream/--no-stream",
+        help="Read the table chunk by chunk, never whole (spline, ridge and ols with symmetric "
+        "noise); default: if it is larger than 5 MB (numbers in Parquet, text in CSV).",
+    ),
+]
+
 app = typer.Typer(
     cls=OneLineErrors,
     invoke_without_command=True,
@@ -93,14 +102,7 @@ def region(
             "rows. auto: whichever is expected to be narrower before the target is seen."
         ),
     ] = AtOnce.AUTO,
-    stream: Annotated[
-        bool | None,
-        Option(
-            "--stream/--no-stream",
-            help="Read the table chunk by chunk, never whole (spline, ridge and ols with symmetric "
-            "noise); default: if it is larger than 5 MB (numbers in Parquet, text in CSV).",
-        ),
-    ] = None,
+    stream: Stream = None,
     checkpoint: Annotated[
         Path | None,
         Option(
@@ -120,8 +122,8 @@ def region(
     Prints the assumptions and the results. Writes region.json, band.csv (one row for each level and
     input; infinite bounds are inf) and pictures.
     """
-    streaming = Streaming(stream, checkpoint, checkpoint_every, pointwise)
-    _region.run(problem, norm_bound, at, out, streaming, str(method))
+    streaming = Streaming(stream, checkpoint, checkpoint_every)
+    _region.run(problem, norm_bound, at, out, streaming, pointwise=pointwise, method=str(method))
 
 
 @app.command()
@@ -131,6 +133,7 @@ def summary(
     out: Annotated[
         Path, Option(file_okay=False, help="Directory for summary.csv, summary.json, forest.png.")
     ] = Path("unassuming-summary"),
+    stream: Stream = None,
 ) -> None:
     """Interval and p-value of each coefficient.
 
@@ -138,7 +141,7 @@ def summary(
     assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
     summary.json and forest.png, a picture at the highest level. For spline, ridge and ols.
     """
-    _summary.run(problem, out)
+    _summary.run(problem, out, Streaming(stream))
 
 
 @app.command("test")

@@ -42,6 +42,8 @@ def run(
     at: Path | None,
     out: Path,
     streaming: Streaming,
+    *,
+    pointwise: bool,
     method: str,
 ) -> None:
     """Build the region, print a report, write the files."""
@@ -49,7 +51,6 @@ def run(
     columns = problem.columns(source)
     inputs = None if at is None else load_inputs(open_source(at), columns.features)
     check_norm_bound(norm_bound)
-    pointwise = streaming.pointwise
     if pointwise and norm_bound is not None:
         raise ValueError(
             "--norm-bound does not apply to a pointwise band: expected one of the two options, "

@@ -19,6 +19,7 @@ from unassuming.cli._tables import Columns, require_observations
 from unassuming.cli._terminal import say
 from unassuming.noise import RowNoise, as_noise
 from unassuming.ranking import Level
+from unassuming.streaming import DEFAULT_CELLS
 
 LARGE = 5_000_000
 """Larger tables, in bytes, are streamed if the model allows it: a region in memory takes some
@@ -37,14 +38,11 @@ class Streaming:
         None: stream if the table is large.
     every : float
         Seconds between checkpoints.
-    pointwise : bool
-        Whether a pointwise band is wanted, which needs all rows at once.
     """
 
     wanted: bool | None
-    checkpoint: Path | None
-    every: float
-    pointwise: bool = False
+    checkpoint: Path | None = None
+    every: float = 30.0
 
     def decide(self, problem: Problem, source: Source, columns: Columns) -> bool:
         """Return whether to stream; refuse if that is impossible, note a large file in memory."""
@@ -54,7 +52,7 @@ class Streaming:
                 "the two out."
             )
         asked = self.wanted or self.checkpoint is not None
-        against = ("--pointwise", "a simultaneous band") if self.pointwise else _against(problem)
+        against = _against(problem)
         if against is None:
             return asked or (self.wanted is None and source.size(columns.names) > LARGE)
         given, expected = against
@@ -88,12 +86,23 @@ def _against(problem: Problem) -> tuple[str, str] | None:
 
 
 def build_streamed(
-    problem: Problem, source: Source, columns: Columns, streaming: Streaming
+    problem: Problem,
+    source: Source,
+    columns: Columns,
+    streaming: Streaming,
+    *,
+    single: bool = False,
 ) -> Built:
-    """Build the region from chunks of the table."""
-    p, settings = len(columns.features), problem.settings
+    """Build the region from chunks of the table.
+
+    With ``single`` the region serves single numbers alone: its cells count, and the number of
+    transformations does not.
+    """
+    p, settings = len(columns.features), problem.settings | {"cells": DEFAULT_CELLS}
     problem.estimator(2, p)  # wrong options and levels are reported before the file is read
-    for level in problem.levels:
+    if single:
+        settings["m"] = 2
+    for level in () if single else problem.levels:
         Level.exactly(level, settings["m"])
     checkpoint = None
     if streaming.checkpoint is not None:
@@ -120,7 +129,7 @@ def build_streamed(
         y=sample[:, p],
         ranges=state.ranges,
         dropped=state.dropped,
-        remarks=_remarks(state, source, checkpoint),
+        remarks=_remarks(state, source, checkpoint, shown=not single),
     )
 
 
@@ -135,19 +144,22 @@ def _identity(problem: Problem, source: Source, columns: Columns) -> dict[str, s
         **{f"--{name}": repr(float(value)) for name, value in sorted(chosen.items())},
         "--noise": problem.noise or "symmetric",
         "--m": str(problem.settings["m"]),
+        "number of cells": str(DEFAULT_CELLS),
         "--seed": str(problem.seed),
         "choice of --drop-missing": "yes" if problem.drop_missing else "no",
     }
 
 
-def _remarks(state: Pass, source: Source, checkpoint: Checkpoint | None) -> list[str]:
+def _remarks(
+    state: Pass, source: Source, checkpoint: Checkpoint | None, *, shown: bool
+) -> list[str]:
     n = state.stream.n
     remarks = [f"{source.path.name} was read in chunks; only sums over its {n} rows were kept."]
-    if n > SIZE:
+    if shown and n > SIZE:
         remarks[0] += f" Rows that are shown are a random sample of {SIZE}, drawn with the seed."
     if checkpoint is not None:
         remarks.append(
             f"The sums are kept in {checkpoint.path}: with it, the same command with other "
-            "--level, --at or --norm-bound does not read the data again."
+            "--level, --at, --norm-bound or --pointwise does not read the data again."
         )
     return remarks

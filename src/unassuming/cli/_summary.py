@@ -13,17 +13,21 @@ from unassuming.cli._files import check_writable, draw, remove_others, write_sum
 from unassuming.cli._models import RECIPES, Model
 from unassuming.cli._problem import Problem
 from unassuming.cli._sources import open_source
+from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import stages
 from unassuming.regions import Language
 
 
-def run(problem: Problem, out: Path) -> None:
+def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     """Summarise the model at each level, print the summaries, write the files."""
     _require_features(problem.model)
     source = open_source(problem.data)
     columns = problem.columns(source)
     check_writable(out, "--out")
-    built = build_in_memory(problem, source, columns)
+    if streaming.decide(problem, source, columns):
+        built = build_streamed(problem, source, columns, streaming, single=True)
+    else:
+        built = build_in_memory(problem, source, columns)
     with stages(2) as begin:
         begin("intervals")
         levels = sorted(set(problem.levels), reverse=True)
@@ -39,6 +43,8 @@ def run(problem: Problem, out: Path) -> None:
     typer.echo(f"{built.heading(problem, columns)}\n")
     for summary in summaries:
         typer.echo(f"{summary.text(Language.COMMAND_LINE)}\n")
+    for remark in built.remarks:
+        typer.echo(f"{remark}\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
 
 

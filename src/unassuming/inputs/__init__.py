@@ -28,6 +28,7 @@ from unassuming.inputs._pipelines import frozen_steps as frozen_steps
 from unassuming.inputs._pipelines import seed_unset as seed_unset
 from unassuming.inputs._pipelines import split_pipeline as split_pipeline
 from unassuming.inputs._seeds import as_seed as as_seed
+from unassuming.inputs._seeds import cell_stream as cell_stream
 from unassuming.inputs._seeds import streams as streams
 from unassuming.inputs._single import SingleOptions as SingleOptions
 from unassuming.inputs._single import as_hypothesis as as_hypothesis

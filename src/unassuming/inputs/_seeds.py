@@ -28,3 +28,8 @@ def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.ran
     """Return independent generators for the transformations, the tie order and random features."""
     first, second, third = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     return first, second, third
+
+
+def cell_stream(seed: int) -> np.random.Generator:
+    """Return a generator for the cells of a stream of rows, independent of those of `streams`."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))

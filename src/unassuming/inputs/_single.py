@@ -47,11 +47,12 @@ class SingleOptions:
 
 
 def check_single(
-    cells: Any, method: Any, weights: Any, estimator: Any, rows: BoolArray
+    cells: Any, method: Any, weights: Any, estimator: Any, rows: BoolArray | int
 ) -> SingleOptions:
     """Check the options of intervals and tests of one number at a time.
 
-    ``rows`` says which of the rows that were passed have a positive weight.
+    ``rows`` says which of the rows that were passed have a positive weight; for a stream it is the
+    number of rows.
     """
     if callable(weights):
         raise ValueError(
@@ -62,7 +63,13 @@ def check_single(
     _one_of("estimator", estimator, _ESTIMATORS)
     _one_of("method", method, METHODS)
     if cells is None or (np.ndim(cells) == 0 and not isinstance(cells, str)):
-        return SingleOptions(_as_number(cells, int(rows.sum())), method, weights, estimator)
+        return SingleOptions(_as_number(cells, int(np.sum(rows))), method, weights, estimator)
+    if isinstance(rows, int):
+        raise ValueError(
+            "cells cannot be labels for a stream, which has dealt its rows to cells already: "
+            f"expected a number of cells, given labels of shape {np.shape(cells)}. Leave it out "
+            "for the default."
+        )
     return SingleOptions(_as_labels(cells, rows), method, weights, estimator)
 
 

@@ -27,6 +27,7 @@ from unassuming.noise._signs import all_signs as all_signs
 from unassuming.noise._spherical import Spherical
 from unassuming.noise._subsets import is_spherical as is_spherical
 from unassuming.noise._subsets import restricted as restricted
+from unassuming.noise._subsets import sign_units_between as sign_units_between
 from unassuming.noise._subsets import sign_units_of as sign_units_of
 from unassuming.noise._subsets import swap_blocks_of as swap_blocks_of
 from unassuming.noise._subsets import units_of as units_of

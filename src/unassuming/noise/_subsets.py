@@ -6,6 +6,7 @@ import numpy as np
 
 from unassuming._typing import BoolArray, IntArray
 from unassuming.noise._base import Noise
+from unassuming.noise._signs import BlockSymmetric, Symmetric
 
 
 def restricted(noise: Noise, rows: BoolArray) -> Noise:
@@ -31,6 +32,21 @@ def sign_units_of(noise: Noise, n: int) -> IntArray | None:
     return _declared(noise, "sign_units", n)
 
 
+def sign_units_between(noise: Noise, first: int, count: int) -> IntArray | None:
+    """Return the units of rows first, ..., first + count - 1 by row number alone, or None.
+
+    None if the class does not declare them, or if they depend on the number of rows.
+    """
+    declared = getattr(type(noise), "sign_units", None)
+    if _overridden(noise, "sign_units"):
+        return None
+    if declared is Symmetric.sign_units:
+        return np.arange(first, first + count)
+    if declared is BlockSymmetric.sign_units and isinstance(noise, BlockSymmetric):
+        return noise.units(len(noise.blocks))[first : first + count]
+    return None
+
+
 def swap_blocks_of(noise: Noise, n: int) -> IntArray | None:
     """Return the block of each row within which rows may be swapped, from 0; None if undeclared."""
     return _declared(noise, "swap_blocks", n)
@@ -43,7 +59,7 @@ def is_spherical(noise: Noise) -> bool:
 
 def _declared(noise: Noise, method: str, n: int) -> IntArray | None:
     """Return what a method declares for each row; None if ``draw`` was overridden since."""
-    if _depth(noise, method) > _depth(noise, "draw", "draw_rows", "apply"):
+    if _overridden(noise, method):
         return None
     numbers = getattr(noise, method)(n)
     if numbers is None:
@@ -55,6 +71,11 @@ def _declared(noise: Noise, method: str, n: int) -> IntArray | None:
             "rows of y."
         )
     return np.unique(np.asarray(numbers), return_inverse=True)[1].astype(np.intp)
+
+
+def _overridden(noise: Noise, method: str) -> bool:
+    """Whether a declaration was inherited but the transformations overridden since."""
+    return _depth(noise, method) > _depth(noise, "draw", "draw_rows", "apply")
 
 
 def _refuse_inherited(noise: Noise, method: str, when: str) -> None:

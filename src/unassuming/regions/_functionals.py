@@ -12,7 +12,6 @@ from unassuming.inputs import (
     as_functionals,
     as_hypothesis,
     check_simultaneous,
-    check_single,
     require_nonzero,
 )
 from unassuming.ranking import RankTest
@@ -31,6 +30,7 @@ from unassuming.regions.single import (
     division_for,
     hypothesis_test,
     one_by_one,
+    options_for,
     require_alone,
     simultaneous_summary,
     summary_of,
@@ -245,7 +245,8 @@ class Functionals(Membership):
         simultaneous : bool, default False
             Whether all intervals hold at once; p-values are then adjusted for that.
         cells : int or array of shape (n,), optional
-            The number of cells, or one label for each row; to be chosen before looking at y.
+            The number of cells, or one label for each row; to be chosen before looking at y. For a
+            stream, a number of at most the cells that it has collected.
         method : str, default "auto"
             ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
             ``"palmrt"`` (certified, for few rows) or ``"t"`` (spherical noise). ``"auto"`` chooses
@@ -345,8 +346,7 @@ class Functionals(Membership):
         return Numbers(self.problem)
 
     def _options(self, cells: Any, method: Any, weights: Any, estimator: Any) -> SingleOptions:
-        rows = self.problem.data("intervals and tests of one number at a time need").rows
-        return check_single(cells, method, weights, estimator, rows)
+        return options_for(self._numbers, cells, method, weights, estimator)
 
     def _at_once(
         self,

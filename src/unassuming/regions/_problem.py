@@ -9,9 +9,15 @@ from typing import Any, final
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.cells import KeptCells
 from unassuming.inputs import Data
 from unassuming.noise import Labels, Noise
 from unassuming.objectives import Design, Objective
+
+_WITHOUT_ROWS = (
+    "pass coefficient vectors, save the StreamingRegion, or build the region in memory with "
+    "ua.confidence_region(estimator, X, y)."
+)
 
 
 @final
@@ -37,6 +43,8 @@ class Problem:
         From inputs as the user passes them to those of the model.
     rows : Data or None
         The rows of the data; None if only sums over them were kept.
+    cells : KeptCells or None
+        What a stream has collected for single numbers.
     """
 
     estimator: Any
@@ -49,6 +57,7 @@ class Problem:
     seed: int
     transform: Callable[[Any], Array]
     rows: Data | None
+    cells: KeptCells | None = None
 
     @cached_property
     def estimate(self) -> Array:
@@ -77,13 +86,12 @@ class Problem:
         """Whether coverage is guaranteed: not for the published region of LS-SVC."""
         return self.classes is None or isinstance(self.noise, Labels)
 
-    def data(self, operation: str) -> Data:
+    def data(self, operation: str, remedy: str = _WITHOUT_ROWS) -> Data:
         """Return the rows, or refuse an operation that needs them."""
         if self.rows is None:
             raise NotAvailable(
                 f"{operation} the rows of the data, and this region was built from sums over "
-                "them: pass coefficient vectors, save the StreamingRegion, or build the region in "
-                "memory with ua.confidence_region(estimator, X, y)."
+                f"them: {remedy}"
             )
         return self.rows
 

@@ -8,9 +8,14 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.inputs import as_weights
-from unassuming.noise import Noise, RowNoise, SignFlips, as_noise
+from unassuming.noise import Noise, RowNoise, SignFlips, as_noise, sign_units_between
 from unassuming.objectives import Quadratic, factory_for, from_linear_regression, from_ridge
 from unassuming.ranking import check_m
+
+DEFAULT_CELLS = 32
+"""Cells that the command line and dask collect: enough for all coefficients at once at 95 %."""
+
+MOST_CELLS = 256
 
 
 def as_row_noise(noise: str | Noise | None) -> RowNoise:
@@ -40,6 +45,31 @@ def as_count(m: Any) -> int:
             f"{m!r}. Pass e.g. m=100."
         )
     return check_m(m)
+
+
+def as_cells(cells: Any, noise: RowNoise) -> int:
+    """Return the number of cells to collect; 0 stands for none."""
+    if cells is None:
+        return 0
+    integer = isinstance(cells, (int, np.integer)) and not isinstance(cells, bool)
+    if not integer or cells < 2 or cells > MOST_CELLS:
+        raise ValueError(
+            f"cells is not a number of cells: expected an integer from 2 to {MOST_CELLS}, given "
+            f"{cells!r}. Pass e.g. cells={DEFAULT_CELLS}; rows are dealt to cells by "
+            "their numbers."
+        )
+    if not has_cells(noise):
+        raise ValueError(
+            "cells need noise whose signs may change, by row number: expected noise='symmetric' or "
+            f"ua.noise.BlockSymmetric(blocks) with cells, given {noise!r}. Leave out cells, or "
+            "build the region in memory for intervals of one number at a time."
+        )
+    return int(cells)
+
+
+def has_cells(noise: RowNoise) -> bool:
+    """Whether cells are exact for the noise, and known for any range of rows."""
+    return sign_units_between(noise, 0, 0) is not None
 
 
 def penalty_of(model: Any) -> tuple[float, bool]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unassuming._typing import BoolArray
+from unassuming._typing import Array, BoolArray
+from unassuming.cells import KeptCells, KeptRows
 from unassuming.membership import RankEngine
 from unassuming.noise import BlockSymmetric, Perturbations
 from unassuming.objectives import Quadratic, Score
@@ -23,7 +24,7 @@ _FEW_BLOCKS = 64  # with more of them no transformation changes all signs
 def region_of(stream: StreamingRegion, ties: str) -> Region:
     """Return the region of all rows of a stream."""
     _check_rows(stream)
-    objective, perturbations, score = _problem(stream)
+    objective, perturbations, score, cells = _problem(stream)
     tie_order = stream._tie_order if ties == "random" else np.sort(stream._tie_order)
     problem = Problem(
         estimator=deepcopy(stream.estimator),
@@ -36,6 +37,7 @@ def region_of(stream: StreamingRegion, ties: str) -> Region:
         seed=stream.seed,
         transform=deepcopy(stream._features),
         rows=None,
+        cells=cells,
     )
     return Region(problem, RankEngine(objective, score, perturbations, tie_order, whitened=True))
 
@@ -55,8 +57,10 @@ def _check_rows(stream: StreamingRegion) -> None:
     stream.noise.check_length(stream.n)
 
 
-def _problem(stream: StreamingRegion) -> tuple[Quadratic, Perturbations, Score]:
-    """Return the objective, the transformations and the statistics, in a few rows."""
+def _problem(
+    stream: StreamingRegion,
+) -> tuple[Quadratic, Perturbations, Score, KeptCells | None]:
+    """Return the objective, the transformations and the statistics, in a few rows, and cells."""
     n, ledger, features = stream.n, stream._ledger, stream._features
     names = ["intercept"] * stream._intercept + features.names()
     few = ledger.waiting()
@@ -64,7 +68,7 @@ def _problem(stream: StreamingRegion) -> tuple[Quadratic, Perturbations, Score]:
         drawn = stream.noise.draw_rows(stream._key, 0, n, stream.m - 1)
         objective = uncompressed(few, stream._alpha, intercept=stream._intercept, names=names)
         perturbations = Perturbations(stream.noise, drawn, n, stream.m)
-        return objective, perturbations, objective.score("hessian")
+        return objective, perturbations, objective.score("hessian"), _few_in_cells(stream, few)
     sums = stream._sums()
     whole = ledger.total(sums)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -83,7 +87,17 @@ def _problem(stream: StreamingRegion) -> tuple[Quadratic, Perturbations, Score]:
         stream._alpha,
         intercept=stream._intercept,
         names=names,
+        cells=stream._cells,
     )
+
+
+def _few_in_cells(stream: StreamingRegion, few: Array) -> KeptRows | None:
+    """Return all rows with their cells, if the stream has cells."""
+    cells = stream._cells
+    if not cells.number:
+        return None
+    labels = cells(0, len(few))
+    return KeptRows(few[:, :-1], few[:, -1], labels, cells.number, not cells.by_rows)
 
 
 def _reversed(stream: StreamingRegion) -> BoolArray:

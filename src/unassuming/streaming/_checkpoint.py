@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unassuming._archive import Unreadable, read, write
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
@@ -17,6 +19,7 @@ from unassuming.io import (
     other_estimator,
 )
 from unassuming.noise import Noise, RowNoise
+from unassuming.streaming._arguments import as_row_noise, has_cells
 from unassuming.streaming._saved import Saved, decode
 
 if TYPE_CHECKING:
@@ -41,6 +44,9 @@ def write_checkpoint(
         part = ledger.nodes[place]
         store.arrays[f"basis{j}"], store.arrays[f"moved{j}"] = part.basis, part.moved
         store.arrays[f"least{j}"] = part.least
+        if stream._cells.number:
+            store.arrays[f"cells{j}"] = part.cells
+            store.arrays[f"pivot{j}"] = np.array([part.pivot])
     leaves = sorted(ledger.pending)
     for j, leaf in enumerate(leaves):
         pending = ledger.pending[leaf]
@@ -48,6 +54,8 @@ def write_checkpoint(
         store.arrays[f"there{j}"] = pending.there
     store.arrays["key"] = stream._key
     store.arrays["tie_order"] = stream._tie_order
+    if stream._cells.number:
+        store.arrays["cell_key"] = stream._cells.key
     sample = None
     if stream._sample is not None:
         inputs, store.arrays["features"] = stream._sample
@@ -61,6 +69,7 @@ def write_checkpoint(
         "noise": {**describe_noise(stream.noise, store), "shown": repr(stream.noise)},
         "m": stream.m,
         "seed": stream.seed,
+        "cells": stream._cells.number,
         "leaf_rows": ledger.leaf_rows,
         "spans": [list(span) for span in ledger.spans],
         "nodes": [[*place, ledger.nodes[place].plain] for place in nodes],
@@ -84,8 +93,15 @@ def read_checkpoint(
         saved = decode(header, store)
     except Unreadable as error:
         raise _refused(path, str(error)) from error
+    assumed = _noise(saved, noise)
+    if saved.cells and not has_cells(as_row_noise(assumed)):
+        raise _refused(path, "it has cells, for which its noise has no signs")
     stream = kind(
-        _estimator(saved, estimator), noise=_noise(saved, noise), m=saved.m, random_state=saved.seed
+        _estimator(saved, estimator),
+        noise=assumed,
+        m=saved.m,
+        cells=saved.cells or None,
+        random_state=saved.seed,
     )
     try:
         saved.fill(stream)

@@ -16,8 +16,10 @@ from scipy.linalg import svd
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
+from unassuming.cells import KeptCells, KeptSums
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic, Score
+from unassuming.streaming._cells import RowCells
 from unassuming.streaming._score import SumErrors, SumScore
 from unassuming.streaming._sums import SMALLEST_PIVOT, Part, between
 
@@ -63,8 +65,9 @@ def compress(
     *,
     intercept: bool,
     names: list[str],
-) -> tuple[Quadratic, Perturbations, Score]:
-    """Return the objective, the transformations and the statistics in compressed rows.
+    cells: RowCells,
+) -> tuple[Quadratic, Perturbations, Score, KeptCells | None]:
+    """Return the objective, the transformations and the statistics in compressed rows, and cells.
 
     ``whole`` has the triangle R of [Φ, y] = QR, (d + 1, d + 1), and Qᵀ(G_i - I)Q for each i,
     (m - 1, d + 1, d + 1); ``reversed`` says which G_i are -I; n is the number of rows, and alpha
@@ -80,18 +83,37 @@ def compress(
     rho = float(np.linalg.norm(residual))
     rho, residual = (rho, residual / rho) if rho > 0 else (0.0, residual)
     half = len(phi) + 1
-    E = between(moved, np.column_stack([basis, residual]))
+    frame = np.column_stack([basis, residual])
+    E = between(moved, frame)
     matrix, y = np.zeros((2 * half, d)), np.zeros(2 * half)
     matrix[: half - 1] = phi
     # A residual that consists of rounding errors is set to zero.
-    y[:half] = *y_q, rho if rho > errors.spread[d] else 0.0
+    rho = rho if rho > errors.spread[d] else 0.0
+    y[:half] = *y_q, rho
     design = FeatureDesign.of_columns(matrix, intercept=intercept, names=names, rounding=unit)
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
     drawn = _isometries(E, unit / SMALLEST_PIVOT)
     perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
     errors = errors.without(R[:, :d] - basis @ phi, turned)
-    return objective, perturbations, SumScore(objective, E, errors, reversed, whole.least)
+    kept = None
+    if cells.number:
+        length = np.linalg.norm(phi[int(intercept) :], axis=0)
+        relative = np.divide(errors.spread[:d], length, out=np.zeros(d), where=length > 0)
+        kept = KeptSums(
+            phi,
+            y_q,
+            rho,
+            between(whole.cells, frame),
+            cells.sizes(n),
+            not cells.by_rows,
+            intercept,
+            max(unit, float(relative.max(initial=0.0))),
+            unit / whole.pivot,
+            float(errors.spread[d]),
+        )
+    score = SumScore(objective, E, errors, reversed, whole.least)
+    return objective, perturbations, score, kept
 
 
 def _range(

@@ -12,6 +12,7 @@ from unassuming.inputs import refuse_classes, rows_between, split_pipeline
 from unassuming.noise import Noise
 from unassuming.ranking import check_ties
 from unassuming.regions import Region
+from unassuming.streaming._arguments import DEFAULT_CELLS, as_row_noise, has_cells
 from unassuming.streaming._build import region_of
 from unassuming.streaming._stream import StreamingRegion
 
@@ -44,7 +45,8 @@ def build_from_dask(
     """
     _check(X, weighting, ties)
     dask: Any = import_module("dask")
-    empty = StreamingRegion(estimator, noise=noise, m=m, random_state=seed)  # type: ignore[arg-type]
+    cells = DEFAULT_CELLS if has_cells(as_row_noise(noise)) else None
+    empty = StreamingRegion(estimator, noise=noise, m=m, cells=cells, random_state=seed)  # type: ignore[arg-type]
     refuse_classes(classes, split_pipeline(estimator)[1])
     X, y, sample_weight = (_of_known_length(values) for values in (X, y, sample_weight))
     lengths = _lengths(X)

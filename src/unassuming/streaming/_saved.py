@@ -5,8 +5,8 @@ Every size is compared with the arrays in the file before anything of that size 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from unassuming._typing import Array, IntArray
 from unassuming.inputs import row_count
 from unassuming.io import known_estimator, known_noise
 from unassuming.noise import Key, Noise
+from unassuming.streaming._arguments import MOST_CELLS
 from unassuming.streaming._ledger import Ledger, Node, Pending
-from unassuming.streaming._sums import Part
+from unassuming.streaming._sums import SMALLEST_PIVOT, Part
 
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion
@@ -39,7 +40,9 @@ class Saved:
     noise_entry: dict[str, Any]
     m: int
     seed: int
+    cells: int
     key: Key
+    cell_key: Key | None
     tie_order: IntArray
     leaf_rows: int
     spans: list[tuple[int, int]]
@@ -61,6 +64,8 @@ class Saved:
             require(all(sums.fits(part) for part in self.nodes.values()), "sums")
             require(all(waiting.rows.shape[1] == k for waiting in self.pending.values()), "rows")
         stream._key, stream._tie_order = self.key, self.tie_order
+        if self.cell_key is not None:
+            stream._cells = replace(stream._cells, key=self.cell_key)
         ledger.spans, ledger.nodes, ledger.pending = self.spans, self.nodes, self.pending
 
     def sample(self, store: Store) -> tuple[Any, Array] | None:
@@ -91,8 +96,9 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
     arrays = store.arrays
     m = as_integer(header["m"], "ties", least=2)
     tie_order = as_tie_order(arrays["tie_order"], m)  # before anything of length m
-    key = arrays["key"]
-    require(key.dtype == np.uint64 and key.shape == (2,), "numbers")
+    key, cells = _key(arrays["key"]), as_integer(header.get("cells", 0), "cells", most=MOST_CELLS)
+    cell_key = _key(arrays["cell_key"]) if cells else None  # older files have no cells
+    require(cells != 1, "cells")
     leaf_rows = as_integer(header["leaf_rows"], "rows", least=1)
     spans = [_span(span) for span in header["spans"]]
     nodes = {_node(entry): _part(entry, j, arrays) for j, entry in enumerate(header["nodes"])}
@@ -116,7 +122,9 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
         noise_entry=noise,
         m=m,
         seed=as_integer(header["seed"], "numbers", most=2**128),
+        cells=cells,
         key=key,
+        cell_key=cell_key,
         tie_order=tie_order,
         leaf_rows=leaf_rows,
         spans=spans,
@@ -127,6 +135,11 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
         columns=columns,
         sample_entry=header["sample"],
     )
+
+
+def _key(stored: Any) -> Key:
+    require(stored.dtype == np.uint64 and stored.shape == (2,), "numbers")
+    return cast("Key", stored)
 
 
 def _texts(names: Any) -> bool:
@@ -147,8 +160,12 @@ def _node(entry: Any) -> Node:
 def _part(entry: Any, j: int, arrays: dict[str, Any]) -> Part:
     basis, moved = arrays[f"basis{j}"], arrays[f"moved{j}"]
     least = arrays.get(f"least{j}", np.zeros(len(basis)))  # older files lack it
-    require(basis.dtype == moved.dtype == least.dtype == np.float64, "sums")
-    return Part(basis, moved, entry[2], least)
+    cells = arrays.get(f"cells{j}", np.zeros((0, *basis.shape)))
+    require(basis.dtype == moved.dtype == least.dtype == cells.dtype == np.float64, "sums")
+    pivot = arrays.get(f"pivot{j}", np.array([SMALLEST_PIVOT]))
+    require(pivot.dtype == np.float64 and pivot.shape == (1,), "sums")
+    require(0 < pivot[0] <= 1, "sums")
+    return Part(basis, moved, entry[2], least, cells, float(pivot[0]))
 
 
 def _pending(j: int, arrays: dict[str, Any], leaf_rows: int) -> Pending:

@@ -12,6 +12,7 @@ from scipy.linalg import cholesky, solve_triangular
 from unassuming._rounding import powers_of_two
 from unassuming._typing import Array
 from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips
+from unassuming.streaming._cells import RowCells
 
 LEAF_ROWS = 1024
 """Rows that are summed at once, few enough for the products of their columns to stay in cache."""
@@ -36,13 +37,17 @@ class Part:
     with the condition number of Z, as in memory, and not with its square. If the first column is
     an intercept, the others are shifted first; it is then the condition number of the columns minus
     their means, which are in the first row of R. ``least`` (k,) has the smallest absolute value
-    other than zero in each column of Z, zero if unknown.
+    other than zero in each column of Z, zero if unknown. ``cells`` (C, k, k) has the products of
+    the rows of each cell, in the same form: Z_bᵀZ_b or Q_bᵀQ_b. ``pivot`` is the smallest pivot of
+    plain sums that were made orthonormal, by which their rounding errors were divided; 1 without.
     """
 
     basis: Array
     moved: Array
     plain: bool
     least: Array
+    cells: Array
+    pivot: float = 1.0
 
 
 @dataclass(eq=False)
@@ -54,6 +59,7 @@ class Sums(ABC):
     m: int
     width: int
     intercept: bool
+    cells: RowCells
 
     @property
     def keeps_level(self) -> bool:
@@ -73,21 +79,27 @@ class Sums(ABC):
         with np.errstate(over="ignore", invalid="ignore"):
             gram = Z.T @ Z
         if _well_conditioned(gram):
-            return Part(gram, self._levelled(self.moved(Z, first)), True, least)
+            moved, cells = self.moved(Z, first), self.cells.grams(Z, first)
+            return Part(gram, self._levelled(moved), True, least, cells)
         Q, R = self._orthonormal(Z)
-        return Part(R, self._levelled(self.unpack(self.moved(Q, first))), False, least)
+        moved, cells = self.unpack(self.moved(Q, first)), self.cells.grams(Q, first)
+        return Part(R, self._levelled(moved), False, least, cells)
 
     def join(self, one: Part, two: Part) -> Part:
         """Return the sums over the rows of both."""
         least = np.minimum(one.least, two.least)
         if one.plain and two.plain:
             with np.errstate(over="ignore"):
-                return Part(one.basis + two.basis, one.moved + two.moved, True, least)
+                basis, moved = one.basis + two.basis, one.moved + two.moved
+                return Part(basis, moved, True, least, one.cells + two.cells)
         one, two = self.turned(one), self.turned(two)
         Q, R = self._orthonormal(np.vstack([one.basis, two.basis]))
-        moved = between(one.moved, Q[: self.width])
-        moved += between(two.moved, Q[self.width :])
-        return Part(R, self._levelled(moved), False, least)
+        upper, lower = Q[: self.width], Q[self.width :]
+        moved = between(one.moved, upper)
+        moved += between(two.moved, lower)
+        cells = between(one.cells, upper) + between(two.cells, lower)
+        pivot = min(one.pivot, two.pivot)
+        return Part(R, self._levelled(moved), False, least, cells, pivot)
 
     def _levelled(self, moved: Array) -> Array:
         """Set to zero what is zero because the transformations keep the intercept."""
@@ -111,19 +123,17 @@ class Sums(ABC):
         if not part.plain:
             return part
         scaled, length = _scaled(part.basis)
-        k, R = self.width, cholesky(scaled) * length
-        moved = self.unpack(part.moved)
-        for _ in range(2):  # from Sᵢ to (Sᵢ R⁻¹)ᵀ, and again
-            moved = solve_triangular(R, moved.reshape(-1, k).T, trans="T").T.reshape(-1, k, k)
-            moved = np.swapaxes(moved, 1, 2)
-        return Part(R, np.ascontiguousarray(moved), False, part.least)
+        R = cholesky(scaled) * length
+        moved, cells = _divided(self.unpack(part.moved), R), _divided(part.cells, R)
+        pivot = float((np.diagonal(R) / np.linalg.norm(R, axis=0)).min() ** 2)
+        return Part(R, moved, False, part.least, cells, pivot)
 
     def fits(self, part: Part) -> bool:
         """Whether sums from a file have the shapes of these."""
         k, size = self.width, self.m - 1
         moved = self.packed if part.plain else (size, k, k)
-        shapes = part.basis.shape, part.moved.shape, part.least.shape
-        return shapes == ((k, k), moved, (k,))
+        shapes = part.basis.shape, part.moved.shape, part.least.shape, part.cells.shape
+        return shapes == ((k, k), moved, (k,), (self.cells.number, k, k))
 
     @property
     @abstractmethod
@@ -214,10 +224,18 @@ class MoveSums(Sums):
         return moved
 
 
-def sums_for(noise: RowNoise, key: Key, m: int, width: int, *, intercept: bool) -> Sums:
+def sums_for(
+    noise: RowNoise,
+    key: Key,
+    m: int,
+    width: int,
+    *,
+    intercept: bool,
+    cells: RowCells | None = None,
+) -> Sums:
     """Return the fastest summation for that assumption."""
     kind = SignSums if isinstance(noise, SignFlips) else MoveSums
-    return kind(noise, key, m, width, intercept)
+    return kind(noise, key, m, width, intercept, cells or RowCells(0, key, noise))
 
 
 def leaf_rows(noise: RowNoise) -> int:
@@ -243,6 +261,15 @@ def between(moved: Array, Q: Array) -> Array:
     right = (moved.reshape(-1, k) @ Q).reshape(-1, k, h)
     turned = np.swapaxes(right, 1, 2).reshape(-1, k) @ Q
     return np.swapaxes(turned.reshape(-1, h, h), 1, 2)
+
+
+def _divided(products: Array, R: Array) -> Array:
+    """Return R⁻ᵀ S_i R⁻¹ for every S_i, (s, k, k)."""
+    k = len(R)
+    for _ in range(2 if len(products) else 0):  # from Sᵢ to (Sᵢ R⁻¹)ᵀ, and again
+        products = solve_triangular(R, products.reshape(-1, k).T, trans="T").T.reshape(-1, k, k)
+        products = np.swapaxes(products, 1, 2)
+    return np.ascontiguousarray(products)
 
 
 def _scaled(gram: Array) -> tuple[Array, Array]:

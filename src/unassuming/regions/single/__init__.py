@@ -10,6 +10,7 @@ from unassuming.regions.single._numbers import Numbers as Numbers
 from unassuming.regions.single._replies import at_each as at_each
 from unassuming.regions.single._replies import check_level as check_level
 from unassuming.regions.single._replies import one_by_one as one_by_one
+from unassuming.regions.single._replies import options_for as options_for
 from unassuming.regions.single._replies import require_alone as require_alone
 from unassuming.regions.single._replies import summary_of as summary_of
 from unassuming.regions.single._summary import Summary as Summary

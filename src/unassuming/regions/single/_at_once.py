@@ -13,11 +13,11 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming._words import shown
 from unassuming.cells import (
-    BalancedDivision,
+    Factor,
     balanced_band,
     balanced_division,
+    balanced_number,
     estimates,
-    factor_of_rows,
     factors_of_rows,
 )
 from unassuming.ranking import Level
@@ -27,11 +27,26 @@ from unassuming.regions._question import Call, Question
 from unassuming.regions.shapes import Shape
 from unassuming.regions.single._evidence import Evidence
 from unassuming.regions.single._facts import outside, units_of
+from unassuming.regions.single._replies import require_cells
 from unassuming.regions.single._summary import Summary
 
 T = TypeVar("T")
 
 JOINT, CELLS, AUTO = "joint", "cells", "auto"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BalancedCells:
+    """Cells for a simultaneous band, and its expected half-widths for noise of variance one."""
+
+    factors: tuple[Factor, ...]
+    predicted: Array
+
+    @property
+    def K(self) -> int:
+        """Number of cells."""
+        return len(self.factors)
 
 
 @final
@@ -73,7 +88,7 @@ def check_at_once(method: Any, cells: Any, weights: Any, estimator: Any) -> str:
 
 def division_for(
     shape: Shape, question: Question, level: float, method: str, cells: int | None
-) -> BalancedDivision | None:
+) -> BalancedCells | None:
     """Return the balanced cells for simultaneous bounds; None if the joint region serves them."""
     if method == JOINT:
         return None
@@ -85,7 +100,7 @@ def division_for(
                 "inner, or use method='joint'."
             )
         evidence = Evidence.of(problem)
-        if evidence.signs is None:
+        if not evidence.flips:
             raise NotAvailable(
                 f"balanced cells need noise whose signs may change, and {problem.noise!r} does not "
                 "declare that: use method='joint', or noise='symmetric' if it is. Pairs of rows, "
@@ -95,23 +110,52 @@ def division_for(
         if method == AUTO:
             return None
         raise
-    rows = evidence.signed(None)
-    seed, clusters = problem.seed, rows.clusters
-    made = balanced_division(rows.Phi, g, level, seed=seed, clusters=clusters, cells=cells)
+    made = _balanced(evidence, problem.seed, g, level, cells)
     if method == CELLS:
         if made is None:
-            raise NotAvailable(
-                f"balanced cells are too few for a level of {level:.6g}: they take a power of two "
-                f"of cells, each with at least {g.shape[1]} rows, and there are {problem.n} rows. "
-                "Use method='joint', a lower level, or one number at a time (simultaneous=False)."
-            )
+            raise NotAvailable(_too_few(evidence, level))
         return made
-    if made is None or not _narrower(made, rows.Phi, g, level, exact=problem.whitened):
+    if made is None or not _narrower(made, evidence, g, level, exact=problem.whitened):
         return None
     return made
 
 
-def _narrower(made: BalancedDivision, Phi: Array, g: Array, level: float, *, exact: bool) -> bool:
+def _balanced(
+    evidence: Evidence, seed: int, g: Array, level: float, cells: int | None
+) -> BalancedCells | None:
+    """Return balanced cells of the rows, or of those that a stream has collected."""
+    kept = evidence.cells
+    if kept is not None:
+        if cells is not None:
+            require_cells(cells, kept)
+        found = balanced_number(kept, g, level, cells)
+        return None if found is None else BalancedCells(tuple(kept.factors(found[0])), found[1])
+    rows = evidence.signed(None)
+    clusters = rows.clusters
+    made = balanced_division(rows.Phi, g, level, seed=seed, clusters=clusters, cells=cells)
+    if made is None:
+        return None
+    return BalancedCells(
+        tuple(factors_of_rows(rows.Phi, rows.y, made.labels, made.K)), made.predicted
+    )
+
+
+def _too_few(evidence: Evidence, level: float) -> str:
+    """Return why there are no balanced cells."""
+    d, kept = evidence.Phi.shape[1], evidence.cells
+    there = f"there are {evidence.n} rows"
+    if kept is not None:
+        there += f" in the {kept.number} cells of the stream"
+    return (
+        f"balanced cells are too few for a level of {level:.6g}: they take a power of two of "
+        f"cells, each with at least {d} rows, and {there}. Use method='joint', a lower level, or "
+        "one number at a time (simultaneous=False)."
+    )
+
+
+def _narrower(
+    made: BalancedCells, evidence: Evidence, g: Array, level: float, *, exact: bool
+) -> bool:
     """Whether balanced cells are expected to give narrower bounds than the joint region.
 
     The joint region of a quadratic objective is about as wide as the F ellipsoid. Other objectives
@@ -119,8 +163,8 @@ def _narrower(made: BalancedDivision, Phi: Array, g: Array, level: float, *, exa
     """
     if not exact:
         return True
-    whole = estimates([factor_of_rows(Phi, np.zeros(len(Phi)))], g).v[:, 0]
-    n, d = len(Phi), int(np.linalg.matrix_rank(Phi))
+    whole = estimates([evidence.whole], g).v[:, 0]
+    n, d = evidence.n, len(evidence.whole.T)
     known = (whole > 0) & np.isfinite(made.predicted)
     if n <= d or not known.any():
         return True
@@ -128,10 +172,9 @@ def _narrower(made: BalancedDivision, Phi: Array, g: Array, level: float, *, exa
     return bool(np.log(made.predicted[known] / joint).mean() < 0)
 
 
-def in_balanced_cells(shape: Shape, g: Array, level: float, made: BalancedDivision) -> Simultaneous:
+def in_balanced_cells(g: Array, level: float, made: BalancedCells) -> Simultaneous:
     """Return the simultaneous intervals of functionals (N, d)."""
-    rows = Evidence.of(shape.problem).signed(None)
-    found = estimates(factors_of_rows(rows.Phi, rows.y, made.labels, made.K), g)
+    found = estimates(made.factors, g)
     band = balanced_band(found.beta, found.v, level, found.error)
     with np.errstate(divide="ignore", invalid="ignore"):
         sigma = np.sqrt((1 / found.v).sum(axis=1)) / made.K
@@ -153,11 +196,11 @@ def all_at_once(
     question: Question,
     names: Sequence[str],
     level: float,
-    made: BalancedDivision,
+    made: BalancedCells,
     make: Callable[..., T],
 ) -> T:
     """Return simultaneous bounds from balanced cells."""
-    found = in_balanced_cells(shape, question.g, level, made)
+    found = in_balanced_cells(question.g, level, made)
     estimate = question.g @ shape.problem.estimate
     finite = bool(np.isfinite(found.lower).all() and np.isfinite(found.upper).all())
     hidden = () if finite else (Cause.HIDDEN_FEATURES(),)
@@ -184,7 +227,7 @@ def simultaneous_summary(
     names: Sequence[str],
     level: float,
     joint_level: Callable[[float], Level],
-    made: BalancedDivision | None,
+    made: BalancedCells | None,
 ) -> Summary:
     """Return the summary of functionals whose intervals hold all at once."""
     problem = shape.problem
@@ -194,7 +237,7 @@ def simultaneous_summary(
         found, why = _joint(shape, g, joint_level(level))
         how, method = Cause.JOINT_REGION(), "joint region"
     else:
-        found, why = in_balanced_cells(shape, g, level, made), Explanation()
+        found, why = in_balanced_cells(g, level, made), Explanation()
         how = Cause.BALANCED_CELLS(cells=found.cells, units=units_of(evidence))
         method = "balanced cells"
     exact = problem.ties == "random" and made is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,9 @@ from unassuming.cells import (
     Division,
     Estimates,
     Factor,
+    KeptCells,
     approximate_width,
+    candidates,
     divide,
     estimates,
     factor_of_rows,
@@ -26,39 +29,39 @@ from unassuming.cells import (
 from unassuming.regions.single._evidence import Rows
 
 
-@final
-class Divided:
-    """Rows, and divisions of them that serve some functionals.
+class Divided(ABC):
+    """Rows in cells: one or more divisions that serve some functionals.
 
     The divisions depend on the design, the level and the seed. They never see y.
+
+    Attributes
+    ----------
+    level : float
+    n : int
+        Number of rows.
+    sizes : integer array of shape (D,)
+        Number of cells of each division.
+    which : integer array of shape (N,)
+        The division that serves each of the functionals.
     """
 
-    def __init__(
-        self, rows: Rows, functionals: Array, level: float, cells: int | None, seed: int
-    ) -> None:
-        self.rows, self.level = rows, level
-        self.division: Division = divide(
-            rows.Phi,
-            functionals,
-            level,
-            seed=seed,
-            clusters=rows.clusters,
-            cells=cells if rows.cells is None else rows.cells,
-        )
-        self._factors: dict[int, list[Factor]] = {}
+    level: float
+    n: int
+    sizes: IntArray
+    which: IntArray
 
-    @cached_property
+    @property
+    @abstractmethod
     def whole(self) -> Factor:
         """The factor of all rows."""
-        return factor_of_rows(self.rows.Phi, self.rows.y)
 
+    @abstractmethod
     def factors(self, k: int) -> Sequence[Factor]:
         """Return the factors of the cells of division k."""
-        if k not in self._factors:
-            labels = self.division.labels[k]
-            sizes = int(self.division.sizes[k])
-            self._factors[k] = factors_of_rows(self.rows.Phi, self.rows.y, labels, sizes)
-        return self._factors[k]
+
+    @abstractmethod
+    def in_cells(self, k: int, g: Array, *, robust: bool) -> Estimates:
+        """Return the estimates of functionals in the cells of division k."""
 
     def information(self, k: int, g: Array) -> Array:
         """Return v_b of functionals (N, d) in the cells of division k, shape (N, K)."""
@@ -75,14 +78,48 @@ class Divided:
         """
         fewest, whole = fewest_cells(self.level), self.all_information(g)
         widths, shares = [], []
-        for k in range(len(self.division.labels)):
+        for k in range(len(self.sizes)):
             v = self.information(k, g)
-            widths.append(approximate_width(v, self.level))
+            share = np.divide(v, whole[:, None], out=np.zeros_like(v), where=whole[:, None] > 0)
+            widths.append(approximate_width(self.n * share, self.level))
             enough = (v > 0).sum(axis=1) >= fewest
             served = enough & (whole > 0)
             shares.append(np.divide(v.sum(axis=1), whole, out=np.zeros(len(g)), where=served))
         which = np.argmin(widths, axis=0).astype(np.intp)
         return which, np.take_along_axis(np.array(shares), which[None], axis=0)[0]
+
+
+@final
+class DividedRows(Divided):
+    """Divisions of rows that were searched for."""
+
+    def __init__(
+        self, rows: Rows, functionals: Array, level: float, cells: int | None, seed: int
+    ) -> None:
+        self.rows, self.level, self.n = rows, level, len(rows.y)
+        self.division: Division = divide(
+            rows.Phi,
+            functionals,
+            level,
+            seed=seed,
+            clusters=rows.clusters,
+            cells=cells if rows.cells is None else rows.cells,
+        )
+        self.sizes, self.which = self.division.sizes, self.division.which
+        self._factors: dict[int, list[Factor]] = {}
+
+    @cached_property
+    def whole(self) -> Factor:
+        """The factor of all rows."""
+        return factor_of_rows(self.rows.Phi, self.rows.y)
+
+    def factors(self, k: int) -> Sequence[Factor]:
+        """Return the factors of the cells of division k."""
+        if k not in self._factors:
+            labels = self.division.labels[k]
+            sizes = int(self.division.sizes[k])
+            self._factors[k] = factors_of_rows(self.rows.Phi, self.rows.y, labels, sizes)
+        return self._factors[k]
 
     def in_cells(self, k: int, g: Array, *, robust: bool) -> Estimates:
         """Return the estimates of functionals in the cells of division k."""
@@ -90,6 +127,38 @@ class Divided:
             return estimates(self.factors(k), g)
         labels, K = self.division.labels[k], int(self.division.sizes[k])
         return robust_estimates(self.rows.Phi, self.rows.y, labels, K, g)
+
+
+@final
+class DividedSums(Divided):
+    """The cells of a stream, merged to the numbers of cells that may be narrowest."""
+
+    def __init__(
+        self, kept: KeptCells, n: int, functionals: Array, level: float, cells: int | None
+    ) -> None:
+        self.kept, self.level, self.n = kept, level, n
+        numbers = candidates(level, kept.number)
+        if kept.number <= numbers[-1] or len(numbers) == 1:
+            numbers = sorted({*numbers, kept.number})
+        self.sizes = np.array(numbers if cells is None else [cells], dtype=np.intp)
+        self._factors: dict[int, list[Factor]] = {}
+        self.which = self.best(functionals)[0]
+
+    @cached_property
+    def whole(self) -> Factor:
+        """The factor of all rows."""
+        return self.kept.whole()
+
+    def factors(self, k: int) -> Sequence[Factor]:
+        """Return the factors of the cells of division k."""
+        if k not in self._factors:
+            self._factors[k] = self.kept.factors(int(self.sizes[k]))
+        return self._factors[k]
+
+    def in_cells(self, k: int, g: Array, *, robust: bool) -> Estimates:
+        """Return the estimates of functionals in the cells of division k."""
+        assert not robust
+        return estimates(self.factors(k), g)
 
 
 @final
@@ -125,7 +194,7 @@ class InCells:
     @classmethod
     def of(cls, places: Sequence[Place], g: Array, *, robust: bool, weights: str) -> InCells:
         """Collect the estimates of each functional from its place."""
-        K = max(int(place.divided.division.sizes[place.which]) for place in places)
+        K = max(int(place.divided.sizes[place.which]) for place in places)
         zeros = [np.zeros((len(g), K)) for _ in range(4)]
         out = cls(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(len(g)))
         groups: dict[tuple[int, int], list[int]] = {}

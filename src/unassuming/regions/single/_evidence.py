@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
-from unassuming.cells import opposite_pairs, pair_differences
+from unassuming.cells import (
+    Factor,
+    KeptCells,
+    factor_of_rows,
+    opposite_pairs,
+    pair_differences,
+)
 from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.regions._problem import Problem
+
+_COLLECT = (
+    "make it with StreamingRegion(..., cells=32) if the signs of its noise may change, or build "
+    "the region in memory with ua.confidence_region(estimator, X, y)."
+)
 
 
 @final
@@ -43,11 +55,14 @@ class Rows:
 @final
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The rows of a region, and what its noise class declares about them.
+    """The rows of a region, or cells of a stream, and what the noise class declares about them.
 
     Attributes
     ----------
+    n : int
+        Number of rows.
     Phi, y : arrays of shapes (n, d) and (n,)
+        Of a stream: fewer rows with the same inner products.
     weight : array of shape (n,), or None
         Sample weights.
     signs : integer array of shape (n,), or None
@@ -56,14 +71,18 @@ class Evidence:
         The block of each row within which rows may be swapped.
     spherical : bool
         Whether rotations leave the law of the noise unchanged.
+    cells : KeptCells or None
+        The cells that a stream has collected; its noise may change signs in them.
     """
 
+    n: int
     Phi: Array
     y: Array
     weight: Array | None
     signs: IntArray | None
     swaps: IntArray | None
     spherical: bool
+    cells: KeptCells | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Evidence:
@@ -82,9 +101,13 @@ class Evidence:
                 "a value. Use region.band(X, norm_bound=B), which holds at all inputs at once, or "
                 "a pipeline such as make_pipeline(Nystroem(n_components=10), Ridge())."
             )
-        data = problem.data("intervals and tests of one number at a time need")
         noise, n = problem.noise, problem.n
+        if problem.cells is not None:
+            matrix, y = design.matrix, problem.objective.y
+            return cls(n, matrix, y, None, None, None, spherical=False, cells=problem.cells)
+        data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
         found = cls(
+            n,
             design.matrix,
             problem.objective.y,
             data.weight,
@@ -101,15 +124,34 @@ class Evidence:
             )
         return found
 
+    @property
+    def flips(self) -> bool:
+        """Whether signs may change in units of rows."""
+        return self.signs is not None or self.cells is not None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether signs change in blocks of rows only."""
+        if self.cells is not None:
+            return self.cells.blocks
+        return self.signs is not None and int(self.signs.max()) + 1 < len(self.signs)
+
+    @cached_property
+    def whole(self) -> Factor:
+        """The factor of all rows."""
+        if self.cells is not None:
+            return self.cells.whole()
+        rows = self.signed(None)
+        return factor_of_rows(rows.Phi, rows.y)
+
     def signed(self, cells: object) -> Rows:
         """Return the rows, scaled by the roots of their weights (docs/theory.md 9.1)."""
         root = np.ones(len(self.y)) if self.weight is None else np.sqrt(self.weight)
-        units = self.signs
-        single = units is None or int(units.max()) + 1 == len(units)
+        units = self.signs if self.in_blocks else None
         labels = cells if isinstance(cells, np.ndarray) else None
-        if units is not None and labels is not None and not single:
+        if units is not None and labels is not None:
             _require_whole_blocks(labels, units)
-        return Rows(self.Phi * root[:, None], self.y * root, None if single else units, labels)
+        return Rows(self.Phi * root[:, None], self.y * root, units, labels)
 
     def paired(self, c: Array, cells: object) -> Rows:
         """Return differences of pairs of rows that are opposite for one functional (11.4).

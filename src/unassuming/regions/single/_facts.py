@@ -8,6 +8,7 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import (
+    Factor,
     Method,
     centred_in_blocks,
     estimates,
@@ -62,8 +63,7 @@ def method_facts(
 
 def units_of(evidence: Evidence) -> str:
     """Return what cells are made of."""
-    signs = evidence.signs
-    return "rows" if signs is None or signs.max() + 1 == len(signs) else "blocks of rows"
+    return "blocks of rows" if evidence.in_blocks else "rows"
 
 
 def outside(
@@ -98,12 +98,12 @@ def explanation_of(
     infinite = ~out.finite
     if not infinite.any():
         return Explanation()
-    needed, n = fewest_cells(level), len(evidence.y)
-    rank = int(np.linalg.matrix_rank(evidence.Phi))
-    hidden = infinite & ~_identified(evidence.Phi, g)
+    needed, n = fewest_cells(level), evidence.n
+    rank = len(evidence.whole.T)
+    hidden = infinite & ~_identified(evidence.whole, g)
     shift = np.zeros_like(hidden)
-    if evidence.signs is None and evidence.swaps is not None and not evidence.spherical:
-        centred = centred_in_blocks(evidence.Phi, evidence.swaps)
+    if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
+        centred = _centred(evidence, evidence.swaps)
         shift = infinite & ~hidden & ~_identified(centred, g)
     facts, remedies = [], []
     if hidden.any():
@@ -143,10 +143,12 @@ def explanation_of(
 
 def _permutations_would_do(evidence: Evidence, g: Array, rank: int) -> bool:
     """Whether exchangeable noise would bound a functional: [Z, PZ] and x leave rows to spare."""
-    n, signs = len(evidence.y), evidence.signs
-    if evidence.swaps is not None or signs is None or signs.max() + 1 < n or n <= 2 * rank:
+    n = evidence.n
+    if evidence.cells is not None or evidence.swaps is not None or evidence.in_blocks:
         return False
-    return bool(_identified(centred_in_blocks(evidence.Phi, np.zeros(n, dtype=np.intp)), g).any())
+    if not evidence.flips or n <= 2 * rank:
+        return False
+    return bool(_identified(_centred(evidence, np.zeros(n, dtype=np.intp)), g).any())
 
 
 def listed(names: Sequence[str], which: BoolArray) -> str:
@@ -164,6 +166,11 @@ def _range(numbers: IntArray) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _identified(Phi: Array, g: Array) -> BoolArray:
+def _identified(whole: Factor, g: Array) -> BoolArray:
     """Whether all rows together identify each functional."""
-    return np.asarray(estimates([factor_of_rows(Phi, np.zeros(len(Phi)))], g).v[:, 0] > 0)
+    return np.asarray(estimates([whole], g).v[:, 0] > 0)
+
+
+def _centred(evidence: Evidence, blocks: IntArray) -> Factor:
+    """Return the factor of the design minus its means within blocks."""
+    return factor_of_rows(centred_in_blocks(evidence.Phi, blocks), np.zeros(evidence.n))

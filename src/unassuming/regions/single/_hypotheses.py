@@ -135,13 +135,17 @@ def _candidates(
     numbers: Numbers, g: Array, level: float, options: SingleOptions
 ) -> Iterator[tuple[Divided, int]]:
     """Yield the divisions that may serve several functionals at once, before y is seen."""
-    made = []
-    if numbers.evidence.signs is not None and options.method in ("auto", "cells"):
+    made: list[Divided] = []
+    if numbers.evidence.cells is not None:
+        (divided,) = numbers.divisions_for(g, level, options)
+        yield divided, int(divided.best(g)[0].max())  # they differ in the number of cells alone
+        return
+    if numbers.evidence.flips and options.method in ("auto", "cells"):
         made += numbers.divisions_for(g, level, options)
     if numbers.evidence.swaps is not None and options.method in ("auto", "pairs"):
         made += numbers.pairs_for(g, level, options)
     for divided in made:
-        for k in range(len(divided.division.labels)):
+        for k in range(len(divided.sizes)):
             yield divided, k
 
 

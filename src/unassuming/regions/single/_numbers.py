@@ -14,7 +14,7 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import Method, approximate_width, enough_cells
 from unassuming.inputs import SingleOptions
 from unassuming.regions._problem import Problem
-from unassuming.regions.single._divided import Divided, InCells, Place
+from unassuming.regions.single._divided import Divided, DividedRows, DividedSums, InCells, Place
 from unassuming.regions.single._evidence import Evidence, Rows
 from unassuming.regions.single._methods import Asked, by_cells, by_halves, by_palmrt, by_t
 from unassuming.regions.single._outcome import Outcome
@@ -92,7 +92,7 @@ class Numbers:
         chosen = _CALLED[options.method]
         if chosen is Method.HALVES:
             halves = partial(by_halves, robust=options.robust)
-            if evidence.signs is not None:
+            if evidence.flips:
                 return halves(evidence.signed(None), asked)
             return self._halves_of_pairs(halves, asked)
         if chosen is Method.PALMRT:
@@ -106,7 +106,7 @@ class Numbers:
         kinds, places = self._cells_or_pairs(asked, options, own=own)
         found = InCells.of(places, asked.g, robust=options.robust, weights=options.weights)
         out = by_cells(kinds, found, asked)
-        if options.cells is not None:
+        if options.cells is not None or self.evidence.cells is not None:
             return out
         permuted = self.evidence.swaps is not None and not options.robust
         weak = _too_few(found, asked.level, _WIDEST_OF_SWAPS if permuted else _WIDEST)
@@ -131,7 +131,7 @@ class Numbers:
         halves = partial(by_halves, robust=options.robust)
         if self.evidence.swaps is not None and not options.robust:
             yield self._palmrt
-        if self.evidence.signs is not None:
+        if self.evidence.flips:
             yield partial(halves, self.evidence.signed(None))
         if self.evidence.swaps is not None:
             yield partial(self._halves_of_pairs, halves)
@@ -141,7 +141,7 @@ class Numbers:
     ) -> tuple[list[Method], list[Place]]:
         """Choose cells of rows or of pairs; pairs only where cells of rows lose information."""
         g, level, N = asked.g, asked.level, len(asked.g)
-        if self.evidence.signs is None:
+        if not self.evidence.flips:
             return [Method.PAIRS] * N, self.places(Method.PAIRS, g, level, options)
         places = self.places(Method.CELLS, g, level, options, own=own)
         kinds = [Method.CELLS] * N
@@ -176,7 +176,7 @@ class Numbers:
         """Return where each functional (N, d) is estimated, in cells of rows or of pairs."""
         if kind is Method.PAIRS:
             divided = [self._paired(c, c[None], level, options) for c in g]
-            return [Place(one, int(one.division.which[0])) for one in divided]
+            return [Place(one, int(one.which[0])) for one in divided]
         return self._shared(g, level, options, own=own)
 
     def divisions_for(self, g: Array, level: float, options: SingleOptions) -> list[Divided]:
@@ -185,7 +185,7 @@ class Numbers:
         They get their own if the divisions for coefficients keep too little of one of them.
         """
         shared = self._coefficients(g.shape[1], level, options)
-        if shared.best(g)[1].min() >= _ENOUGH or isinstance(options.cells, np.ndarray):
+        if self._fixed(options) or shared.best(g)[1].min() >= _ENOUGH:
             return [shared]
         own = self._made(("several", g.tobytes()), self.evidence.signed, g, level, options)
         return [shared, own]
@@ -209,16 +209,16 @@ class Numbers:
         alone = np.count_nonzero(g, axis=1) == 1
         for i in np.flatnonzero(alone).tolist():
             j = int(np.flatnonzero(g[i])[0])
-            places[i] = Place(shared, int(shared.division.which[j]))
+            places[i] = Place(shared, int(shared.which[j]))
         others = np.flatnonzero(~alone)
         if others.size:
             which, share = shared.best(g[others])
             for i, k, kept in zip(others.tolist(), which.tolist(), share.tolist(), strict=True):
                 places[i] = Place(shared, k)
-                if own and kept < _ENOUGH and not isinstance(options.cells, np.ndarray):
+                if own and kept < _ENOUGH and not self._fixed(options):
                     c = _normal(g[i])
                     one = self._made(c.tobytes(), self.evidence.signed, c[None], level, options)
-                    places[i] = Place(one, int(one.division.which[0]))
+                    places[i] = Place(one, int(one.which[0]))
         return [place for place in places if place is not None]
 
     def _paired(self, c: Array, g: Array, level: float, options: SingleOptions) -> Divided:
@@ -238,20 +238,28 @@ class Numbers:
         """Return a division, made on first use."""
         key = key, level, options.cells_key
         if key not in self._divided:
-            made = rows(options.cells)
             number = options.cells if isinstance(options.cells, int) else None
-            _require_units(number, made)
-            self._divided[key] = Divided(made, g, level, number, self.problem.seed)
+            kept = self.evidence.cells
+            if kept is not None:
+                self._divided[key] = DividedSums(kept, self.evidence.n, g, level, number)
+            else:
+                made = rows(options.cells)
+                _require_units(number, made)
+                self._divided[key] = DividedRows(made, g, level, number, self.problem.seed)
         return self._divided[key]
+
+    def _fixed(self, options: SingleOptions) -> bool:
+        """Whether the division is given: by the user, or by a stream that has collected sums."""
+        return isinstance(options.cells, np.ndarray) or self.evidence.cells is not None
 
     def _require(self, method: str) -> None:
         """Refuse a method that the noise class does not allow."""
         evidence = self.evidence
         needs = {
-            "cells": (evidence.signs is not None, "signs that may change"),
+            "cells": (evidence.flips, "signs that may change"),
             "pairs": (evidence.swaps is not None, "rows that may be swapped"),
             "halves": (
-                evidence.signs is not None or evidence.swaps is not None,
+                evidence.flips or evidence.swaps is not None,
                 "signs that may change or rows that may be swapped",
             ),
             "palmrt": (evidence.swaps is not None, "rows that may be swapped"),
@@ -279,7 +287,7 @@ def _too_few(found: InCells, level: float, widest: float) -> BoolArray:
 
 
 def _rows_per_cell(place: Place) -> float:
-    return len(place.divided.rows.y) / int(place.divided.division.sizes[place.which])
+    return place.divided.n / int(place.divided.sizes[place.which])
 
 
 def _selected(out: Outcome, where: IntArray) -> Outcome:

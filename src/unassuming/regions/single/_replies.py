@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming._words import shown
-from unassuming.cells import Method
-from unassuming.inputs import SingleOptions, check_inner, check_norm_bound
+from unassuming.cells import KeptCells, Method
+from unassuming.inputs import SingleOptions, check_inner, check_norm_bound, check_single
 from unassuming.ranking import Level, as_double, as_levels
 from unassuming.regions._describe import describe
 from unassuming.regions._explain import Cause, Explanation
@@ -49,6 +50,35 @@ def require_alone(norm_bound: Any, inner: object) -> None:
                 f"{name} does not apply to one number at a time: expected simultaneous=True with "
                 f"it, given simultaneous=False. Leave out one of the two."
             )
+
+
+def options_for(
+    numbers: Numbers, cells: Any, method: Any, weights: Any, estimator: Any
+) -> SingleOptions:
+    """Check the options of single numbers, also against what a stream has collected."""
+    kept, problem = numbers.evidence.cells, numbers.problem
+    if kept is None:
+        rows = problem.data("intervals and tests of one number at a time need").rows
+        return check_single(cells, method, weights, estimator, rows)
+    options = check_single(cells, method, weights, estimator, problem.n)
+    given = f"estimator={estimator!r}" if options.robust else f"method={method!r}"
+    if options.robust or method not in ("auto", "cells"):
+        raise NotAvailable(
+            f"{given} needs the rows of the data, and a stream keeps sums over cells: leave it "
+            "out, or build the region in memory with ua.confidence_region(estimator, X, y)."
+        )
+    if isinstance(options.cells, int):
+        require_cells(options.cells, kept)
+    return options
+
+
+def require_cells(cells: int, kept: KeptCells) -> None:
+    """Refuse more cells than a stream has collected."""
+    if cells > kept.number:
+        raise ValueError(
+            f"cells are more than the stream has collected: expected at most {kept.number}, given "
+            f"{cells}. Pass StreamingRegion(..., cells={cells}), or a smaller number here."
+        )
 
 
 def called(method: Method) -> str:

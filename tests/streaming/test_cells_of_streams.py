@@ -1,0 +1,543 @@
+"""Cells of a stream: dealt by row number, the same for every chunking, exact for one number."""
+
+import copy
+import itertools
+import pickle
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+from sklearn.linear_model import LinearRegression, Ridge
+
+import unassuming as ua
+from unassuming import _archive
+from unassuming.cells import (
+    balanced_band,
+    estimates,
+    factors_of_rows,
+    intervals,
+    ranks,
+)
+from unassuming.streaming import _sums
+from unassuming.streaming._cells import RowCells
+
+N = 3000
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(N, 3)) @ np.array([[1.0, 0.5, 0], [0, 1, 0.2], [0, 0, 4]])
+Y = X @ [1.0, 0.0, -0.5] + (1 + X[:, 0] ** 2) * RNG.standard_t(3, size=N)
+WEIGHT = RNG.uniform(0.5, 2, size=N)
+BLOCKS = ua.noise.BlockSymmetric(RNG.integers(90, size=N))
+
+
+def stream(cells=16, model=None, noise=None, seed=5, m=10):
+    model = LinearRegression() if model is None else model
+    return ua.StreamingRegion(model, noise=noise, m=m, cells=cells, random_state=seed)
+
+
+def numbers(summary):
+    return [
+        getattr(summary, name).tobytes()
+        for name in ("estimate", "cell_estimate", "lower", "upper", "pvalue", "level")
+    ]
+
+
+def answers(region, level=0.9):
+    """What is asked of a streamed region, as bytes."""
+    band = region.band(X[:4], level, method="cells")
+    pointwise = region.band(X[:4], level, simultaneous=False)
+    test = region.test_functional(["x0", "x1"], [1.0, 0.0])
+    return [
+        *numbers(region.summary(level)),
+        *(part.tobytes() for part in (band.lower, band.upper, pointwise.lower, pointwise.upper)),
+        test.rank,
+    ]
+
+
+def sums_of(region):
+    """Everything that answers depend on, as bytes."""
+    kept = region.problem.cells
+    return [part.tobytes() for part in (kept.phi, kept.y, kept.inside, kept.rows)] + [kept.rest]
+
+
+# --- which row is in which cell ----------------------------------------------------------------
+
+
+@settings(derandomize=True, max_examples=40, deadline=None)
+@given(cells=st.integers(2, 40), cuts=st.lists(st.integers(0, 400), max_size=5), far=st.booleans())
+def test_the_cell_of_a_row_depends_on_its_number_alone(cells, cuts, far):
+    first = 10**12 if far else 0
+    dealt = stream(cells)._cells
+    whole = dealt(first, 400)
+    edges = sorted({0, 400, *cuts})
+    parts = [dealt(first + a, b - a) for a, b in itertools.pairwise(edges)]
+    assert np.concatenate(parts).tolist() == whole.tolist()
+    assert dealt(0, 400).tolist() == stream(cells)._cells(0, 400).tolist()
+    if not far:  # every run of rows has one row for each cell
+        runs = whole[: 400 // cells * cells].reshape(-1, cells)
+        assert (np.sort(runs, axis=1) == np.arange(cells)).all()
+        assert dealt.sizes(400).tolist() == np.bincount(whole, minlength=cells).tolist()
+
+
+def test_other_seeds_deal_in_another_way():
+    one, two = (stream(seed=seed)._cells(0, 100).tolist() for seed in (0, 1))
+    assert one != two
+
+
+@pytest.mark.parametrize("first", [0, 17])
+def test_blocks_stay_together(first):
+    cells = stream(12, noise=BLOCKS)._cells
+    labels, blocks = cells(first, 2000), BLOCKS.units(N)[first : first + 2000]
+    for block in np.unique(blocks):
+        assert len(set(labels[blocks == block].tolist())) == 1
+    assert set(labels.tolist()) == set(range(12))
+    assert cells.sizes(N).tolist() == np.bincount(cells(0, N), minlength=12).tolist()
+
+
+# --- the same as in memory, with the same division ---------------------------------------------
+
+CASES = {
+    "few rows": (900, {}),
+    "sums": (N, {}),
+    "no intercept": (N, {"model": LinearRegression(fit_intercept=False)}),
+    "ridge": (N, {"model": Ridge(10.0)}),
+    "blocks": (N, {"noise": BLOCKS}),
+    "weights": (N, {"weight": WEIGHT}),
+    "few rows with weights": (900, {"weight": WEIGHT}),
+}
+
+
+def pair(n, model=None, noise=None, weight=None, cells=16):
+    """The region of a stream, that of the rows in memory, and the cells of the rows."""
+    weight = None if weight is None else weight[:n]
+    one = stream(cells, model, noise).partial_fit(X[:n], Y[:n], sample_weight=weight)
+    settings = {"noise": one.noise, "m": 10, "random_state": 5, "sample_weight": weight}
+    memory = ua.confidence_region(one.estimator, X[:n], Y[:n], **settings)
+    return one.region(), memory, one._cells(0, n)
+
+
+@pytest.mark.parametrize("K", [7, 16])
+@pytest.mark.parametrize("case", CASES)
+def test_a_stream_has_the_intervals_of_memory(case, K):
+    n, options = CASES[case]
+    region, memory, labels = pair(n, **options)
+    for weights in ("design", "residuals") if K == 7 else ("design",):
+        found = region.summary(cells=K, weights=weights)
+        expected = memory.summary(cells=labels % K, weights=weights)
+        assert found.estimate == pytest.approx(expected.estimate, rel=1e-9, abs=1e-9)
+        assert found.cell_estimate == pytest.approx(expected.cell_estimate, rel=1e-9, abs=1e-9)
+        assert found.lower == pytest.approx(expected.lower, rel=1e-7, abs=1e-7)
+        assert found.upper == pytest.approx(expected.upper, rel=1e-7, abs=1e-7)
+        assert found.pvalue.tolist() == expected.pvalue.tolist()
+        assert found.method == expected.method
+    several = [[1.0, 0.1], [-0.4, 0.2]]
+    g = np.eye(len(region.names))[-2:] + 0.1
+    for tau in several:
+        one = region.test_functional(g, tau, cells=K)
+        two = memory.test_functional(g, tau, cells=labels % K)
+        assert (one.rank, one.m) == (two.rank, two.m)
+
+
+def test_several_numbers_with_a_large_mean():
+    one = stream().partial_fit(X, Y + 50)
+    region = one.region()
+    memory = ua.confidence_region(LinearRegression(), X, Y + 50, m=10, random_state=5)
+    cells = one._cells(0, N)
+    g = np.array([[1.0, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    for step in (0.0, 0.1, -0.2):
+        tau = g @ memory.estimate + [step, step / 3]
+        found = region.test_functional(g, tau, cells=16)
+        assert found.rank == memory.test_functional(g, tau, cells=cells).rank
+        assert found.rank < found.m
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_cell_has_the_estimates_of_its_rows(case):
+    n, options = CASES[case]
+    region, memory, labels = pair(n, **options)
+    root = np.ones(n) if "weight" not in options else np.sqrt(WEIGHT[:n])
+    Phi, y = memory.objective.design.matrix * root[:, None], Y[:n] * root
+    g = np.vstack([np.eye(Phi.shape[1]), Phi[:3]])
+    for K in (3, 8, 16):
+        found = estimates(region.problem.cells.factors(K), g)
+        expected = estimates(factors_of_rows(Phi, y, labels % K, K), g)
+        assert (np.abs(found.beta - expected.beta) <= found.error + 1e-14).all()
+        assert found.beta == pytest.approx(expected.beta, rel=1e-9, abs=1e-9)
+        assert found.v == pytest.approx(expected.v, rel=1e-9)
+        assert found.rest == pytest.approx(expected.rest, rel=1e-9)
+        assert found.freedom.tolist() == expected.freedom.tolist()
+
+
+@pytest.mark.parametrize("n", [900, N])
+def test_balanced_cells_are_those_of_memory(n):
+    region, memory, labels = pair(n, cells=32)
+    g = memory.objective.design.matrix[:20]
+    Phi, y = memory.objective.design.matrix, Y[:n]
+    for K in (16, 32):
+        found = estimates(factors_of_rows(Phi, y, labels % K, K), g)
+        expected = balanced_band(found.beta, found.v, 0.9)
+        band = region.band(X[:20], 0.9, method="cells", cells=K)
+        middle, half = (band.lower + band.upper) / 2, (band.upper - band.lower) / 2
+        assert band.attained.tolist() == [1 - expected.q / K] * 20
+        assert middle == pytest.approx(expected.estimate, rel=1e-9, abs=1e-9)
+        assert half == pytest.approx(expected.half_width, rel=1e-6)
+
+
+def test_auto_takes_balanced_cells_where_they_are_narrower():
+    large = stream(32, m=100).partial_fit(X, Y).region()
+    chosen, joint = large.band(X[:9], method="auto"), large.band(X[:9])
+    assert (chosen.method, joint.method) == ("balanced cells", "joint region")
+    assert (chosen.upper - chosen.lower).mean() < (joint.upper - joint.lower).mean()
+    assert large.summary(simultaneous=True).method == ("balanced cells",) * 4
+    assert large.band(X[:9], 0.99, method="auto").method == "joint region"  # takes 128 cells
+    small, _, _ = pair(70, cells=32)
+    assert small.band(X[:9], method="auto").method == "joint region"
+
+
+@pytest.mark.slow
+def test_the_choice_of_the_cells_never_sees_y():
+    shapes = []
+    for y in (Y, 1e3 * np.sign(Y) * X[:, 0], np.zeros(N)):
+        region = stream(32).partial_fit(X, y).region()
+        summary = region.summary(0.95)
+        band = region.band(X[:5], method="cells")
+        (divided,) = region._numbers._divided.values()
+        v = [divided.information(k, np.eye(4)) for k in range(len(divided.sizes))]
+        shapes.append((divided.which.tolist(), summary.level.tolist(), band.attained.tolist(), v))
+    for which, levels, attained, v in shapes[1:]:
+        assert (which, levels, attained) == shapes[0][:3]
+        for one, two in zip(v, shapes[0][3], strict=True):
+            assert one == pytest.approx(two, rel=1e-9)
+
+
+# --- digits --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [2.0**20, 2.0**30])
+def test_large_means_cost_no_digits(shift):
+    """The rows are shifted without rounding, so slopes and values are those of the rows before."""
+    x, y = (np.round(values * 2**12) / 2**12 for values in (X, Y))
+    near = stream().partial_fit(x, y).region()
+    far = stream().partial_fit(x + shift, y - 3 * shift).region()
+    found, expected = far.summary(cells=16), near.summary(cells=16)
+    width = expected.upper - expected.lower
+    assert found.cell_estimate[1:] == pytest.approx(expected.cell_estimate[1:], abs=3e-16 * shift)
+    for ends in ("lower", "upper"):
+        off = np.abs(getattr(found, ends) - getattr(expected, ends))[1:]
+        assert (off < 3e-3 * width[1:]).all()
+    inputs = x[:5]
+    one = far.band(inputs + shift, simultaneous=False, cells=16)
+    two = near.band(inputs, simultaneous=False, cells=16)
+    assert one.lower + 3 * shift == pytest.approx(two.lower, abs=3e-3)
+    assert one.upper + 3 * shift == pytest.approx(two.upper, abs=3e-3)
+
+
+HARD = {
+    "tame": lambda x, rng: x,
+    "plain sums of nearly dependent columns": lambda x, rng: (
+        x @ [[1, 0, 1], [0, 1, 0], [0, 0, 0.05]]
+    ),
+    "nearly dependent": lambda x, rng: x @ [[1, 0, 1], [0, 1, 0], [0, 0, 1e-6]],
+    "columns of other sizes": lambda x, rng: x * [1e-8, 1.0, 1e9],
+    "large means": lambda x, rng: x + np.array([1e3, 1e6, 1e9]),
+    "rows of other sizes": lambda x, rng: x * 10.0 ** rng.uniform(-4, 4, size=(len(x), 1)),
+    "all of it": lambda x, rng: x @ [[1, 0, 1], [0, 1e5, 0], [0, 0, 1e-3]] + [1e5, 0.0, 1e5],
+}
+
+
+@pytest.mark.parametrize("hard", HARD)
+def test_errors_are_within_their_bounds(hard, monkeypatch):
+    """Least squares in each cell with 60 digits, and what the sums make of it."""
+    monkeypatch.setattr(_sums, "LEAF_ROWS", 16)
+    rng = np.random.default_rng(9)
+    x = HARD[hard](rng.normal(size=(100, 3)), rng)
+    y = x @ [1.0, 2.0, -1.0] + rng.standard_cauchy(100) + 1e6
+    one = stream(4, m=2).partial_fit(x, y)
+    Phi, labels = np.column_stack([np.ones(100), x]), one._cells(0, 100)
+    g = np.vstack([np.eye(4), Phi[3]])
+    found = estimates(one.region().problem.cells.factors(4), g)
+    assert (found.v > 0).all()
+    with mp.workdps(60):
+        for b in range(4):
+            P, t = mp.matrix(Phi[labels == b].tolist()), mp.matrix(y[labels == b].tolist())
+            beta = mp.matrix(g.tolist()) * mp.lu_solve(P.T * P, P.T * t)
+            off = [abs(float(beta[i] - mp.mpf(found.beta[i, b]))) for i in range(5)]
+            assert (np.array(off) <= found.error[:, b]).all()
+
+
+def test_a_column_that_some_cells_lack():
+    """Cells without the level of a factor do not identify its coefficient, and serve the others."""
+    dummy = np.zeros(N)
+    dummy[[5, 700, 701, 1500, 2900]] = 1.0
+    labels = stream()._cells(0, N)
+    have = sorted(set(labels[dummy > 0].tolist()))
+    region = stream().partial_fit(np.column_stack([X, dummy]), Y).region()
+    found = estimates(region.problem.cells.factors(16), np.eye(5))
+    assert np.flatnonzero(found.v[4]).tolist() == have
+    assert (found.v[:4] > 0).all()
+    summary = region.summary(0.95)
+    assert np.isinf(summary.upper[4])
+    assert np.isfinite(summary.upper[:4]).all()
+    assert "x3" in str(summary)
+
+
+def test_columns_that_are_dependent():
+    both = np.column_stack([X, X[:, 0] + X[:, 1], np.full(N, 1e6)])
+    summary = stream().partial_fit(both, Y).region().summary(functionals=np.eye(6)[[3, 1, 5]])
+    assert np.isfinite(summary.upper).tolist() == [True, False, False]
+
+
+# --- exact ---------------------------------------------------------------------------------------
+
+
+def in_cells(cells, x, y, seed=5):
+    """The estimates in the cells of a stream, made as the region makes them."""
+    one = stream(cells, LinearRegression(fit_intercept=False), seed=seed, m=2).partial_fit(x, y)
+    return estimates(one.region().problem.cells.factors(cells), np.eye(x.shape[1]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leaf", [1024, 4], ids=["few rows", "sums"])
+def test_every_rank_is_equally_frequent(leaf, monkeypatch):
+    """All 2^10 signs of fixed absolute noise: each of the 16 ranks of the truth occurs 64 times.
+
+    Noise e and -e have the same rank, so one of them stands for both.
+    """
+    monkeypatch.setattr(_sums, "LEAF_ROWS", leaf)
+    rng = np.random.default_rng(2)
+    x = np.column_stack([np.ones(10), rng.normal(size=10)])
+    size = rng.lognormal(size=10)
+    signs = [(1.0, *rest) for rest in itertools.product([-1.0, 1.0], repeat=9)]
+    found = [in_cells(5, x, 2.0 - 0.5 * x[:, 1] + size * s) for s in signs]
+    beta, v, error = (
+        np.array([getattr(one, name)[1] for one in found]) for name in ("beta", "v", "error")
+    )
+    position = ranks(beta, v, np.full(512, -0.5), error).rank
+    assert np.bincount(position, minlength=17).tolist() == [0] + [32] * 16
+
+
+@pytest.mark.slow
+def test_coverage_is_that_of_the_level(monkeypatch):
+    """2,000 streams with noise of very different sizes: one number, and all at once."""
+    monkeypatch.setattr(_sums, "LEAF_ROWS", 16)
+    rng, truth, runs = np.random.default_rng(4), np.array([0.5, -1.0]), 2000
+    found = []
+    for seed in range(runs):
+        x = rng.normal(size=(24, 2))
+        y = x @ truth + (1 + 3 * np.abs(x[:, 0])) * rng.standard_t(2, size=24)
+        found.append(in_cells(4, x, y, seed))
+    first = [np.array([getattr(one, name)[0] for one in found]) for name in ("beta", "v", "error")]
+    ends = intervals(first[0], first[1], 0.75, first[2])
+    alone = int(((ends.lower <= truth[0]) & (truth[0] <= ends.upper)).sum())
+    bands = [balanced_band(one.beta, one.v, 0.75, one.error) for one in found]
+    together = sum(bool((np.abs(b.estimate - truth) <= b.half_width).all()) for b in bands)
+    for count, level in ((alone, 0.75), (together, 0.75)):
+        law = binom(runs, level)
+        assert law.ppf(5e-7) <= count <= law.ppf(1 - 5e-7)
+
+
+# --- chunks, shards, copies, files --------------------------------------------------------------
+
+WHOLE = {offset: sums_of(stream().partial_fit(X + offset, Y).region()) for offset in (0.0, 1e6)}
+
+
+@pytest.mark.slow
+def test_chunks_do_not_change_an_answer():
+    whole, chunks = stream().partial_fit(X, Y), stream()
+    for first in range(0, N, 700):
+        chunks.partial_fit(X[first : first + 700], Y[first : first + 700])
+    assert answers(chunks.region()) == answers(whole.region())
+
+
+@settings(derandomize=True, max_examples=20, deadline=None)
+@given(
+    cuts=st.lists(st.integers(1, N - 1), max_size=6),
+    order=st.randoms(use_true_random=False),
+    offset=st.sampled_from([0.0, 1e6]),
+    merged=st.booleans(),
+)
+def test_neither_chunks_nor_shards_change_a_bit(cuts, order, offset, merged):
+    spans = list(itertools.pairwise(sorted({0, N, *cuts})))
+    order.shuffle(spans)
+    whole = stream()
+    for a, b in spans:
+        one = stream() if merged else whole
+        one.partial_fit(X[a:b] + offset, Y[a:b], first_row=a)
+        if merged:
+            whole.merge(one)
+    assert sums_of(whole.region()) == WHOLE[offset]
+
+
+@pytest.mark.parametrize("noise", [None, BLOCKS], ids=["rows", "blocks"])
+@pytest.mark.parametrize("cut", [0, 500, 1024, 2300])
+def test_a_checkpoint_keeps_the_cells(cut, noise, tmp_path):
+    straight = sums_of(stream(noise=noise).partial_fit(X, Y).region())
+    stream(noise=noise).partial_fit(X[:cut], Y[:cut]).save(tmp_path / "c")
+    loaded = ua.StreamingRegion.load(tmp_path / "c").partial_fit(X[cut:], Y[cut:])
+    assert sums_of(loaded.region()) == straight
+
+
+@pytest.mark.parametrize(
+    "kind", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))]
+)
+@pytest.mark.parametrize("cut", [500, 1500])
+def test_copies_go_their_own_way(kind, cut):
+    one = stream().partial_fit(X[:cut], Y[:cut])
+    two = kind(one)
+    two.partial_fit(X[:N] * 7, Y - 100)
+    assert sums_of(one.partial_fit(X[cut:], Y[cut:]).region()) == WHOLE[0.0]
+
+
+def tampered(path, header=None, **arrays):
+    stream().partial_fit(X, Y).save(path)
+    old, stored = _archive.read(path)
+    stored = {name: a for name, a in {**stored, **arrays}.items() if a is not None}
+    _archive.write(path, {**old, **(header or {})}, stored)
+    return path
+
+
+DAMAGE = {
+    "more cells than sums": ({"cells": 17}, {}),
+    "no sums": ({}, {"cells0": None}),
+    "sums of another shape": ({}, {"cells0": np.zeros((16, 4, 4))}),
+    "sums of another type": ({}, {"cells0": np.zeros((16, 5, 5), dtype=np.int64)}),
+    "a pivot of zero": ({}, {"pivot0": np.zeros(1)}),
+    "a missing pivot": ({}, {"pivot0": np.array([np.nan])}),
+    "two pivots": ({}, {"pivot0": np.ones(2)}),
+    "no key": ({}, {"cell_key": None}),
+    "a short key": ({}, {"cell_key": np.zeros(1, dtype=np.uint64)}),
+    "one cell": ({"cells": 1}, {}),
+    "a fraction": ({"cells": 16.0}, {}),
+    "a huge number": ({"cells": 10**12}, {}),
+    "sums without cells": ({"cells": 0}, {}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_files_whose_cells_do_not_fit_are_refused(damage, tmp_path):
+    header, arrays = DAMAGE[damage]
+    with pytest.raises(ValueError, match="not a checkpoint"):
+        ua.StreamingRegion.load(tampered(tmp_path / "c", header, **arrays))
+
+
+def test_the_key_of_the_cells_comes_from_the_file(tmp_path):
+    key = np.array([3, 4], dtype=np.uint64)
+    loaded = ua.StreamingRegion.load(tampered(tmp_path / "c", cell_key=key))
+    assert loaded._cells(0, 50).tolist() == RowCells(16, key, loaded.noise)(0, 50).tolist()
+    assert loaded._cells(0, 50).tolist() != stream()._cells(0, 50).tolist()
+
+
+def test_a_file_with_cells_for_permutations_is_refused(tmp_path):
+    path = tmp_path / "c"
+    noise = ua.noise.ExchangeableWithin(30)
+    stream(None, noise=noise).partial_fit(X[:90], Y[:90]).save(path)
+    header, arrays = _archive.read(path)
+    key = np.zeros(2, dtype=np.uint64)
+    _archive.write(path, {**header, "cells": 8}, {**arrays, "cell_key": key})
+    with pytest.raises(ValueError, match=r"not a checkpoint.*no signs"):
+        ua.StreamingRegion.load(path)
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+WRONG = {
+    "text": ("many", "cells is not a number of cells: expected an integer from 2 to 256"),
+    "one": (1, "given 1"),
+    "zero": (0, "given 0"),
+    "too many": (300, "given 300"),
+    "a boolean": (True, "given True"),
+    "labels": ([0, 1, 1], r"given \[0, 1, 1\]"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_numbers_of_cells_are_refused(wrong):
+    cells, match = WRONG[wrong]
+    with pytest.raises(ValueError, match=match):
+        stream(cells)
+
+
+def test_permutations_have_no_cells():
+    with pytest.raises(ValueError, match=r"cells need noise whose signs may change.*Leave out"):
+        stream(noise=ua.noise.ExchangeableWithin(30))
+
+
+def test_a_class_that_draws_other_signs_has_no_cells():
+    class Alternating(ua.noise.Symmetric):
+        def draw_rows(self, key, first, count, size):
+            return super().draw_rows(key, first // 2, count, size)
+
+    with pytest.raises(ValueError, match="cells need noise whose signs may change"):
+        stream(noise=Alternating())
+
+
+def test_streams_with_other_cells_do_not_merge():
+    with pytest.raises(ValueError, match="another number of cells: expected 16, given 12"):
+        stream(16).merge(stream(12).partial_fit(X[:9], Y[:9]))
+
+
+def test_a_stream_without_cells_says_how_to_collect_them():
+    region = stream(None).partial_fit(X, Y).region()
+    asked = [
+        lambda: region.summary(),
+        lambda: region.interval("x0", simultaneous=False),
+        lambda: region.band(X[:2], simultaneous=False),
+        lambda: region.test_functional("x0"),
+        lambda: region.band(X[:2], method="cells"),
+    ]
+    for ask in asked:
+        with pytest.raises(ua.NotAvailable, match=r"StreamingRegion\(\.\.\., cells=32\)"):
+            ask()
+    assert region.band(X[:2], method="auto").method == "joint region"
+
+
+REGION = stream().partial_fit(X, Y).region()
+ASKED = {
+    "halves": (
+        lambda: REGION.summary(method="halves"),
+        ua.NotAvailable,
+        "method='halves' needs the rows of the data",
+    ),
+    "robust": (
+        lambda: REGION.test_functional("x0", estimator="least absolute deviations"),
+        ua.NotAvailable,
+        "estimator='least absolute deviations' needs the rows",
+    ),
+    "labels": (
+        lambda: REGION.summary(cells=np.arange(N) % 8),
+        ValueError,
+        r"cells cannot be labels for a stream.*given labels of shape \(3000,\)",
+    ),
+    "too many": (
+        lambda: REGION.summary(cells=17),
+        ValueError,
+        "more than the stream has collected: expected at most 16, given 17",
+    ),
+    "too many at once": (
+        lambda: REGION.band(X[:2], method="cells", cells=32),
+        ValueError,
+        "more than the stream has collected: expected at most 16, given 32",
+    ),
+    "a high level at once": (
+        lambda: REGION.band(X[:2], 0.95, method="cells"),
+        ua.NotAvailable,
+        "3000 rows in the 16 cells of the stream",
+    ),
+    "not a number": (lambda: REGION.summary(cells=2.5), ValueError, "not a number of cells"),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_a_stream_cannot_answer_is_refused(asked):
+    ask, error, match = ASKED[asked]
+    with pytest.raises(error, match=match):
+        ask()
+
+
+def test_too_few_cells_for_a_level_are_explained():
+    summary = REGION.summary(0.95, cells=5)
+    assert np.isinf(summary.upper).all()
+    assert "5" in str(summary)
+    assert np.isfinite(REGION.summary(0.9, cells=5).upper).all()
