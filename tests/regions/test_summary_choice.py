@@ -7,6 +7,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
+from unassuming.regions.single._divided import InCells
+from unassuming.regions.single._numbers import _too_few
 
 
 def few_rows(n=16, d=7, seed=0):
@@ -43,13 +45,19 @@ def test_signs_serve_what_permutations_cannot():
 
 
 def test_cells_that_keep_too_little_give_way():
-    """Enough cells identify the slope, but their interval would be many times too wide."""
+    """Equal cells have an interval of 2.35 standard errors over the root of what they keep."""
+    kept = np.array([[1.0] * 8, [0.5] * 8, [0.05] * 8, [1.0] * 6 + [0.0] * 2])
+    nothing = np.zeros_like(kept)
+    found = InCells(nothing, kept, kept, nothing, np.full(4, 8.0))
+    assert _too_few(found, 0.95, 2.0).tolist() == [False, False, True, True]
+    assert _too_few(found, 0.95, 6.0).tolist() == [False, False, False, True]
+
+
+def test_pairs_give_way_to_permutations_with_few_rows():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(100, 11))
-    y = X[:, 0] + rng.normal(size=100)
-    region = region_of(X, y, "exchangeable")
-    found = region.summary(functionals="x0")
-    pairs = region.summary(functionals="x0", method="pairs")
+    region = region_of(X, X[:, 0] + rng.normal(size=100), "exchangeable")
+    found, pairs = (region.summary(functionals="x0", method=m) for m in ("auto", "pairs"))
     assert found.method == ("palmrt",)
     assert (found.upper - found.lower)[0] < (pairs.upper - pairs.lower)[0]
 
