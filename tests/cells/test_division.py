@@ -185,17 +185,54 @@ def test_cells_are_compared_by_their_predicted_width():
 
 def test_the_change_of_information_by_a_swap():
     rng = np.random.default_rng(3)
-    rows, h = rng.normal(size=(12, 3)), rng.normal(size=(2, 3))
-    here, there = np.arange(6), np.arange(6, 12)
-    M = second_moments(rows, np.zeros(6, dtype=int), 1)[0] * 0 + rows[:6].T @ rows[:6]
-    fast = RowUnits(rows).information(M, h, here, there)
+    rows, h = rng.normal(size=(12, 3)), rng.normal(size=3)
+    units, cells = np.arange(12), np.repeat([1, 0], 6)
+    M = second_moments(rows, cells, 2)
+    fast = RowUnits(rows).information(M, h, units, cells)
     clusters = ClusterUnits(rows[:, :, None] * rows[:, None, :])
-    np.testing.assert_allclose(clusters.information(M, h, here, there), fast, rtol=1e-9)
-    for i, j in ((0, 0), (3, 5)):
-        kept_rows = rows[[*np.delete(here, i), there[j]]]
+    np.testing.assert_allclose(clusters.information(M, h, units, cells), fast, rtol=1e-9)
+    for i, j in ((0, 6), (3, 11), (8, 2)):
+        kept_rows = rows[[*(k for k in units if cells[k] == cells[i] and k != i), j]]
         G = kept_rows.T @ kept_rows + RIDGE * np.eye(3)
-        slow = [1 / (c @ np.linalg.solve(G, c)) for c in h]
-        np.testing.assert_allclose(fast[:, i, j], slow, rtol=1e-9)
+        np.testing.assert_allclose(fast[i, j], 1 / (h @ np.linalg.solve(G, h)), rtol=1e-9)
+    for i in range(12):  # nothing changes if a unit takes its own place
+        G = M[cells[i]] + RIDGE * np.eye(3)
+        np.testing.assert_allclose(fast[i, i], 1 / (h @ np.linalg.solve(G, h)), rtol=1e-9)
+
+
+def test_moments_aimed_at_functionals():
+    """⟨f_i, f_j⟩ = tr(f_i H f_j), for rows as for clusters of one row."""
+    rng = np.random.default_rng(4)
+    rows, h = rng.normal(size=(5, 3)), np.linalg.qr(rng.normal(size=(3, 3)))[0][:2]
+    f = rows[:, :, None] * rows[:, None, :]
+    H = h.T @ h * 3 / 2 + 0.1 * np.eye(3)
+    M, every = f[:2].sum(axis=0), np.arange(5)
+    for units in (RowUnits(rows).aimed(h), ClusterUnits(f).aimed(h)):
+        np.testing.assert_allclose(units.products(every), np.einsum("iab,bc,jca->ij", f, H, f))
+        np.testing.assert_allclose(units.along(every, M), np.einsum("iab,bc,ca->i", f, H, M))
+        np.testing.assert_allclose(units.leverage, np.einsum("iab,ba->i", f, H))
+    for units in (RowUnits(rows), ClusterUnits(f)):
+        np.testing.assert_allclose(units.products(every), np.einsum("iab,jba->ij", f, f))
+
+
+def test_moments_aimed_at_one_number_keep_more_of_it():
+    basis = basis_of(gaussian(221, 11), np.eye(11)[3:4])
+    h = basis.functionals
+    shares = []
+    for units in (RowUnits(basis.rows), RowUnits(basis.rows).aimed(h)):
+        rng = np.random.default_rng(0)
+        labels = balance(units, deal(units.leverage, 12, rng), 12, rng)
+        shares.append(information(second_moments(basis.rows, labels, 12), h).sum() / 221)
+    assert shares[0] < 0.92 < 0.97 < shares[1]
+
+
+def test_clusters_move_alone_where_that_helps():
+    rows = np.ones((9, 1))
+    units = ClusterUnits(second_moments(rows, np.array([0, 0, 0, 0, 1, 1, 2, 3, 4]), 5))
+    start = np.array([0, 0, 0, 1, 1])
+    labels = improve(units, start, 2, np.ones(1), 0.9, np.random.default_rng(0))
+    sizes = np.bincount(labels, weights=units.leverage, minlength=2)
+    assert sorted(sizes) == [4, 5]
 
 
 def test_searches_only_improve():
@@ -211,7 +248,7 @@ def test_searches_only_improve():
         return np.square(second_moments(basis.rows, labels, 6)).sum()
 
     assert spread(balanced) < spread(start)
-    better = improve(units, balanced, 6, basis.functionals[:1], 0.9, rng)
+    better = improve(units, balanced, 6, basis.functionals[0], 0.9, rng)
 
     def width(labels):
         moments = second_moments(basis.rows, labels, 6)

@@ -30,9 +30,10 @@ def test_the_band_is_that_of_the_library(run, tables):
     people = pd.read_csv(tables / "people.csv")
     X = people.drop(columns="y")
     region = ua.confidence_region(LinearRegression(), X, people["y"], random_state=3)
-    expected = region.band(X, level=0.8)
+    expected = region.band(X, level=0.8, method="auto")
     found = pd.read_csv(OUT / "band.csv")
-    assert list(found) == ["age", "income", "height", "level", "estimate", "lower", "upper"]
+    bounds = ["level", "estimate", "lower", "upper", "attained_level"]
+    assert list(found) == ["age", "income", "height", *bounds]
     np.testing.assert_allclose(found[["age", "income", "height"]], X, rtol=1e-15)
     for name in ("estimate", "lower", "upper"):
         np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)

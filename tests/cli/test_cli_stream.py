@@ -93,8 +93,9 @@ def test_a_streamed_table_has_the_bounds_of_the_table_in_memory(run, tmp_path, c
     table = made(1_300)
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
     made(30, seed=1)[["b", "a"]].to_csv(at, index=False)
-    reported(run, path, "--at", at, "--stream", model=model, out="one")
-    reported(run, path, "--at", at, "--no-stream", model=model, out="two")
+    joint = "--at", at, "--method", "joint"
+    reported(run, path, *joint, "--stream", model=model, out="one")
+    reported(run, path, *joint, "--no-stream", model=model, out="two")
     (one, streamed), (two, in_memory) = intervals("one"), intervals("two")
     np.testing.assert_allclose(streamed, in_memory, rtol=1e-6)
     assert list(one) == list(two)

@@ -132,6 +132,53 @@ def test_a_cluster_without_a_label_is_refused_or_dropped(run, schools, write):
     assert "1 rows with missing values dropped" in printed(run, *words, "--drop-missing")
 
 
+# The same columns for the other commands
+
+
+def test_clusters_and_weights_of_a_region(run, schools):
+    path, table = schools
+    words = ("--model", "ols", "--level", 0.9, "--clusters", "school", "--weights", "weight")
+    printed(run, "region", path, "--target", "y", *words, "--out", "out")
+    X = table.drop(columns=["y", "school", "weight"])
+    noise = ua.noise.BlockSymmetric(table["school"])
+    region = ua.confidence_region(
+        LinearRegression(),
+        X,
+        table["y"],
+        noise=noise,
+        sample_weight=table["weight"],
+        random_state=0,
+    )
+    content = json.loads(Path("out/region.json").read_text())
+    assert (content["clusters"], content["weights"]) == ("school", "weight")
+    expected = region.interval(level=0.9, method="auto")
+    found = content["intervals"][0]
+    assert found["method"] == expected.method
+    np.testing.assert_allclose(list(found["lower"].values()), expected.lower, rtol=1e-9)
+    refused(
+        run("region", path, "--target", "y", "--model", "ols", "--clusters", "school", "--stream"),
+        "--clusters school needs all rows at once: expected no --clusters with --stream",
+    )
+    labels = run("region", path, "--target", "y", "--model", "logistic", "--clusters", "school")
+    refused(labels, "--clusters needs a regression")
+
+
+@pytest.mark.slow
+def test_the_method_of_simultaneous_bounds(run, write):
+    X, y, _ = ua.datasets.linear(n=400, d=6, random_state=0)
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
+    path = write("wide.csv", table.to_csv(index=False))
+    region = ua.confidence_region(LinearRegression(), table.iloc[:, :6], y, random_state=0)
+    for method, name in (("auto", "balanced cells"), ("joint", "joint region")):
+        words = ("--model", "ols", "--level", 0.9, "--method", method, "--out", method)
+        shown = printed(run, "region", path, "--target", "y", *words)
+        found = pd.read_csv(f"{method}/band.csv")
+        expected = region.band(table.iloc[:, :6], level=0.9, method=method)
+        assert expected.method == name
+        np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-9)
+        assert ("The band comes from balanced cells of rows" in shown) == (method == "auto")
+
+
 # region --pointwise
 
 

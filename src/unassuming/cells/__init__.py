@@ -26,7 +26,7 @@ from unassuming.cells._halves import half_spans, random_halves
 from unassuming.cells._intervals import Intervals, Ranks, intervals, ranks
 from unassuming.cells._kept import KeptCells, KeptRows, KeptSums
 from unassuming.cells._method import Method, enough_cells, rows_needed
-from unassuming.cells._pairs import opposite_pairs, pair_differences
+from unassuming.cells._pairs import centred_in_blocks, opposite_pairs, pair_differences
 from unassuming.cells._palmrt import palmrt_spans
 from unassuming.cells._robust import (
     least_absolute_deviations,
@@ -59,6 +59,7 @@ __all__ = [
     "balanced_number",
     "balanced_statistic",
     "candidates",
+    "centred_in_blocks",
     "certified_interval",
     "certified_pvalue",
     "certified_q",

@@ -14,6 +14,23 @@ from unassuming._typing import Array, IntArray
 from unassuming.cells.division import basis_of
 
 
+def centred_in_blocks(Phi: Array, blocks: IntArray) -> Array:
+    """Return the design minus its means within blocks: what exchangeable noise lets us identify.
+
+    Examples
+    --------
+    >>> centred_in_blocks(np.array([[1.0, 0.0], [1.0, 4.0]]), np.array([0, 0]))
+    array([[ 0., -2.],
+           [ 0.,  2.]])
+    """
+    counts = np.maximum(np.bincount(blocks), 1)
+    sums = np.zeros((len(counts), Phi.shape[1]))
+    np.add.at(sums, blocks, Phi)
+    centred = Phi - (sums / counts[:, None])[blocks]
+    centred[:, (np.abs(centred) <= 1e-12 * np.abs(Phi).max(axis=0, initial=0.0)).all(axis=0)] = 0
+    return np.asarray(centred)
+
+
 def opposite_pairs(Phi: Array, functional: Array, blocks: IntArray | None = None) -> IntArray:
     """Return disjoint pairs of rows that are opposite for one functional, shape (P, 2).
 
@@ -36,12 +53,7 @@ def opposite_pairs(Phi: Array, functional: Array, blocks: IntArray | None = None
            [3, 4]])
     """
     blocks = np.zeros(len(Phi), dtype=np.intp) if blocks is None else blocks
-    counts = np.maximum(np.bincount(blocks), 1)
-    means = np.zeros((len(counts), Phi.shape[1]))
-    np.add.at(means, blocks, Phi)
-    centred = Phi - (means / counts[:, None])[blocks]
-    centred[:, (np.abs(centred) <= 1e-12 * np.abs(Phi).max(axis=0, initial=0.0)).all(axis=0)] = 0
-    basis = basis_of(centred, functional[None])
+    basis = basis_of(centred_in_blocks(Phi, blocks), functional[None])
     x = basis.rows @ basis.functionals[0]
     pairs = []
     order = np.lexsort((x, blocks))

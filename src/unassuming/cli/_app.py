@@ -10,6 +10,7 @@ from typer import Option
 
 from unassuming._version import __version__
 from unassuming.cli import _demo, _paper, _region, _summary, _verdict
+from unassuming.cli._findings import AtOnce
 from unassuming.cli._group import OneLineErrors
 from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem, Seed, problem_options
@@ -94,6 +95,13 @@ def region(
             "narrower than the simultaneous ones (spline, ridge and ols).",
         ),
     ] = False,
+    method: Annotated[
+        AtOnce,
+        Option(
+            help="Where simultaneous bounds come from. joint: the region. cells: balanced cells of "
+            "rows. auto: whichever is expected to be narrower before the target is seen."
+        ),
+    ] = AtOnce.AUTO,
     stream: Stream = None,
     checkpoint: Annotated[
         Path | None,
@@ -115,24 +123,13 @@ def region(
     input; infinite bounds are inf) and pictures.
     """
     streaming = Streaming(stream, checkpoint, checkpoint_every)
-    _region.run(problem, norm_bound, at, out, streaming, pointwise=pointwise)
+    _region.run(problem, norm_bound, at, out, streaming, pointwise=pointwise, method=str(method))
 
 
 @app.command()
 @problem_options(without=["m"], model=Model.OLS, levels=(0.95,))
 def summary(
     problem: Problem,
-    clusters: Annotated[
-        str | None,
-        Option(
-            help="Column of labels: rows with the same label may depend on each other. It is never "
-            "used as a feature."
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        Option(help="Column with the weights of the rows. It is never used as a feature."),
-    ] = None,
     out: Annotated[
         Path, Option(file_okay=False, help="Directory for summary.csv, summary.json, forest.png.")
     ] = Path("unassuming-summary"),
@@ -144,7 +141,7 @@ def summary(
     assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
     summary.json and forest.png, a picture at the highest level. For spline, ridge and ols.
     """
-    _summary.run(problem, clusters, weights, out, Streaming(stream))
+    _summary.run(problem, out, Streaming(stream))
 
 
 @app.command("test")

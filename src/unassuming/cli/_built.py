@@ -61,6 +61,8 @@ class Built:
             "rows_dropped": self.dropped,
             "model": str(problem.model),
             "options": problem.options,
+            "clusters": problem.clusters,
+            "weights": problem.weights,
         }
 
     def heading(self, problem: Problem, columns: Columns) -> str:
@@ -70,35 +72,24 @@ class Built:
         return f"{problem.data.name}: target {problem.target}, features {features}{dropped}"
 
 
-def build_in_memory(
-    problem: Problem,
-    source: Source,
-    columns: Columns,
-    *,
-    clusters: str | None = None,
-    weights: str | None = None,
-) -> Built:
-    """Build the region from the whole table; two options name columns with a meaning of their own.
-
-    Rows with the same entry in the column ``clusters`` may depend on each other. The column
-    ``weights`` contains the weights of the rows.
-    """
+def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
+    """Build the region from the whole table."""
     frame, dropped = load(source, columns)
-    X, y = frame[columns.features], frame[columns.target].to_numpy()
-    more: dict[str, Any] = {}
-    if clusters is not None:
-        more["noise"] = _clustered(problem, frame[clusters])
-    if weights is not None:
-        more["sample_weight"] = _weights(frame[weights])
     with stages(1) as begin:
         begin("building the region")
-        region = region_in_memory(problem, X, y, **more)
+        region = region_in_memory(problem, frame, columns)
+    X = frame[columns.features]
     ranges = Ranges.empty(X.shape[1]).including(X.to_numpy())
     return Built(region, X, region.objective.y, ranges, dropped)  # with labels as ±1
 
 
 def _clustered(problem: Problem, labels: pd.Series) -> BlockSymmetric:
     """Return the assumption that clusters are independent and symmetric."""
+    if RECIPES[problem.model].classify:
+        raise ValueError(
+            "--clusters needs a regression: expected a model other than a classifier, given "
+            f"--model {problem.model}. Leave out one of the two."
+        )
     if problem.noise not in (None, "symmetric"):
         raise ValueError(
             "--clusters needs noise that is symmetric in each cluster: expected --noise symmetric, "
@@ -118,10 +109,15 @@ def _weights(column: pd.Series) -> Any:
     return column.to_numpy()
 
 
-def region_in_memory(problem: Problem, X: pd.DataFrame, y: Any, **more: Any) -> Region:
+def region_in_memory(problem: Problem, frame: pd.DataFrame, columns: Columns) -> Region:
     """Build the region from all rows; labels may show only one of their classes."""
+    X, y = frame[columns.features], frame[columns.target].to_numpy()
     estimator, labels = problem.estimator(*X.shape), y.tolist()
-    settings = problem.settings | more
+    settings = problem.settings
+    if problem.clusters is not None:
+        settings["noise"] = _clustered(problem, frame[problem.clusters])
+    if problem.weights is not None:
+        settings["sample_weight"] = _weights(frame[problem.weights])
     if problem.classes is not None:
         settings["classes"] = _named(problem.classes, labels[0])
     elif RECIPES[problem.model].classify and len(set(labels)) == 1 and not coded_classes(labels[0]):

@@ -49,9 +49,9 @@ def write_band(findings: Findings, path: Path) -> bool:
     tables = []
     for level, band in findings.bands.by_level.items():
         table = findings.inputs.reset_index(drop=True)
+        attained = level if band.attained is None else band.attained
         answers = {"level": level, **band._columns()}
-        if findings.pointwise:
-            answers |= {"level": level, "attained_level": band.attained}
+        answers |= {"level": level, "attained_level": attained}
         columns = {**apart(dict(table.items()), answers), **answers}
         tables.append(pd.DataFrame(columns, index=table.index))
     if tables:
@@ -75,11 +75,17 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
         "bounded": _answers(findings.bounded, lambda b: {"verdict": b.verdict, "reason": b.reason}),
         "band": _answers(
             findings.bands,
-            lambda b: {"target": b.target, "status": b.status.name, "reason": b.reason},
+            lambda b: {
+                "target": b.target,
+                "method": b.method,
+                "status": b.status.name,
+                "reason": b.reason,
+            },
         ),
         "intervals": _answers(
             findings.intervals,
             lambda i: {
+                "method": i.method,
                 "status": i.status.name,
                 "reason": i.reason,
                 "lower": _by_name(i.names, i.lower),
@@ -170,7 +176,8 @@ def pictures(findings: Findings, built: Built, *, splines: bool) -> dict[str, Ca
     if features == 1 and findings.bands.by_level:
         rows = built.X, built.y
         kinds = {"levels": (), "pointwise": levels} if findings.pointwise else {"levels": levels}
-        options: dict[str, Any] = {"norm_bound": bound, "rows": rows, **kinds}
+        options: dict[str, Any] = {"norm_bound": bound, "method": findings.method, **kinds}
+        options["rows"] = rows
         found["band.png"] = partial(plots.band, region, built.grid(), **options)
     if features == 2 and classify and findings.bands.by_level:
         options = {"levels": levels, "norm_bound": bound}

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.regions import Region
+
+
+class AtOnce(StrEnum):
+    """Where simultaneous bounds come from."""
+
+    AUTO = "auto"
+    JOINT = "joint"
+    CELLS = "cells"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +42,8 @@ class Findings:
         Only for models with features.
     pointwise : bool
         Whether each bound of bands and intervals has its level by itself.
+    method : str
+        Where simultaneous bounds come from.
     """
 
     region: Region
@@ -44,6 +55,7 @@ class Findings:
     bands: Answer
     intervals: Answer | None
     pointwise: bool = False
+    method: str = "auto"
 
     @property
     def primal(self) -> bool:
@@ -58,12 +70,14 @@ def examine(
     norm_bound: float | None,
     *,
     pointwise: bool = False,
+    method: str = "auto",
 ) -> Findings:
-    """Compute everything that a report contains."""
+    """Compute everything that a report contains; ``method`` is that of simultaneous bounds."""
     asked = sorted({float(region.level(level)) for level in levels}, reverse=True)
     design = region.objective.design
     primal = design is not None and not design.dual
     options: dict[str, Any] = {"norm_bound": norm_bound, "simultaneous": not pointwise}
+    options["method"] = "auto" if pointwise else method
     return Findings(
         region=region,
         levels=asked,
@@ -74,6 +88,7 @@ def examine(
         bands=_ask(lambda: region.band(inputs, level=asked, **options)),
         intervals=_ask(lambda: region.interval(level=asked, **options)) if primal else None,
         pointwise=pointwise,
+        method=method,
     )
 
 

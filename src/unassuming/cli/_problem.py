@@ -87,6 +87,17 @@ class Problem:
             "occurs, unless they are 0 and 1, -1 and 1, or True and False.",
         ),
     ] = None
+    clusters: Annotated[
+        str | None,
+        Option(
+            help="Column of labels: rows with the same label may depend on each other. It is never "
+            "used as a feature."
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        Option(help="Column with the weights of the rows. It is never used as a feature."),
+    ] = None
     m: Annotated[
         str,
         Option(
@@ -129,6 +140,7 @@ class Problem:
 
     def columns(self, source: Source, **others: str | None) -> Columns:
         """Find the columns in the table, with those that other options name."""
+        others = {"clusters": self.clusters, "weights": self.weights} | others
         given = {option: name for option, name in others.items() if name is not None}
         labels = [self.target] if RECIPES[self.model].classify else []
         return choose(

@@ -33,6 +33,7 @@ from unassuming.regions import Language, Status
 _LONGEST = 20
 """Coefficients that the screen shows; the file contains all."""
 _WITHOUT_WIDTH = (Status.EMPTY, Status.TRIVIAL)
+_FINITE = (Status.ALL_AT_ONCE, Status.ONE_BY_ONE)
 
 
 def run(
@@ -43,6 +44,7 @@ def run(
     streaming: Streaming,
     *,
     pointwise: bool,
+    method: str,
 ) -> None:
     """Build the region, print a report, write the files."""
     source = open_source(problem.data)
@@ -62,7 +64,14 @@ def run(
     with stages(2) as begin:
         begin("bounds")
         wanted = built.inputs() if inputs is None else inputs
-        findings = examine(built.region, wanted, problem.levels, norm_bound, pointwise=pointwise)
+        findings = examine(
+            built.region,
+            wanted,
+            problem.levels,
+            norm_bound,
+            pointwise=pointwise,
+            method=method,
+        )
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
         write_region(findings, built.about(problem, columns), out / "region.json")
@@ -158,6 +167,11 @@ def _covers(findings: Findings, band: Any) -> str:
     if findings.region.caveat:
         return f"No guarantee: {findings.region.caveat}"
     kind = "The band is simultaneous and covers"
+    if band.method == "balanced cells":
+        kind = (
+            f"The band comes from balanced cells of rows, with an attained level of "
+            f"{band.attained[0]:.6g} at level {band.level:.6g}. It is simultaneous and covers"
+        )
     if findings.pointwise:
         kind = "The band is pointwise: at each input by itself it covers"
     if band.target == "function":
@@ -176,13 +190,20 @@ def _asked(findings: Findings) -> list[Answer]:
 
 
 def _reasons(findings: Findings) -> list[str]:
-    """Return the reason for each kind of infinite or missing bound, at its highest level."""
+    """Return the reason for each kind of infinite or missing bound, at its highest level.
+
+    Bounds from cells have reasons at each level: where the estimate of the model lies outside.
+    """
     kinds: dict[Any, str] = {}
     for answer in _asked(findings):
         if answer.refusal:
             kinds[answer.refusal] = f"Not available: {answer.refusal}"
-        for bounds in answer.by_level.values():
-            kinds.setdefault(bounds.status, bounds.explanation.text(Language.COMMAND_LINE))
+        for level, bounds in answer.by_level.items():
+            text = bounds.explanation.text(Language.COMMAND_LINE)
+            if text and bounds.status in _FINITE:
+                kinds[level, text] = f"At level {level:.6g}: {text[0].lower()}{text[1:]}"
+            else:
+                kinds.setdefault(bounds.status, text)
     return list(kinds.values())
 
 

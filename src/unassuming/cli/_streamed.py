@@ -44,13 +44,8 @@ class Streaming:
     checkpoint: Path | None = None
     every: float = 30.0
 
-    def decide(
-        self, problem: Problem, source: Source, columns: Columns, **others: str | None
-    ) -> bool:
-        """Return whether to stream; refuse if that is impossible, note a large file in memory.
-
-        ``others`` are options that name columns which streams do not use.
-        """
+    def decide(self, problem: Problem, source: Source, columns: Columns) -> bool:
+        """Return whether to stream; refuse if that is impossible, note a large file in memory."""
         if self.checkpoint is not None and self.wanted is False:
             raise ValueError(
                 "--checkpoint needs a stream: expected --stream, given --no-stream. Leave one of "
@@ -58,9 +53,6 @@ class Streaming:
             )
         asked = self.wanted or self.checkpoint is not None
         against = _against(problem)
-        for option, column in others.items():
-            if column is not None:
-                against = f"--{option} {column}", f"no --{option}"
         if against is None:
             return asked or (self.wanted is None and source.size(columns.names) > LARGE)
         given, expected = against
@@ -85,6 +77,9 @@ def _against(problem: Problem) -> tuple[str, str] | None:
         return f"--model {problem.model}", " or ".join(_STREAMED)
     if problem.m == "group":
         return "--m group", "a number"
+    for option in ("clusters", "weights"):
+        if getattr(problem, option) is not None:
+            return f"--{option} {getattr(problem, option)}", f"no --{option}"
     if problem.noise is not None and not isinstance(as_noise(problem.noise), RowNoise):
         return f"--noise {problem.noise}", "symmetric"
     return None

@@ -18,26 +18,23 @@ from unassuming.cli._terminal import stages
 from unassuming.regions import Language
 
 
-def run(
-    problem: Problem, clusters: str | None, weights: str | None, out: Path, streaming: Streaming
-) -> None:
+def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     """Summarise the model at each level, print the summaries, write the files."""
     _require_features(problem.model)
     source = open_source(problem.data)
-    columns = problem.columns(source, clusters=clusters, weights=weights)
+    columns = problem.columns(source)
     check_writable(out, "--out")
-    if streaming.decide(problem, source, columns, clusters=clusters, weights=weights):
+    if streaming.decide(problem, source, columns):
         built = build_streamed(problem, source, columns, streaming, single=True)
     else:
-        built = build_in_memory(problem, source, columns, clusters=clusters, weights=weights)
+        built = build_in_memory(problem, source, columns)
     with stages(2) as begin:
         begin("intervals")
         levels = sorted(set(problem.levels), reverse=True)
         summaries = [built.region.summary(level) for level in levels]
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
-        about = built.about(problem, columns) | {"clusters": clusters, "weights": weights}
-        written = write_summaries(built.region, summaries, about, out)
+        written = write_summaries(built.region, summaries, built.about(problem, columns), out)
         highest = summaries[0]
         picture = {"forest.png": partial(plots.forest, highest)}
         drawn, missing = draw(picture, out, plots.forest_height(len(highest)))

@@ -16,8 +16,7 @@ def run(problem: Problem, candidate: str) -> None:
     source = open_source(problem.data)
     columns = problem.columns(source, candidate=candidate)
     frame, dropped = load(source, columns)
-    X, y = frame[columns.features], frame[columns.target].to_numpy()
-    region = region_in_memory(problem, X, y)
+    region = region_in_memory(problem, frame, columns)
     levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
     result = region.test(lambda _: frame[candidate].to_numpy())
     noise_free = f"the noise-free {problem.target}"

@@ -109,9 +109,12 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         self.random_state = random_state
 
     def predict_band(self, X: Any, level: Any = None) -> Any:
-        """Return lower and upper bounds at every input: a simultaneous band.
+        """Return lower and upper bounds that hold at all these inputs at once.
 
-        Bounds are infinite if no finite bound holds or is known; `band_status_` says why.
+        They come from the region, or from balanced cells of rows where these are expected to be
+        narrower before y is seen: ``region_.band(X, method="auto")``. The bounds of two calls need
+        not hold together, so ask for all inputs in one call. Bounds are infinite if no finite bound
+        holds or is known; `band_status_` says why.
 
         Parameters
         ----------
@@ -135,8 +138,10 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     def predict_interval(self, X: Any, level: Any = None) -> Any:
         """Return lower and upper bounds at every input, one input at a time.
 
-        Each interval has its level by itself, and is much narrower than the band. The model needs
-        features; ``norm_bound`` plays no part.
+        Each interval has its level by itself, and is narrower than the band at most inputs. Where
+        few rows determine the function, as at the edge of the data, it can be wider. Choosing the
+        narrower of the two after seeing both voids the level. The model needs features;
+        ``norm_bound`` plays no part.
 
         Parameters
         ----------
@@ -185,4 +190,4 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         return y, {}
 
     def _bands(self, region: Region, X: Any, levels: list[float]) -> dict[float, Band]:
-        return dict(region.band(X, level=levels, norm_bound=self.norm_bound))
+        return dict(region.band(X, level=levels, norm_bound=self.norm_bound, method="auto"))

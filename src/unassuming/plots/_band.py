@@ -59,6 +59,7 @@ def band_data(
     pointwise: Sequence[float] = (),
     norm_bound: float | None = None,
     target: str | None = None,
+    method: str | None = None,
     inner: int = 0,
     rows: tuple[Any, Any] | None = None,
 ) -> BandData:
@@ -66,7 +67,7 @@ def band_data(
 
     Parameters
     ----------
-    region, X, levels, pointwise, norm_bound, target, inner, rows
+    region, X, levels, pointwise, norm_bound, target, method, inner, rows
         As for `band`.
 
     Returns
@@ -95,7 +96,7 @@ def band_data(
         )
     bands, alone = {}, {}
     if wanted:
-        bands = region.band(inputs, level=wanted, norm_bound=norm_bound, target=target)
+        bands = region.band(inputs, wanted, norm_bound, target, method=method)
     if single:
         alone = region.band(inputs, level=single, simultaneous=False)
     few = order[np.unique(np.linspace(0, len(x) - 1, min(inner, len(x))).round().astype(int))]
@@ -144,6 +145,7 @@ def band(
     pointwise: Sequence[float] = (),
     norm_bound: float | None = None,
     target: str | None = None,
+    method: str | None = None,
     inner: int = 0,
     truth: Callable[[Any], Any] | None = None,
     rows: tuple[Any, Any] | None = None,
@@ -172,6 +174,8 @@ def band(
         Assume that the norm of the function is at most this.
     target : {"representation", "function"}, optional
         As for ``region.band``.
+    method : {"joint", "cells", "auto"}, optional
+        As for ``region.band``, of the simultaneous bands.
     inner : int, default 0
         Number of inputs at which to search for members near the bounds; dashes mark the values that
         they attain. Each takes about a tenth of a second, more with a norm bound.
@@ -205,6 +209,7 @@ def band(
         pointwise=pointwise,
         norm_bound=norm_bound,
         target=target,
+        method=method,
         inner=inner,
         rows=rows,
     )

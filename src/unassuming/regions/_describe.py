@@ -81,7 +81,8 @@ class Description:
             )
             for heading, sentence in self.lines
         ]
-        return "\n".join([f"Confidence region of {self.model}", *body])
+        heading = fill(f"Confidence region of {self.model}", 100, subsequent_indent="  ")
+        return "\n".join([heading, *body])
 
     def html(self) -> str:
         """Return an HTML table, for notebooks."""

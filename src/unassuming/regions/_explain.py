@@ -164,7 +164,7 @@ class Cause(Enum):
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
         "The estimate of the model lies outside the interval of {names}: the interval rests on "
-        "estimates of its own, and the penalty plays no part in it."
+        "estimates of its own, and {apart}."
     )
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."

@@ -123,7 +123,7 @@ class Functionals(Membership):
         if check_simultaneous(simultaneous):
             ball = ball_for(self.shape, norm_bound, inner=inner)
             question = Question(Call.INTERVAL, g, ball, inner=bool(inner))
-            return self._at_once(question, level, method, options, make)
+            return self._at_once(question, names, level, method, options, make)
         require_alone(norm_bound, inner)
         require_nonzero(g)
         return self._one_by_one(g, names, level, method, options, make)
@@ -210,13 +210,12 @@ class Functionals(Membership):
             question = band_question(self.shape, X, norm_bound, target, inner=inner)
             covers = "function" if question.function else "representation"
             make = partial(Band, X=X, target=covers)
-            return self._at_once(question, level, method, options, make)
+            return self._at_once(question, _inputs(question.g), level, method, options, make)
         _ = self._numbers  # refuses a kernel before anything else
         require_alone(norm_bound, inner)
         g = band_question(self.shape, X, None, target, inner=False).g
-        names = [f"input {j}" for j in range(len(g))]
         make = partial(Band, X=X, target="representation")
-        return self._one_by_one(g, names, level, method, options, make, own=False)
+        return self._one_by_one(g, _inputs(g), level, method, options, make, own=False)
 
     def summary(
         self,
@@ -268,7 +267,7 @@ class Functionals(Membership):
         Summary of LinearRegression() at level 0.95 (attained: 0.950195)
                       estimate  cell_estimate      lower      upper     pvalue
           intercept   0.449579       0.454248   0.220136   0.675111   0.002441
-          x0           1.11028        1.11136   0.789926    1.36621  0.0004883
+          x0           1.11028        1.10189   0.704221    1.42522  0.0004883
           x1         -0.241735      -0.214867  -0.470242  0.0104876    0.06104
         Assumed: the noise terms are independent, each symmetric about zero (their laws may all
         differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
@@ -352,6 +351,7 @@ class Functionals(Membership):
     def _at_once(
         self,
         question: Question,
+        names: Sequence[str],
         level: Any,
         method: str | None,
         options: tuple[Any, Any, Any],
@@ -368,7 +368,7 @@ class Functionals(Membership):
             made = division_for(self.shape, question, one, chosen, cells)
             if made is None:
                 return joint([self.level(one)])[0]
-            return all_at_once(self.shape, question, one, made, make)
+            return all_at_once(self.shape, question, names, one, made, make)
 
         return at_each(level, at)
 
@@ -392,3 +392,8 @@ class Functionals(Membership):
             return one_by_one(numbers, g, names, one, checked, make, own=own)
 
         return at_each(level, at)
+
+
+def _inputs(g: Array) -> list[str]:
+    """Return what the values at inputs are called."""
+    return [f"input {j}" for j in range(len(g))]

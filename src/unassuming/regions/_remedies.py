@@ -56,6 +56,10 @@ def level(highest: float) -> Remedy:
 SYMMETRIC = Remedy(
     "noise='symmetric', if the noise is symmetric", "--noise symmetric, if the noise is symmetric"
 )
+EXCHANGEABLE = Remedy(
+    "noise='exchangeable', if the noise is exchangeable",
+    "--noise exchangeable, if the noise is exchangeable",
+)
 SYMMETRIC_EXCHANGEABLE = Remedy(
     "noise='symmetric-exchangeable' with a larger m, if the noise is also exchangeable",
     "--noise symmetric-exchangeable with a larger --m, if the noise is also exchangeable",

@@ -2,7 +2,9 @@
 
 With S_b the second moments of cell b, minimise Σ_b ‖S_b‖². Swapping the units i (in cell a) and j
 (in cell b), with moments f_i and f_j, changes the sum by 2(‖g‖² - ⟨g, S_a - S_b⟩), g = f_i - f_j.
-For a row f_j = q_j q_jᵀ, so ⟨f_i, f_j⟩ = (q_iᵀq_j)² and no vector of moments is ever formed.
+For a row f_j = q_j q_jᵀ, so ⟨f_i, f_j⟩ = (q_iᵀq_j)² and no vector of moments is ever formed. With
+weights for some functionals (`Units.aimed`) the same search balances what these lose: for one of
+them the vectors x̃_j q_j.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import numpy as np
 from unassuming._typing import Array, IntArray
 from unassuming.cells.division._units import Units
 
-SWEEPS = 12
+SWEEPS, FEW_SWEEPS = 12, 4
+"""Sweeps over all pairs of cells; few suffice in cells of more than `MOST_UNITS` units."""
+
 MOST_UNITS = 100
 """Units of a cell that are considered in one comparison with another cell."""
 
@@ -62,7 +66,7 @@ def balance(units: Units, labels: IntArray, K: int, rng: np.random.Generator) ->
     S = np.stack([units.total(cell) for cell in cells])
     least = _NEGLIGIBLE * (float(units.leverage.sum()) / (K * S.shape[-1])) ** 2
     stale = np.ones((K, K), dtype=bool)  # pairs of cells that changed since they were compared
-    for _ in range(SWEEPS):
+    for _ in range(FEW_SWEEPS if max(map(len, cells)) > MOST_UNITS else SWEEPS):
         for a in range(K):
             for b in range(a):
                 if not stale[a, b]:
@@ -78,21 +82,22 @@ def balance(units: Units, labels: IntArray, K: int, rng: np.random.Generator) ->
     return result
 
 
-def considered(units: Units, cell: IntArray, most: int, rng: np.random.Generator) -> IntArray:
-    """Return at most ``most`` positions in a cell: the highest leverages, others at random."""
-    if len(cell) <= most:
+def _considered(units: Units, cell: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return at most `MOST_UNITS` positions in a cell: the highest leverages, others at random."""
+    if len(cell) <= MOST_UNITS:
         return np.arange(len(cell))
     order = np.argsort(-units.leverage[cell], kind="stable")
-    half = most // 2
-    return np.concatenate([order[:half], rng.choice(order[half:], most - half, replace=False)])
+    half = MOST_UNITS // 2
+    others = rng.choice(order[half:], MOST_UNITS - half, replace=False)
+    return np.concatenate([order[:half], others])
 
 
-def offered(units: Units, cell: IntArray, places: IntArray) -> IntArray:
+def _offered(units: Units, cell: IntArray, places: IntArray) -> IntArray:
     """Return the units at some places of a cell, and the empty unit if units may move alone."""
     return np.append(cell[places], -1) if units.movable else cell[places]
 
 
-def replaced(cell: IntArray, places: IntArray, new: IntArray) -> IntArray:
+def _replaced(cell: IntArray, places: IntArray, new: IntArray) -> IntArray:
     """Return a cell with other units at some places."""
     return np.concatenate([np.delete(cell, places), new[new >= 0]])
 
@@ -107,8 +112,8 @@ def _exchange(
     rng: np.random.Generator,
 ) -> bool:
     """Swap units of two cells, the best first, while it helps; return whether any was swapped."""
-    places = [considered(units, cells[c], MOST_UNITS, rng) for c in (a, b)]
-    left, right = (offered(units, cells[c], at) for c, at in zip((a, b), places, strict=True))
+    places = [_considered(units, cells[c], rng) for c in (a, b)]
+    left, right = (_offered(units, cells[c], at) for c, at in zip((a, b), places, strict=True))
     both = np.concatenate([left, right])
     products = units.products(both)
     along = units.along(both, S[a] - S[b])
@@ -125,6 +130,6 @@ def _exchange(
         here[i], there[j] = there[j], here[i]
     if changed:
         for cell, at, new in ((a, places[0], both[here]), (b, places[1], both[there])):
-            cells[cell] = replaced(cells[cell], at, new)
+            cells[cell] = _replaced(cells[cell], at, new)
             S[cell] = units.total(cells[cell])
     return changed

@@ -1,6 +1,4 @@
-"""A division that serves one number, or several, where the balanced one loses too much.
-
-See docs/theory.md 9.3.
+"""A division that serves one number, where a balanced one loses too much (docs/theory.md 9.3).
 
 The width of the interval is about t_{K_eff - 1} / √Σ v_b, with K_eff = (Σ v_b)² / Σ v_b². Its
 logarithm, with the first term of the expansion of the t quantile, is what the swaps improve: the
@@ -13,16 +11,18 @@ import numpy as np
 from scipy.special import ndtri
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.division._balance import MOST_UNITS, SWEEPS, considered, offered, replaced
 from unassuming.cells.division._basis import information
 from unassuming.cells.division._units import Units
 
 _NOTHING = 1e-2
 """Information, of n in all, that counts as none: it keeps searches from improving on nothing."""
 
-_MOST_CLUSTERS = 12
-_SWAPS = 4
-"""Swaps between two cells before the next two are compared."""
+_ROUNDS = 100
+_MOST_ROWS, _MOST_CLUSTERS = 240, 48
+"""Units that are considered in one round."""
+
+_LEAST = 5e-4
+"""A round has to change the logarithm of the width by more than this."""
 
 
 def narrowness(total: Array, squares: Array, level: float) -> Array:
@@ -49,7 +49,10 @@ def narrowness(total: Array, squares: Array, level: float) -> Array:
 def improve(
     units: Units, labels: IntArray, K: int, h: Array, level: float, rng: np.random.Generator
 ) -> IntArray:
-    """Return a division with narrower intervals for some functionals, by swaps of units.
+    """Return a division with a narrower interval for one functional, by swaps of units.
+
+    Each round compares all swaps between all cells, and makes the best ones that concern different
+    cells.
 
     Parameters
     ----------
@@ -59,55 +62,71 @@ def improve(
         The division to start from.
     K : int
         Number of cells.
-    h : array of shape (N, r)
-        The functionals in orthonormal coordinates.
+    h : array of shape (r,)
+        The functional in orthonormal coordinates.
     level : float
         The level that is wanted.
     rng : Generator
-        Which units are considered where a cell has many.
+        Which units are considered where there are many.
 
     Examples
     --------
     >>> from unassuming.cells.division._units import RowUnits
     >>> rows = np.array([[2.0], [2.0], [1.0], [1.0]])
-    >>> start, one = np.array([0, 0, 1, 1]), np.ones((1, 1))
-    >>> improve(RowUnits(rows), start, 2, one, 0.9, np.random.default_rng(0))
+    >>> start = np.array([0, 0, 1, 1])
+    >>> improve(RowUnits(rows), start, 2, np.ones(1), 0.9, np.random.default_rng(0))
     array([1, 0, 0, 1])
     """
-    cells = [np.flatnonzero(labels == b) for b in range(K)]
-    M = np.stack([units.total(cell) for cell in cells])
-    v = information(M, h)  # (N, K)
-    most = _MOST_CLUSTERS if units.movable else MOST_UNITS
-    stale = np.ones((K, K), dtype=bool)
-    for _ in range(SWEEPS):
-        for a in range(K):
-            for b in range(a):
-                if not stale[a, b]:
-                    continue
-                stale[a, b] = max(len(cells[a]), len(cells[b])) > most
-                for _ in range(_SWAPS):
-                    places = [considered(units, cells[c], most, rng) for c in (a, b)]
-                    left = offered(units, cells[a], places[0])
-                    right = offered(units, cells[b], places[1])
-                    v_a = units.information(M[a], h, left, right)
-                    v_b = units.information(M[b], h, right, left).swapaxes(1, 2)
-                    rest = np.delete(v, [a, b], axis=1)[:, :, None, None]
-                    total = rest.sum(axis=1) + v_a + v_b
-                    squares = np.square(rest).sum(axis=1) + np.square(v_a) + np.square(v_b)
-                    score = narrowness(total, squares, level).sum(axis=0)
-                    i, j = np.unravel_index(int(np.argmax(score)), score.shape)
-                    now = narrowness(v.sum(axis=1), np.square(v).sum(axis=1), level).sum()
-                    if score[i, j] <= now + 1e-5 * len(h):
-                        break
-                    left[i], right[j] = right[j], left[i]
-                    for cell, at, new in ((a, places[0], left), (b, places[1], right)):
-                        cells[cell] = replaced(cells[cell], at, new)
-                        M[cell] = units.total(cells[cell])
-                        v[:, cell] = information(M[[cell]], h)[:, 0]
-                    stale[[a, b], :] = stale[:, [a, b]] = True
-        if not stale[np.tril_indices(K, -1)].any():
+    M = np.stack([units.total(np.flatnonzero(labels == b)) for b in range(K)])
+    most = _MOST_CLUSTERS if units.movable else _MOST_ROWS
+    for _ in range(_ROUNDS):
+        some = np.arange(len(labels))
+        if len(some) > most:
+            some = np.sort(rng.choice(some, most, replace=False))
+        v = information(M, h[None])[0]
+        moved = _best_swaps(units, M, v, labels, some, h, level)
+        changed = np.unique(np.append(labels[moved != labels], moved[moved != labels]))
+        new = M.copy()
+        for b in changed.tolist():
+            new[b] = units.total(np.flatnonzero(moved == b))
+        if _narrowness_of(information(new, h[None])[0], level) <= _narrowness_of(v, level) + _LEAST:
             break
-    result = labels.copy()
-    for b, members in enumerate(cells):
-        result[members] = b
-    return result
+        labels, M = moved, new
+    return labels
+
+
+def _narrowness_of(v: Array, level: float) -> float:
+    return float(narrowness(v.sum(), np.square(v).sum(), level))
+
+
+def _best_swaps(
+    units: Units, M: Array, v: Array, labels: IntArray, some: IntArray, h: Array, level: float
+) -> IntArray:
+    """Return the labels after the best swaps of some units, at most one for each cell."""
+    where = labels[some]
+    if units.movable:  # an empty unit in each cell, with which a unit can be swapped
+        some = np.append(some, np.full(len(v), -1))
+        where = np.append(where, np.arange(len(v)))
+    new = units.information(M, h, some, where)
+    old = v[where]
+    total = (v.sum() - old)[:, None] - old + new + new.T
+    np.square(new, out=new)
+    old = np.square(old)
+    squares = (np.square(v).sum() - old)[:, None] - old + new + new.T
+    same = where[:, None] == where
+    total[same] = 0.0
+    score = narrowness(total, squares, level)
+    score[same] = -np.inf
+    least = _narrowness_of(v, level) + _LEAST / len(v)
+    labels = labels.copy()
+    for _ in range(len(v) // 2):
+        i, j = np.unravel_index(int(np.argmax(score)), score.shape)
+        if score[i, j] <= least:
+            break
+        a, b = where[i], where[j]
+        for unit, cell in ((some[i], b), (some[j], a)):
+            if unit >= 0:
+                labels[unit] = cell
+        taken = (where == a) | (where == b)
+        score[taken], score[:, taken] = -np.inf, -np.inf
+    return labels

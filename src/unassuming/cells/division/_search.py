@@ -7,6 +7,7 @@ information, such as the coefficients of rare levels of a factor, get divisions 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,18 +15,21 @@ import numpy as np
 from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
 from unassuming.cells._signs import fewest_cells
-from unassuming.cells._width import approximate_width, identified, predicted_width, width_factor
+from unassuming.cells._width import approximate_width, predicted_width, width_factor
 from unassuming.cells.division._balance import balance, deal
 from unassuming.cells.division._basis import Basis, basis_of, information, second_moments
-from unassuming.cells.division._improve import improve, narrowness
+from unassuming.cells.division._improve import improve
 from unassuming.cells.division._units import ClusterUnits, RowUnits, Units
 
 ENOUGH = 0.9
-"""A number of which a division keeps less information gets a better one if there is any."""
+"""A number with an interval wider than if this share of the information was kept gets a better
+division, if there is any."""
 
 _NEGLIGIBLE_LOSS = 0.02
-_FEW_ROWS = 300
-_MOST_JOINT = 64
+_STARTS = 5
+_MISSES = 3
+"""Numbers without an interval after a search, before the search ends."""
+
 _SINGLY = 32
 """Numbers that get a search of their own, the worst first."""
 
@@ -164,7 +168,8 @@ def usually_kept(n: int, rank: int, numbers: list[int]) -> Array:
     cells about x (0.05 + 0.55 x): a fit to designs from (60, 5) to (1000, 20).
     """
     x = (np.array(numbers) - 1.0) * (rank - 1) / max(n - rank + 1, 1)
-    return np.asarray(np.maximum(1 - x * (0.05 + 0.55 * x), 1e-3))
+    lost = np.minimum(x * (0.05 + 0.55 * x), 20.0)
+    return np.exp(-lost * (1 + lost / 2))  # about 1 - lost, and never 0
 
 
 @dataclass
@@ -187,26 +192,26 @@ class Search:
         else:
             self.units = ClusterUnits(second_moments(basis.rows, clusters, int(clusters.max()) + 1))
         self.count = len(self.units.leverage)
-        self.fewest = fewest_cells(level)
 
     def run(self, numbers: list[int]) -> Division:
         """Return the divisions of the rows."""
         K = self._best_number(numbers)
+        good = width_factor(K, self.level) / np.sqrt(ENOUGH)
         found = [self.shared(K)]
-        weak = self._weak(found)
-        if weak.size and self.rank > 1:
-            found += [self.shared(other, search=True) for other in numbers]
-            weak = self._weak(found)
-        if 2 < weak.size <= _MOST_JOINT:
-            some = sorted({K, numbers[min(1, len(numbers) - 1)]})
-            found += [self._improved(other, weak, self._start(found, other)) for other in some]
-            weak = self._weak(found)
-            if not any(self._served(f)[weak].any() for f in found):
-                weak = weak[:0]  # too few rows
-        served = np.max([self._served(f) for f in found], axis=0)
-        for number in weak[np.argsort(served[weak], kind="stable")][:_SINGLY].tolist():
-            found += self._singly(number, K, numbers, found)
-        return self._collect(found)
+        for k in (K, *(other for other in reversed(numbers) if other < K)):
+            weak = self._weak(found, good)
+            if not weak.size:
+                break
+            found.append(self._aimed(k, weak))
+        weak = self._weak(found, good)
+        widths = np.min([self._standard(f) for f in found], axis=0)
+        misses = 0
+        for number in weak[np.argsort(-widths[weak], kind="stable")][:_SINGLY].tolist():
+            found += self._singly(number, K, found, good)
+            misses += bool(np.isinf([self._standard(f)[number] for f in found]).all())
+            if misses == _MISSES:  # too few rows
+                break
+        return self._collect(found, good)
 
     def kept(self, v: Array) -> Array:
         """Return the share of the information that cells keep, for each number."""
@@ -221,10 +226,16 @@ class Search:
         )
         return width
 
-    def _served(self, found: Found) -> Array:
-        """Return the share that is kept where enough cells for the level identify the number."""
-        enough = identified(found.v).sum(axis=1) >= self.fewest
-        return np.where(enough, self.kept(found.v), 0.0)
+    def _standard(self, found: Found) -> Array:
+        """Return the approximate half-widths, as multiples of the standard errors of all rows."""
+        width = approximate_width(found.v, self.level) * np.sqrt(self.n) / 2
+        return np.where(self.basis.known, width, np.inf)
+
+    def _weak(self, found: list[Found], good: float) -> IntArray:
+        """Return the numbers that no division serves well, if the level can be reached at all."""
+        widths = np.min([self._standard(f) for f in found], axis=0)
+        hopeful = np.isfinite(good) and self.rank > 1
+        return np.flatnonzero(self.basis.known & (widths > good) & hopeful)
 
     def _rng(self, *key: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, *key])
@@ -241,54 +252,50 @@ class Search:
         moments = np.stack([self.units.total(np.flatnonzero(units == b)) for b in range(K)])
         return Found(units, information(moments, self.basis.functionals))
 
-    def shared(self, K: int, *, search: bool | None = None) -> Found:
+    def shared(self, K: int) -> Found:
         """Return a division for all numbers; without a search if random cells lose little."""
-        if search is None:
-            search = (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count
         rng = self._rng(K)
         labels = deal(self.units.leverage, K, rng)
-        return self._found(balance(self.units, labels, K, rng) if search else labels, K)
+        if (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count:
+            labels = balance(self.units, labels, K, rng)
+        return self._found(labels, K)
 
-    def _improved(self, K: int, numbers: IntArray, start: IntArray) -> Found:
-        h = self.basis.functionals[numbers]
-        rng = self._rng(K, 1)
-        return self._found(improve(self.units, start, K, h, self.level, rng), K)
+    def _aimed(self, K: int, numbers: IntArray, start: int = 0) -> Found:
+        """Return a division for some of the numbers."""
+        units, rng = self.units.aimed(self.basis.functionals[numbers]), self._rng(K, 1, start)
+        return self._found(balance(units, deal(units.leverage, K, rng), K, rng), K)
 
-    def _singly(self, number: int, K: int, others: list[int], found: list[Found]) -> list[Found]:
-        """Search for the best division for one number."""
-        which = np.array([number])
-        h = self.basis.functionals[number]
+    def _singly(self, number: int, K: int, found: list[Found], good: float) -> list[Found]:
+        """Search for the best division for one number, from several starts until it is good."""
         new: list[Found] = []
-        rows = isinstance(self.units, RowUnits)
-        for k in dict.fromkeys((K, *others[1::-1]) if rows else (K,)):
-            starts = [self._start(found, k)]
-            if rows and self.n <= _FEW_ROWS:
-                starts.append(deal(np.square(self.basis.rows @ h), k, self._rng(k, 2)))
-            for start in starts:
-                new.append(self._improved(k, which, start))
-                all_cells = identified(new[-1].v[number]).all()
-                if all_cells and self.kept(new[-1].v)[number] >= ENOUGH:
-                    return new
+        for start in self._starts(number, K, found):
+            new.append(start)
+            if self._standard(start)[number] > good:
+                cells, h = start.v.shape[1], self.basis.functionals[number]
+                better = improve(self.units, start.units, cells, h, self.level, self._rng(cells, 2))
+                new.append(self._found(better, cells))
+            widths = [float(self._standard(f)[number]) for f in new]
+            if min(widths) <= good or (len(new) > 2 and np.isfinite(min(widths))):
+                break
         return new
 
-    def _start(self, found: list[Found], K: int) -> IntArray:
-        """Return a division into K cells that was found before."""
-        return next(f.units for f in found if f.v.shape[1] == K)
+    def _starts(self, number: int, K: int, found: list[Found]) -> Iterator[Found]:
+        """Yield a division for the number alone, the best one so far, and others with few cells."""
+        alone = np.array([number])
+        yield self._aimed(K, alone)
+        best = min(found, key=lambda f: (float(self._standard(f)[number]), f.v.shape[1]))
+        yield best
+        for start in range(1, _STARTS):
+            yield self._aimed(best.v.shape[1], alone, start)
 
-    def _weak(self, found: list[Found]) -> IntArray:
-        """Return the numbers that no division serves well."""
-        served = np.max([self._served(f) for f in found], axis=0)
-        return np.flatnonzero(self.basis.known & (served < ENOUGH))
-
-    def _collect(self, found: list[Found]) -> Division:
-        """Choose for each number by predicted width; the first division where it keeps enough."""
+    def _collect(self, found: list[Found], good: float) -> Division:
+        """Choose for each number by predicted width; the first division where it is good enough."""
         which = np.zeros(len(self.basis.known), dtype=np.intp)
+        rough = np.array([self._standard(f) for f in found])  # (D, N)
+        sizes = [f.v.shape[1] for f in found]
         if len(found) > 1:
-            sums = [(f.v.sum(axis=1), np.square(f.v).sum(axis=1)) for f in found]
-            rough = np.array([narrowness(*part, self.level) for part in sums])  # (D, N)
-            rough[np.array([self._served(f) for f in found]) == 0] -= 1e3
-            for i in np.flatnonzero(self.basis.known & (self._served(found[0]) < ENOUGH)).tolist():
-                short = np.argsort(-rough[:, i], kind="stable")[:4]
+            for i in np.flatnonzero(self.basis.known & (rough[0] > good)).tolist():
+                short = np.lexsort((sizes, rough[:, i]))[:3]
                 width = [predicted_width(found[k].v[[i]], self.level)[0] for k in short]
                 which[i] = short[int(np.argmin(width))]
         used, which = np.unique(which, return_inverse=True)

@@ -103,7 +103,8 @@ def division_for(
         if not evidence.flips:
             raise NotAvailable(
                 f"balanced cells need noise whose signs may change, and {problem.noise!r} does not "
-                "declare that: use method='joint', or noise='symmetric' if it is."
+                "declare that: use method='joint', or noise='symmetric' if it is. Pairs of rows, "
+                "which serve one number at a time, lose too much if they are to serve all."
             )
     except NotAvailable:
         if method == AUTO:
@@ -191,15 +192,22 @@ def in_balanced_cells(g: Array, level: float, made: BalancedCells) -> Simultaneo
 
 
 def all_at_once(
-    shape: Shape, question: Question, level: float, made: BalancedCells, make: Callable[..., T]
+    shape: Shape,
+    question: Question,
+    names: Sequence[str],
+    level: float,
+    made: BalancedCells,
+    make: Callable[..., T],
 ) -> T:
     """Return simultaneous bounds from balanced cells."""
     found = in_balanced_cells(question.g, level, made)
+    estimate = question.g @ shape.problem.estimate
     finite = bool(np.isfinite(found.lower).all() and np.isfinite(found.upper).all())
-    why = Explanation() if finite else Explanation((Cause.HIDDEN_FEATURES(),))
+    hidden = () if finite else (Cause.HIDDEN_FEATURES(),)
+    why = Explanation((*outside(shape.problem, found.lower, found.upper, names, estimate), *hidden))
     return make(
         level=level,
-        estimate=question.g @ shape.problem.estimate,
+        estimate=estimate,
         lower=found.lower,
         upper=found.upper,
         inner_lower=None,
@@ -236,7 +244,7 @@ def simultaneous_summary(
     facts = (
         Cause.ALL_HOLD(surely="exactly" if exact else "at least", level=found.level),
         how,
-        *outside(found.lower, found.upper, names, estimate),
+        *outside(problem, found.lower, found.upper, names, estimate),
         *why.facts,
     )
     return Summary(

@@ -7,10 +7,21 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells import Factor, Method, estimates, factor_of_rows, fewest_cells, rows_needed
+from unassuming.cells import (
+    Factor,
+    Method,
+    centred_in_blocks,
+    estimates,
+    factor_of_rows,
+    fewest_cells,
+    rows_needed,
+)
 from unassuming.inputs import SingleOptions
+from unassuming.noise import is_spherical
+from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
-from unassuming.regions._remedies import FEWER_FEATURES, SYMMETRIC
+from unassuming.regions._problem import Problem
+from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions.single._evidence import Evidence
 from unassuming.regions.single._outcome import Outcome
@@ -55,10 +66,24 @@ def units_of(evidence: Evidence) -> str:
     return "blocks of rows" if evidence.in_blocks else "rows"
 
 
-def outside(lower: Array, upper: Array, names: Sequence[str], estimate: Array) -> tuple[Fact, ...]:
-    """Say where the estimate of the model lies outside its interval."""
+def outside(
+    problem: Problem, lower: Array, upper: Array, names: Sequence[str], estimate: Array
+) -> tuple[Fact, ...]:
+    """Say where the estimate of the model lies outside its interval, and what sets them apart."""
     beyond = (estimate < lower) | (estimate > upper)
-    return (Cause.OUTSIDE(names=listed(names, beyond)),) if beyond.any() else ()
+    if not beyond.any():
+        return ()
+    objective, rows = problem.objective, problem.rows
+    weighted = rows is not None and rows.weight is not None
+    if not isinstance(objective, Quadratic):
+        apart = "the penalty and the loss of the model play no part in it"
+    elif objective.lam:
+        apart = "the penalty plays no part in it"
+    elif weighted and is_spherical(problem.noise):
+        apart = "the sample weights play no part in it, since spherical noise is equal in all rows"
+    else:
+        apart = "they come from parts of the rows"
+    return (Cause.OUTSIDE(names=listed(names, beyond), apart=apart),)
 
 
 def explanation_of(
@@ -77,8 +102,8 @@ def explanation_of(
     rank = len(evidence.whole.T)
     hidden = infinite & ~_identified(evidence.whole, g)
     shift = np.zeros_like(hidden)
-    if not evidence.flips and not evidence.spherical:
-        centred = factor_of_rows(_centred(evidence), np.zeros(n))
+    if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
+        centred = _centred(evidence, evidence.swaps)
         shift = infinite & ~hidden & ~_identified(centred, g)
     facts, remedies = [], []
     if hidden.any():
@@ -109,15 +134,27 @@ def explanation_of(
             remedies.append(lower_level(1 - 2.0 ** (1 - least)))
         if options.method in ("cells", "pairs"):
             remedies.append(ANY_METHOD)
+        elif _permutations_would_do(evidence, g[few], rank):
+            remedies.append(EXCHANGEABLE)
     if few.any() or hidden.any():
         remedies += [FEWER_FEATURES, NORM_BOUND]
     return Explanation(tuple(facts), tuple(remedies))
 
 
+def _permutations_would_do(evidence: Evidence, g: Array, rank: int) -> bool:
+    """Whether exchangeable noise would bound a functional: [Z, PZ] and x leave rows to spare."""
+    n = evidence.n
+    if evidence.cells is not None or evidence.swaps is not None or evidence.in_blocks:
+        return False
+    if not evidence.flips or n <= 2 * rank:
+        return False
+    return bool(_identified(_centred(evidence, np.zeros(n, dtype=np.intp)), g).any())
+
+
 def listed(names: Sequence[str], which: BoolArray) -> str:
     """Return some of the names, as many as a sentence can take."""
     chosen = [names[i] for i in np.flatnonzero(which).tolist()]
-    if len(chosen) == len(names) > 1:
+    if len(chosen) == len(names) > _LISTED:
         return f"all {len(names)} numbers"
     if len(chosen) > _LISTED:
         return f"{', '.join(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
@@ -134,13 +171,6 @@ def _identified(whole: Factor, g: Array) -> BoolArray:
     return np.asarray(estimates([whole], g).v[:, 0] > 0)
 
 
-def _centred(evidence: Evidence) -> Array:
-    """Return the design minus its means within the blocks in which rows may be swapped."""
-    assert evidence.swaps is not None
-    blocks, Phi = evidence.swaps, evidence.Phi
-    sums = np.zeros((int(blocks.max()) + 1, Phi.shape[1]))
-    np.add.at(sums, blocks, Phi)
-    centred = Phi - (sums / np.bincount(blocks)[:, None])[blocks]
-    size = np.abs(Phi).max(axis=0, initial=0.0)
-    centred[:, (np.abs(centred) <= 1e-12 * size).all(axis=0)] = 0.0
-    return centred
+def _centred(evidence: Evidence, blocks: IntArray) -> Factor:
+    """Return the factor of the design minus its means within blocks."""
+    return factor_of_rows(centred_in_blocks(evidence.Phi, blocks), np.zeros(evidence.n))

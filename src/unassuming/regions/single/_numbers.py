@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import final
 
 import numpy as np
+from scipy.special import ndtri
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import Method, approximate_width, enough_cells
 from unassuming.inputs import SingleOptions
 from unassuming.regions._problem import Problem
@@ -22,6 +24,11 @@ _ENOUGH = 0.9
 
 _ROBUST_ROWS = 3
 """Rows of a cell, for each coefficient, from which least absolute deviations resist outliers."""
+
+_WIDEST = 4.5
+_WIDEST_OF_SWAPS = 2.0
+"""Cells with a wider interval, as a multiple of the Gaussian one, give way to halves, and to
+permutations, which are narrower."""
 
 _CALLED = {
     "cells": Method.CELLS,
@@ -84,35 +91,50 @@ class Numbers:
             return self._auto(asked, options, own=own)
         chosen = _CALLED[options.method]
         if chosen is Method.HALVES:
-            return self._halves(asked, options)
+            halves = partial(by_halves, robust=options.robust)
+            if evidence.flips:
+                return halves(evidence.signed(None), asked)
+            return self._halves_of_pairs(halves, asked)
         if chosen is Method.PALMRT:
             return self._palmrt(asked)
         places = self.places(chosen, asked.g, asked.level, options, own=own)
-        return self._in_cells([chosen] * len(asked.g), places, asked, options)
+        found = InCells.of(places, asked.g, robust=options.robust, weights=options.weights)
+        return by_cells([chosen] * len(asked.g), found, asked)
 
     def _auto(self, asked: Asked, options: SingleOptions, *, own: bool) -> Outcome:
-        """Choose by predicted width; halves or permutations where too few cells identify."""
-        evidence = self.evidence
+        """Choose by predicted width; certified methods where cells identify too little."""
         kinds, places = self._cells_or_pairs(asked, options, own=own)
-        out = self._in_cells(kinds, places, asked, options)
-        if options.cells is not None or evidence.cells is not None:
+        found = InCells.of(places, asked.g, robust=options.robust, weights=options.weights)
+        out = by_cells(kinds, found, asked)
+        if options.cells is not None or self.evidence.cells is not None:
             return out
-        few = [not enough_cells(K, asked.level) for K in out.cells.tolist()]
+        permuted = self.evidence.swaps is not None and not options.robust
+        weak = _too_few(found, asked.level, _WIDEST_OF_SWAPS if permuted else _WIDEST)
         if options.robust:
             thin = [_rows_per_cell(place) < _ROBUST_ROWS * asked.g.shape[1] for place in places]
-            few = [a or b for a, b in zip(few, thin, strict=True)]
-        weak = np.array(
-            [i for i in np.flatnonzero(few) if _known(places[i], asked.g[i])], dtype=np.intp
-        )
-        if weak.size:
-            part = asked.part(weak)
-            if evidence.flips or options.robust:
-                other = self._halves(part, options)
-            else:
-                other = self._palmrt(part)
-            better = weak[other.finite]
-            out.put(better, _selected(other, np.flatnonzero(other.finite)))
+            weak |= np.array(thin)
+        left = np.flatnonzero(weak & (found.whole > 0))
+        for method in self._certified_methods(options):
+            if not left.size:
+                break
+            other = method(asked.part(left))
+            out.put(left[other.finite], _selected(other, np.flatnonzero(other.finite)))
+            left = left[~other.finite]
         return out
+
+    def _certified_methods(self, options: SingleOptions) -> Iterator[Callable[[Asked], Outcome]]:
+        """Yield the methods for few rows that the noise allows, the narrowest first.
+
+        Whether they give finite intervals depends on the design alone. A noise class allows the
+        methods of every weaker class that it implies.
+        """
+        halves = partial(by_halves, robust=options.robust)
+        if self.evidence.swaps is not None and not options.robust:
+            yield self._palmrt
+        if self.evidence.flips:
+            yield partial(halves, self.evidence.signed(None))
+        if self.evidence.swaps is not None:
+            yield partial(self._halves_of_pairs, halves)
 
     def _cells_or_pairs(
         self, asked: Asked, options: SingleOptions, *, own: bool
@@ -135,20 +157,11 @@ class Numbers:
                 kinds[weak[k]], places[weak[k]] = Method.PAIRS, pairs[k]
         return kinds, places
 
-    def _in_cells(
-        self, kinds: list[Method], places: list[Place], asked: Asked, options: SingleOptions
-    ) -> Outcome:
-        found = InCells.of(places, asked.g, robust=options.robust, weights=options.weights)
-        return by_cells(kinds, found, asked)
-
-    def _halves(self, asked: Asked, options: SingleOptions) -> Outcome:
-        if self.evidence.flips:
-            return by_halves(self.evidence.signed(None), asked, robust=options.robust)
+    def _halves_of_pairs(self, halves: Callable[[Rows, Asked], Outcome], asked: Asked) -> Outcome:
         out = Outcome.empty(len(asked.g))
         for i, c in enumerate(asked.g):  # each functional has its own pairs
             where = np.array([i])
-            rows = self.evidence.paired(_normal(c), None)
-            out.put(where, by_halves(rows, asked.part(where), robust=options.robust))
+            out.put(where, halves(self.evidence.paired(_normal(c), None), asked.part(where)))
         return out
 
     def _palmrt(self, asked: Asked) -> Outcome:
@@ -265,9 +278,12 @@ def _normal(c: Array) -> Array:
     return np.asarray(c / c[np.argmax(np.abs(c))])
 
 
-def _known(place: Place, c: Array) -> bool:
-    """Whether all rows together identify a functional."""
-    return bool(place.divided.all_information(c[None])[0] > 0)
+def _too_few(found: InCells, level: float, widest: float) -> BoolArray:
+    """Whether the cells of each number are too few, or keep too little of its information."""
+    few = [not enough_cells(K, level) for K in (found.v > 0).sum(axis=1).tolist()]
+    errors = np.sqrt(np.where(found.whole > 0, found.whole, 1.0))
+    width = approximate_width(found.v, level) * errors / 2  # in standard errors
+    return np.asarray(np.array(few) | (width > widest * ndtri(0.5 + level / 2)))
 
 
 def _rows_per_cell(place: Place) -> float:

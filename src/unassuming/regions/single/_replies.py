@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -96,7 +97,7 @@ def summary_of(
     facts = (
         Cause.ONE_AT_A_TIME(),
         *method_facts(out, names, evidence, options),
-        *outside(out.lower, out.upper, names, estimate),
+        *outside(problem, out.lower, out.upper, names, estimate),
         *why.facts,
     )
     return Summary(
@@ -130,6 +131,9 @@ def one_by_one(
     out = numbers.outcome(g, level, options, own=own)
     estimate = g @ numbers.problem.estimate
     why = explanation_of(out, names, g, level, numbers.evidence, options)
+    why = replace(
+        why, facts=(*outside(numbers.problem, out.lower, out.upper, names, estimate), *why.facts)
+    )
     return make(
         level=level,
         estimate=estimate,

@@ -135,7 +135,8 @@ class Summary:
         """
         lines = table([("", self.names), *self._columns()], _SHOWN)
         notes = [fill(note, 100, break_on_hyphens=False) for note in self._notes(language)]
-        return "\n".join([self._heading(), *lines, *notes])
+        heading = fill(self._heading(), 100, subsequent_indent="  ", break_on_hyphens=False)
+        return "\n".join([heading, *lines, *notes])
 
     def __str__(self) -> str:
         return self.text()
