@@ -62,7 +62,9 @@ def widths(n: int, target: float) -> Callable[[str], Result]:
                     f"{slope / RUNS:.3f}, of {RUNS} runs",
                     bool(low <= slope <= high),
                 ),
-                Check("coverage over all coefficients", f"{rates[0]:.3f}, HC3 {rates[1]:.3f}", True),
+                Check(
+                    "coverage over all coefficients", f"{rates[0]:.3f}, HC3 {rates[1]:.3f}", True
+                ),
             ],
         )
 
@@ -97,7 +99,9 @@ def band(name: str) -> Result:
         min(seconds),
         [Comparison("the joint region's band (no target)", min(others))],
         [
-            Check(f"width over the joint region's, at most {target}", f"{ratio:.3f}", ratio <= target),
+            Check(
+                f"width over the joint region's, at most {target}", f"{ratio:.3f}", ratio <= target
+            ),
             Check("method='auto' takes", chosen, chosen == "balanced cells"),
         ],
     )

@@ -242,9 +242,10 @@ class Search:
         return Found(units, information(moments, self.basis.functionals))
 
     def shared(self, K: int, *, search: bool | None = None) -> Found:
-        """Return a division for all numbers; without a search if random cells lose little."""
+        """Return a division for all numbers; without a search if it can gain little."""
         if search is None:
-            search = (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count
+            loss = (K - 1) * (self.rank - 1) / self.count
+            search = loss >= _NEGLIGIBLE_LOSS and self.count > K
         rng = self._rng(K)
         labels = deal(self.units.leverage, K, rng)
         return self._found(balance(self.units, labels, K, rng) if search else labels, K)

@@ -17,7 +17,7 @@ from unassuming.cells import (
     approximate_width,
     divide,
     estimates,
-    factor_of_rows,
+    factor_of_all,
     factors_of_rows,
     fewest_cells,
     residual_weights,
@@ -50,7 +50,7 @@ class Divided:
     @cached_property
     def whole(self) -> Factor:
         """The factor of all rows."""
-        return factor_of_rows(self.rows.Phi, self.rows.y)
+        return factor_of_all(self.factors(0), len(self.rows.y))
 
     def factors(self, k: int) -> Sequence[Factor]:
         """Return the factors of the cells of division k."""

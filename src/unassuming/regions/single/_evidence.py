@@ -103,13 +103,16 @@ class Evidence:
 
     def signed(self, cells: object) -> Rows:
         """Return the rows, scaled by the roots of their weights (docs/theory.md 9.1)."""
-        root = np.ones(len(self.y)) if self.weight is None else np.sqrt(self.weight)
         units = self.signs
         single = units is None or int(units.max()) + 1 == len(units)
         labels = cells if isinstance(cells, np.ndarray) else None
         if units is not None and labels is not None and not single:
             _require_whole_blocks(labels, units)
-        return Rows(self.Phi * root[:, None], self.y * root, None if single else units, labels)
+        clusters = None if single else units
+        if self.weight is None:
+            return Rows(self.Phi, self.y, clusters, labels)
+        root = np.sqrt(self.weight)
+        return Rows(self.Phi * root[:, None], self.y * root, clusters, labels)
 
     def paired(self, c: Array, cells: object) -> Rows:
         """Return differences of pairs of rows that are opposite for one functional (11.4).
