@@ -37,9 +37,8 @@ def solved_quickly(Phi: Array, y: Array, root: Array, penalty: Array) -> Array |
 
     Examples
     --------
-    >>> Phi = np.random.default_rng(0).normal(size=(2**19, 4))
-    >>> solved_quickly(Phi, Phi @ np.arange(4.0) + 1e-3, np.ones(2**19), np.zeros(4)).round(3)
-    array([0., 1., 2., 3.])
+    >>> solved_quickly(np.eye(3), np.ones(3), np.ones(3), np.zeros(3)) is None  # few rows
+    True
     """
     n, d = Phi.shape
     if n * d < _LARGE or n < _PER_COLUMN * d:
