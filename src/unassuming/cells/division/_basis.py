@@ -68,7 +68,9 @@ def basis_of(Phi: Array, functionals: Array) -> Basis:
     h = np.divide(h, length, out=np.zeros_like(h), where=length > 0)
     known = ~exceeds(c - inside @ directions[:r], c) & (length[:, 0] > 0)
     whole = np.divide(1.0, np.square(length[:, 0]), out=np.zeros(len(c)), where=known)
-    return Basis(Phi @ (np.sqrt(n) * back), h, known, whole)
+    rows = Phi @ back
+    rows *= np.sqrt(n)
+    return Basis(rows, h, known, whole)
 
 
 def second_moments(rows: Array, labels: IntArray, K: int) -> Array:
