@@ -99,6 +99,7 @@ def test_a_factor_keeps_products_and_residuals(monkeypatch, n, dependent):
     Phi, y = rng.normal(size=(n, 4)) * [1.0, 1e6, 1e-6, 3.0], rng.normal(size=n)
     Phi[:, 3] = Phi[:, 0] + 1e-6 * Phi[:, 1] if dependent else Phi[:, 3]
     one = factor_of_rows(Phi, y)
+    monkeypatch.setattr(_factors, "_FEW", 0)
     monkeypatch.setattr(_factors, "_BATCH", 1)  # 16 rows, four for each column
     several = factor_of_rows(Phi, y)
     cells = factor_of_all(factors_of_rows(Phi, y, np.arange(n) % 3, 4), n)

@@ -18,6 +18,7 @@ from unassuming._rounding import EPS, powers_of_two, rank_cut
 from unassuming._typing import Array, IntArray
 
 _BATCH = 2**20  # bytes of rows that are factored at once
+_FEW = 512  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,8 @@ def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:
     n, d = Phi.shape
     rows = n if rows is None else rows
     scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
-    R = triangle(Phi, scale, y)
+    # Few rows are factored as they are; of many, R comes first.
+    R = np.column_stack([Phi / scale, y]) if n <= _FEW else triangle(Phi, scale, y)
     shape = (max(rows, n), d)
     if R.size == 0 or not R[:, :d].any():
         empty = np.zeros((0, d)), np.zeros(0), float(np.linalg.norm(y))

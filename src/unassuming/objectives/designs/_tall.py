@@ -16,7 +16,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array
 
-_LARGE = 2**21
+_LARGE = 2**13
 """Numbers in a design from which the passes save time."""
 
 _PER_COLUMN = 50
