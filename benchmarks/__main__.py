@@ -23,6 +23,7 @@ SUBJECTS = (
     "kernels",
     "streaming",
     "dask",
+    "cells",
     "growth",
 )
 RESULTS = Path(__file__).with_name("results.json")

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
-from unassuming.testing import _coverage, _methods
+from unassuming.testing import _coefficients, _coverage, _methods
 
 
 def parabola(X):
@@ -464,3 +464,106 @@ def test_random_features_are_the_same_for_the_same_seed():
         for _ in range(2)
     )
     assert one.equals(two)
+
+
+def growing(rng, n=30):
+    """Noise whose scale grows with the input; the truth is 1 + 2 x."""
+    X = rng.normal(size=(n, 1))
+    return X, 1 + 2 * X[:, 0] + X[:, 0] ** 2 * rng.normal(size=n), lambda X: 1 + 2 * X[:, 0]
+
+
+BLOCKS = np.repeat(np.arange(10), 3)
+
+
+def recorded(monkeypatch, data, **options):
+    """The bounds of every method in one run, with the data behind them."""
+    bounds = {}
+    outcome = _coverage._outcome
+
+    def remember(found, truth, level):
+        bounds[len(bounds)] = (*found, truth)
+        return outcome(found, truth, level)
+
+    monkeypatch.setattr(_coverage, "_outcome", remember)
+    measured = measure(
+        LinearRegression(), data, target="coefficients", repetitions=1, level=0.8, **options
+    )
+    names = [row.method for row in measured.methods[1:]]
+    (X, y, _), *_ = draws(measured, data)
+    return dict(zip(names, bounds.values(), strict=True)), sm.OLS(y, sm.add_constant(X))
+
+
+@pytest.mark.parametrize("blocks", [None, BLOCKS], ids=["rows", "clusters"])
+def test_intervals_of_coefficients_are_those_of_their_method(monkeypatch, blocks):
+    noise = None if blocks is None else ua.noise.BlockSymmetric(blocks)
+    found, ols = recorded(monkeypatch, growing, noise=noise)
+    robust = {"cov_type": "HC3", "use_t": True}
+    if blocks is not None:
+        robust = {"cov_type": "cluster", "use_t": True, "cov_kwds": {"groups": blocks}}
+    for method, fit in (
+        ("least squares, t intervals", ols.fit()),
+        ("least squares, robust", ols.fit(**robust)),
+    ):
+        lower, upper, truth = found[method]
+        np.testing.assert_allclose(np.column_stack([lower, upper]), fit.conf_int(0.2), rtol=1e-9)
+        np.testing.assert_allclose(truth, [1, 2], rtol=1e-9)
+    joint, cells = found["region, joint bounds"], found["region, one coefficient at a time"]
+    assert (cells[1] - cells[0] < joint[1] - joint[0]).all()
+
+
+@pytest.mark.parametrize("blocks", [None, [0, 0, 1, 2, 2, 3, 4, 4]], ids=["rows", "clusters"])
+def test_the_wild_bootstrap_draws_signs_of_residuals(blocks):
+    rng, draws = np.random.default_rng(0), 49
+    X, y = rng.normal(size=(8, 1)), rng.normal(size=8)
+    noise = None if blocks is None else ua.noise.BlockSymmetric(blocks)
+    region = ua.confidence_region(LinearRegression(), X, y, noise=noise)
+    fit = _coefficients.LeastSquares.of(region)
+    lower, upper, level = fit.wild(0.8, draws, np.random.default_rng(1))
+    assert level == 0.8
+    design, robust, scale = sm.add_constant(X), {"cov_type": "HC3"}, 1.0
+    units = np.arange(8) if blocks is None else np.array(blocks)
+    if blocks is None:
+        scale = 1 - np.diag(design @ np.linalg.pinv(design))
+    else:
+        robust = {"cov_type": "cluster", "cov_kwds": {"groups": units}}
+    ols = sm.OLS(y, design).fit(**robust)
+    again = (
+        sm.OLS(ols.resid / scale * (2.0 * signs[units] - 1), design).fit(**robust)
+        for signs in np.random.default_rng(1).integers(0, 2, size=(draws, units.max() + 1))
+    )
+    statistics = np.sort([np.abs(one.params / one.bse) for one in again], axis=0)
+    half = statistics[40 - 1] * ols.bse  # 0.8 (49 + 1) = 40
+    np.testing.assert_allclose(lower, ols.params - half, rtol=1e-6)
+    np.testing.assert_allclose(upper, ols.params + half, rtol=1e-6)
+
+
+def test_a_table_of_coefficients_prints_levels():
+    measured = measure(LinearRegression(), growing, target="coefficients", repetitions=3)
+    assert measured.target == "coefficients"
+    text = str(measured)
+    assert max(map(len, text.splitlines())) <= 100
+    heading = " ".join(text.splitlines()[1].split())
+    assert heading == "method all coefs interval each coef median width level"
+    cells = rows(measured)["region, one coefficient at a time"]
+    assert cells.level >= 0.9
+    assert cells.claims == "each single coefficient"
+    assert list(measured.to_frame()["level"]) == [row.level for row in measured.methods]
+    assert np.isfinite([row.width for row in measured.methods[1:]]).all()
+
+
+def test_too_few_rows_for_least_squares_are_said():
+    def short(rng):
+        X = rng.normal(size=(4, 4))
+        return X, X[:, 0] + rng.normal(size=4), lambda X: X[:, 0]
+
+    text = str(measure(Ridge(), short, target="coefficients", repetitions=2))
+    assert "wild bootstrap                     not available for these data" in text
+
+
+def test_coefficients_need_a_regression_with_features():
+    with pytest.raises(ValueError, match="target is unknown: expected 'function' or"):
+        measure(LinearRegression(), never, target="slopes")
+    with pytest.raises(ValueError, match="target='coefficients' needs a regression"):
+        measure(LogisticRegression(), never, target="coefficients")
+    with pytest.raises(ua.NotAvailable, match="need a model with features"):
+        measure(KernelRidge(kernel="rbf"), target="coefficients")

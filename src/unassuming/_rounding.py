@@ -25,9 +25,10 @@ def rank_cut(shape: tuple[int, ...]) -> float:
 
 
 def exceeds(rest: Array, g: Array) -> BoolArray:
-    """Return which functionals g (N, d) leave a remainder that counts."""
-    unit = powers_of_two(np.abs(g).max(axis=1, initial=0.0))[:, None]
-    return np.asarray(np.linalg.norm(rest / unit, axis=1) > SEEN * np.linalg.norm(g / unit, axis=1))
+    """Return which functionals g (..., d) leave a remainder that counts."""
+    unit = powers_of_two(np.abs(g).max(axis=-1, keepdims=True, initial=0.0))
+    size = np.linalg.norm(g / unit, axis=-1)
+    return np.asarray(np.linalg.norm(rest / unit, axis=-1) > SEEN * size)
 
 
 def powers_of_two(lengths: Array) -> Array:

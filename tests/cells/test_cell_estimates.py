@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from exact_cells import dot, exact_weights, rational
 
-from unassuming.cells import estimates, factor_of_rows, factor_of_sums, factors_of_rows
+from unassuming.cells import (
+    _factors,
+    estimates,
+    factor_of_all,
+    factor_of_rows,
+    factor_of_sums,
+    factors_of_rows,
+)
 
 
 def sums(Phi, y, labels, K):
@@ -82,3 +89,43 @@ def test_nearly_collinear_columns_are_identified_until_rounding_decides():
         assert (found.v > 0).ravel().tolist() == [True, rows, rows]
         found = estimates([factor_of_sums(Phi.T @ Phi, Phi.T @ y, y @ y, 30)], np.eye(3))
         assert (found.v > 0).ravel().tolist()[1:] == [from_sums, from_sums]
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 40])
+@pytest.mark.parametrize("dependent", [False, True])
+def test_a_factor_keeps_products_and_residuals(monkeypatch, n, dependent):
+    """In one batch, in several, and from the factors of cells, one of which is empty."""
+    rng = np.random.default_rng(n)
+    Phi, y = rng.normal(size=(n, 4)) * [1.0, 1e6, 1e-6, 3.0], rng.normal(size=n)
+    Phi[:, 3] = Phi[:, 0] + 1e-6 * Phi[:, 1] if dependent else Phi[:, 3]
+    one = factor_of_rows(Phi, y)
+    monkeypatch.setattr(_factors, "_FEW", 0)
+    monkeypatch.setattr(_factors, "_BATCH", 1)  # 16 rows, four for each column
+    several = factor_of_rows(Phi, y)
+    cells = factor_of_all(factors_of_rows(Phi, y, np.arange(n) % 3, 4), n)
+    for found in (one, several, cells):
+        T = found.T * found.scale
+        assert (len(T), found.rows) == (min(n, 4 - dependent), n)
+        np.testing.assert_allclose(T.T @ T, Phi.T @ Phi, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(T.T @ found.z, Phi.T @ y, rtol=1e-9, atol=1e-9)
+        size = np.hypot(np.linalg.norm(found.z), found.rest)
+        assert size == pytest.approx(np.linalg.norm(y), abs=1e-12)
+        assert found.length == pytest.approx(np.linalg.norm(y), abs=1e-12)
+
+
+def test_cells_of_different_rank_are_estimated_as_each_by_itself():
+    rng = np.random.default_rng(0)
+    Phi, y = rng.normal(size=(15, 3)), rng.normal(size=15)
+    labels = np.repeat([0, 1, 2, 3], [5, 2, 4, 4])
+    Phi[11:, 2] = Phi[11:, 1]
+    g = np.vstack([np.eye(3), [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]])
+    factors = factors_of_rows(Phi, y, labels, 5)
+    both = estimates(factors, g)
+    assert (both.v[:, 1] == 0).all()
+    assert (both.v[:, 4] == 0).all()
+    assert (both.v[:, 3] > 0).tolist() == [True, False, False, False, True]
+    for b, factor in enumerate(factors):
+        alone = estimates([factor], g)
+        np.testing.assert_allclose(both.v[:, b], alone.v[:, 0], rtol=1e-12)
+        np.testing.assert_allclose(both.beta[:, b], alone.beta[:, 0], rtol=1e-12)
+        np.testing.assert_allclose(both.error[:, b], alone.error[:, 0], rtol=1e-6)

@@ -255,3 +255,13 @@ def test_searches_only_improve():
         return predicted_width(information(moments, basis.functionals[:1]), 0.9)[0]
 
     assert width(better) < width(balanced)
+
+
+def test_as_many_cells_as_clusters_are_the_clusters():
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(7), [3, 9, 4, 5, 8, 6, 3])
+    Phi = np.column_stack([np.ones(38), rng.normal(size=38)])
+    division = divide(Phi, np.eye(2), 0.9, clusters=clusters, cells=7)
+    labels = division.labels[0]
+    assert len(np.unique(np.column_stack([labels, clusters]), axis=0)) == 7
+    assert (np.bincount(labels) > 0).all()

@@ -23,7 +23,12 @@ from unassuming.noise import (
     SymmetricExchangeable,
     as_noise,
 )
-from unassuming.noise._counter_draws import draw_key, keyed_signs, keyed_uniforms
+from unassuming.noise._counter_draws import (
+    draw_key,
+    keyed_signs,
+    keyed_uniforms,
+    keyed_words,
+)
 
 TAIL = 5e-7  # on each side: the two-sided band is left once in a million runs
 BLOCKS = np.array([0, 0, 1, 2, 1, 2])
@@ -262,6 +267,19 @@ def test_signs_of_a_row_do_not_depend_on_the_number_of_rows(size):
 def test_uniforms_of_a_row_do_not_depend_on_the_number_of_rows(size):
     short, long = (Labels().draw(n, size, np.random.default_rng(7)) for n in (5, 50))
     assert (short == long[:, :5]).all()
+
+
+@pytest.mark.parametrize(("count", "size"), [(1, 1), (3, 64), (5, 99), (40, 130)])
+def test_keyed_signs_are_the_bits_of_the_words(count, size):
+    key = draw_key(np.random.default_rng(0))
+    words = keyed_words(key, count, -(-size // 64), 7)
+    signs = keyed_signs(key, count, size, 7)
+    assert signs.shape == (size, count)
+    assert signs.dtype == np.int8
+    for i in range(size):
+        for j in range(count):
+            bit = int(words[j, i // 64]) >> (i % 64) & 1
+            assert signs[i, j] == 1 - 2 * bit
 
 
 @pytest.mark.parametrize("keyed", [keyed_signs, keyed_uniforms])

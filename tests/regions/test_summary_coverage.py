@@ -70,3 +70,33 @@ def test_simultaneous_coverage_is_exact_and_a_wrong_value_is_rejected():
     assert within_binomial_band(covered, runs, float(found.attained[0]))
     assert found.attained[0] == 0.75
     assert rejected > 0.8 * runs
+
+
+LAWS = {
+    "Cauchy": lambda rng, x: rng.standard_cauchy(size=len(x)),
+    "large at high leverage": lambda rng, x: (
+        (1 + 20 * (np.abs(x) > 1.5)) * rng.laplace(size=len(x))
+    ),
+    "ties": lambda rng, x: rng.choice([-1.0, 0.0, 1.0], size=len(x)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_every_coefficient_has_its_coverage(law):
+    """A part of ``python -m benchmarks.cell_coverage``, whose cells are not given."""
+    rng, runs = np.random.default_rng(2), 60
+    x, levels = rng.normal(size=36), np.arange(36) % 3
+    X = np.column_stack([x, levels == 1, levels == 2])  # a factor
+    truth, cells = np.array([0.5, 1.0, -2.0, 3.0]), np.arange(36) // 3 % 6
+    covered, accepted = np.zeros(4, dtype=int), 0
+    for run in range(runs):
+        y = truth[0] + X @ truth[1:] + law(rng, x)
+        region = ua.confidence_region(LinearRegression(), X, y, m=2, random_state=run)
+        found = region.summary(level=0.9, cells=cells)
+        covered += (found.lower <= truth) & (truth <= found.upper)
+        accepted += region.test_functional("x0", truth[1], level=0.9, cells=cells).pvalue > 0.09375
+    assert set(found.level) == {0.90625}
+    assert within_binomial_band(accepted, runs, 0.90625)  # ties are broken at random
+    for count in covered:
+        assert within_binomial_band(count, runs, 0.90625) or (law is LAWS["ties"] and count > 54)

@@ -21,7 +21,13 @@ from unassuming.cells._balanced import (
 )
 from unassuming.cells._certified import certified_interval, certified_pvalue, certified_q
 from unassuming.cells._estimates import Estimates, estimates
-from unassuming.cells._factors import Factor, factor_of_rows, factor_of_sums, factors_of_rows
+from unassuming.cells._factors import (
+    Factor,
+    factor_of_all,
+    factor_of_rows,
+    factor_of_sums,
+    factors_of_rows,
+)
 from unassuming.cells._halves import half_spans, random_halves
 from unassuming.cells._intervals import Intervals, Ranks, intervals, ranks
 from unassuming.cells._kept import KeptCells, KeptRows, KeptSums
@@ -66,6 +72,7 @@ __all__ = [
     "divide",
     "enough_cells",
     "estimates",
+    "factor_of_all",
     "factor_of_rows",
     "factor_of_sums",
     "factors_of_rows",

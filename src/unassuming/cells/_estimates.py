@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import exceeds
 from unassuming._typing import Array
 from unassuming.cells._factors import Factor
+
+_BATCH = 2**25
 
 _LARGEST_ERROR = 1e-3
 """A cell does not identify a number if rounding may change v_b by more than this share."""
@@ -65,34 +67,46 @@ def estimates(factors: Sequence[Factor], functionals: Array) -> Estimates:
     >>> found.beta.round(6), found.v.round(6)
     (array([[1. , 0.5]]), array([[2., 8.]]))
     """
-    cells = [_in_cell(factor, functionals) for factor in factors]
-    beta, v, error = (np.column_stack(part) for part in zip(*cells, strict=True))
+    N, K = len(functionals), len(factors)
+    beta, v, error = np.zeros((3, N, K))
+    ranks = np.array([len(factor.T) for factor in factors], dtype=np.intp)
+    for r in np.unique(ranks[ranks > 0]).tolist():
+        some = np.flatnonzero(ranks == r)
+        for part in slices(len(some), rows_that_fit(_BATCH, N * functionals.shape[1])):
+            which = some[part]
+            found = _in_cells([factors[b] for b in which], functionals)
+            beta[:, which], v[:, which], error[:, which] = found
     rest = np.array([factor.rest for factor in factors])
     freedom = np.array([float(factor.rows - len(factor.T)) for factor in factors])
     return Estimates(beta, v, error, rest, freedom)
 
 
-def _in_cell(factor: Factor, functionals: Array) -> tuple[Array, Array, Array]:
-    """Return β_b, v_b and the rounding errors of β_b of all functionals in one cell."""
-    N = len(functionals)
-    if not len(factor.T):
-        return np.zeros(N), np.zeros(N), np.zeros(N)
-    c, offset = factor.coordinates(functionals)
-    Q, L = qr(factor.T.T, mode="economic", check_finite=False)  # T = LᵀQᵀ
+def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Array, Array]:
+    """Return β_b, v_b and the rounding errors of β_b, shape (N, k), in k cells of the same rank."""
+    T, z = (np.stack([getattr(f, name) for f in factors]) for name in ("T", "z"))
+    rounding, squared, length = (
+        np.array([getattr(f, name) for f in factors])[:, None]
+        for name in ("unit", "squared", "length")
+    )
+    # In the coordinates of T, shape (k, N, d), and offsets, shape (k, N).
+    c, offset = map(np.stack, zip(*(f.coordinates(functionals) for f in factors), strict=True))
+    Q, L = np.linalg.qr(T.swapaxes(1, 2))  # T = LᵀQᵀ
     inside = c @ Q
-    a = solve_triangular(L, inside.T, check_finite=False)  # Tᵀa = c: cᵀθ = aᵀz
-    g = Q @ solve_triangular(L, a, trans="T", check_finite=False)  # (TᵀT)⁺c
-    length = np.linalg.norm(a, axis=0)
-    columns = np.linalg.norm(factor.T, axis=0)
+    a = np.linalg.solve(L, inside.swapaxes(1, 2))  # Tᵀa = c: cᵀθ = aᵀz, shape (k, r, N)
+    # (TᵀT)⁺c of the functionals, and last θ, shape (k, d, N + 1)
+    solved = Q @ np.linalg.solve(L.swapaxes(1, 2), np.concatenate([a, z[:, :, None]], axis=2))
+    size = np.linalg.norm(a, axis=1)  # (k, N)
+    columns = np.linalg.norm(T, axis=1)
+    terms = np.einsum("kd,kdn->kn", columns, np.abs(solved))
     with np.errstate(divide="ignore", invalid="ignore"):
         # The condition number of the functional: how much relative errors of the columns count.
-        condition = columns @ np.abs(g) / length
-        v = length**-2.0
-    unit = factor.unit * condition if factor.squared else factor.unit
-    known = ~exceeds(c - inside @ Q.T, c) & (unit * condition < _LARGEST_ERROR)
+        condition = terms[:, :-1] / size
+        v = size**-2.0
+    unit = rounding * np.where(squared, condition, 1.0)
+    known = ~exceeds(c - inside @ Q.swapaxes(1, 2), c) & (unit * condition < _LARGEST_ERROR)
     known &= np.isfinite(v) & (v > 0)
-    theta = Q @ solve_triangular(L, factor.z, trans="T", check_finite=False)
-    fitted = factor.length + float(columns @ np.abs(theta))
-    error = 2 * unit * condition * length * fitted  # of β_b, and of v_b where it weighs β_b
-    beta = a.T @ factor.z + offset
-    return np.where(known, beta, 0.0), np.where(known, v, 0.0), np.where(known, error, 0.0)
+    fitted = length + terms[:, -1:]
+    error = 2 * unit * condition * size * fitted  # of β_b, and of v_b where it weighs β_b
+    beta = np.einsum("krn,kr->kn", a, z) + offset
+    beta, v, error = (np.where(known, part, 0.0).T for part in (beta, v, error))
+    return beta, v, error

@@ -7,13 +7,18 @@ decision does not depend on the units of the columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg.lapack import dgeqp3, dormqr
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS, powers_of_two, rank_cut
 from unassuming._typing import Array, IntArray
+
+_BATCH = 2**20  # bytes of rows that are factored at once
+_FEW = 512  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,19 +99,69 @@ def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:
     n, d = Phi.shape
     rows = n if rows is None else rows
     scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
-    R = np.asarray(np.linalg.qr(np.column_stack([Phi / scale, y]), mode="r"))
+    # Few rows are factored as they are; of many, R comes first.
+    R = np.column_stack([Phi / scale, y]) if n <= _FEW else triangle(Phi, scale, y)
     shape = (max(rows, n), d)
     if R.size == 0 or not R[:, :d].any():
         empty = np.zeros((0, d)), np.zeros(0), float(np.linalg.norm(y))
         return Factor(*empty, float(np.linalg.norm(y)), scale, rows, rank_cut(shape))
-    Q, T, pivots = qr(R[:, :d], pivoting=True, check_finite=False)
-    z = Q.T @ R[:, d]
+    # LAPACK itself: for small cells the wrappers of SciPy would take most of the time.
+    T, pivots, tau, _, _ = dgeqp3(R[:, :d])
+    z = dormqr("L", "T", T[:, : len(tau)], tau, R[:, d:], lwork=1)[0][:, 0]
     diagonal = np.abs(np.diagonal(T))
     r = int(np.count_nonzero(diagonal > rank_cut(shape) * diagonal[0]))
     straight = np.empty((r, d))
-    straight[:, pivots] = T[:r]
+    straight[:, pivots - 1] = np.triu(T[:r])
     rest, length = float(np.linalg.norm(z[r:])), float(np.linalg.norm(R[:, d]))
     return Factor(straight, z[:r], rest, length, scale, rows, rank_cut(shape))
+
+
+def triangle(Phi: Array, scale: Array, y: Array | None = None) -> Array:
+    """Return R of [Φ/scale, y], or of Φ/scale, from batches of rows that fit into a cache.
+
+    Examples
+    --------
+    >>> R = triangle(np.array([[3.0], [4.0]]), np.ones(1))
+    >>> bool(np.isclose(abs(R[0, 0]), 5.0))
+    True
+    """
+    parts = []
+    n, d = max(1, len(Phi)), Phi.shape[1]
+    for some in slices(n, max(4 * d, rows_that_fit(_BATCH, d))):
+        rows = Phi[some] / scale
+        joined = rows if y is None else np.column_stack([rows, y[some]])
+        parts.append(np.linalg.qr(joined, mode="r"))
+    if len(parts) == 1:
+        return np.asarray(parts[0])
+    return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
+
+
+def factor_of_all(factors: Sequence[Factor], rows: int) -> Factor:
+    """Return the factor of all rows from those of cells that hold them all.
+
+    Parameters
+    ----------
+    factors : sequence of K Factor
+    rows : int
+        Number of rows.
+
+    Examples
+    --------
+    >>> Phi, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([0.0, 1.0, 5.0])
+    >>> whole = factor_of_all(factors_of_rows(Phi, y, np.array([0, 1, 1]), 2), 3)
+    >>> whole.T.shape, round(whole.rest, 6)
+    ((2, 2), 1.224745)
+    """
+    T = np.vstack([factor.T * factor.scale for factor in factors])
+    found = factor_of_rows(T, np.concatenate([factor.z for factor in factors]), rows)
+    rest, length = (
+        float(np.linalg.norm([first, *parts]))
+        for first, parts in (
+            (found.rest, [factor.rest for factor in factors]),
+            (0.0, [factor.length for factor in factors]),
+        )
+    )
+    return replace(found, rest=rest, length=length)
 
 
 def factor_of_sums(gram: Array, moment: Array, square: float, rows: int) -> Factor:

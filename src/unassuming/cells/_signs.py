@@ -28,6 +28,7 @@ def number_of_statistics(K: int) -> int:
     return int(2 ** max(K - 1, 0)) if K <= MOST_ENUMERATED else DRAWN
 
 
+@lru_cache(maxsize=256)
 def largest_q(level: float, m: int) -> int:
     """Return q = floor((1 - level) m), the largest q with 1 - q/m >= level; 0 if m is too small.
 

@@ -7,7 +7,7 @@ not decide is decided without rounding, where that is available.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import final
@@ -59,10 +59,16 @@ class RankEngine:
     """
 
     objective: Objective
-    score: Score
+    given_score: Score | Callable[[], Score]  # a function computes it on first use
     perturbations: Perturbations
     tie_order: IntArray
     whitened: bool = field(kw_only=True)
+
+    @cached_property
+    def score(self) -> Score:
+        """The weighted gradient Ψ ḡ."""
+        given = self.given_score
+        return given() if callable(given) else given
 
     def compare(self, candidates: Candidates) -> Comparison:
         """Compare every candidate with care, from one computation of its residuals."""

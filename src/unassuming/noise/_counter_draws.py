@@ -31,9 +31,13 @@ def keyed_words(key: Key, count: int, per_row: int, first: int = 0) -> NDArray[n
 def keyed_signs(key: Key, count: int, size: int, first: int = 0) -> NDArray[np.int8]:
     """Return signs of shape (size, count) for the rows first, ..., first + count - 1."""
     words = keyed_words(key, count, -(-size // 64), first).astype("<u8")
-    bits = np.unpackbits(words.view(np.uint8).reshape(count, -1), axis=1, bitorder="little")
-    signs = bits[:, :size].T.astype(np.int8)
-    return np.ascontiguousarray(1 - 2 * signs, dtype=np.int8)
+    of_rows = np.ascontiguousarray(words.view(np.uint8).reshape(count, -1).T)
+    bits = of_rows[: -(-size // 8), None] >> np.arange(8, dtype=np.uint8)[:, None]
+    signs = bits.reshape(-1, count)[:size].view(np.int8)
+    signs &= 1
+    signs *= -2
+    signs += 1
+    return signs
 
 
 def keyed_uniforms(key: Key, count: int, size: int, first: int = 0) -> Array:

@@ -31,6 +31,7 @@ from unassuming.membership import RankEngine
 from unassuming.noise import Labels, Noise, Perturbations, restricted
 from unassuming.objectives import (
     Objective,
+    Quadratic,
     check_objective,
     factory_for,
 )
@@ -170,7 +171,9 @@ def build_region(
         features = fit_transform_without_y(
             transformers, deepcopy(data.X), y
         )  # they may overwrite it
-    design = as_inputs(features)[data.rows]
+    design = as_inputs(features)
+    if not data.rows.all():
+        design = design[data.rows]
     if getattr(model, "kernel", None) == "precomputed":
         design = _precomputed(design, data)
     objective = factory(model, design, data.y, data.weight)
@@ -204,7 +207,10 @@ def build_region(
         transform=partial(_transformed, transformers, column_names(features)),
         rows=data,
     )
-    score, whitened = objective.score(psi), problem.whitened
+    whitened = problem.whitened
+    # To whiten many rows takes long, and intervals of one number do without.
+    later = whitened and isinstance(objective, Quadratic) and not objective.design.dual
+    score = partial(objective.score, psi) if later else objective.score(psi)
     engine = RankEngine(objective, score, perturbations, tie_order, whitened=whitened)
     return Region(problem, engine)
 

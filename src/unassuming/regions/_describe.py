@@ -94,24 +94,32 @@ class Description:
         return f"<div><b>Confidence region of {escape(self.model)}</b><table>{rows}</table></div>"
 
 
-def describe(problem: Problem, m: int) -> Description:
-    """Say what a region covers, how surely, and under which assumptions."""
-    o, noise, classes = problem.objective, problem.noise, problem.classes
-    labels = isinstance(noise, Labels)
-    target, lies = ("E[y|x]", "lies") if labels else ("the noise-free outputs", "lie")
-    lines = [("data", f"n = {problem.n} rows, d = {o.d} coefficients")]
-    if classes is not None:
-        lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
-    lines += [
-        ("assumes", noise.assumption),
-        ("", "inputs, features, weights, hyper-parameters and seed do not depend on the noise"),
+def assumptions(problem: Problem) -> tuple[str, ...]:
+    """Say what the level of a region rests on."""
+    o, noise = problem.objective, problem.noise
+    said = [
+        noise.assumption,
+        "inputs, features, weights, hyper-parameters and seed do not depend on the noise",
     ]
-    for step in frozen_steps(problem.estimator):
-        lines.append(("", f"the frozen step {step!r} was fitted on other rows"))
+    frozen = frozen_steps(problem.estimator)
+    said += [f"the frozen step {step!r} was fitted on other rows" for step in frozen]
     if o.design is not None and not o.design.spans_everything:
         what = "kernel at the inputs" if o.design.dual else f"{o.d} features"
-        lie = f"{o.spanned} lie" if o.spanned else f"{target} {lies}"
-        lines.append(("", f"{lie} in the span of the {what}"))
+        one = "E[y|x] lies" if isinstance(noise, Labels) else "the noise-free outputs lie"
+        lie = f"{o.spanned} lie" if o.spanned else one
+        said.append(f"{lie} in the span of the {what}")
+    return tuple(said)
+
+
+def describe(problem: Problem, m: int) -> Description:
+    """Say what a region covers, how surely, and under which assumptions."""
+    noise, classes = problem.noise, problem.classes
+    target = "E[y|x]" if isinstance(noise, Labels) else "the noise-free outputs"
+    lines = [("data", f"n = {problem.n} rows, d = {problem.objective.d} coefficients")]
+    if classes is not None:
+        lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
+    first, *others = assumptions(problem)
+    lines += [("assumes", first), *(("", other) for other in others)]
     surely = "exactly" if problem.ties == "random" else "at least"
     covers = (
         f"the ideal coefficients, those that give {target} at the inputs, with probability "

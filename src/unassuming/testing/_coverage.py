@@ -24,13 +24,19 @@ from unassuming.noise import LARGEST_GROUP, Noise
 from unassuming.objectives import Factory, factory_for, register_objective
 from unassuming.ranking import Level
 from unassuming.regions import Region, confidence_region
+from unassuming.testing._coefficients import Bounds, LeastSquares, one_at_a_time, projected
 from unassuming.testing._methods import (
     BAND,
     BOOTSTRAP,
+    CELLS,
     CLAIMS,
     LEAST_SQUARES,
     PROCESS,
+    PROJECTED,
     REGION,
+    ROBUST,
+    STUDENT,
+    WILD,
     bootstrap,
     process,
     region_band,
@@ -42,8 +48,13 @@ _SPAN_SLACK = 1e-6  # of the largest value
 
 MakeData = Callable[[np.random.Generator], tuple[Any, Any, Callable[[Any], Any]]]
 
-Outcome = tuple[bool, float, float] | None
-"""Whether all inputs were covered, share of inputs covered, median width; None if not available."""
+FUNCTION, COEFFICIENTS = "function", "coefficients"
+
+Outcome = tuple[bool, float, float, float] | None
+"""Whether all inputs were covered, the share that was, median width, level; None if there is none.
+
+With ``target="coefficients"`` coefficients take the place of inputs.
+"""
 
 Repetition = tuple[float, bool | None, dict[str, Outcome]]
 """The level used, whether the truth is outside the span, and the outcome of each method."""
@@ -61,6 +72,7 @@ def coverage(
     classes: Any = None,
     norm_bound: float | None = None,
     compare: bool = True,
+    target: str = FUNCTION,
     resamples: int = 99,
     confidence: float = 0.95,
     random_state: Any = None,
@@ -79,6 +91,11 @@ def coverage(
     maximum likelihood; the bounds are for the function, without the noise), least squares with
     Student's t (on the features of the model, or on the inputs for a kernel), and a residual
     bootstrap of the estimator. All are evaluated at the inputs of the data.
+
+    With ``target="coefficients"`` intervals of the coefficients are compared instead: those of
+    `Region.summary`, the bounds of the joint region, t intervals of least squares, the same with
+    HC3 standard errors, and a studentised wild bootstrap. For clusters (`noise.BlockSymmetric`) the
+    last two are CR1 standard errors and a wild cluster bootstrap.
 
     Parameters
     ----------
@@ -99,9 +116,12 @@ def coverage(
     norm_bound : float, optional
         For the band of the region.
     compare : bool, default True
-        Whether to show bands at all; without them it is faster.
+        Whether to show bands, or intervals, at all; without them it is faster.
+    target : {"function", "coefficients"}, default "function"
+        What the bounds are for: the values of the function at the inputs, or the coefficients that
+        give these values. Coefficients need a regressor with features.
     resamples : int, default 99
-        Number of refits of the bootstrap.
+        Number of refits of the bootstrap, or of draws of the wild bootstrap.
     confidence : float, default 0.95
         Level of the intervals of the coverage.
     random_state : int, Generator, RandomState or None
@@ -119,6 +139,21 @@ def coverage(
     ... )
     >>> measured.region.low <= 0.9 <= measured.region.high
     True
+
+    Intervals of coefficients, where the scale of the noise grows with the input:
+
+    >>> def make_data(rng):
+    ...     X = rng.normal(size=(40, 1))
+    ...     return X, X[:, 0] + X[:, 0] ** 2 * rng.normal(size=40), lambda X: X[:, 0]
+    >>> measured = ua.testing.coverage(
+    ...     make_data, LinearRegression(), target="coefficients", repetitions=30, random_state=0
+    ... )
+    >>> [row.method for row in measured.methods[1:]]  # doctest: +NORMALIZE_WHITESPACE
+    ['region, one coefficient at a time', 'region, joint bounds', 'least squares, t intervals',
+     'least squares, robust', 'wild bootstrap']
+    >>> cells, _, t, *_ = measured.methods[1:]
+    >>> cells.pointwise > 0.85 > t.pointwise
+    True
     """
     _, model = split_pipeline(estimator)
     registered = type(model), factory_for(model)
@@ -129,12 +164,13 @@ def coverage(
         Level.exactly(level, m)
     check_norm_bound(norm_bound)
     _check_numbers(make_data, repetitions, resamples, confidence)
+    _check_target(target, model)
     seed = as_seed(random_state)
     compare = compare and not is_label_model(model)
     options = {"noise": noise, "m": m, "classes": classes}
     common = registered, make_data, estimator, options, level, norm_bound
     work = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_repetition)(*common, compare, resamples, child)
+        delayed(_repetition)(*common, target if compare else "", resamples, child)
         for child in np.random.SeedSequence(seed).spawn(int(repetitions))
     )
     levels, outside, outcomes = zip(*_with_progress(work, int(repetitions)), strict=True)
@@ -154,6 +190,7 @@ def coverage(
             _summary(method, [found[method] for found in outcomes], confidence, assumed)
             for method in outcomes[0]
         ),
+        target=target,
     )
 
 
@@ -170,6 +207,20 @@ def _check_numbers(make_data: Any, repetitions: Any, resamples: Any, confidence:
     if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         expected = "a number strictly between 0 and 1"
         raise _out_of_range("confidence", expected, confidence, "Pass 0.95.")
+
+
+def _check_target(target: Any, model: Any) -> None:
+    if not isinstance(target, str) or target not in (FUNCTION, COEFFICIENTS):
+        raise ValueError(
+            f"target is unknown: expected 'function' or 'coefficients', given {target!r}. Leave it "
+            "out for bands of the function."
+        )
+    if target == COEFFICIENTS and is_label_model(model):
+        raise ValueError(
+            "target='coefficients' needs a regression: expected a regressor with features, given "
+            f"{type(model).__name__}. Leave it out: the region of a classifier is measured by "
+            "membership."
+        )
 
 
 def _out_of_range(name: str, expected: str, given: Any, remedy: str) -> ValueError:
@@ -189,7 +240,7 @@ def _repetition(
     options: dict[str, Any],
     asked: float,
     norm_bound: float | None,
-    compare: bool,
+    target: str,
     resamples: int,
     child: np.random.SeedSequence,
 ) -> Repetition:
@@ -201,17 +252,46 @@ def _repetition(
     seed = int(for_region.generate_state(1)[0])
     region = confidence_region(clone(estimator), X, y, random_state=seed, **options)
     level = region.level(asked)
-    found: dict[str, Outcome] = {REGION: (bool(region.contains(f, asked)), np.nan, np.nan)}
-    if compare:
-        p, outputs = float(level), np.asarray(y, dtype=np.float64).ravel()
-        rng = np.random.default_rng(for_bootstrap)
+    member = bool(region.contains(f, asked)), np.nan, np.nan, float(level)
+    found: dict[str, Outcome] = {REGION: member}
+    rng, p = np.random.default_rng(for_bootstrap), float(level)
+    if target == COEFFICIENTS:
+        found |= _of_coefficients(region, _true_coefficients(region, truth), p, resamples, rng)
+    elif target == FUNCTION:
+        outputs = np.asarray(y, dtype=np.float64).ravel()
         found |= {
-            BAND: _outcome(region_band(region, X, p, norm_bound), truth),
-            PROCESS: _outcome(process(region, outputs, p, seed), truth),
-            LEAST_SQUARES: _outcome(t_bounds(region, outputs, p), truth),
-            BOOTSTRAP: _outcome(bootstrap(clone(estimator), X, outputs, p, resamples, rng), truth),
+            BAND: _outcome(region_band(region, X, p, norm_bound), truth, p),
+            PROCESS: _outcome(process(region, outputs, p, seed), truth, p),
+            LEAST_SQUARES: _outcome(t_bounds(region, outputs, p), truth, p),
+            BOOTSTRAP: _outcome(
+                bootstrap(clone(estimator), X, outputs, p, resamples, rng), truth, p
+            ),
         }
-    return float(level), _outside(region, truth), found
+    return p, _outside(region, truth), found
+
+
+def _of_coefficients(
+    region: Region, truth: Array, level: float, draws: int, rng: np.random.Generator
+) -> dict[str, Outcome]:
+    """Evaluate the intervals of the coefficients."""
+    fit = LeastSquares.of(region)
+    found: dict[str, Bounds | None] = {
+        CELLS: one_at_a_time(region, level),
+        PROJECTED: projected(region, level),
+        STUDENT: fit.t(level) if fit else None,
+        ROBUST: fit.robust(level) if fit else None,
+        WILD: fit.wild(level, draws, rng) if fit else None,
+    }
+    return {
+        method: bounds and _outcome(bounds[:2], truth, bounds[2])
+        for method, bounds in found.items()
+    }
+
+
+def _true_coefficients(region: Region, truth: Array) -> Array:
+    """Return the coefficients whose values at the inputs are nearest to the truth."""
+    rows = region.problem.data("the true coefficients need").rows
+    return np.asarray(region.objective.coefficients(truth[rows][None, :])[0])
 
 
 def _outside(region: Region, values: Array) -> bool | None:
@@ -243,12 +323,12 @@ def _drawn(make_data: MakeData, rng: np.random.Generator) -> tuple[Any, Any, Cal
     )
 
 
-def _outcome(bounds: tuple[Array, Array] | None, truth: Array) -> Outcome:
+def _outcome(bounds: tuple[Array, Array] | None, truth: Array, level: float) -> Outcome:
     if bounds is None:
         return None
     lower, upper = bounds
     inside = (lower <= truth) & (truth <= upper)
-    return bool(inside.all()), float(inside.mean()), float(np.median(upper - lower))
+    return bool(inside.all()), float(inside.mean()), float(np.median(upper - lower)), level
 
 
 def _summary(
@@ -256,7 +336,7 @@ def _summary(
 ) -> MethodCoverage:
     claims, assumes = CLAIMS[method][0], CLAIMS[method][1].format(**assumed)
     usable = [outcome for outcome in outcomes if outcome is not None]
-    covered = sum(everywhere for everywhere, _, _ in usable)
+    covered = sum(everywhere for everywhere, *_ in usable)
     if not usable:
         return MethodCoverage(method, 0, 0, 0.0, 1.0, np.nan, np.nan, claims, assumes)
     interval = binomtest(covered, len(usable)).proportion_ci(confidence, method="exact")
@@ -266,8 +346,9 @@ def _summary(
         runs=len(usable),
         low=float(interval.low),
         high=float(interval.high),
-        pointwise=float(np.mean([share for _, share, _ in usable])),
-        width=float(np.median([width for _, _, width in usable])),
+        pointwise=float(np.mean([share for _, share, *_ in usable])),
+        width=float(np.median([width for _, _, width, _ in usable])),
         claims=claims,
         assumes=assumes,
+        level=float(np.mean([level for *_, level in usable])),
     )

@@ -25,7 +25,14 @@ PROCESS = "Gaussian process"
 LEAST_SQUARES = "least squares, t bounds"
 BOOTSTRAP = "residual bootstrap"
 
+CELLS = "region, one coefficient at a time"
+PROJECTED = "region, joint bounds"
+STUDENT = "least squares, t intervals"
+ROBUST = "least squares, robust"
+WILD = "wild bootstrap"
+
 ALL_INPUTS, EACH_INPUT = "all inputs at once", "each single input"
+ALL_COEFFICIENTS, EACH_COEFFICIENT = "all coefficients at once", "each single coefficient"
 
 CLAIMS = {
     REGION: (ALL_INPUTS, "{noise}"),
@@ -43,6 +50,18 @@ CLAIMS = {
     BOOTSTRAP: (
         EACH_INPUT,
         "noise terms of one law, an unbiased estimate, and enough rows for an approximation",
+    ),
+    CELLS: (EACH_COEFFICIENT, "the same, and that {span}"),
+    PROJECTED: (ALL_COEFFICIENTS, "the same, and that {span}"),
+    STUDENT: (EACH_COEFFICIENT, "independent Gaussian noise of one variance, and that {span}"),
+    ROBUST: (
+        EACH_COEFFICIENT,
+        "uncorrelated noise terms, or clusters of them, of finite variance, and enough rows or "
+        "clusters for an approximation (HC3 standard errors, CR1 for clusters)",
+    ),
+    WILD: (
+        EACH_COEFFICIENT,
+        "the same as robust least squares (studentised, random signs of the residuals)",
     ),
 }
 """Where each method claims the level, and its assumptions."""

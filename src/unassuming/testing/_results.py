@@ -17,6 +17,7 @@ _TITLES = {
     "high": "high",
     "pointwise": "pointwise",
     "median width": "width",
+    "level": "level",
     "runs": "runs",
     "claims": "claims",
     "assumes": "assumes",
@@ -32,18 +33,22 @@ class MethodCoverage:
     ----------
     method : str
     covered, runs : int
-        Number of runs in which the method covered the truth at all inputs at once, and of runs in
-        which it was available.
+        Number of runs in which the method covered the truth at all inputs, or all coefficients, at
+        once, and of runs in which it was available.
     low, high : float
         Exact (Clopper-Pearson) confidence interval of the coverage.
     pointwise : float
-        Share of the inputs at which it covered the truth, over all runs; NaN for membership.
+        Share of the inputs, or of the coefficients, at which it covered the truth, over all runs;
+        NaN for membership.
     width : float
         Median over runs of the median width; NaN for membership.
     claims : str
         Where the method claims the level: at all inputs at once, or at each single one.
     assumes : str
         Its assumptions, in words.
+    level : float
+        The level that it claims, a mean over the runs. Intervals of one coefficient at a time
+        attain the next level that their number of cells allows.
 
     Examples
     --------
@@ -61,10 +66,11 @@ class MethodCoverage:
     width: float
     claims: str = ""
     assumes: str = ""
+    level: float = float("nan")
 
     @property
     def rate(self) -> float:
-        """Share of the runs in which the truth was covered at all inputs."""
+        """Share of the runs in which the whole truth was covered."""
         return self.covered / self.runs if self.runs else float("nan")
 
 
@@ -89,6 +95,8 @@ class Coverage:
         nothing about such a truth. None if the objective cannot decide it.
     methods : tuple of MethodCoverage
         The region itself comes first.
+    target : {"function", "coefficients"}
+        What the methods give bounds for.
 
     Examples
     --------
@@ -111,6 +119,7 @@ class Coverage:
     seed: int
     outside: int | None
     methods: tuple[MethodCoverage, ...] = field(repr=False)
+    target: str = "function"
 
     @property
     def region(self) -> MethodCoverage:
@@ -129,10 +138,14 @@ class Coverage:
         level = f"level {self.level:.12g}"
         if low < high:
             level = f"levels from {low:.4g} to {high:.4g}, {self.level:.4g} on average"
+        what = "input" if self.target == "function" else "coef"
+        heading = f"  {'method':<{width}}  {f'all {what}s':<10}  interval          each {what}"
+        heading = f"{heading:<{width + 44}}  median width"
+        with_levels = self.target == "coefficients"
         lines = [
             f"Coverage of the truth at {level}, {self.repetitions} repetitions, "
             f"with exact {self.confidence:.12g} intervals:",
-            f"  {'method':<{width}}  all inputs  interval          each input  median width",
+            heading + "  level" * with_levels,
         ]
         for row in self.methods:
             if not row.runs:
@@ -144,6 +157,8 @@ class Coverage:
                 f"  {row.method:<{width}}  {row.rate:<10.3f}  [{row.low:.3f}, {row.high:.3f}]    "
                 f"{each:<10}  {size}"
             )
+            if with_levels:
+                line = f"{line:<{width + 58}}  {row.level:.4g}"
             lines.append(line.rstrip())
         lines.append("Where each claims the level, and what it assumes:")
         lines += [

@@ -119,15 +119,17 @@ def _exchange(
     along = units.along(both, S[a] - S[b])
     own = np.diagonal(products)
     here, there = np.arange(len(left)), np.arange(len(left), len(both))
+    cross = 2 * products[: len(left), len(left) :]
     changed = False
     for _ in range(len(both)):
-        gain = (along - own)[here][:, None] - (along + own)[there] + 2 * products[here][:, there]
-        i, j = np.unravel_index(int(np.argmax(gain)), gain.shape)
+        gain = (along - own)[here][:, None] - (along + own)[there] + cross
+        i, j = divmod(int(gain.argmax()), len(there))
         if gain[i, j] <= least:
             break
         changed = True
         along = along - 2 * (products[here[i]] - products[there[j]])
         here[i], there[j] = there[j], here[i]
+        cross[i], cross[:, j] = 2 * products[here[i]][there], 2 * products[there[j]][here]
     if changed:
         for cell, at, new in ((a, places[0], both[here]), (b, places[1], both[there])):
             cells[cell] = _replaced(cells[cell], at, new)

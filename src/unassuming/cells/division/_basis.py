@@ -13,6 +13,7 @@ import numpy as np
 
 from unassuming._rounding import exceeds, powers_of_two, rank_cut
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells._factors import triangle
 
 RIDGE = 1e-6
 """Added to second moments, of size n/K, before they are inverted."""
@@ -56,7 +57,7 @@ def basis_of(Phi: Array, functionals: Array) -> Basis:
     """
     n = len(Phi)
     scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
-    R = np.asarray(np.linalg.qr(Phi / scale, mode="r"))
+    R = triangle(Phi, scale)
     _, values, directions = np.linalg.svd(R, full_matrices=False)
     r = int(np.count_nonzero(values > rank_cut(Phi.shape) * values.max(initial=0.0)))
     back = directions[:r].T / (scale[:, None] * values[:r])  # Φ back is orthonormal
@@ -67,7 +68,9 @@ def basis_of(Phi: Array, functionals: Array) -> Basis:
     h = np.divide(h, length, out=np.zeros_like(h), where=length > 0)
     known = ~exceeds(c - inside @ directions[:r], c) & (length[:, 0] > 0)
     whole = np.divide(1.0, np.square(length[:, 0]), out=np.zeros(len(c)), where=known)
-    return Basis(np.sqrt(n) * (Phi @ back), h, known, whole)
+    rows = Phi @ back
+    rows *= np.sqrt(n)
+    return Basis(rows, h, known, whole)
 
 
 def second_moments(rows: Array, labels: IntArray, K: int) -> Array:

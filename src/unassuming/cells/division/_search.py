@@ -256,7 +256,7 @@ class Search:
         """Return a division for all numbers; without a search if random cells lose little."""
         rng = self._rng(K)
         labels = deal(self.units.leverage, K, rng)
-        if (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count:
+        if self.count > K and (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count:
             labels = balance(self.units, labels, K, rng)
         return self._found(labels, K)
 

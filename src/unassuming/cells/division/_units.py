@@ -108,7 +108,8 @@ class RowUnits(Units):
 
     def total(self, units: IntArray) -> Array:
         """Return Σ q_i q_iᵀ."""
-        return np.asarray(self.rows[units].T @ self.rows[units])
+        rows = self.rows[units]
+        return np.asarray(rows.T @ rows)
 
 
 class ClusterUnits(Units):

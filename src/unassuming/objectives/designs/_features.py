@@ -14,6 +14,7 @@ from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, IntArray
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._norm_ball import BallCoordinates
+from unassuming.objectives.designs._tall import solved_quickly
 from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
 
 _INDEPENDENT = 1e-10
@@ -75,7 +76,8 @@ class FeatureDesign(Design):
     @cached_property
     def spans_everything(self) -> bool:
         """Whether the features can take any values at the inputs."""
-        return bool(self._plain_factor.columns.shape[1] == self.n)
+        enough = self.matrix.shape[1] >= self.n
+        return enough and bool(self._plain_factor.columns.shape[1] == self.n)
 
     @property
     def penalised(self) -> Array:
@@ -130,6 +132,10 @@ class FeatureDesign(Design):
         """Solve the stacked least squares problem, with least norm."""
         root, penalty = np.sqrt(w / self.n), np.sqrt(lam) * self.penalised
         scale = float(powers_of_two(np.abs(y).max(initial=0.0)))
+        if not self.rounding:
+            quick = solved_quickly(self.matrix, y / scale, root, penalty)
+            if quick is not None:
+                return scale * quick
         found = self._factor_once(root, penalty)
         a = _solve(found, self.matrix, y / scale, root, penalty)
         # Of all solutions, that whose slopes have the least norm.

@@ -21,7 +21,7 @@ from unassuming.cells import (
     factors_of_rows,
 )
 from unassuming.ranking import Level
-from unassuming.regions._describe import describe
+from unassuming.regions._describe import assumptions
 from unassuming.regions._explain import Cause, Explanation, Status
 from unassuming.regions._question import Call, Question
 from unassuming.regions.shapes import Shape
@@ -259,7 +259,7 @@ def simultaneous_summary(
         requested_level=level,
         simultaneous=True,
         model=shown(problem.estimator),
-        assumptions=describe(problem, 2).under("assumes"),
+        assumptions=assumptions(problem),
         explanation=Explanation(facts, why.remedies),
     )
 

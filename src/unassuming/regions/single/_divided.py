@@ -20,7 +20,7 @@ from unassuming.cells import (
     candidates,
     divide,
     estimates,
-    factor_of_rows,
+    factor_of_all,
     factors_of_rows,
     fewest_cells,
     residual_weights,
@@ -111,7 +111,7 @@ class DividedRows(Divided):
     @cached_property
     def whole(self) -> Factor:
         """The factor of all rows."""
-        return factor_of_rows(self.rows.Phi, self.rows.y)
+        return factor_of_all(self.factors(0), self.n)
 
     def factors(self, k: int) -> Sequence[Factor]:
         """Return the factors of the cells of division k."""

@@ -146,11 +146,13 @@ class Evidence:
 
     def signed(self, cells: object) -> Rows:
         """Return the rows, scaled by the roots of their weights (docs/theory.md 9.1)."""
-        root = np.ones(len(self.y)) if self.weight is None else np.sqrt(self.weight)
         units = self.signs if self.in_blocks else None
         labels = cells if isinstance(cells, np.ndarray) else None
         if units is not None and labels is not None:
             _require_whole_blocks(labels, units)
+        if self.weight is None:
+            return Rows(self.Phi, self.y, units, labels)
+        root = np.sqrt(self.weight)
         return Rows(self.Phi * root[:, None], self.y * root, units, labels)
 
     def paired(self, c: Array, cells: object) -> Rows:

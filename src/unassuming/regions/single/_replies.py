@@ -14,7 +14,7 @@ from unassuming._words import shown
 from unassuming.cells import KeptCells, Method
 from unassuming.inputs import SingleOptions, check_inner, check_norm_bound, check_single
 from unassuming.ranking import Level, as_double, as_levels
-from unassuming.regions._describe import describe
+from unassuming.regions._describe import assumptions
 from unassuming.regions._explain import Cause, Explanation
 from unassuming.regions._results import Levels
 from unassuming.regions.single._facts import explanation_of, method_facts, outside, status_of
@@ -112,7 +112,7 @@ def summary_of(
         requested_level=level,
         simultaneous=False,
         model=shown(problem.estimator),
-        assumptions=describe(problem, 2).under("assumes"),
+        assumptions=assumptions(problem),
         explanation=Explanation(facts, why.remedies),
     )
 
