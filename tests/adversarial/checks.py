@@ -42,17 +42,32 @@ def in_floats(a: Vector) -> np.ndarray:
     return np.array([float(x) for x in a])
 
 
+class Allowed:
+    """The ranks that candidates may have; rounding of the data is looked at only if it matters."""
+
+    def __init__(self, problem: Problem, region: ua.Region) -> None:
+        given = problem.rounded()
+        self.exact, self.rounded = problem.exact(region), given.exact(region)
+        self.rounding = given.rounding(self.rounded)
+
+    def wrong(self, a: Vector, found: int) -> str:
+        """What is wrong with the rank that was found for a candidate, or nothing."""
+        low, high = allowed_ranks(self.exact, self.rounded, a)
+        if not low <= found <= high:
+            low, high = allowed_ranks(self.exact, self.rounded, a, self.rounding.blurred)
+        if low <= found <= high:
+            return ""
+        return f"{found}, exactly {low}" + (f" to {high}" if high > low else "")
+
+
 def ranks(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Found:
     """The rank of a candidate is that of exact arithmetic, or the package declares a doubt."""
-    exact, rounded = problem.exact(region), problem.rounded().exact(region)
+    allowed = Allowed(problem, region)
     for k, a in enumerate(candidates):
         found = asked(region.rank, in_floats(a))
-        if found is None:
-            continue
-        low, high = allowed_ranks(exact, rounded, a)
-        if not low <= found <= high:
-            expected = low if low == high else f"{low} to {high}"
-            yield f"rank of candidate {k} {[show(x) for x in a]}: {found}, exactly {expected}"
+        wrong = found is not None and allowed.wrong(a, found)
+        if wrong:
+            yield f"rank of candidate {k} {[show(x) for x in a]}: {wrong}"
 
 
 def one_answer(region: ua.Region, candidates: list[Vector]) -> Found:
@@ -72,7 +87,6 @@ def one_answer(region: ua.Region, candidates: list[Vector]) -> Found:
 
 def stream(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Found:
     """A stream gives the ranks of the region in memory, or refuses."""
-    exact, rounded = problem.exact(region), problem.rounded().exact(region)
     collected = ua.StreamingRegion(
         problem.estimator(), noise=problem.noise_class(), m=problem.m,
         random_state=problem.seed,
@@ -87,14 +101,14 @@ def stream(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Fou
             if declared(error):
                 return
             raise
-    streamed = asked(collected.region)
+    streamed, allowed = asked(collected.region), Allowed(problem, region)
     if streamed is None:
         return
     for k, a in enumerate(candidates):
         found = asked(streamed.rank, in_floats(a))
-        low, high = allowed_ranks(exact, rounded, a)
-        if found is not None and not low <= found <= high:
-            yield f"rank of candidate {k} in a stream: {found}, exactly {low} to {high}"
+        wrong = found is not None and allowed.wrong(a, found)
+        if wrong:
+            yield f"rank of candidate {k} in a stream: {wrong}"
 
 
 # --- bounds -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ s_i lies in the range of N, so on a largest set p of independent rows Z_i = s_p�
 integers adj(N_pp) stand for N_pp⁻¹: a positive factor that all statistics share does not matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -134,41 +134,14 @@ class ExactRegion:
         """Whether a candidate lies in the region of level 1 - q/m."""
         return self.rank(a) <= self.m - q
 
-    def blurred(self, a: Vector) -> list[bool]:
-        """Whether Z_i - Z_0 may vanish if y, X and the candidate change by half a unit, i >= 1.
+    def literal(self, a: Vector) -> bool:
+        """Whether the terms of a fitted value exceed r and y by 2^27, half of the digits.
 
-        Rounding of decimals can change each residual r_j by e_j = 2^-53 (|y_j| + Σ |Φ_jk a_k|), and
-        the difference by Σ |∂(Z_i - Z_0)/∂r_j| e_j; the package may bound that 16 times too
-        generously. Nothing is called blurred where the residuals
-        themselves are lost: there no order can be told, and a tie is as wrong as any other answer.
+        The numbers of such a candidate mean what they are: as rounded ones they would mean nothing.
         """
-        (a_,), c = integers(a)
-        size = [
-            c * abs(u) + dot(map(abs, row), map(abs, a_))
-            for u, row in zip(self.y_, self.Phi_, strict=True)
-        ]
-        r = [c * u - v for u, v in zip(self.y_, times(self.Phi_, a_), strict=True)]
-        if max(size) >= 2**43 * max(map(abs, r)):
-            return [False] * (self.m - 1)
-        error = [(x >> 53) + 1 for x in size]
-        S = self.scores(a_, c)
-        Z, pulled = [], []
-        for s in S:
-            As = times(self.A, s)
-            Z.append(dot(s, As))
-            pulled.append(
-                [
-                    2 * sum(row[j] * x for row, x in zip(self.B_, As, strict=True))
-                    for j in range(self.n)
-                ]
-            )
-        found = []
-        for i, move in enumerate(self.moves, start=1):
-            slope = [-x for x in pulled[0]]
-            for j, (row, sign) in enumerate(move):
-                slope[row] += sign * pulled[i][j]
-            found.append(abs(Z[i] - Z[0]) <= 32 * dot(map(abs, slope), error))
-        return found
+        terms = max(dot(map(abs, row), map(abs, a)) for row in self.Phi)
+        r = [u - v for u, v in zip(self.y, times(self.Phi, a), strict=True)]
+        return terms > 2**27 * max(map(abs, [*r, *self.y]))
 
     # --- lines -----------------------------------------------------------------------------------
 
@@ -299,19 +272,26 @@ class ExactRegion:
         return [Fraction(shortened(t * x - one * z)) for x, z in zip(up, centre, strict=True)]
 
 
-def allowed_ranks(exact: ExactRegion, rounded: ExactRegion, a: Vector) -> tuple[int, int]:
+def allowed_ranks(
+    exact: ExactRegion,
+    rounded: ExactRegion,
+    a: Vector,
+    blurred: Callable[[Vector, int], bool] | None = None,
+) -> tuple[int, int]:
     """The smallest and the largest rank that a candidate may have in floats.
 
     ``exact`` has the data as they are meant, ``rounded`` the floats of the package. Values that tie
     are meant to tie, whatever rounding did to the data. Where rounding of the data decides which
-    value is smaller, or makes them tie, every answer is right.
+    value is smaller, or makes them tie, every answer is right; ``blurred`` says where it may.
     """
     b = [Fraction(float(x)) for x in a]
     low = high = 1
-    compared = zip(exact.gaps(a), rounded.gaps(b), rounded.blurred(b), strict=True)
-    for i, (gap, other, blurred) in enumerate(compared, start=1):
+    literal = rounded.literal(b)
+    for i, (gap, other) in enumerate(zip(exact.gaps(a), rounded.gaps(b), strict=True), start=1):
         before = exact.precedes(gap, i)
-        same = gap == 0 or ((gap > 0) == (other > 0) and other != 0 and not blurred)
+        same = (gap > 0) == (other > 0) and (gap < 0) == (other < 0)
+        if not literal:
+            same = gap == 0 or (same and not (blurred is not None and blurred(b, i)))
         low += before and same
         high += before or not same
     return low, high

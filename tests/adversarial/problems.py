@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 import unassuming as ua
 from adversarial.arithmetic import Matrix, Vector, dot, rationals
 from adversarial.exact import ExactRegion, transformations
+from adversarial.rounding import Rounding
 
 MODELS = (
     "least squares",
@@ -184,6 +185,32 @@ class Problem:
         return ExactRegion(
             Phi, self.y, w, alpha, P, transformations(region), region.tie_order.tolist()
         )
+
+    def rounding(self, exact: ExactRegion) -> Rounding:
+        """How rounding of the numbers changes the order of statistics."""
+        errors = self._errors_of_kernel() if self.kernel else [[*map(abs, row)] for row in self.X]
+        return Rounding(exact, errors, self.bias, self.kernel, self.w is not None)
+
+    def _errors_of_kernel(self) -> Matrix:
+        """What kernel values change by if inputs and parameters change by a unit of rounding."""
+
+        def one(u: Vector, v: Vector) -> Fraction:
+            terms = sum(abs(a * b) for a, b in zip(u, v, strict=True))
+            if self.model == "linear kernel":
+                return 2 * terms
+            if self.model == "gaussian kernel":
+                moved = sum(
+                    abs(a - b) * (2 * abs(a) + 2 * abs(b) + abs(a - b))
+                    for a, b in zip(u, v, strict=True)
+                )
+                return self.gamma * moved * self.kernel_between([u], [v])[0][0]
+            whole = self.gamma * terms + abs(self.coef0)
+            changed = 3 * self.gamma * terms + abs(self.coef0)
+            return self.degree * changed * whole ** (self.degree - 1)
+
+        if self.model == "precomputed kernel":
+            return [[*map(abs, row)] for row in self.X]
+        return [[one(u, v) for v in self.X] for u in self.X]
 
     def __repr__(self) -> str:
         shown = {

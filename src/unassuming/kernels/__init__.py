@@ -7,6 +7,7 @@ method cannot use.
 
 from unassuming.kernels._checks import require_positive_semidefinite, require_symmetric
 from unassuming.kernels._compact import rectangular, truncated_parabolic
+from unassuming.kernels._exact import exact_gram as exact_gram
 from unassuming.kernels._gram import KernelLike, gram
 from unassuming.kernels._inner_product import InnerProductKernel as InnerProductKernel
 from unassuming.kernels._inner_product import inner_product_kernel as inner_product_kernel

@@ -32,6 +32,8 @@ class TrainingKernel:
     polynomial : InnerProductKernel, optional
         The kernel as a polynomial in the inner product, with finitely many features; None if it is
         not known to be one.
+    gaussian : float, optional
+        gamma, if the kernel is exp(-gamma ‖x - z‖²).
 
     Examples
     --------
@@ -50,6 +52,7 @@ class TrainingKernel:
     precomputed: bool
     strict: bool
     polynomial: InnerProductKernel | None = None
+    gaussian: float | None = None
 
     def rows(self, Z: Array) -> Array:
         """Return k(z, x_j), shape (N, n)."""

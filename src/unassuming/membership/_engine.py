@@ -1,7 +1,8 @@
 """Statistics and ranks of any number of candidates, in batches of bounded memory.
 
 The careful comparison works from residuals and allows for all rounding errors. The fast path gives
-the same ranks: it decides only comparisons that rounding cannot affect.
+the same ranks: it decides only comparisons that rounding cannot affect. What double precision does
+not decide is decided without rounding, where that is available.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import length
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
+from unassuming.membership._doubt import Doubt
+from unassuming.membership._exact import ExactGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
@@ -76,7 +79,7 @@ class RankEngine:
             contrast = self._contrast(candidates.coefficients[batch], images)
             found.residuals[batch], found.statistics[batch] = r, contrast.statistics()
             found.admitted[batch] = admitted = self._admitted(r)
-            position = rank(self._before(candidates.coefficients[batch], images, contrast))
+            position = rank(self._before(candidates, batch, images, contrast))
             found.ranks[batch] = np.where(admitted, position, m)
         return found
 
@@ -101,7 +104,9 @@ class RankEngine:
             rows, r = rows[admitted], r[admitted]
             if len(rows):
                 a, images = candidates.coefficients[rows], self._images(candidates, rows, r)
-                ranks[rows] = rank(self._before(a, images, self._contrast(a, images)))
+                ranks[rows] = rank(
+                    self._before(candidates, rows, images, self._contrast(a, images))
+                )
         return ranks
 
     def ranks_of(self, a: Array) -> IntArray:
@@ -114,7 +119,8 @@ class RankEngine:
         found = np.empty((len(a), self.perturbations.m - 1), dtype=np.bool_)
         for batch in self._batches(len(a)):
             images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
-            found[batch] = self._before(a[batch], images, self._contrast(a[batch], images))
+            contrast = self._contrast(a[batch], images)
+            found[batch] = self._before(candidates, batch, images, contrast)
         return found
 
     def _admitted(self, r: Array) -> BoolArray:
@@ -122,17 +128,45 @@ class RankEngine:
         possible = self.perturbations.noise.admits(r, self.objective.y - r)
         return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
-    def _before(self, a: Array, images: Images, contrast: Contrast) -> BoolArray:
+    def _before(
+        self, candidates: Candidates, which: slice | IntArray, images: Images, contrast: Contrast
+    ) -> BoolArray:
         """Decide by the quick comparison, which leaves near-ties to the refined one.
 
         The quick bounds are wider than the refined ones, so both give the same ranks.
         """
+        a, exactly = candidates.coefficients[which], self._doubt_about(candidates) is not None
+        if exactly:
+            contrast = self._doubted(contrast, a, images)
         gaps, tolerance = contrast.normalised().gaps()
         before = precedes(gaps, tolerance, self.tie_order)
-        near = np.asarray((np.abs(gaps) <= _QUICK * tolerance).any(axis=-1))
+        near = np.asarray(~(np.abs(gaps) > _QUICK * tolerance).all(axis=-1))
         if near.any():
-            before[near] = self._precedes(a[near], images.take(near))
+            some = images.take(near)
+            decided = self._exactly(a[near], some) if exactly else None
+            before[near] = self._precedes(a[near], some) if decided is None else decided
         return before
+
+    def _exactly(self, a: Array, images: Images) -> BoolArray | None:
+        """Decide by the refined comparison, and without rounding where that leaves a doubt."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            refined = _representable(self.score.refined(a, images), a)
+            gaps, tolerance = self._doubted(refined, a, images).normalised().gaps()
+        open_ = ~(np.abs(gaps) > tolerance)
+        before = gaps < 0
+        ties = self.tie_order[1:] < self.tie_order[0]
+        for row in np.flatnonzero(open_.any(axis=-1)):
+            if self._exact is None:
+                return None
+            which = np.flatnonzero(open_[row])
+            signs = self._exact.signs(a[row], which)
+            before[row, which] = np.where(signs == 0, ties[which], signs < 0)
+        return before
+
+    def _doubted(self, contrast: Contrast, a: Array, images: Images) -> Contrast:
+        """Add the errors of the whitening to the bounds of the gaps."""
+        assert self._doubt is not None
+        return replace(contrast, gap_error=contrast.gap_error + self._doubt.gaps(a, images))
 
     def _precedes(self, a: Array, images: Images) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
@@ -211,7 +245,10 @@ class RankEngine:
         error = candidates.residual_error(self.objective, which, r)
         if not (np.isfinite(r).all() and np.isfinite(error).all()):
             raise _too_large(candidates.coefficients[which])
-        literal = self._blurred(r, error)
+        doubt = self._doubt_about(candidates)
+        if doubt is not None:
+            error = error + doubt.residuals(candidates.coefficients[which])
+        literal = self._blurred(r, error) & (doubt is None)
         if literal.any():
             every = np.arange(len(candidates))[which]
             better = candidates.accurate_residuals(self.objective, every[literal])
@@ -259,6 +296,23 @@ class RankEngine:
             return np.abs(self.perturbations.apply(error, error))
         return length(error)[:, None, None]
 
+    def _doubt_about(self, candidates: Candidates) -> Doubt | None:
+        """Return the errors that leave candidates to exact numbers; None if these are no help."""
+        return self._doubt if candidates.values is None else None
+
+    @cached_property
+    def _doubt(self) -> Doubt | None:
+        o, score, noise = self.objective, self.score, self.perturbations.noise
+        plain = isinstance(score, LeastNormScore) and score.row_weights is not None
+        if not (plain and noise.exact_arithmetic and isinstance(o, Quadratic)):
+            return None
+        return Doubt.of(o) if ExactGaps.affordable(o) else None
+
+    @cached_property
+    def _exact(self) -> ExactGaps | None:
+        assert isinstance(self.objective, Quadratic)
+        return ExactGaps.build(self.objective, self._moves)
+
     @cached_property
     def _moves(self) -> Moves:
         return Moves.of(self.perturbations.apply(np.arange(1.0, self.perturbations.n + 1)))
@@ -284,7 +338,7 @@ class RankEngine:
         o, orthogonal = self.objective, self.perturbations.noise.orthogonal
         if not (self.whitened and orthogonal and isinstance(o, Quadratic)):
             return None
-        return LiftedGaps.build(o, self.perturbations)
+        return LiftedGaps.build(o, self.perturbations, self._doubt)
 
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m

@@ -13,6 +13,7 @@ import numpy as np
 
 from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership._doubt import Doubt
 from unassuming.membership._monomials import Floats, pairs_into, pairs_of
 from unassuming.membership._screen import FAR, LARGEST_TABLE, Screen, ties_before
 from unassuming.noise import Perturbations
@@ -36,7 +37,9 @@ class LiftedGaps:
     rounding: float  # errors of the transformations themselves, if they come from sums
 
     @classmethod
-    def build(cls, objective: Quadratic, perturbations: Perturbations) -> LiftedGaps | None:
+    def build(
+        cls, objective: Quadratic, perturbations: Perturbations, doubt: Doubt | None = None
+    ) -> LiftedGaps | None:
         """Build the table, or return None if it would be too large."""
         white = objective.whitening
         pull, push = white.pull(objective.w), white.push
@@ -75,6 +78,10 @@ class LiftedGaps:
         lost = length((design - moved.T @ (push + pull @ design)).T)
         columns = length(design.T) + lost / (8 * EPS * sum(design.shape))
         rounding = 1024 * objective.design.rounding
+        if doubt is not None:
+            rounding += 4 * doubt.defect
+            if doubt.entries is not None:
+                columns += length(doubt.entries.T) / (8 * EPS * sum(design.shape))
         return cls(pull, push, unit, table, np.stack(sizes, axis=1), columns, idle, rounding)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:

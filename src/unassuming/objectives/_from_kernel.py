@@ -159,6 +159,7 @@ def _kernel_design(
     kernel, gamma = estimator.kernel, estimator.gamma
     if evaluate is not None and kernel in ("poly", "polynomial"):
         gamma = resolve_svr_gamma(gamma, X)
+    built_in = evaluate is None
     if evaluate is None:
         evaluate = partial(
             gram,
@@ -180,9 +181,17 @@ def _kernel_design(
         polynomial=inner_product_kernel(
             kernel, X.shape[1], gamma, estimator.degree, estimator.coef0
         ),
+        gaussian=_bandwidth(kernel, gamma, X) if built_in else None,
     )
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)
+
+
+def _bandwidth(kernel: Any, gamma: Any, X: Array) -> float | None:
+    """Return gamma of a Gaussian kernel, which is 1/p by default."""
+    if not isinstance(kernel, str) or kernel != "rbf":
+        return None
+    return 1 / X.shape[1] if gamma is None else float(gamma)
 
 
 def _require_visible(design: KernelDesign, lam: float) -> None:

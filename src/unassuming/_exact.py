@@ -1,0 +1,152 @@
+"""Numbers without rounding: doubles are integers over powers of two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from unassuming._typing import Array
+
+_BITS = 2048
+"""Digits after the binary point, in a matrix whose diagonal is near one."""
+_ZERO = 1000
+"""A pivot below 2 to the minus this is zero: rounding leaves less of it, and doubles leave more."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """An array of integers over 2^shift.
+
+    Examples
+    --------
+    >>> third = Exact.of(np.array([0.1, 0.2, -0.3]))
+    >>> bool(third.sum().number), float(np.sum([0.1, 0.2, -0.3]))
+    (True, 5.551115123125783e-17)
+    """
+
+    number: Any  # an integer, or an array of integers
+    shift: int
+
+    @classmethod
+    def of(cls, x: Array | float) -> Exact:
+        """Return doubles as they are."""
+        mantissa, exponent = np.frexp(np.asarray(x, dtype=np.float64))
+        digits = np.ldexp(mantissa, 53).astype(np.int64).astype(object)
+        shift = 53 - int(np.where(mantissa != 0, exponent, 1100).min(initial=1100))
+        lifted = np.where(mantissa != 0, exponent, 53 - shift) - 53 + shift
+        return cls(digits << lifted.astype(object), shift)
+
+    def to(self, shift: int) -> Any:
+        """Return the integers over a larger power of two."""
+        return self.number << (shift - self.shift)
+
+    def __add__(self, other: Exact) -> Exact:
+        shift = max(self.shift, other.shift)
+        return Exact(self.to(shift) + other.to(shift), shift)
+
+    def __sub__(self, other: Exact) -> Exact:
+        shift = max(self.shift, other.shift)
+        return Exact(self.to(shift) - other.to(shift), shift)
+
+    def __mul__(self, other: Exact) -> Exact:
+        return Exact(self.number * other.number, self.shift + other.shift)
+
+    def __matmul__(self, other: Exact) -> Exact:
+        return Exact(self.number @ other.number, self.shift + other.shift)
+
+    def __abs__(self) -> Exact:
+        return Exact(np.abs(self.number), self.shift)
+
+    def __getitem__(self, which: Any) -> Exact:
+        return Exact(self.number[which], self.shift)
+
+    @property
+    def T(self) -> Exact:
+        """The transpose."""
+        return Exact(self.number.T, self.shift)
+
+    def sum(self) -> Exact:
+        """Return the sum of all entries."""
+        return Exact(int(np.sum(self.number)), self.shift)
+
+    def max(self) -> Exact:
+        """Return the largest entry."""
+        return Exact(np.max(self.number), self.shift)
+
+    def times_two_to(self, power: int) -> Exact:
+        """Return the numbers times a power of two."""
+        return Exact(self.number, self.shift - power)
+
+    def at_most(self, other: Exact) -> bool:
+        """Whether one number is at most another."""
+        shift = max(self.shift, other.shift)
+        return bool(self.to(shift) <= other.to(shift))
+
+
+@final
+class Triangle:
+    """The factors of a positive semidefinite matrix, in fixed-point numbers of 2048 bits.
+
+    Rows and columns are scaled by powers of two to a diagonal near one, and pivots are chosen by
+    size. Doubles are so few bits long that a pivot is either far above the rounding errors, or is
+    zero.
+
+    Examples
+    --------
+    >>> A = Exact.of(np.array([[4.0, 2.0], [2.0, 1.0]]))
+    >>> triangle = Triangle(A)
+    >>> len(triangle.pivots)
+    1
+    >>> x = triangle.solve(Exact.of(np.array([[8.0], [4.0]])))
+    >>> float(x.number[0, 0] / 2**x.shift)
+    2.0
+    """
+
+    def __init__(self, A: Exact) -> None:
+        diagonal = np.diagonal(A.number)
+        if min(diagonal, default=0) < 0:
+            raise ArithmeticError("the matrix is not positive semidefinite")
+        self.shift = A.shift
+        self.scale = np.array([x.bit_length() // 2 for x in diagonal], dtype=object)
+        B = _shifted(A.number, _BITS - self.scale[:, None] - self.scale)
+        left, self.pivots = list(range(len(B))), list[int]()
+        self._columns, self._sizes = list[Any](), list[int]()
+        while left:
+            k = max(left, key=lambda j: B[j, j])
+            size = B[k, k]
+            if size <= 1 << (_BITS - _ZERO):
+                if min(B[j, j] for j in left) < -(1 << (_BITS - _ZERO)):
+                    raise ArithmeticError("the matrix is not positive semidefinite")
+                break
+            left.remove(k)
+            column = np.zeros(len(B), dtype=object)
+            if left:
+                rest = np.ix_(left, left)
+                column[left] = (B[left, k] << _BITS) // size
+                B[rest] = B[rest] - (column[left][:, None] * B[left, k] >> _BITS)
+            self.pivots.append(k)
+            self._columns.append(column)
+            self._sizes.append(size)
+
+    def solve(self, b: Exact) -> Exact:
+        """Return a solution of A x = b, (d, k) -> (d, k), that is zero outside the pivots."""
+        largest = max(self.scale, default=0)
+        x = b.number << (_BITS + largest - self.scale)[:, None]
+        for k, column in zip(self.pivots, self._columns, strict=True):
+            x = x - (column[:, None] * x[k] >> _BITS)
+        found = np.zeros_like(x)
+        for k, column, size in reversed(
+            list(zip(self.pivots, self._columns, self._sizes, strict=True))
+        ):
+            found[k] = (x[k] << _BITS) // size - ((column @ found) >> _BITS)
+        shift = _BITS + 2 * largest + b.shift - self.shift
+        return Exact(found << (largest - self.scale)[:, None], shift)
+
+
+def _shifted(numbers: Any, by: Any) -> Any:
+    """Return integers times powers of two, rounded down."""
+    up = np.where(by > 0, by, 0)
+    return (numbers << up) >> np.where(by < 0, -by, 0)

@@ -1,0 +1,119 @@
+"""How much rounding of the data can change the order of two statistics, in exact numbers.
+
+Every number that was given may be the nearest double of another one: it is off by at most 2^-53 of
+itself. To first order Z_i - Z_0 changes by at most 2^-53 Σ |∂(Z_i - Z_0)/∂t| |t|, summed over all
+numbers t: outputs, coefficients, inputs, weights and alpha. With N x_i = s_i, v_i = Φ x_i,
+g_i = G_i r and h_i = G_iᵀ W v_i the derivatives of Z_i = s_iᵀ N⁺ s_i are
+
+    y_j: 2 h_j          w_j: v_j (2 g_j - v_j)          alpha: -xᵀP (2a + x)
+    a_k: -2 (Φᵀh + alpha Px)_k
+    Φ_jk of features: 2 x_k w_j (g - v)_j - 2 h_j a_k
+    K_jk of kernels:  alpha x_j x_k - h_j a_k - h_k a_j, if W Φx + alpha x = W g - alpha a
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from adversarial.arithmetic import Matrix, Vector, adjugate, dot, integers, times, transposed
+from adversarial.exact import ExactRegion
+
+UNIT = Fraction(1, 2**53)
+MARGIN = 2
+"""Terms of second order are left out of the sum, so the package may allow for twice as much."""
+
+
+class Side(NamedTuple):
+    g: Vector
+    x: Vector
+    v: Vector
+    h: Vector
+
+
+@dataclass(eq=False)
+class Rounding:
+    """The rounding of one problem. ``errors`` is what each entry of X or K changes by, in units."""
+
+    exact: ExactRegion
+    errors: Matrix
+    bias: bool
+    kernel: bool
+    weighted: bool
+
+    def blurred(self, a: Vector, i: int) -> bool:
+        """Whether Z_i - Z_0 may vanish if the data are rounded."""
+        e, (one, two) = self.exact, (self.side(a, k) for k in (i, 0))
+        gap = sum(
+            w * (g - f) * (v + u)
+            for w, g, f, v, u in zip(e.w, one.g, two.g, one.v, two.v, strict=True)
+        )
+        return abs(gap) <= MARGIN * UNIT * self.change(a, one, two)
+
+    def change(self, a: Vector, one: Side, two: Side) -> Fraction:
+        """Σ |∂(Z_1 - Z_2)/∂t| |t|."""
+        e, first = self.exact, int(self.bias)
+        h, x = minus(one.h, two.h), minus(one.x, two.x)
+        total = 2 * sum(abs(u * v) for u, v in zip(h, e.y, strict=True))
+        moved = times(transposed(e.Phi), h)
+        held = times(e.P, x)
+        total += 2 * sum(abs((u + e.alpha * v) * c) for u, v, c in zip(moved, held, a, strict=True))
+        curved = [2 * c + u + v for c, u, v in zip(a, one.x, two.x, strict=True)]
+        total += abs(dot(held, curved)) * e.alpha
+        if self.weighted:
+            for j, w in enumerate(e.w):
+                ends = (side.v[j] * (2 * side.g[j] - side.v[j]) for side in (one, two))
+                total += abs(next(ends) - next(ends)) * w
+        own, x1, x2 = a[first:], one.x[first:], two.x[first:]
+        for j, row in enumerate(self.errors):
+            for k, error in enumerate(row):
+                if self.kernel:
+                    slope = (
+                        e.alpha * (x1[j] * x1[k] - x2[j] * x2[k]) - h[j] * own[k] - h[k] * own[j]
+                    )
+                else:
+                    left = x1[k] * (one.g[j] - one.v[j]) - x2[k] * (two.g[j] - two.v[j])
+                    slope = 2 * (e.w[j] * left - h[j] * own[k])
+                total += abs(slope) * error
+        return total
+
+    def side(self, a: Vector, i: int) -> Side:
+        """Everything that belongs to Z_i."""
+        e = self.exact
+        r, move = minus(e.y, times(e.Phi, a)), e.all_moves[i]
+        g = [sign * r[row] for row, sign in move]
+        x = self._solved(g, a)
+        v = times(e.Phi, x)
+        h = [Fraction(0)] * e.n
+        for j, (row, sign) in enumerate(move):
+            h[row] += sign * e.w[j] * v[j]
+        return Side(g, x, v, h)
+
+    def _solved(self, g: Vector, a: Vector) -> Vector:
+        e = self.exact
+        if not self.kernel:
+            weighted = [w * z for w, z in zip(e.w, g, strict=True)]
+            s = minus(times(transposed(e.Phi), weighted), [e.alpha * z for z in times(e.P, a)])
+            return e.lifted([e.unit * z for z in times(e.A, [s[k] for k in e.p])])
+        own = a[int(self.bias) :]
+        right = [w * z - e.alpha * c for w, z, c in zip(e.w, g, own, strict=True)]
+        inverse, scale = self._equations
+        return [scale * z for z in times(inverse, [*([-sum(own)] * self.bias), *right])]
+
+    @cached_property
+    def _equations(self) -> tuple[list[list[int]], Fraction]:
+        """The inverse of W Φx + alpha x = ..., with 1ᵀx fixed if there is an intercept."""
+        e, first = self.exact, int(self.bias)
+        rows = [[Fraction(0)] * first + [Fraction(1)] * e.n] * first
+        for j, row in enumerate(e.Phi):
+            rows.append(
+                [e.w[j] * z + (e.alpha if k == j + first else 0) for k, z in enumerate(row)]
+            )
+        whole, scale = integers(*rows)
+        inverse, det = adjugate(whole)
+        return inverse, Fraction(scale, det)
+
+
+def minus(u: Vector, v: Vector) -> Vector:
+    """u - v."""
+    return [x - z for x, z in zip(u, v, strict=True)]
