@@ -40,10 +40,14 @@ class Rounding:
     bias: bool
     kernel: bool
     weighted: bool
+    _last: tuple[Vector, Side] | None = None
 
     def blurred(self, a: Vector, i: int) -> bool:
         """Whether Z_i - Z_0 may vanish if the data are rounded."""
-        e, (one, two) = self.exact, (self.side(a, k) for k in (i, 0))
+        e, one = self.exact, self.side(a, i)
+        if self._last is None or self._last[0] != a:
+            self._last = a, self.side(a, 0)
+        two = self._last[1]
         gap = sum(
             w * (g - f) * (v + u)
             for w, g, f, v, u in zip(e.w, one.g, two.g, one.v, two.v, strict=True)
@@ -94,11 +98,11 @@ class Rounding:
         if not self.kernel:
             weighted = [w * z for w, z in zip(e.w, g, strict=True)]
             s = minus(times(transposed(e.Phi), weighted), [e.alpha * z for z in times(e.P, a)])
-            return e.lifted([e.unit * z for z in times(e.A, [s[k] for k in e.p])])
+            return e.lifted([short(e.unit * z) for z in times(e.A, [s[k] for k in e.p])])
         own = a[int(self.bias) :]
         right = [w * z - e.alpha * c for w, z, c in zip(e.w, g, own, strict=True)]
         inverse, scale = self._equations
-        return [scale * z for z in times(inverse, [*([-sum(own)] * self.bias), *right])]
+        return [short(scale * z) for z in times(inverse, [*([-sum(own)] * self.bias), *right])]
 
     @cached_property
     def _equations(self) -> tuple[list[list[int]], Fraction]:
@@ -112,6 +116,12 @@ class Rounding:
         whole, scale = integers(*rows)
         inverse, det = adjugate(whole)
         return inverse, Fraction(scale, det)
+
+
+def short(x: Fraction, bits: int = 600) -> Fraction:
+    """x to so many binary digits: its own numerator and denominator are very long."""
+    up = max(0, bits - (x.numerator.bit_length() - x.denominator.bit_length()))
+    return Fraction((x.numerator << up) // x.denominator, 1 << up)
 
 
 def minus(u: Vector, v: Vector) -> Vector:

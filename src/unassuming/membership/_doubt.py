@@ -57,7 +57,8 @@ class Doubt:
         whole = length((images.perturbed + r) * root)
         penalty = np.einsum("nk,nk->n", a @ o.design.penalty_matrix(), a)
         whole = whole + 2 * np.sqrt(o.lam * np.abs(penalty))[:, None]
-        return np.asarray(self.defect * moved * whole)
+        size = moved * whole
+        return np.where(size > 0, self.defect, 0.0) * size
 
 
 def _kernel_errors(design: KernelDesign) -> Array | None:

@@ -158,8 +158,9 @@ class _State:
 
     def sign(self, k: int) -> int:
         """Return the sign of Z_i - Z_0."""
-        terms = self.system.w * (self.g[:, k] - self.g[:, 0]) * (self.v[:, k] + self.v[:, 0])
-        self._gap, size = terms.sum(), abs(terms).sum()
+        moved, v, v0 = self.system.w * (self.g[:, k] - self.g[:, 0]), self.v[:, k], self.v[:, 0]
+        self._gap = (moved * (v + v0)).sum()
+        size = (abs(moved) * (abs(v) + abs(v0))).sum()
         if abs(self._gap).at_most(size.times_two_to(_NEGLIGIBLE)):
             return 0
         return 1 if self._gap.number > 0 else -1
