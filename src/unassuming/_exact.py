@@ -9,10 +9,8 @@ import numpy as np
 
 from unassuming._typing import Array
 
-_BITS = 2048
-"""Digits after the binary point, in a matrix whose diagonal is near one."""
-_ZERO = 1000
-"""A pivot below 2 to the minus this is zero: rounding leaves less of it, and doubles leave more."""
+_PRECISIONS = (512, 2048)
+"""Digits after the binary point, in a matrix whose diagonal is near one: the fewest that do."""
 
 
 @final
@@ -88,11 +86,11 @@ class Exact:
 
 @final
 class Triangle:
-    """The factors of a positive semidefinite matrix, in fixed-point numbers of 2048 bits.
+    """The factors of a positive semidefinite matrix, in fixed-point numbers.
 
     Rows and columns are scaled by powers of two to a diagonal near one, and pivots are chosen by
-    size. Doubles are so few bits long that a pivot is either far above the rounding errors, or is
-    zero.
+    size. With B digits a pivot below 2^(-3B/4) is zero. The digits suffice if all others are above
+    2^(-B/4): the rounding errors of the last ones are then near 2^(-3B/4) or below.
 
     Examples
     --------
@@ -111,38 +109,49 @@ class Triangle:
             raise ArithmeticError("the matrix is not positive semidefinite")
         self.shift = A.shift
         self.scale = np.array([x.bit_length() // 2 for x in diagonal], dtype=object)
-        B = _shifted(A.number, _BITS - self.scale[:, None] - self.scale)
+        for bits in _PRECISIONS:
+            self.bits = bits
+            if self._factored(A):
+                return
+        raise ArithmeticError("the digits do not suffice")
+
+    def _factored(self, A: Exact) -> bool:
+        """Eliminate row by row; return whether the digits suffice."""
+        bits = self.bits
+        B = _shifted(A.number, bits - self.scale[:, None] - self.scale)
         left, self.pivots = list(range(len(B))), list[int]()
         self._columns, self._sizes = list[Any](), list[int]()
         while left:
             k = max(left, key=lambda j: B[j, j])
             size = B[k, k]
-            if size <= 1 << (_BITS - _ZERO):
-                if min(B[j, j] for j in left) < -(1 << (_BITS - _ZERO)):
+            if size <= 1 << (bits // 4):
+                if min(B[j, j] for j in left) < -(1 << (bits // 2)):
                     raise ArithmeticError("the matrix is not positive semidefinite")
-                break
+                return True
+            if size <= 1 << (bits - bits // 4):
+                return False
             left.remove(k)
             column = np.zeros(len(B), dtype=object)
             if left:
                 rest = np.ix_(left, left)
-                column[left] = (B[left, k] << _BITS) // size
-                B[rest] = B[rest] - (column[left][:, None] * B[left, k] >> _BITS)
+                column[left] = (B[left, k] << bits) // size
+                B[rest] = B[rest] - (column[left][:, None] * B[left, k] >> bits)
             self.pivots.append(k)
             self._columns.append(column)
             self._sizes.append(size)
+        return True
 
     def solve(self, b: Exact) -> Exact:
         """Return a solution of A x = b, (d, k) -> (d, k), that is zero outside the pivots."""
-        largest = max(self.scale, default=0)
-        x = b.number << (_BITS + largest - self.scale)[:, None]
+        largest, bits = max(self.scale, default=0), self.bits
+        x = b.number << (bits + largest - self.scale)[:, None]
         for k, column in zip(self.pivots, self._columns, strict=True):
-            x = x - (column[:, None] * x[k] >> _BITS)
+            x = x - (column[:, None] * x[k] >> bits)
         found = np.zeros_like(x)
-        for k, column, size in reversed(
-            list(zip(self.pivots, self._columns, self._sizes, strict=True))
-        ):
-            found[k] = (x[k] << _BITS) // size - ((column @ found) >> _BITS)
-        shift = _BITS + 2 * largest + b.shift - self.shift
+        steps = list(zip(self.pivots, self._columns, self._sizes, strict=True))
+        for k, column, size in reversed(steps):
+            found[k] = (x[k] << bits) // size - ((column @ found) >> bits)
+        shift = bits + 2 * largest + b.shift - self.shift
         return Exact(found << (largest - self.scale)[:, None], shift)
 
 

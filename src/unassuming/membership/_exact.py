@@ -33,7 +33,8 @@ _MARGIN = 1
 _LITERAL = 27
 """Fitted values whose terms are larger than y and r by 2 to this power are taken literally: as
 rounded decimals they would have lost half of the digits of the residuals."""
-_NEGLIGIBLE = -400
+_NEGLIGIBLE = -200
+"""Smaller differences, relative to their terms, are rounding of the triangle's own digits."""
 
 
 @final
