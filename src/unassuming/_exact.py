@@ -56,7 +56,7 @@ class Exact:
         return Exact(self.number @ other.number, self.shift + other.shift)
 
     def __abs__(self) -> Exact:
-        return Exact(np.abs(self.number), self.shift)
+        return Exact(abs(self.number), self.shift)  # NumPy would turn an integer into 64 bits
 
     def __getitem__(self, which: Any) -> Exact:
         return Exact(self.number[which], self.shift)

@@ -43,8 +43,8 @@ class ExactGaps:
 
     def __init__(self, system: System, moves: Moves) -> None:
         self.system, self.moves = system, moves
-        self.identical = np.zeros(len(moves.rows), dtype=np.bool_)
-        """Transformations that are known to tie with the identity for all candidates."""
+        # Transformations that tie with the identity for all candidates, as far as it is known.
+        self._identical: dict[int, bool] = {}
 
     @staticmethod
     def affordable(objective: Quadratic) -> bool:
@@ -68,8 +68,8 @@ class ExactGaps:
     def signs(self, a: Array, which: IntArray) -> IntArray:
         """Return the signs of Z_i - Z_0 of one candidate (d,), zero for ties, for some i - 1."""
         found = np.zeros(len(which), dtype=np.intp)
-        asked = np.flatnonzero(~self.identical[which])
-        if not len(asked):
+        asked = [j for j, i in enumerate(which.tolist()) if not self._identical.get(i)]
+        if not asked:
             return found
         state = _State(self.system, self.moves, Exact.of(a), which[asked])
         literal = state.literal
@@ -77,23 +77,22 @@ class ExactGaps:
             sign = state.sign(k)
             if sign and not literal and state.blurred(k):
                 sign = 0
-            elif not sign and self._always(which[j]):
-                self.identical[which[j]] = True
+            elif not sign:
+                self._always(int(which[j]))
             found[j] = sign
         return found
 
-    def _always(self, i: int) -> bool:
-        """Whether Z_i = Z_0 for all candidates.
+    def _always(self, i: int) -> None:
+        """Find out once whether Z_i = Z_0 for all candidates.
 
         The gap is a polynomial of degree two. If it vanishes at a point that was drawn from 2^50
         numbers in each coordinate, then it vanishes everywhere, but for a chance of 2^-49.
         """
-        rng = np.random.default_rng(i)
-        drawn = rng.integers(-(2**49), 2**49, size=self.system.d).astype(np.float64)
-        state = _State(
-            self.system, self.moves, Exact.of(drawn * self.system.typical), np.array([i])
-        )
-        return state.sign(1) == 0
+        if i not in self._identical:
+            s = self.system
+            drawn = np.random.default_rng(i).integers(-(2**49), 2**49, size=s.d)
+            a = Exact.of(drawn.astype(np.float64) * s.typical)
+            self._identical[i] = _State(s, self.moves, a, np.array([i])).sign(1) == 0
 
 
 class System(ABC):
