@@ -18,13 +18,11 @@ from adversarial.budget import cases
 from adversarial.problems import NOISES, Problem, nearest
 from adversarial.strategies import candidates, mantissas, problems
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        "UNASSUMING_ADVERSARY" not in os.environ,
-        reason="counterexamples are still found: see them by `python -m tests.adversarial`",
-    ),
-]
+pytestmark = pytest.mark.slow
+on_demand = pytest.mark.skipif(
+    "UNASSUMING_ADVERSARY" not in os.environ,
+    reason="counterexamples are still found: see them by `python -m tests.adversarial`",
+)
 
 FEATURES = ("least squares", "ridge", "LS-SVC")
 ON_ROWS = ("symmetric", "exchangeable within")
@@ -78,6 +76,7 @@ def test_a_stream_has_the_ranks_of_memory(data, drawn):
         none_of(checks.stream(problem, region, asked_for), problem)
 
 
+@on_demand
 @cases("bounds")
 @given(st.data(), problems(models=FEATURES))
 def test_no_member_lies_outside_an_interval(data, drawn):
@@ -91,6 +90,7 @@ def test_no_member_lies_outside_an_interval(data, drawn):
     none_of(checks.bounds(problem, region, functionals, data.draw(places(problem.m))), problem)
 
 
+@on_demand
 @cases("bands")
 @given(st.data(), problems(models=(*FEATURES, "linear kernel", "polynomial kernel"), largest_n=7))
 def test_no_member_lies_outside_a_band(data, drawn):
@@ -101,6 +101,7 @@ def test_no_member_lies_outside_a_band(data, drawn):
         none_of(checks.band(problem, region, Z, data.draw(places(problem.m))), problem)
 
 
+@on_demand
 @cases("norm bounds")
 @given(
     st.data(),
@@ -122,6 +123,7 @@ def test_no_function_inside_the_norm_bound_lies_outside_the_band(data, drawn):
     none_of(checks.band(problem, region, Z, data.draw(places(problem.m)), bound), problem)
 
 
+@on_demand
 @cases("verdicts")
 @given(st.data(), problems(largest_n=7))
 def test_the_verdict_on_boundedness_is_true(data, drawn):
@@ -131,6 +133,7 @@ def test_the_verdict_on_boundedness_is_true(data, drawn):
         none_of(checks.verdict(problem, region, data.draw(places(problem.m))), problem)
 
 
+@on_demand
 @cases("crossings")
 @given(st.data(), problems(noises=NOISES, largest_n=5))
 def test_crossings_agree_with_membership_for_tiny_n(data, drawn):

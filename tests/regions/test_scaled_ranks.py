@@ -104,13 +104,19 @@ SENTENCE = r"^the rank of the candidate cannot be decided .*: expected .*, given
 def test_a_rank_that_cannot_be_decided_is_refused_in_one_sentence():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(9, 1)), rng.normal(size=9)
-    region = ua.confidence_region(Ridge(1.0), np.hstack([x, x]), y, m=20, random_state=0)
+    options = {"m": 20, "random_state": 0}
+    region = ua.confidence_region(Ridge(1.0), np.hstack([x, x]), y, **options)
     far = region.estimate + np.array([0.0, 3e27, -3e27])
+    assert region.rank(far) == rationals.region_rank(region, 1.0, far)  # in exact numbers
+    region = ua.confidence_region(
+        Ridge(1.0), np.hstack([x, x]), y, weighting="identity", **options
+    )
     for ask in (region.rank, region.contains, region.test):
         with pytest.raises(ArithmeticError, match=SENTENCE):
             ask(far)
     with pytest.raises(ArithmeticError, match=SENTENCE):
         region.rank(np.repeat([region.estimate, far], 40, axis=0))
+    region = ua.confidence_region(Ridge(1.0), np.hstack([x, x]), y, **options)
     near = np.round(region.estimate, 3) + np.array([0.0, 2.0**40, -(2.0**40)])
     assert region.rank(near) == rationals.region_rank(region, 1.0, near)
 

@@ -44,7 +44,11 @@ class ExactGaps:
     def __init__(self, system: System, moves: Moves) -> None:
         self.system, self.moves = system, moves
         # Transformations that tie with the identity for all candidates, as far as it is known.
-        self._identical: dict[int, bool] = {}
+        still = (moves.rows == np.arange(system.n)).all(axis=1)
+        same = still & (moves.signs == 1).all(axis=1)
+        if not system.alpha.number:  # without a penalty a common sign does not matter
+            same |= still & (moves.signs == -1).all(axis=1)
+        self._identical: dict[int, bool] = dict.fromkeys(np.flatnonzero(same).tolist(), True)
 
     @staticmethod
     def affordable(objective: Quadratic) -> bool:

@@ -9,6 +9,9 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array
 
 
+_SMALLEST = 2.0**-1074
+
+
 def accurate_residuals(y: Array, phi: Array, a: Array) -> tuple[Array, Array]:
     """Return y - Φa for a (N, d) and bounds on the errors, (N, n) each.
 
@@ -29,4 +32,6 @@ def accurate_residuals(y: Array, phi: Array, a: Array) -> tuple[Array, Array]:
         low += lost + left
         size += np.abs(product)
     r = total + low
-    return r, 2 * EPS * np.abs(r) + (4 * EPS * (phi.shape[1] + 1)) ** 2 * size
+    terms = phi.shape[1] + 1
+    lost_below = 8 * terms * _SMALLEST  # products that underflow
+    return r, 2 * EPS * np.abs(r) + (4 * EPS * terms) ** 2 * size + lost_below
