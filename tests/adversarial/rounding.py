@@ -44,15 +44,16 @@ class Rounding:
 
     def blurred(self, a: Vector, i: int) -> bool:
         """Whether Z_i - Z_0 may vanish if the data are rounded."""
-        e, one = self.exact, self.side(a, i)
+        one = self.side(a, i)
         if self._last is None or self._last[0] != a:
             self._last = a, self.side(a, 0)
         two = self._last[1]
-        gap = sum(
-            w * (g - f) * (v + u)
-            for w, g, f, v, u in zip(e.w, one.g, two.g, one.v, two.v, strict=True)
-        )
-        return abs(gap) <= MARGIN * UNIT * self.change(a, one, two)
+        return abs(self.gap(one, two)) <= MARGIN * UNIT * self.change(a, one, two)
+
+    def gap(self, one: Side, two: Side) -> Fraction:
+        """Z_1 - Z_2."""
+        parts = zip(self.exact.w, one.g, two.g, one.v, two.v, strict=True)
+        return sum(w * (g - f) * (v + u) for w, g, f, v, u in parts)
 
     def change(self, a: Vector, one: Side, two: Side) -> Fraction:
         """Σ |∂(Z_1 - Z_2)/∂t| |t|."""

@@ -108,9 +108,7 @@ def test_a_rank_that_cannot_be_decided_is_refused_in_one_sentence():
     region = ua.confidence_region(Ridge(1.0), np.hstack([x, x]), y, **options)
     far = region.estimate + np.array([0.0, 3e27, -3e27])
     assert region.rank(far) == rationals.region_rank(region, 1.0, far)  # in exact numbers
-    region = ua.confidence_region(
-        Ridge(1.0), np.hstack([x, x]), y, weighting="identity", **options
-    )
+    region = ua.confidence_region(Ridge(1.0), np.hstack([x, x]), y, weighting="identity", **options)
     for ask in (region.rank, region.contains, region.test):
         with pytest.raises(ArithmeticError, match=SENTENCE):
             ask(far)

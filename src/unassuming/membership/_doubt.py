@@ -58,7 +58,7 @@ class Doubt:
         penalty = np.einsum("nk,nk->n", a @ o.design.penalty_matrix(), a)
         whole = whole + 2 * np.sqrt(o.lam * np.abs(penalty))[:, None]
         size = moved * whole
-        return np.where(size > 0, self.defect, 0.0) * size
+        return np.asarray(np.where(size > 0, self.defect, 0.0) * size)
 
 
 def _kernel_errors(design: KernelDesign) -> Array | None:
