@@ -44,15 +44,34 @@ class Rounding:
 
     def blurred(self, a: Vector, i: int) -> bool:
         """Whether Z_i - Z_0 may vanish if the data are rounded."""
-        e, one = self.exact, self.side(a, i)
+        one = self.side(a, i)
         if self._last is None or self._last[0] != a:
             self._last = a, self.side(a, 0)
         two = self._last[1]
-        gap = sum(
-            w * (g - f) * (v + u)
-            for w, g, f, v, u in zip(e.w, one.g, two.g, one.v, two.v, strict=True)
-        )
-        return abs(gap) <= MARGIN * UNIT * self.change(a, one, two)
+        return abs(self.gap(one, two)) <= MARGIN * UNIT * self.change(a, one, two)
+
+    @cached_property
+    def dependent(self) -> bool:
+        """Whether features without a penalty are linearly dependent up to rounding.
+
+        Then the rank of Φ is unknown, and with it every statistic. A direction N⁻¹e_k is tried for
+        each k: the shortest pivot dominates one of them. The package counts a direction v as null
+        if ``|Φv|`` is at most 16 (d + 1) roundings of ``|Φ||v|`` in every row.
+        """
+        e = self.exact
+        if self.kernel or e.alpha:
+            return False
+        for column in transposed(e.A):
+            v = e.lifted([short(e.unit * z) for z in column])
+            sizes = [16 * (e.d + 1) * UNIT * dot(map(abs, row), map(abs, v)) for row in e.Phi]
+            if all(abs(x) <= size for x, size in zip(times(e.Phi, v), sizes, strict=True)):
+                return True
+        return False
+
+    def gap(self, one: Side, two: Side) -> Fraction:
+        """Z_1 - Z_2."""
+        parts = zip(self.exact.w, one.g, two.g, one.v, two.v, strict=True)
+        return sum(w * (g - f) * (v + u) for w, g, f, v, u in parts)
 
     def change(self, a: Vector, one: Side, two: Side) -> Fraction:
         """Σ |∂(Z_1 - Z_2)/∂t| |t|."""

@@ -1,14 +1,24 @@
 """The oracle itself: against 500 digits, against itself, and against the package on plain data."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adversarial import checks
-from adversarial.arithmetic import adjugate, dot, independent_rows, null_space, root_below, times
+from adversarial.arithmetic import (
+    adjugate,
+    dot,
+    independent_rows,
+    null_space,
+    rationals,
+    root_below,
+    times,
+)
 from adversarial.boundedness import largest_number_of_free_sets
 from adversarial.budget import cases
 from adversarial.members import far_members
@@ -140,3 +150,45 @@ def test_a_problem_can_be_built_from_its_report():
     problem = Problem("ridge", [[Fraction(1, 10)], [Fraction(2)]], [Fraction(1, 3), Fraction(0)])
     again = eval(repr(problem), {"Problem": Problem})
     assert (again.X, again.y, again.alpha) == (problem.X, problem.y, problem.alpha)
+
+
+def gap_and_change(problem, region, a):
+    """Z_1 - Z_0 and the bound of its change, in units of rounding."""
+    rounding = problem.rounding(problem.exact(region))
+    one, two = rounding.side(a, 1), rounding.side(a, 0)
+    return rounding.gap(one, two), rounding.change(a, one, two)
+
+
+@pytest.mark.parametrize("model", ["least squares", "ridge", "precomputed kernel"])
+@pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])
+def test_the_change_by_rounding_is_that_of_one_number_at_a_time(model, noise):
+    rng = np.random.default_rng(5)
+    X = rng.integers(1, 9, size=(4, 2))
+    X = X @ X.T + np.diag([1, 2, 3, 4]) if model == "precomputed kernel" else X
+    y, w = rng.integers(-9, 9, size=4), [1, 2, 2, 3] if noise == "symmetric" else [2, 2, 2, 2]
+    shown = {"y": [*map(int, y)], "w": w, "alpha": 3, "noise": noise, "m": 5}
+    problem = Problem.of(model=model, X=X.tolist(), **shown)
+    region = problem.region()
+    a = rationals(range(3, 3 + problem.exact(region).d))
+    gap, change = gap_and_change(problem, region, a)
+    step = 1 + Fraction(1, 2**90)
+    total = Fraction(0)
+
+    def moved(name, values):
+        other = replace(problem, **{name: values}) if name != "a" else problem
+        return abs(gap_and_change(other, region, values if name == "a" else a)[0] - gap)
+
+    for name, values in (("y", problem.y), ("w", problem.w), ("a", a)):
+        for j, x in enumerate(values):
+            total += moved(name, [*values[:j], x * step, *values[j + 1 :]])
+    if model != "least squares":
+        total += moved("alpha", problem.alpha * step)
+    for j, k in np.ndindex(*X.shape):
+        rows = [row[:] for row in problem.X]
+        rows[j][k] *= step
+        if model == "precomputed kernel":  # k(x, z) = k(z, x)
+            if j > k:
+                continue
+            rows[k][j] = rows[j][k]
+        total += moved("X", rows)
+    assert float(total * 2**90 / change) == pytest.approx(1.0, rel=1e-9)

@@ -45,6 +45,15 @@ class Doubt:
             errors = np.column_stack([np.zeros(n), errors])
         return cls(objective, float(defect), errors)
 
+    @property
+    def penalised(self) -> Array:
+        """Sizes (d,) of the coefficients in the penalty, where the terms of Ka may cancel."""
+        o, design = self.objective, self.objective.design
+        if not isinstance(design, KernelDesign):
+            return np.zeros(o.d)
+        own = np.sqrt(o.n) * o.lam / np.sqrt(o.w)
+        return np.concatenate([np.zeros(int(design.intercept)), own])
+
     def residuals(self, a: Array) -> Array | float:
         """Bound the errors of residuals of candidates (N, d) by those of Φ, shape (N, n)."""
         return 0.0 if self.entries is None else np.abs(a) @ self.entries.T
@@ -56,9 +65,10 @@ class Doubt:
         moved = length((images.perturbed - r) * root)
         whole = length((images.perturbed + r) * root)
         penalty = np.einsum("nk,nk->n", a @ o.design.penalty_matrix(), a)
-        whole = whole + 2 * np.sqrt(o.lam * np.abs(penalty))[:, None]
+        held = np.sqrt(o.lam * np.abs(penalty)) + np.abs(a) @ self.penalised
+        whole = whole + 2 * held[:, None]
         size = moved * whole
-        return np.where(size > 0, self.defect, 0.0) * size
+        return np.asarray(np.where(size > 0, self.defect, 0.0) * size)
 
 
 def _kernel_errors(design: KernelDesign) -> Array | None:

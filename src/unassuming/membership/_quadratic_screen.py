@@ -80,6 +80,7 @@ class LiftedGaps:
         rounding = 1024 * objective.design.rounding
         if doubt is not None:
             rounding += 4 * doubt.defect
+            columns += doubt.penalised / pull_size
             if doubt.entries is not None:
                 columns += length(doubt.entries.T) / (8 * EPS * sum(design.shape))
         return cls(pull, push, unit, table, np.stack(sizes, axis=1), columns, idle, rounding)

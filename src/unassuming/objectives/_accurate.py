@@ -8,6 +8,8 @@ from unassuming._factors import exact_product, exact_sum
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 
+_SMALLEST = 2.0**-1074
+
 
 _SMALLEST = 2.0**-1074
 
