@@ -205,10 +205,7 @@ def _columns(
             which = design.distinct[1]
             core = (which[:, None] == np.arange(which.max() + 1)).astype(np.int64)
             rows = np.eye(core.shape[1], dtype=np.int64)
-        elif kernel.precomputed:
-            core = rows = remainders(design.K, prime)
-            squares = core * alpha % prime
-        else:
+        else:  # the values of a kernel matrix may be rounded, and then its rank is unknown
             return None
         ones = np.ones((design.n, int(design.intercept)), dtype=np.int64)
         Phi = np.hstack([ones, core])

@@ -8,7 +8,7 @@ all sets are diagonalised once, and named directions are tried.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple, final
 
@@ -30,7 +30,7 @@ from unassuming.geometry.quadratic._forms import FormMaker
 from unassuming.geometry.quadratic._lines import along_lines
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.noise import Noise
-from unassuming.objectives import KernelDesign, Quadratic
+from unassuming.objectives import FeatureWhitening, KernelDesign, Quadratic
 
 _BATCH_BYTES = 2**26
 _RESOLVED = 1e-6
@@ -67,6 +67,8 @@ class FreeDirections:
     undecided: int = 0
     """Number of sets of which double precision does not decide whether they are bounded. They count
     among the unbounded ones."""
+    unseen: int = 0
+    """Number of independent directions that change coefficients, but no fitted value."""
 
     @property
     def exact(self) -> bool:
@@ -126,7 +128,27 @@ def free_directions(
 ) -> FreeDirections:
     """Examine every set once; ``exact`` decides where double precision leaves a doubt."""
     if careful is not None:
-        return _of_features(objective, maker, careful, exact)
+        found = _of_features(objective, maker, careful, exact)
+    else:
+        found = _of_kernel(objective, maker, exact)
+    return replace(found, unseen=_unseen(objective, exact))
+
+
+def _unseen(objective: Quadratic, exact: Callable[[], list[ExactSets]]) -> int:
+    """Return how many directions change no fitted value, in exact arithmetic if it is available."""
+    design, white = objective.design, objective.whitening
+    if not isinstance(white, FeatureWhitening) or design.rounding:
+        return design.unseen
+    if not white.null.shape[1]:
+        return 0
+    known = [design.matrix.shape[1] - one.rank for one in exact()]
+    return min(known, default=white.null.shape[1])
+
+
+def _of_kernel(
+    objective: Quadratic, maker: FormMaker, exact: Callable[[], list[ExactSets]]
+) -> FreeDirections:
+    """Examine the sets of a kernel."""
     design = objective.design
     strict = isinstance(design, KernelDesign) and design.kernel is not None and design.kernel.strict
     counting = counting_decides(objective, maker.perturbations.noise)
@@ -182,7 +204,8 @@ def _of_features(
     """Examine sets of features: double precision first, exact arithmetic for the rest."""
     cylinders, undecided, null = _examined(objective, maker, careful)
     found, most = _tried(objective, maker, null), int(cylinders.sum())
-    dependent = bool(objective.design.unseen)
+    assert isinstance(objective.whitening, FeatureWhitening)
+    dependent = bool(objective.whitening.null.shape[1])
     certain = [one for one in found if one.certain]
     decided = not undecided and max((one.sets for one in certain), default=0) == most
     if (dependent or not decided) and (known := exact()):
