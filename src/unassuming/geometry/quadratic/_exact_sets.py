@@ -5,14 +5,15 @@ its range: iff there is a u with
 
     G_i Φ v = Φ u,      P v = P u.
 
-Weights do not matter, since the transformations commute with them, and of λ only whether it is zero.
-So the free directions are null spaces of matrices that are known to the last digit, and whether
-sets share one is a question of ranks. Z_i and Z_0 tie at the estimate if ΦᵀW(G_i - I)r̂ = 0, and
-that is known modulo a prime as well.
+Weights do not matter, since the transformations commute with them, and of λ only whether it is
+zero. So the free directions are null spaces of matrices that are known to the last digit, and
+whether sets share one is a question of ranks. Z_i and Z_0 tie at the estimate if
+ΦᵀW(G_i - I)r̂ = 0, and that is known modulo a prime as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, final
@@ -29,14 +30,13 @@ from unassuming._modular import (
     product,
     remainders,
 )
-from unassuming._typing import Array
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.noise import Perturbations
 from unassuming.objectives import FeatureDesign, KernelDesign, Quadratic
 
 _LARGEST = 2 * 10**8
 """Operations that all eliminations together may take."""
-_NODES = 2000
+_NODES = 500
 """Intersections of sets that are tried in search of a direction that most of them share."""
 
 
@@ -152,14 +152,13 @@ class ExactSets:
                 return False
         return common is not None and bool(common.shape[1])
 
-    def most(self, sets: list[int]) -> Shared:
-        """Return as many of the sets as share a direction."""
+    def most(self, sets: list[int], known: Sequence[int] = ()) -> Shared:
+        """Return as many of the sets as share a direction; those in ``known`` do."""
         spaces = {i: self.free(i) for i in sets}
         whole = [i for i in sets if spaces[i].shape[1] == self.rank]
         others = [i for i in sets if 0 < spaces[i].shape[1] < self.rank]
         others.sort(key=lambda i: -spaces[i].shape[1])
-        best: list[int] = []
-        nodes = 0
+        best, nodes = [i for i in known if i in others], 0
         stack: list[tuple[int, list[int], Remainders | None]] = [(0, [], None)]
         while stack and nodes < _NODES:
             k, chosen, common = stack.pop()

@@ -142,7 +142,7 @@ def _unseen(objective: Quadratic, exact: Callable[[], list[ExactSets]]) -> int:
     if not white.null.shape[1]:
         return 0
     known = [design.matrix.shape[1] - one.rank for one in exact()]
-    return min(known, default=white.null.shape[1])
+    return int(min(known, default=white.null.shape[1]))
 
 
 def _of_kernel(
@@ -229,29 +229,20 @@ def _exactly(
     some = np.flatnonzero(suspects & ~maker.certainly_empty)
     cylinders = [int(i) for i in some if one.free(int(i)).shape[1] or two.free(int(i)).shape[1]]
     usable = [i for i in cylinders if maker.certainly_not_empty[i]]
-    shared = one.most(usable)
-    most = len(shared.sets) if shared.exact and len(usable) == len(cylinders) else len(cylinders)
-    best = _Found(_which(shared.sets, suspects), Along.COMMON, "", np.sqrt(objective.w))
-    if not two.share(shared.sets):
-        best = best._replace(free=np.zeros_like(suspects))
     own = [part._replace(free=part.free & _which(usable, suspects)) for part in found]
-    own.sort(key=lambda part: -part.sets)
-    same = next(
-        (
-            part
-            for part in own
-            if part.sets == best.sets and part.sets and one.share(part.indices)
-        ),
-        None,
-    )
+    own = sorted((part for part in own if part.sets), key=lambda part: -part.sets)
+    best = next((part for part in own if all(p.share(part.indices) for p in known)), None)
+    shared = one.most(usable, best.indices if best else ())
+    most = len(shared.sets) if shared.exact and len(usable) == len(cylinders) else len(cylinders)
     direction = None
-    if same is not None:
-        best = same
+    if best is not None and best.sets == len(shared.sets):
         direction = best.direction
         if direction is None:
             direction = _direction(objective, maker, best)
-    along = (best.along, best.which)
-    return FreeDirections(len(cylinders), best.sets, most, direction, *along)
+    else:
+        agreed = shared.sets if two.share(shared.sets) else []
+        best = _Found(_which(agreed, suspects), Along.COMMON, "", np.sqrt(objective.w))
+    return FreeDirections(len(cylinders), best.sets, most, direction, best.along, best.which)
 
 
 def _which(some: list[int], like: BoolArray) -> BoolArray:

@@ -49,7 +49,7 @@ class FormErrors:
     @property
     def finite(self) -> BoolArray:
         """Which sets have errors that are known at all, (s,)."""
-        return np.isfinite(self.A.sum(axis=1) + self.b.sum(axis=1) + self.c)
+        return np.asarray(np.isfinite(self.A.sum(axis=1) + self.b.sum(axis=1) + self.c))
 
     def without(self, which: BoolArray) -> FormErrors:
         """Return these with zero for some sets."""
