@@ -188,6 +188,9 @@ class FormMaker:
         Errors of sums of n terms grow like √n. Transformations that round have errors of their own.
         """
         n, k = self.q.shape
+        if self.defect is not None and not np.isfinite(self.defect):  # q itself is not known
+            A, b, c = (np.full(x.shape, np.inf) for x in (own, own, own[:, 0]))
+            return FormErrors(A, b, c, np.asarray(own == 0))
         unit = EPS * (4 + np.sqrt(n) * (1 if some.noise.exact_arithmetic else 8))
         D, off = 2 * moved_lengths(some, F), 2 * EPS * moved_lengths(some, sizes)
         Dq = moved_lengths(some, self.q)
