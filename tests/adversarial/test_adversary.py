@@ -131,6 +131,7 @@ def test_the_verdict_on_boundedness_is_true(data, drawn):
         none_of(checks.verdict(problem, region, data.draw(places(problem.m))), problem)
 
 
+@on_demand
 @cases("crossings")
 @given(st.data(), problems(noises=NOISES, largest_n=5))
 def test_crossings_agree_with_membership_for_tiny_n(data, drawn):

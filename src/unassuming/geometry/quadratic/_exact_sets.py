@@ -28,6 +28,7 @@ from unassuming._modular import (
     intersection,
     null_space,
     product,
+    rank_modulo,
     remainders,
 )
 from unassuming.geometry.quadratic._moved_columns import flips_signs
@@ -99,7 +100,7 @@ class ExactSets:
         if r is None:
             return None
         change = self._moved(i, r) - r
-        return not product(self.pull, change % self.prime, self.prime).any()
+        return not bool(product(self.pull, change % self.prime, self.prime).any())
 
     def _moved(self, i: int, M: Remainders) -> Remainders:
         """Return G_i M."""
@@ -123,15 +124,24 @@ class ExactSets:
             self._spaces[i] = column_basis(product(self._rows, v, self.prime), self.prime)
         return self._spaces[i]
 
+    @cached_property
+    def _held(self) -> bool:
+        """Whether the penalty sees every direction, so that u = v."""
+        D = self.Phi.shape[1]
+        return bool(len(self.penalty) >= D and rank_modulo(self.penalty, self.prime) == D)
+
     def _directions(self, i: int) -> Remainders:
         p, Phi, P = self.prime, self.Phi, self.penalty
         if flips_signs(self.perturbations.noise):
             J = self._moved(i, np.ones((len(Phi), 1), dtype=np.int64))[:, 0] != 1
-            still, turned = null_space(Phi[J], p), null_space(np.vstack([Phi[~J], P]), p)
-            return np.hstack([still, turned])
-        upper = np.hstack([self._moved(i, Phi), -Phi % p])
-        lower = np.hstack([P, -P % p])
-        both = np.vstack([self._mixed(upper), lower])
+            still = null_space(self._mixed(Phi[J]), p)
+            if self._held:
+                return still
+            return np.hstack([still, null_space(np.vstack([self._mixed(Phi[~J]), P]), p)])
+        moved = self._moved(i, Phi)
+        if self._held:
+            return null_space(self._mixed((moved - Phi) % p), p)
+        both = np.vstack([self._mixed(np.hstack([moved, -Phi % p])), np.hstack([P, -P % p])])
         return null_space(both, p)[: Phi.shape[1]]
 
     def _mixed(self, M: Remainders) -> Remainders:

@@ -227,7 +227,7 @@ def _exactly(
     """
     one, two = known[0], known[-1]
     some = np.flatnonzero(suspects & ~maker.certainly_empty)
-    cylinders = [int(i) for i in some if one.free(int(i)).shape[1] or two.free(int(i)).shape[1]]
+    cylinders = [int(i) for i in some if one.free(int(i)).shape[1]]
     usable = [i for i in cylinders if maker.certainly_not_empty[i]]
     own = [part._replace(free=part.free & _which(usable, suspects)) for part in found]
     own = sorted((part for part in own if part.sets), key=lambda part: -part.sets)

@@ -330,7 +330,7 @@ def _rounding(design: KernelDesign) -> float:
     p = 0 if kernel is None or kernel.precomputed else kernel.X.shape[1]
     of_values = (n + 1) * (p + 4) * float(np.abs(np.diagonal(design.K)).max())
     of_vectors = _FEW * (np.sqrt(n) + 4) * float(np.abs(values).max())
-    return max(EPS * (of_values + of_vectors), -2 * float(values[0]))
+    return float(max(EPS * (of_values + of_vectors), -2 * float(values[0])))
 
 
 def _share_of_representation(delta: float, least: float) -> float:
