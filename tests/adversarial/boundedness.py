@@ -2,33 +2,42 @@
 
 from fractions import Fraction
 
-from adversarial.arithmetic import Vector, integers, null_space
+from adversarial.arithmetic import Vector, dot, independent_rows, integers, null_space, times
 from adversarial.exact import ExactRegion
 
 
-def unbounded(exact: ExactRegion, q: int, *, null: bool) -> bool:
-    """Whether the region of level 1 - q/m is unbounded.
+def unseen(exact: ExactRegion) -> int:
+    """The number of independent directions that change coefficients, but no fitted value."""
+    return len(null_space(integers(*exact.Phi)[0]))
 
-    ``null`` says that directions which change no fitted value count, as they do unless
-    coefficients of the same function are one point.
-    """
-    if null and len(exact.p) < exact.d:
-        return sum(not _never(exact, i) for i in range(1, exact.m)) >= q
+
+def unbounded(exact: ExactRegion, q: int) -> bool:
+    """Whether the fitted values of members of the region of level 1 - q/m are unbounded."""
     return largest_number_of_free_sets(exact) >= q
 
 
 def largest_number_of_free_sets(exact: ExactRegion) -> int:
-    """The largest number of sets that share a direction without end, on the rows p.
+    """The largest number of sets that share a direction without end, in fitted values.
 
-    A direction δ is free in E_i if Qδ = 0. Where Z_i = Z_0 along it, the tie order decides.
+    A direction δ is free in E_i if Qδ = 0. Where Z_i = Z_0 along it, the tie order decides. What
+    changes no fitted value is free in every set, and does not count.
     """
-    if not exact.p:
-        return 0
+    Phi = integers(*([row[i] for i in exact.p] for row in exact.Phi))[0]
     usable = [i for i in range(1, exact.m) if not _never(exact, i)]
-    spaces = [null_space(exact.sets[i - 1][0]) for i in usable]
-    whole = [space for space in spaces if len(space) == len(exact.p)]
-    others = [space for space in spaces if 0 < len(space) < len(exact.p)]
+    spaces = [_values(Phi, null_space(exact.sets[i - 1][0])) for i in usable]
+    rank = len(exact.p) - len(null_space(Phi))
+    whole = [space for space in spaces if space and len(space) == rank]
+    others = [space for space in spaces if 0 < len(space) < rank]
     return len(whole) + _most(others, None)
+
+
+def _values(Phi: list[list[int]], directions: list[Vector]) -> list[Vector]:
+    """A basis of the fitted values along some directions."""
+    if not directions:
+        return []
+    values = [times(Phi, v) for v in integers(*directions)[0]]
+    products = [[dot(u, v) for v in values] for u in values]  # as many are independent
+    return [[Fraction(x) for x in values[i]] for i in independent_rows(products)]
 
 
 def _never(exact: ExactRegion, i: int) -> bool:

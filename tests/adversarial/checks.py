@@ -12,7 +12,7 @@ import numpy as np
 
 import unassuming as ua
 from adversarial.arithmetic import Vector, rationals, root_below, times
-from adversarial.boundedness import unbounded
+from adversarial.boundedness import unbounded, unseen
 from adversarial.exact import ExactRegion, allowed_ranks
 from adversarial.members import far_members
 from adversarial.problems import Problem, show
@@ -176,14 +176,22 @@ def _outside(
 
 
 def verdict(problem: Problem, region: ua.Region, q: int) -> Found:
-    """The verdict on boundedness is true, and a direction without end has members far out."""
+    """The verdict on boundedness is true, and a direction without end has members far out.
+
+    It is about fitted values. Where coefficients can move without changing any, it says so.
+    """
     answer = asked(region.bounded, level=(problem.m - q) / problem.m)
     if answer is None or answer.verdict == "undetermined":
         return
     exact = problem.rounded().exact(region)
-    true = unbounded(exact, q, null=not problem.kernel)
+    true = unbounded(exact, q)
+    # Coefficients of a kernel that define the same function are one point.
+    counts = not problem.kernel or problem.bias
+    said = any(fact.cause.name == "UNSEEN" for fact in answer.explanation.facts)
     if (answer.verdict == "unbounded") != true:
         yield f"verdict {answer.verdict}, but exactly {'un' * true}bounded, q = {q}"
+    elif answer.verdict == "bounded" and counts and not said and unseen(exact):
+        yield f"bounded, but {unseen(exact)} directions change no fitted value, q = {q}"
     elif answer.direction is not None:
         yield from _far_along(exact, rationals(answer.direction), q)
 

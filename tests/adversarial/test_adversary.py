@@ -46,6 +46,7 @@ def places(m: int):
     return st.sampled_from([1, 1, 2, m // 2])
 
 
+@on_demand
 @cases("ranks")
 @given(st.data(), problems())
 def test_ranks_are_exact(data, drawn):
@@ -66,6 +67,7 @@ def test_a_candidate_has_one_rank_alone_or_among_forty(data, drawn):
         none_of(checks.one_answer(region, asked_for), problem)
 
 
+@on_demand
 @cases("streams")
 @given(st.data(), problems(models=FEATURES[:2], noises=ON_ROWS))
 def test_a_stream_has_the_ranks_of_memory(data, drawn):

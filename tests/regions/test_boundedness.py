@@ -1,5 +1,7 @@
 """Is the region bounded? Counts that decide it, and rays that confirm every verdict."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -235,14 +237,19 @@ def test_ranks_of_the_rows_count_the_cylinders(model):
     X, y, _ = ua.datasets.linear(n=16, d=5, random_state=1)
     region = ua.confidence_region(model, X, y, m=100, random_state=1)
     Phi = np.column_stack([np.ones(16), X])
-    flat = 0
+    flat, sides = 0, (-1, 1) if isinstance(model, LinearRegression) else (-1,)
     for s in signs(region):
-        minus, plus = (np.linalg.matrix_rank(Phi[s == side]) < 6 for side in (-1, 1))
-        flat += minus or (plus and isinstance(model, LinearRegression))
+        flat += any(np.linalg.matrix_rank(Phi[s == side]) < 6 for side in sides)
     assert 5 < flat < 95
+    # A direction leaves at most five rows alone: these columns are in general position.
+    some = np.array([[j in rows for j in range(16)] for rows in combinations(range(16), 5)])
+    inside = [((signs(region) == side).astype(int) @ ~some.T == 0) for side in sides]
+    shared = int(np.any(inside, axis=0).sum(axis=0).max())
+    assert 1 <= shared < flat
     found = verdicts(region)
     assert all(v.verdict == "bounded" for v in found[flat:])
-    assert not any(v.verdict == "bounded" for v in found[:flat])
+    assert not any(v.verdict == "bounded" for v in found[:shared])
+    assert not any(v.verdict == "unbounded" for v in found[shared:])
     radii = [
         e.squared_radius for e in region.ellipsoid([1 - q / 100 for q in range(1, 100)]).values()
     ]

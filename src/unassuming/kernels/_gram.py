@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
@@ -98,6 +99,10 @@ def _named(kernel: str, X: Array, Z: Array | None, parameters: dict[str, Any]) -
         )
     # None stands for the kernel's default. The chi-squared kernel does not accept it.
     given = {name: value for name, value in parameters.items() if value is not None}
+    if kernel == "rbf":
+        # From differences: ‖x‖² + ‖z‖² - 2xᵀz loses digits if inputs are far from zero.
+        squares = cdist(X, X if Z is None else Z, "sqeuclidean")
+        return np.asarray(np.exp(-given.get("gamma", 1.0 / X.shape[1]) * squares))
     values = pairwise_kernels(X, Z, metric=kernel, filter_params=True, **given)
     return np.asarray(values, dtype=np.float64)
 

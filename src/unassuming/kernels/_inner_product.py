@@ -13,7 +13,6 @@ from math import comb, factorial, prod
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import (
     ConstantKernel,
     DotProduct,
@@ -22,10 +21,9 @@ from sklearn.gaussian_process.kernels import (
     Sum,
 )
 
+from unassuming._modular import PRIMES, Remainders, rank_modulo, remainders
 from unassuming._typing import Array
 
-_PRIME = 2147483629
-"""A prime below 2³¹, so that products of two remainders are exact integers."""
 _LARGEST_ELIMINATION = 10**8
 
 
@@ -69,12 +67,16 @@ class InnerProductKernel:
             X = X / np.where(length > 0, length, 1.0)
         columns = []
         for factors in self._monomials(X.shape[1]):
-            ways = factorial(len(factors)) / prod(factorial(factors.count(j)) for j in set(factors))
-            column = np.full(len(X), np.sqrt(self.c[len(factors)] * ways))
+            column = np.full(len(X), np.sqrt(self.c[len(factors)] * _ways(factors)))
             for j in factors:
                 column = column * X[:, j]
             columns.append(column)
         return np.column_stack(columns)
+
+    def squared_weights(self, p: int, prime: int) -> Remainders:
+        """Return the squares of the weights of the monomials, modulo a prime, shape (D,)."""
+        c, monomials = remainders(np.array(self.c), prime), self._monomials(p)
+        return np.array([int(c[len(m)]) * _ways(m) % prime for m in monomials], dtype=np.int64)
 
     def faithful(self, X: Array, F: Array) -> bool:
         """Whether no feature of X was lost to over- or underflow."""
@@ -94,41 +96,25 @@ class InnerProductKernel:
         monomials = self._monomials(X.shape[1])
         if len(X) * len(monomials) * min(len(X), len(monomials)) > _LARGEST_ELIMINATION:
             return None
-        own, columns = _remainders(X), []
-        for factors in monomials:
+        return rank_modulo(self.remainders(X, PRIMES[0]), PRIMES[0])
+
+    def remainders(self, X: Array, prime: int) -> Remainders:
+        """Return the monomials of X modulo a prime, (N, D): the features up to their weights.
+
+        Inputs are not scaled to length one.
+        """
+        own, columns = remainders(X, prime), []
+        for factors in self._monomials(X.shape[1]):
             column = np.ones(len(X), dtype=np.int64)
             for j in factors:
-                column = column * own[:, j] % _PRIME
+                column = column * own[:, j] % prime
             columns.append(column)
-        return _rank_modulo(np.column_stack(columns))
+        return np.column_stack(columns)
 
 
-def _remainders(X: Array) -> NDArray[np.int64]:
-    """Return numbers m 2^e modulo the prime."""
-    mantissa, exponent = np.frexp(X)
-    digits = np.ldexp(mantissa, 53).astype(np.int64) % _PRIME
-    low = int(exponent.min(initial=0))
-    powers = np.array(
-        [pow(2, e - 53, _PRIME) for e in range(low, int(exponent.max(initial=0)) + 1)],
-        dtype=np.int64,
-    )
-    return np.asarray(digits * powers[exponent - low] % _PRIME)
-
-
-def _rank_modulo(M: NDArray[np.int64]) -> int:
-    """Return the rank modulo the prime, by Gaussian elimination."""
-    M, rank = M.copy(), 0
-    for j in range(M.shape[1]):
-        rows = np.flatnonzero(M[rank:, j])
-        if not len(rows):
-            continue
-        M[[rank, rank + rows[0]]] = M[[rank + rows[0], rank]]
-        factor = M[rank + 1 :, j] * pow(int(M[rank, j]), -1, _PRIME) % _PRIME
-        M[rank + 1 :, j:] = (M[rank + 1 :, j:] - factor[:, None] * M[rank, j:]) % _PRIME
-        rank += 1
-        if rank == len(M):
-            break
-    return rank
+def _ways(factors: tuple[int, ...]) -> int:
+    """Return the number of orders of the factors of a monomial."""
+    return factorial(len(factors)) // prod(factorial(factors.count(j)) for j in set(factors))
 
 
 def inner_product_kernel(

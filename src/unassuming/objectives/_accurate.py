@@ -11,9 +11,6 @@ from unassuming._typing import Array
 _SMALLEST = 2.0**-1074
 
 
-_SMALLEST = 2.0**-1074
-
-
 def accurate_residuals(y: Array, phi: Array, a: Array) -> tuple[Array, Array]:
     """Return y - Φa for a (N, d) and bounds on the errors, (N, n) each.
 

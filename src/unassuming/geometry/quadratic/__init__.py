@@ -12,6 +12,7 @@ from unassuming.geometry.quadratic._at_estimate import (
 )
 from unassuming.geometry.quadratic._careful import CarefulSets
 from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
+from unassuming.geometry.quadratic._exact_sets import ExactSets
 from unassuming.geometry.quadratic._forms import AccurateResidual, FormMaker, Forms
 from unassuming.geometry.quadratic._free_directions import (
     FreeDirections,
@@ -36,6 +37,7 @@ __all__ = [
     "FREE",
     "AccurateResidual",
     "CarefulSets",
+    "ExactSets",
     "FormMaker",
     "Forms",
     "FreeDirections",

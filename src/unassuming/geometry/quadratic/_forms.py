@@ -118,6 +118,8 @@ class FormMaker:
     accurate: AccurateResidual | None = None  # None: that of the exact estimate, in ``residual``
     sizes: Array | None = None  # (n, k): errors of q are at most EPS times these, |q| by default
     defect: float | None = None  # of the orthonormality of the stacked Q
+    exact_tie: Callable[[int], bool | None] | None = None
+    """Whether Z_i = Z_0 at the estimate in exact arithmetic; None where that is not known."""
 
     def batches(
         self, F: Array, sizes: Array | None = None, origin: Array | None = None
@@ -186,6 +188,9 @@ class FormMaker:
         Errors of sums of n terms grow like √n. Transformations that round have errors of their own.
         """
         n, k = self.q.shape
+        if self.defect is not None and not np.isfinite(self.defect):  # q itself is not known
+            A, b, c = (np.full(x.shape, np.inf) for x in (own, own, own[:, 0]))
+            return FormErrors(A, b, c, np.asarray(own == 0))
         unit = EPS * (4 + np.sqrt(n) * (1 if some.noise.exact_arithmetic else 8))
         D, off = 2 * moved_lengths(some, F), 2 * EPS * moved_lengths(some, sizes)
         Dq = moved_lengths(some, self.q)
@@ -268,7 +273,16 @@ class FormMaker:
 
     @cached_property
     def certain_ties(self) -> BoolArray:
-        """Where Z_i <= Z_0 everywhere beyond doubt, (m - 1,)."""
+        """Where Z_i <= Z_0 everywhere beyond doubt, (m - 1,): where Z_i = Z_0 at the estimate."""
+        tied = self._ties_by_rounding().copy()
+        if self.exact_tie is not None:
+            for i in np.flatnonzero(self.tied | (self.margin > 0) | tied):
+                known = self.exact_tie(int(i))
+                tied[i] = tied[i] if known is None else known
+        return tied
+
+    def _ties_by_rounding(self) -> BoolArray:
+        """Where Z_i = Z_0 at the estimate up to rounding of double precision, (m - 1,)."""
         exact = self.accurate
         if exact is None or not self.residual.any():  # an exact fit, up to the rounding of the data
             return self.tied
@@ -281,6 +295,11 @@ class FormMaker:
         for i in np.flatnonzero((self.margin > 0) & ~tied):
             tied[i] = exact.vanishes(int(i))
         return np.asarray(tied)
+
+    @property
+    def certainly_not_empty(self) -> BoolArray:
+        """Which sets have points beyond doubt, (m - 1,), rounding of the data included."""
+        return np.asarray(self.tie_wins | ~(self.tied | self.certain_ties))
 
     @property
     def certainly_empty(self) -> BoolArray:

@@ -7,7 +7,8 @@ all sets are diagonalised once, and named directions are tried.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple, final
 
@@ -24,14 +25,14 @@ from unassuming.geometry.quadratic._coordinates import (
     coordinates,
     whitened_matrix,
 )
+from unassuming.geometry.quadratic._exact_sets import ExactSets
 from unassuming.geometry.quadratic._forms import FormMaker
 from unassuming.geometry.quadratic._lines import along_lines
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.noise import Noise
-from unassuming.objectives import Quadratic
+from unassuming.objectives import FeatureWhitening, KernelDesign, Quadratic
 
 _BATCH_BYTES = 2**26
-_TRIED = 8
 _RESOLVED = 1e-6
 """Fitted values that coefficients miss by less than this share are those of the coefficients."""
 _TRIED = 8
@@ -66,6 +67,8 @@ class FreeDirections:
     undecided: int = 0
     """Number of sets of which double precision does not decide whether they are bounded. They count
     among the unbounded ones."""
+    unseen: int = 0
+    """Number of independent directions that change coefficients, but no fitted value."""
 
     @property
     def exact(self) -> bool:
@@ -89,11 +92,23 @@ class FreeDirections:
 class _Found(NamedTuple):
     """A direction along which some sets never end."""
 
-    sets: int  # how many
+    free: BoolArray  # (m - 1,): which ones
     along: Along
     which: str | int
     value: Array  # (n,): how it moves fitted values
     direction: Array | None = None  # (d,): in coefficients, if it is known
+
+    certain: bool = False  # whether this holds in exact arithmetic
+
+    @property
+    def sets(self) -> int:
+        """The number of these sets."""
+        return int(self.free.sum())
+
+    @property
+    def indices(self) -> list[int]:
+        """The numbers of these sets."""
+        return [int(i) for i in np.flatnonzero(self.free)]
 
 
 def counting_decides(objective: Quadratic, noise: Noise) -> bool:
@@ -106,39 +121,135 @@ def counting_decides(objective: Quadratic, noise: Noise) -> bool:
 
 
 def free_directions(
-    objective: Quadratic, maker: FormMaker, careful: CarefulSets | None = None
+    objective: Quadratic,
+    maker: FormMaker,
+    careful: CarefulSets | None = None,
+    exact: Callable[[], list[ExactSets]] = list,
 ) -> FreeDirections:
-    """Examine every set once."""
-    design, undecided = objective.design, 0
-    counting = counting_decides(objective, maker.perturbations.noise)
+    """Examine every set once; ``exact`` decides where double precision leaves a doubt."""
     if careful is not None:
-        cylinders, undecided, null = _examined(objective, maker, careful)
-        found, most = _tried(objective, maker, null), cylinders
-    elif counting:
-        F = coordinate_matrix(objective)
-        fixed, shifted = _by_signs(objective, maker)
-        cylinders = int((fixed.any(axis=0) | shifted).sum())
-        shift = _Found(int(shifted.sum()), Along.SHIFT, "", np.sqrt(objective.w))
-        found = [_single_value(objective, coordinate_matrix(objective), fixed), shift]
-        most = max(one.sets for one in found)
+        found = _of_features(objective, maker, careful, exact)
     else:
-        F = coordinate_matrix(objective)
+        found = _of_kernel(objective, maker, exact)
+    return replace(found, unseen=_unseen(objective, exact))
+
+
+def _unseen(objective: Quadratic, exact: Callable[[], list[ExactSets]]) -> int:
+    """Return how many directions change no fitted value, in exact arithmetic if it is available."""
+    design, white = objective.design, objective.whitening
+    if not isinstance(white, FeatureWhitening) or design.rounding:
+        return design.unseen
+    if not white.null.shape[1]:
+        return 0
+    known = [design.matrix.shape[1] - one.rank for one in exact()]
+    return int(min(known, default=white.null.shape[1]))
+
+
+def _of_kernel(
+    objective: Quadratic, maker: FormMaker, exact: Callable[[], list[ExactSets]]
+) -> FreeDirections:
+    """Examine the sets of a kernel."""
+    design = objective.design
+    strict = isinstance(design, KernelDesign) and design.kernel is not None and design.kernel.strict
+    counting = counting_decides(objective, maker.perturbations.noise)
+    F = coordinate_matrix(objective)
+    if counting:
+        fixed, shifted = _by_signs(objective, maker)
+        cylinders = np.asarray(fixed.any(axis=0) | shifted)
+        shift = _Found(shifted, Along.SHIFT, "", np.sqrt(objective.w))
+        found = [_single_value(objective, F, fixed), shift]
+        most = max(one.sets for one in found)
+        if strict:
+            return _the_best(objective, maker, found, cylinders, most)
+    else:
         cylinders, projector = _projector(maker, F)
-        found, most = _named(objective, F, maker, projector), cylinders
+        found, most = _named(objective, F, maker, projector), int(cylinders.sum())
         if design.full_rank:
             found.append(_single_value(objective, F, _fixed(maker, F)))
+    if known := exact():
+        every = np.ones_like(cylinders)
+        return _exactly(objective, maker, found, every, known)
     if design.full_rank and not design.spans_everything:
         # The rank is unknown. Counting it as full bounds the number of sets from above; directions
         # are certain only in the numerical range.
         F = whitened_matrix(objective)
         found = _named(objective, F, maker, _projector(maker, F)[1])
-        found.append(_Found(0, Along.COMMON, "", F[:, 0]))
+        found.append(_Found(np.zeros_like(cylinders), Along.COMMON, "", F[:, 0]))
+    return _the_best(objective, maker, found, cylinders, most)
+
+
+def _the_best(
+    objective: Quadratic,
+    maker: FormMaker,
+    found: list[_Found],
+    cylinders: BoolArray,
+    most: int,
+    undecided: int = 0,
+) -> FreeDirections:
+    """Return the direction that most sets share."""
     best = max(found, key=lambda one: one.sets)
     direction = best.direction
     if direction is None:
         direction = _direction(objective, maker, best)
-    along = (best.along, best.which)
-    return FreeDirections(cylinders, best.sets, most, direction, *along, undecided)
+    along, count = (best.along, best.which), int(cylinders.sum())
+    return FreeDirections(count, best.sets, most, direction, *along, undecided)
+
+
+def _of_features(
+    objective: Quadratic,
+    maker: FormMaker,
+    careful: CarefulSets,
+    exact: Callable[[], list[ExactSets]],
+) -> FreeDirections:
+    """Examine sets of features: double precision first, exact arithmetic for the rest."""
+    cylinders, undecided, null = _examined(objective, maker, careful)
+    found, most = _tried(objective, maker, null), int(cylinders.sum())
+    assert isinstance(objective.whitening, FeatureWhitening)
+    dependent = bool(objective.whitening.null.shape[1])
+    certain = [one for one in found if one.certain]
+    decided = not undecided and max((one.sets for one in certain), default=0) == most
+    if (dependent or not decided) and (known := exact()):
+        every = np.ones_like(cylinders) if dependent else cylinders
+        return _exactly(objective, maker, found, every, known)
+    return _the_best(objective, maker, found, cylinders, most, undecided)
+
+
+def _exactly(
+    objective: Quadratic,
+    maker: FormMaker,
+    found: list[_Found],
+    suspects: BoolArray,
+    known: list[ExactSets],
+) -> FreeDirections:
+    """Count the free directions of some sets in exact arithmetic; all others are bounded.
+
+    Directions that double precision suggests are kept if their sets do share one.
+    """
+    one, two = known[0], known[-1]
+    some = np.flatnonzero(suspects & ~maker.certainly_empty)
+    cylinders = [int(i) for i in some if one.free(int(i)).shape[1]]
+    usable = [i for i in cylinders if maker.certainly_not_empty[i]]
+    own = [part._replace(free=part.free & _which(usable, suspects)) for part in found]
+    own = sorted((part for part in own if part.sets), key=lambda part: -part.sets)
+    best = next((part for part in own if all(p.share(part.indices) for p in known)), None)
+    shared = one.most(usable, best.indices if best else ())
+    most = len(shared.sets) if shared.exact and len(usable) == len(cylinders) else len(cylinders)
+    direction = None
+    if best is not None and best.sets == len(shared.sets):
+        direction = best.direction
+        if direction is None:
+            direction = _direction(objective, maker, best)
+    else:
+        agreed = shared.sets if two.share(shared.sets) else []
+        best = _Found(_which(agreed, suspects), Along.COMMON, "", np.sqrt(objective.w))
+    return FreeDirections(len(cylinders), best.sets, most, direction, best.along, best.which)
+
+
+def _which(some: list[int], like: BoolArray) -> BoolArray:
+    """Return a mask of some sets."""
+    mask = np.zeros_like(like)
+    mask[some] = True
+    return mask
 
 
 def _direction(objective: Quadratic, maker: FormMaker, best: _Found) -> Array | None:
@@ -160,20 +271,21 @@ def _direction(objective: Quadratic, maker: FormMaker, best: _Found) -> Array | 
 
 def _examined(
     objective: Quadratic, maker: FormMaker, careful: CarefulSets
-) -> tuple[int, int, Array]:
-    """Return how many sets may be unbounded, how many of them undecided, and free directions."""
+) -> tuple[BoolArray, int, Array]:
+    """Return which sets may be unbounded, how many of them undecided, and free directions."""
     where = coordinates(objective, np.zeros((0, objective.d)), maker.perturbations.noise)
     assert where.basis is not None
-    cylinders, undecided, null = 0, 0, [np.zeros((objective.d, 0))]
+    cylinders = np.zeros(maker.perturbations.m - 1, dtype=np.bool_)
+    undecided, null = 0, [np.zeros((objective.d, 0))]
     for which, forms in maker.batches_in(where):
         _, sure = forms.outward(FINE)
         assert forms.errors is not None
         flat = forms.errors.flat & (sure & ~forms.empty)[:, None]
-        cylinders += int(flat.any(axis=1).sum())
+        cylinders[which] = flat.any(axis=1)
         null.append(objective.whitening.back @ where.basis[:, flat.any(axis=0)])
         for i in np.flatnonzero(~sure & ~forms.empty) + which.start:
             one = careful.one(int(i))
-            cylinders += not one.bounded
+            cylinders[i] = not one.bounded
             undecided += not one.decided
             null.append(one.free())
     return cylinders, undecided, np.hstack(null)
@@ -185,7 +297,7 @@ def _tried(objective: Quadratic, maker: FormMaker, null: Array) -> list[_Found]:
     tried: list[tuple[Along, str | int, Array]] = []
     ones = design.coefficients(design.one[None, :])[0]
     if np.abs(design.matrix @ ones - design.one).max() < 1e-8 * np.abs(design.one).max():
-        tried.append((Along.SHIFT, "", ones))
+        tried.append((Along.SHIFT, "", np.eye(d)[0] if design.intercept else ones))
     columns = np.flatnonzero(design.matrix.any(axis=0))
     tried += [(Along.COEFFICIENT, objective.names[j], np.eye(d)[j]) for j in columns]
     unit = np.where(design.matrix.any(axis=0), np.abs(design.matrix).max(axis=0), 1.0)
@@ -195,27 +307,30 @@ def _tried(objective: Quadratic, maker: FormMaker, null: Array) -> list[_Found]:
         _, vectors = np.linalg.eigh(scaled @ scaled.T)
         some = np.hstack([vectors[:, ::-1][:, :_TRIED], scaled[:, :_TRIED]])
         tried += [(Along.COMMON, "", v) for v in (some / unit[:, None]).T]
-    found = []
-    for along, which, v in tried:
-        value, free = _free_along(objective, maker, v)
-        found.append(_Found(int(free.sum()), along, which, value, v))
-    return found
+    return [_free_along(objective, maker, *one) for one in tried]
 
 
-def _free_along(objective: Quadratic, maker: FormMaker, v: Array) -> tuple[Array, BoolArray]:
-    """Return how a direction moves fitted values, and which sets it never leaves, (m - 1,).
+def _free_along(
+    objective: Quadratic, maker: FormMaker, along: Along, which: str | int, v: Array
+) -> _Found:
+    """Return which sets a direction (d,) never leaves.
 
-    What it moves by no more than rounding, in the terms of each row, it does not move at all.
+    What it moves by no more than rounding, in the terms of each row, it does not move at all. A
+    single coefficient moves fitted values by a column, which is known exactly.
     """
     design, root = objective.design, np.sqrt(objective.w)
-    value = root * accurate_product(design.matrix, v[:, None])[:, 0]
-    cut = 8 * (len(v) + 1) * EPS * root * (np.abs(design.matrix) @ np.abs(v))
+    value = accurate_product(design.matrix, v[:, None])[:, 0]
+    certain = np.count_nonzero(v) == 1 and not design.rounding
+    cut = 8 * (len(v) + 1) * EPS * (np.abs(design.matrix) @ np.abs(v))
+    if certain:
+        value, cut = design.matrix[:, np.flatnonzero(v)[0]], np.zeros_like(cut)
     value = np.where(np.abs(value) <= cut, 0.0, value)
     moved, slack = maker.perturbations.apply(value), np.abs(maker.perturbations.apply(cut)) + cut
     free = (np.abs(moved - value) <= slack).all(axis=1)
     if not (objective.lam * design.penalty_matrix() @ v).any():
         free |= (np.abs(moved + value) <= slack).all(axis=1)
-    return value, np.asarray(free & ~maker.certainly_empty & bool(value.any()))
+    free = np.asarray(free & maker.certainly_not_empty & bool(value.any()))
+    return _Found(free, along, which, root * value, v, certain)
 
 
 def _by_signs(objective: Quadratic, maker: FormMaker) -> tuple[BoolArray, BoolArray]:
@@ -244,15 +359,16 @@ def _single_value(objective: Quadratic, F: Array, fixed: BoolArray) -> _Found:
     counts = fixed.sum(axis=1)
     best = int(np.argmax(counts))
     row = int(objective.design.distinct[0][best])
-    return _Found(int(counts[best]), Along.FITTED_VALUE, row, F[:, best])
+    return _Found(fixed[best], Along.FITTED_VALUE, row, F[:, best])
 
 
-def _projector(maker: FormMaker, F: Array) -> tuple[int, Array]:
-    """Return the number of unbounded sets, and the sum of the projectors on free directions."""
-    cylinders, projector = 0, np.zeros((F.shape[1],) * 2)
-    for _, forms in maker.batches(F):
+def _projector(maker: FormMaker, F: Array) -> tuple[BoolArray, Array]:
+    """Return which sets are unbounded, and the sum of the projectors on free directions."""
+    cylinders = np.zeros(maker.perturbations.m - 1, dtype=np.bool_)
+    projector = np.zeros((F.shape[1],) * 2)
+    for which, forms in maker.batches(F):
         found = forms.sets()
-        cylinders += int((~found.bounded).sum())
+        cylinders[which] = ~found.bounded
         free = np.where(found.free & ~found.empty[:, None], 1.0, 0.0)
         projector += np.einsum("ska,sa,sla->kl", found.basis, free, found.basis)
     return cylinders, projector
@@ -276,5 +392,5 @@ def _named(objective: Quadratic, F: Array, maker: FormMaker, projector: Array) -
     for along, which, value in tried:
         error = np.array([8 * EPS * np.abs(value).max() + design.rounding * _norm(value)])
         lines = along_lines(maker, np.zeros((1, len(value))), value[None, :], error)
-        found.append(_Found(int((lines.free & ~lines.empty).sum()), along, which, value))
+        found.append(_Found((lines.free & ~lines.empty)[0], along, which, value))
     return found

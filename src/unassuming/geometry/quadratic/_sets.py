@@ -46,6 +46,16 @@ class FormErrors:
     c: Array  # (s,)
     flat: BoolArray  # (s, k): coordinates in which nothing moves, so that A and b are zero
 
+    @property
+    def finite(self) -> BoolArray:
+        """Which sets have errors that are known at all, (s,)."""
+        return np.asarray(np.isfinite(self.A.sum(axis=1) + self.b.sum(axis=1) + self.c))
+
+    def without(self, which: BoolArray) -> FormErrors:
+        """Return these with zero for some sets."""
+        A, b, c = (np.where(which, 0.0, x.T).T for x in (self.A, self.b, self.c))
+        return FormErrors(A, b, c, self.flat)
+
     def take(self, which: slice | BoolArray) -> FormErrors:
         """Return those of some sets."""
         return FormErrors(self.A[which], self.b[which], self.c[which], self.flat[which])
@@ -72,8 +82,9 @@ class Ellipsoids:
         """
         k = A.shape[-1]
         diagonal = np.diagonal(A, axis1=1, axis2=2)
-        open_ = ~errors.flat
-        sane = np.asarray((open_ <= (diagonal > 0)).all(axis=1))
+        open_, known = ~errors.flat, errors.finite
+        errors = errors if known.all() else errors.without(~known)
+        sane = np.asarray((open_ <= (diagonal > 0)).all(axis=1)) & known
         unit = np.where(open_ & (diagonal > 0), diagonal, 1.0)
         unit = np.where(open_, 1.0 / powers_of_two(np.sqrt(unit)), 0.0)
         scaled = A * unit[:, :, None] * unit[:, None, :]

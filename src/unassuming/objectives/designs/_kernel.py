@@ -21,6 +21,8 @@ from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import KernelWhitening, Whitening
 
 _ROUNDING = 16 * EPS
+_FEW = 4
+"""Roundings of an eigendecomposition, in units of √n EPS ‖K‖."""
 _FAINT = 1e-8
 """A penalty below this share of the largest eigenvalue of K is small."""
 
@@ -215,7 +217,9 @@ class KernelDesign(Design):
         complete = len(root) == len(self.distinct[0]) or not self.full_rank
         # A representation in coordinates that are all known: rounding of K, and of the functional.
         unit = _ROUNDING * (self.n + 4)
-        beyond = 3 * delta / size[0] * np.linalg.norm(turned, axis=1)
+        share = _share_of_representation(delta, float(values[cut]))
+        complete &= bool(np.isfinite(share))
+        beyond = (share if complete else 0.0) * np.linalg.norm(turned, axis=1)
         beyond += unit * np.linalg.norm(own / root[0], axis=1)
         hidden = exceeds(own - (turned * root) @ basis.T, own) | (not complete)
         if self_similarity is not None:
@@ -309,14 +313,37 @@ def _bordered(intercept: bool, block: Array, corner: float) -> Array:
 
 
 def _rounding(design: KernelDesign) -> float:
-    """Return δ, a bound of ‖K - K*‖: errors of kernel values and of the decomposition.
+    """Return δ >= ‖K* - UΛUᵀ‖ (docs/theory.md 4.4), for the inputs alone and with one more.
+
+    A kernel value takes at most p + 4 roundings relative to κ², the largest k(x, x): p + 2 in a
+    distance or an inner product of p terms, where x e^{-x} < 1 for a Gaussian, and two more. An
+    (n + 1, n + 1) matrix of such errors has a norm of at most (n + 1)(p + 4) EPS κ². The
+    decomposition is that of a matrix whose distance from K is a few √n EPS ‖K‖ (LAPACK). K* is
+    semidefinite, so an eigenvalue below zero shows an error of its size.
 
     It is zero for eigenvalues that come from features, which are accurate each.
     """
     if design.features is not None:
         return 0.0
-    size = float(np.abs(np.diagonal(design.K)).max())
-    return max(_ROUNDING * (design.n + 4) * size, -2 * float(design.spectrum[0][0]))
+    values, n = design.spectrum[0], design.n
+    kernel = design.kernel
+    p = 0 if kernel is None or kernel.precomputed else kernel.X.shape[1]
+    of_values = (n + 1) * (p + 4) * float(np.abs(np.diagonal(design.K)).max())
+    of_vectors = _FEW * (np.sqrt(n) + 4) * float(np.abs(values).max())
+    return float(max(EPS * (of_values + of_vectors), -2 * float(values[0])))
+
+
+def _share_of_representation(delta: float, least: float) -> float:
+    """Bound the relative error of (Λ + δ)^{-1/2} Uᵀk_z as a representation, given the least Λ.
+
+    The exact vector is (Λ + δ)^{1/2} Uᵀ K*⁻¹ k_z. With D = UΛUᵀ + δ - K*, 0 <= D <= 2δ, the two
+    differ by (Λ + δ)^{1/2} Uᵀ K*⁻¹ D (UΛUᵀ + δ)⁻¹ k_z, and K* >= Λ - δ.
+    """
+    exact = least - delta
+    if exact <= 0:
+        return np.inf
+    length = np.sqrt(exact) * np.sqrt(least + delta)
+    return float(np.sqrt(1 + 2 * delta / exact) * 2 * delta / length)
 
 
 def _spectrum(design: KernelDesign, root_weights: Array | None) -> tuple[Array, Array]:

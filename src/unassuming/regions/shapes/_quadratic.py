@@ -181,7 +181,7 @@ class QuadraticShape(Shape):
         """Return the verdict by counting cylinders and shared free directions."""
         verdict, fact, direction = self._verdict(level)
         if verdict == "bounded":
-            unseen = self.objective.design.unseen
+            unseen = self.free.unseen
             more = (Cause.UNSEEN(unseen=unseen),) if unseen else ()
             explanation = Explanation((fact, *more))
         else:

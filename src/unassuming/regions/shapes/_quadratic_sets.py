@@ -18,6 +18,7 @@ from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic import (
     AccurateResidual,
     CarefulSets,
+    ExactSets,
     FormMaker,
     FreeDirections,
     LineQuadratics,
@@ -79,7 +80,18 @@ class QuadraticSets:
             accurate=self._accurate,
             sizes=white.sizes,
             defect=white.defect,
+            exact_tie=self._exact_tie,
         )
+
+    @cached_property
+    def exact(self) -> list[ExactSets]:
+        """The sets modulo some primes, where the data are known to the last digit."""
+        return ExactSets.of(self.objective, self.perturbations)
+
+    def _exact_tie(self, i: int) -> bool | None:
+        """Whether Z_i = Z_0 at the estimate, if exact arithmetic decides it."""
+        found = {one.ties(i) for one in self.exact}
+        return found.pop() if len(found) == 1 else None
 
     @cached_property
     def _accurate(self) -> AccurateResidual | None:
@@ -201,7 +213,7 @@ class QuadraticSets:
         In a large ball rounding costs more than the ball brings: then the sets alone decide.
         """
         both = SetsAndBall(self.perturbations, o.complement, np.sqrt(o.w) * o.y, ball)
-        up, down = both.supports(self.maker.without_points)
+        up, down = both.supports(self.maker.certainly_empty)
         alone = np.full(len(up), not asked.function)
         if asked.at is not None:
             alone |= asked.at >= 0
@@ -219,4 +231,4 @@ class QuadraticSets:
     def free(self) -> FreeDirections:
         """The free directions of the sets."""
         careful = self.careful if self.primal is self.objective else None
-        return free_directions(self.objective, self.maker, careful)
+        return free_directions(self.objective, self.maker, careful, lambda: self.exact)

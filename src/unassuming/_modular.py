@@ -1,0 +1,106 @@
+"""Ranks and null spaces of matrices of doubles in exact arithmetic, modulo primes.
+
+A double is an integer times a power of two, so it has a remainder modulo every odd prime. The rank
+of the remainders is never above the rank of the matrix, and it is below only if the prime divides
+all minors of that size. What two primes agree on is taken as exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unassuming._typing import Array
+
+Remainders = NDArray[np.int64]
+
+PRIMES = (2147483629, 2147483587)
+"""Primes below 2³¹, so that products of two remainders are exact integers."""
+
+
+def remainders(X: Array, prime: int) -> Remainders:
+    """Return doubles m 2^e modulo a prime."""
+    mantissa, exponent = np.frexp(X)
+    digits = np.ldexp(mantissa, 53).astype(np.int64) % prime
+    low = int(exponent.min(initial=0))
+    powers = np.array(
+        [pow(2, e - 53, prime) for e in range(low, int(exponent.max(initial=0)) + 1)],
+        dtype=np.int64,
+    )
+    return np.asarray(digits * powers[exponent - low] % prime)
+
+
+def echelon(M: Remainders, prime: int, *, reduced: bool = True) -> tuple[Remainders, list[int]]:
+    """Return an echelon form without its rows of zeros, (r, d), and the pivot columns.
+
+    The reduced form has ones at the pivots, and zeros above and below them.
+
+    Examples
+    --------
+    >>> echelon(np.array([[1, 2, 3], [2, 4, 6], [0, 0, 2]]), 7)
+    (array([[1, 2, 0],
+           [0, 0, 1]]), [0, 2])
+    """
+    M, pivots = M.copy(), list[int]()
+    for j in range(M.shape[1]):
+        r = len(pivots)
+        if r == len(M):
+            break
+        rows = np.flatnonzero(M[r:, j])
+        if not len(rows):
+            continue
+        if rows[0]:
+            M[[r, r + rows[0]]] = M[[r + rows[0], r]]
+        M[r, j:] = M[r, j:] * pow(int(M[r, j]), -1, prime) % prime
+        others = r + rows[rows > 0]
+        if reduced:
+            others = np.concatenate([np.flatnonzero(M[:r, j]), others])
+        M[others, j:] = (M[others, j:] - M[others, j, None] * M[r, j:]) % prime
+        pivots.append(j)
+    return M[: len(pivots)], pivots
+
+
+def rank_modulo(M: Remainders, prime: int) -> int:
+    """Return the rank modulo a prime."""
+    return len(echelon(M, prime, reduced=False)[1])
+
+
+def null_space(M: Remainders, prime: int) -> Remainders:
+    """Return a basis of the vectors that M (n, d) maps to zero, shape (d, d - r).
+
+    Examples
+    --------
+    >>> null_space(np.array([[1, 2, 3]]), 7)
+    array([[5, 4],
+           [1, 0],
+           [0, 1]])
+    """
+    form, pivots = echelon(M, prime)
+    rest = np.setdiff1d(np.arange(M.shape[1]), pivots)
+    null = np.zeros((M.shape[1], len(rest)), dtype=np.int64)
+    null[rest, range(len(rest))] = 1
+    null[pivots] = -form[:, rest] % prime
+    return null
+
+
+def product(A: Remainders, B: Remainders, prime: int) -> Remainders:
+    """Return A B modulo a prime: no sum of products overflows."""
+    high, low = np.divmod(B, 2**16)
+    # 2^31 2^16 times 2^15 rows stay below 2^62.
+    total = np.zeros((len(A), B.shape[1]), dtype=np.int64)
+    for start in range(0, A.shape[1], 2**14):
+        some = slice(start, start + 2**14)
+        part = (A[:, some] @ high[some]) % prime * 2**16 + (A[:, some] @ low[some]) % prime
+        total = (total + part) % prime
+    return total
+
+
+def intersection(A: Remainders, B: Remainders, prime: int) -> Remainders:
+    """Return a basis (d, f) of what the columns of two matrices both span."""
+    null = null_space(np.hstack([A, B]), prime)[: A.shape[1]]
+    return column_basis(product(A, null, prime), prime)
+
+
+def column_basis(A: Remainders, prime: int) -> Remainders:
+    """Return a basis of the columns of a matrix, shape (d, r)."""
+    return np.ascontiguousarray(echelon(A.T, prime)[0].T)
