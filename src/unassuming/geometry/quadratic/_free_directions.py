@@ -155,10 +155,14 @@ def _of_kernel(
     F = coordinate_matrix(objective)
     if counting:
         fixed, shifted = _by_signs(objective, maker)
-        cylinders = np.asarray(fixed.any(axis=0) | shifted)
+        # Where rounding alone makes Z_i and Z_0 tie, a set may have points.
+        still = (maker.perturbations.apply(np.ones(objective.n)) == 1).all(axis=1)
+        possible = ~(maker.without_points & still)
+        cylinders = np.asarray((fixed.any(axis=0) | shifted) & possible)
+        most = max(int(part.sum()) for part in (*(fixed & possible), shifted & possible))
+        fixed, shifted = fixed & ~maker.without_points, shifted & ~maker.without_points
         shift = _Found(shifted, Along.SHIFT, "", np.sqrt(objective.w))
         found = [_single_value(objective, F, fixed), shift]
-        most = max(one.sets for one in found)
         if strict:
             return _the_best(objective, maker, found, cylinders, most)
     else:
@@ -340,7 +344,7 @@ def _by_signs(objective: Quadratic, maker: FormMaker) -> tuple[BoolArray, BoolAr
     flips = np.zeros((len(first), len(signs)), dtype=np.bool_)
     np.logical_or.at(flips, which, (signs < 0).T)
     shifted = (signs == 1).all(axis=1) | (objective.design.intercept & (signs == -1).all(axis=1))
-    return ~flips & ~maker.without_points, np.asarray(shifted & ~maker.without_points)
+    return ~flips, np.asarray(shifted)
 
 
 def _fixed(maker: FormMaker, F: Array) -> BoolArray:
