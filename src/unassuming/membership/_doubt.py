@@ -7,9 +7,9 @@ from typing import Self, final
 
 import numpy as np
 
-from unassuming._rounding import EPS, length
+from unassuming._rounding import length
 from unassuming._typing import Array
-from unassuming.objectives import Images, KernelDesign, Quadratic
+from unassuming.objectives import Images, Quadratic, entry_errors, projector_error
 
 
 @final
@@ -33,23 +33,15 @@ class Doubt:
     @classmethod
     def of(cls, objective: Quadratic) -> Self:
         """Return the errors of one objective."""
-        design, n = objective.design, objective.n
-        if not isinstance(design, KernelDesign):
-            return cls(objective, objective.whitening.defect, None)
-        largest = float(np.abs(design.spectrum[0]).max() * objective.w.max())
-        ratio = 1 + largest / (n * objective.lam)
-        # Through features the condition is the root of that of the kernel matrix.
-        defect = 16 * n * EPS * (ratio if design.features is None else np.sqrt(ratio))
-        errors = _kernel_errors(design)
-        if errors is not None and design.intercept:
-            errors = np.column_stack([np.zeros(n), errors])
-        return cls(objective, float(defect), errors)
+        design, white = objective.design, objective.whitening
+        defect = projector_error(design, objective.w, objective.lam, white)
+        return cls(objective, defect, entry_errors(design))
 
     @property
     def penalised(self) -> Array:
         """Sizes (d,) of the coefficients in the penalty, where the terms of Ka may cancel."""
         o, design = self.objective, self.objective.design
-        if not isinstance(design, KernelDesign):
+        if not design.dual:
             return np.zeros(o.d)
         own = np.sqrt(o.n) * o.lam / np.sqrt(o.w)
         return np.concatenate([np.zeros(int(design.intercept)), own])
@@ -69,21 +61,3 @@ class Doubt:
         whole = whole + 2 * held[:, None]
         size = moved * whole
         return np.asarray(np.where(size > 0, self.defect, 0.0) * size)
-
-
-def _kernel_errors(design: KernelDesign) -> Array | None:
-    """Bound the errors of computed kernel values, (n, n); None if they are as given."""
-    kernel = design.kernel
-    if kernel is None or kernel.precomputed:
-        return None
-    X, p = kernel.X, kernel.X.shape[1]
-    if kernel.gaussian is not None:
-        squares = (X**2).sum(axis=1)
-        exponent = kernel.gaussian * (squares[:, None] + squares)
-        return np.asarray(EPS * (4 + 2 * (p + 4) * exponent) * design.K)
-    if kernel.polynomial is None or kernel.polynomial.normalised:
-        return None
-    size, total = np.abs(X) @ np.abs(X).T, np.zeros_like(design.K)
-    for c in reversed(kernel.polynomial.c):
-        total = total * size + c
-    return np.asarray((p + 4 * kernel.polynomial.degree) * EPS * total)

@@ -19,8 +19,7 @@ import numpy as np
 
 from unassuming._exact import Exact, Triangle
 from unassuming._typing import Array, IntArray
-from unassuming.kernels import exact_gram
-from unassuming.objectives import KernelDesign, Moves, Quadratic
+from unassuming.objectives import Moves, Quadratic, exact_kernel
 
 _LARGEST_SYSTEM = 64
 _MOST_PRODUCTS = 2**18
@@ -254,14 +253,9 @@ class KernelSystem(System):
         self._along = self._triangle.solve(self.w[:, None])[:, 0] if self._bias else None
 
     def _design(self, objective: Quadratic) -> Exact:
-        design = objective.design
-        assert isinstance(design, KernelDesign)
-        self._bias = int(design.intercept)
-        found = None if design.kernel is None else exact_gram(design.kernel)
-        if found is None:
-            self._K, self._errors = Exact.of(design.K), Exact.of(np.abs(design.K))
-        else:
-            self._K, self._errors = found[0], Exact.of(found[1])
+        self._bias = int(objective.design.intercept)
+        self._K, errors = exact_kernel(objective.design)
+        self._errors = Exact.of(errors)
         if not self._bias:
             return self._K
         ones = np.full((self.n, 1), 1 << self._K.shift, dtype=object)

@@ -2,6 +2,7 @@
 
 from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._design import Design
+from unassuming.objectives.designs._errors import entry_errors, exact_kernel, projector_error
 from unassuming.objectives.designs._features import FeatureDesign
 from unassuming.objectives.designs._kernel import KernelDesign
 from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall
@@ -16,4 +17,7 @@ __all__ = [
     "KernelDesign",
     "NormBall",
     "Whitening",
+    "entry_errors",
+    "exact_kernel",
+    "projector_error",
 ]

@@ -1,0 +1,55 @@
+"""Designs without rounding, and the errors that they have in double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unassuming._exact import Exact
+from unassuming._rounding import EPS
+from unassuming._typing import Array
+from unassuming.kernels import exact_gram
+from unassuming.objectives.designs._design import Design
+from unassuming.objectives.designs._kernel import KernelDesign
+from unassuming.objectives.designs._whitening import Whitening
+
+
+def projector_error(design: Design, w: Array, lam: float, white: Whitening) -> float:
+    """Bound the error of the projector on the range of the stacked design."""
+    if not isinstance(design, KernelDesign):
+        return white.defect
+    # The condition of the weighted kernel matrix, or that of its features.
+    ratio = 1 + float(np.abs(design.spectrum[0]).max() * w.max()) / (design.n * lam)
+    return float(16 * design.n * EPS * (ratio if design.features is None else np.sqrt(ratio)))
+
+
+def entry_errors(design: Design) -> Array | None:
+    """Bound the errors of the entries of Φ, (n, d); None if they are as given."""
+    errors = _kernel_errors(design) if isinstance(design, KernelDesign) else None
+    if errors is None or not design.intercept:
+        return errors
+    return np.column_stack([np.zeros(design.n), errors])
+
+
+def exact_kernel(design: Design) -> tuple[Exact, Array]:
+    """Return K without rounding, and its changes if the inputs are rounded, in such units."""
+    assert isinstance(design, KernelDesign)
+    found = None if design.kernel is None else exact_gram(design.kernel)
+    return (Exact.of(design.K), np.abs(design.K)) if found is None else found
+
+
+def _kernel_errors(design: KernelDesign) -> Array | None:
+    """Bound the errors of computed kernel values, (n, n); None if they are as given."""
+    kernel = design.kernel
+    if kernel is None or kernel.precomputed:
+        return None
+    X, p = kernel.X, kernel.X.shape[1]
+    if kernel.gaussian is not None:
+        squares = (X**2).sum(axis=1)
+        exponent = kernel.gaussian * (squares[:, None] + squares)
+        return np.asarray(EPS * (4 + 2 * (p + 4) * exponent) * design.K)
+    if kernel.polynomial is None or kernel.polynomial.normalised:
+        return None
+    size, total = np.abs(X) @ np.abs(X).T, np.zeros_like(design.K)
+    for c in reversed(kernel.polynomial.c):
+        total = total * size + c
+    return np.asarray((p + 4 * kernel.polynomial.degree) * EPS * total)
