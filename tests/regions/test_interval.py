@@ -300,8 +300,17 @@ def test_the_geometry_is_refused_where_rows_of_different_weight_are_mixed():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_region_of_an_exact_fit_is_empty_only_where_the_estimate_is_outside(seed):
-    X = np.random.default_rng(0).normal(size=(30, 3))
+def test_the_region_of_an_exact_fit_is_empty_where_the_estimate_is_outside(seed):
+    X = np.random.default_rng(0).integers(-9, 10, size=(30, 3)).astype(float)
     region = ua.confidence_region(LinearRegression(), X, X @ [1.0, 2, 3], m=20, random_state=seed)
     for level, found in region.interval(level=[0.05, 0.5, 0.9]).items():
         assert (found.status is Status.EMPTY) == (not region.contains(region.estimate, level))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_region_of_a_rounded_exact_fit_is_not_called_empty_if_the_estimate_is_inside(seed):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    region = ua.confidence_region(LinearRegression(), X, X @ [1.0, 2, 3], m=20, random_state=seed)
+    for level, found in region.interval(level=[0.05, 0.5, 0.9]).items():
+        if region.contains(region.estimate, level):
+            assert found.status is not Status.EMPTY

@@ -40,6 +40,7 @@ from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign
 from unassuming.objectives.designs import FeatureWhitening as FeatureWhitening
 from unassuming.objectives.designs import NormBall as NormBall
 from unassuming.objectives.designs import entry_errors as entry_errors
+from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import projector_error as projector_error
 

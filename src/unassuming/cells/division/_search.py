@@ -198,6 +198,8 @@ class Search:
         K = self._best_number(numbers)
         good = width_factor(K, self.level) / np.sqrt(ENOUGH)
         found = [self.shared(K)]
+        if min(numbers) >= self.count:  # every unit is a cell
+            return self._collect(found, good)
         for k in (K, *(other for other in reversed(numbers) if other < K)):
             weak = self._weak(found, good)
             if not weak.size:

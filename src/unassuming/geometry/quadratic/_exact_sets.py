@@ -33,7 +33,7 @@ from unassuming._modular import (
 )
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.noise import Perturbations
-from unassuming.objectives import FeatureDesign, KernelDesign, Quadratic
+from unassuming.objectives import Quadratic, exact_columns
 
 _LARGEST = 2 * 10**8
 """Operations that all eliminations together may take."""
@@ -68,7 +68,8 @@ class ExactSets:
         noise = perturbations.noise
         if not noise.exact_arithmetic or not noise.orthogonal:
             return []
-        found = [_columns(objective, p, signs=flips_signs(noise)) for p in PRIMES]
+        design, alpha = objective.design, objective.n * objective.lam
+        found = [exact_columns(design, alpha, p, signs=flips_signs(noise)) for p in PRIMES]
         moves = []
         for one, p in zip(found, PRIMES, strict=True):
             if one is None:
@@ -185,42 +186,3 @@ class ExactSets:
         if not self.rank:
             return Shared([], exact=True)
         return Shared(sorted(whole + best), exact=not stack)
-
-
-def _columns(
-    o: Quadratic, prime: int, *, signs: bool
-) -> tuple[Remainders, Remainders, Remainders | None] | None:
-    """Return Φ up to the scale of columns, P as rows and nλP, if known to the last digit."""
-    design, alpha = o.design, int(remainders(np.array(o.n * o.lam), prime))
-    if isinstance(design, FeatureDesign):
-        if design.rounding:
-            return None
-        held = design.penalised.astype(np.int64)
-        Phi, P = remainders(design.matrix, prime), np.diag(held)[held > 0]
-        squares: Remainders | None = np.diag(held) * alpha
-    elif isinstance(design, KernelDesign) and design.kernel is not None:
-        kernel, squares = design.kernel, None
-        if kernel.polynomial is not None:
-            # Rows of length one are the rows times numbers, with which signs commute.
-            if kernel.polynomial.normalised and not signs:
-                return None
-            core = kernel.polynomial.remainders(kernel.X, prime)
-            rows = np.eye(core.shape[1], dtype=np.int64)
-            if not kernel.polynomial.normalised:
-                over = kernel.polynomial.squared_weights(kernel.X.shape[1], prime)
-                inverse = [pow(int(x), -1, prime) for x in over]
-                squares = np.diag(np.array(inverse, dtype=np.int64)) * alpha % prime
-        elif kernel.strict:  # its range: any values at the distinct inputs
-            which = design.distinct[1]
-            core = (which[:, None] == np.arange(which.max() + 1)).astype(np.int64)
-            rows = np.eye(core.shape[1], dtype=np.int64)
-        else:  # the values of a kernel matrix may be rounded, and then its rank is unknown
-            return None
-        ones = np.ones((design.n, int(design.intercept)), dtype=np.int64)
-        Phi = np.hstack([ones, core])
-        P = np.hstack([np.zeros((len(rows), ones.shape[1]), dtype=np.int64), rows])
-        if squares is not None and design.intercept:
-            squares = np.pad(squares, ((1, 0), (1, 0)))
-    else:
-        return None
-    return Phi, P[:0] if o.lam == 0 else P, squares

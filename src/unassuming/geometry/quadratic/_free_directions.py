@@ -30,7 +30,7 @@ from unassuming.geometry.quadratic._forms import FormMaker
 from unassuming.geometry.quadratic._lines import along_lines
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.noise import Noise
-from unassuming.objectives import FeatureWhitening, KernelDesign, Quadratic
+from unassuming.objectives import FeatureWhitening, Quadratic
 
 _BATCH_BYTES = 2**26
 _RESOLVED = 1e-6
@@ -149,8 +149,6 @@ def _of_kernel(
     objective: Quadratic, maker: FormMaker, exact: Callable[[], list[ExactSets]]
 ) -> FreeDirections:
     """Examine the sets of a kernel."""
-    design = objective.design
-    strict = isinstance(design, KernelDesign) and design.kernel is not None and design.kernel.strict
     counting = counting_decides(objective, maker.perturbations.noise)
     F = coordinate_matrix(objective)
     if counting:
@@ -163,7 +161,7 @@ def _of_kernel(
         fixed, shifted = fixed & ~maker.without_points, shifted & ~maker.without_points
         shift = _Found(shifted, Along.SHIFT, "", np.sqrt(objective.w))
         found = [_single_value(objective, F, fixed), shift]
-        if strict:
+        if objective.design.strict:
             return _the_best(objective, maker, found, cylinders, most)
     else:
         cylinders, projector = _projector(maker, F)

@@ -6,6 +6,7 @@ from unassuming.objectives.designs._errors import entry_errors, exact_kernel, pr
 from unassuming.objectives.designs._features import FeatureDesign
 from unassuming.objectives.designs._kernel import KernelDesign
 from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall
+from unassuming.objectives.designs._remainders import exact_columns
 from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "NormBall",
     "Whitening",
     "entry_errors",
+    "exact_columns",
     "exact_kernel",
     "projector_error",
 ]

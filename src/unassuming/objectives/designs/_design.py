@@ -53,6 +53,11 @@ class Design(ABC):
         """Number of rows."""
         return len(self.matrix)
 
+    @property
+    def strict(self) -> bool:
+        """Whether a kernel is known to be strictly positive definite."""
+        return False
+
     @abstractmethod
     def rows(self, X: Array) -> Array:
         """Return the rows of Φ at inputs X (N, p), shape (N, d)."""

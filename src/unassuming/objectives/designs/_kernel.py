@@ -134,6 +134,11 @@ class KernelDesign(Design):
         """
         return self.features is None or self.spans_everything
 
+    @property
+    def strict(self) -> bool:
+        """Whether the kernel is known to be strictly positive definite."""
+        return self.kernel is not None and self.kernel.strict
+
     @cached_property
     def spans_everything(self) -> bool:
         """Whether K certainly has full rank at the distinct inputs."""
