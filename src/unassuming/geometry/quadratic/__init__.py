@@ -27,6 +27,7 @@ from unassuming.geometry.quadratic._lines import (
 )
 from unassuming.geometry.quadratic._moved_columns import commute
 from unassuming.geometry.quadratic._outer_radius import farthest, outer_radii
+from unassuming.geometry.quadratic._rows_and_ball import RowsAndBall
 from unassuming.geometry.quadratic._sets import FREE, Sets
 from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
 from unassuming.geometry.quadratic._supports import supports
@@ -40,6 +41,7 @@ __all__ = [
     "Forms",
     "FreeDirections",
     "LineQuadratics",
+    "RowsAndBall",
     "Sets",
     "SetsAndBall",
     "Spread",

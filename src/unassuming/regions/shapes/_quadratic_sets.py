@@ -14,13 +14,14 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS, powers_of_two
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic import (
     AccurateResidual,
     CarefulSets,
     FormMaker,
     FreeDirections,
     LineQuadratics,
+    RowsAndBall,
     SetsAndBall,
     accurate_residual,
     along_lines,
@@ -200,7 +201,7 @@ class QuadraticSets:
 
         In a large ball rounding costs more than the ball brings: then the sets alone decide.
         """
-        both = SetsAndBall(self.perturbations, o.complement, np.sqrt(o.w) * o.y, ball)
+        both = self._in_ball(o, ball, asked.at)
         up, down = both.supports(self.maker.without_points)
         alone = np.full(len(up), not asked.function)
         if asked.at is not None:
@@ -210,6 +211,15 @@ class QuadraticSets:
             for bound, other in zip((up, down), more[:2], strict=True):
                 bound[alone] = np.minimum(bound[alone], other)
         return up, down
+
+    def _in_ball(
+        self, o: Quadratic, ball: BallCoordinates, at: IntArray | None
+    ) -> SetsAndBall | RowsAndBall:
+        """Return the sets and the ball in the smaller number of coordinates."""
+        parts = (self.perturbations, o.complement, np.sqrt(o.w) * o.y, ball)
+        if RowsAndBall.pays(self.perturbations, o.complement, ball):
+            return RowsAndBall(*parts, self.root, at)
+        return SetsAndBall(*parts)
 
     def scaled(self, ball: BallCoordinates) -> BallCoordinates:
         """Return the ball in the unit of the sets."""

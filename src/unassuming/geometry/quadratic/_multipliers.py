@@ -1,0 +1,188 @@
+"""The least bound over all multipliers, for one inequality and one ball (docs/theory.md 12).
+
+In coordinates v that make the inequality diagonal,
+
+    Σ σ v² - 2bᵀv <= c,    σ >= 0,      and the ball      ‖v‖² + s² <= B²
+
+imply for every θ >= 0, with W = 1/(1 + θσ),
+
+    gᵀv + p s <= θ Σ gbW + sqrt[ S(θ) (Σ g²W + p²) ],    S(θ) = B² + θc + θ² Σ b²W,
+
+with equality at the best θ; S(θ) < 0 shows that no point satisfies both. So the search for θ may
+stop anywhere, and only the rounding of the formula itself has to be paid for. It is an error of
+sums of k + 8 terms, relative to the lengths of the vectors, which are the roots of these sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from unassuming._batches import rows_that_fit, slices
+from unassuming._rounding import EPS
+from unassuming._typing import Array
+
+_COARSE = np.linspace(-30.0, 60.0, 31)  # of log θ, in the unit of the set
+_FINER = 6
+_NEWTON = 3
+_BATCH_BYTES = 2**22
+_EMPTY = 1e-9
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """One inequality and one ball, for every θ."""
+
+    sigma: Array  # (k,)
+    b: Array  # (k,)
+    c: float
+    bound: float
+
+    def supports(self, g: Array, beyond: Array) -> Array:
+        """Return the least bounds of gᵀv + p s and of -gᵀv + p s, for g (N, k) and p², (2, N).
+
+        Minus infinity if the inequality and the ball surely do not meet.
+        """
+        if self.apart:
+            return np.full((2, len(g)), -np.inf)
+        parts = slices(len(g), rows_that_fit(_BATCH_BYTES, 4 * g.shape[1]))
+        found = [self._least(g[some], beyond[some]) for some in parts]
+        return np.concatenate(found, axis=1) if found else np.empty((2, 0))
+
+    @property
+    def apart(self) -> bool:
+        """Whether some θ shows that no point satisfies both."""
+        return bool((self._size < -(_EMPTY + self._rounding) * self._terms).any())
+
+    def least_norm(self) -> float:
+        """Return a lower bound, at most B, of the norm of the points of the inequality.
+
+        ‖v‖² >= -θc - θ² Σ b²W for every θ.
+        """
+        t, best = self._coarse, 0.0
+        for _ in range(4):
+            theta = np.exp(t) * self._unit
+            value = -theta * self.c - theta**2 * (self._over(theta) @ self.b**2)
+            terms = theta * abs(self.c) + theta**2 * (self._over(theta) @ self.b**2)
+            value = value - self._rounding * terms
+            at, step = int(value.argmax()), float(t[1] - t[0])
+            best = max(best, float(value[at]))
+            t = np.linspace(t[at] - step, t[at] + step, 65)
+        return min(float(np.sqrt(best)) * (1 - 4 * EPS), self.bound)
+
+    @cached_property
+    def _rounding(self) -> float:
+        return 4 * EPS * (len(self.sigma) + 8)
+
+    @cached_property
+    def _unit(self) -> float:
+        """A multiplier that makes the inequality as large as the ball."""
+        size = float(self.sigma.max(initial=0.0)) or 1.0
+        own = abs(self.c) + float(self.b @ self.b) / size
+        return float(np.clip(self.bound**2 / (own or 1.0), 1e-12 / size, 1e12 / size))
+
+    def _over(self, theta: Array) -> Array:
+        """Return W, (G, k)."""
+        return 1 / (1 + theta[:, None] * self.sigma)
+
+    # A grid that all functionals share: products of matrices
+
+    @property
+    def _coarse(self) -> Array:
+        return _COARSE
+
+    @cached_property
+    def _grid(self) -> tuple[Array, Array]:
+        """θ (G,) and W (G, k) of the coarse grid."""
+        theta = np.exp(_COARSE) * self._unit
+        return theta, self._over(theta)
+
+    @cached_property
+    def _shift(self) -> Array:
+        """θ² Σ b²W on the coarse grid."""
+        theta, over = self._grid
+        return np.asarray(theta**2 * (over @ self.b**2))
+
+    @cached_property
+    def _size(self) -> Array:
+        """S(θ) on the coarse grid."""
+        return np.asarray(self.bound**2 + self._grid[0] * self.c + self._shift)
+
+    @cached_property
+    def _terms(self) -> Array:
+        return np.asarray(self.bound**2 + self._grid[0] * abs(self.c) + self._shift)
+
+    def _on_grid(self, theta: Array, over: Array, g: Array, beyond: Array) -> Array:
+        """Return the bounds (2, N, G)."""
+        shift = theta**2 * (over @ self.b**2)
+        centre = theta * ((g * self.b) @ over.T)
+        spread = (g**2) @ over.T
+        return self._bound(theta, centre, spread, beyond[:, None], shift)
+
+    def _bound(self, theta: Array, centre: Array, spread: Array, own: Array, shift: Array) -> Array:
+        """Return the bounds of gᵀv + p s and -gᵀv + p s with their rounding errors, stacked."""
+        unit, square = self._rounding, self.bound**2
+        size = square + theta * self.c + shift
+        terms = square + theta * abs(self.c) + shift
+        radius = np.sqrt((np.maximum(size, 0.0) + unit * terms) * (spread + own) * (1 + unit))
+        radius = radius + unit * np.sqrt(spread * shift)
+        value = np.stack([radius + centre, radius - centre])
+        return np.where(np.isnan(value), np.inf, value)
+
+    def _least(self, g: Array, beyond: Array) -> Array:
+        """Return the least bounds over a coarse grid, a finer one and Newton's method, (2, N)."""
+        values = self._on_grid(*self._grid, g, beyond)
+        best = values.argmin(axis=2)
+        low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, len(_COARSE) - 1)
+        t = np.linspace(_COARSE[low], _COARSE[high], _FINER * (high - low) + 1)
+        theta = np.exp(t) * self._unit
+        finer = self._on_grid(theta, self._over(theta), g, beyond)
+        least = np.minimum(values.min(axis=2), finer.min(axis=2))
+        return self._polished(t[finer.argmin(axis=2)], g, beyond, least)
+
+    # Newton's method in log θ, for each functional by itself
+
+    def _polished(self, t: Array, g: Array, beyond: Array, least: Array) -> Array:
+        """Improve the bounds (2, N) from starting points t (2, N)."""
+        step = 1.0
+        for last in range(_NEWTON + 1):
+            for sign in range(2):
+                theta = np.exp(t[sign]) * self._unit
+                value, slope, bend = self._derivatives(theta, g, beyond, 1.0 - 2.0 * sign)
+                least[sign] = np.fmin(least[sign], value)
+                if last < _NEWTON:
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        move = np.where(bend > 0, -slope / bend, 0.0)
+                    t[sign] += np.clip(np.nan_to_num(move), -step, step)
+        return least
+
+    def _derivatives(
+        self, theta: Array, g: Array, beyond: Array, sign: float
+    ) -> tuple[Array, Array, Array]:
+        """Return the bound at θ (N,) and its first two derivatives with respect to log θ."""
+        sigma, b = self.sigma, self.b
+        W = self._over(theta)
+        one = g * W
+        two = one * W
+        square = one * one
+        shift = theta**2 * (W @ b**2)
+        centre, spread = theta * (one @ b), np.einsum("nk,nk->n", one, g)
+        both = self._bound(theta, centre, spread, beyond, shift)
+        value = both[0 if sign > 0 else 1]
+        W2 = W * W
+        S = np.maximum(self.bound**2 + theta * self.c + shift, 0.0)
+        S1 = self.c + theta * (W @ b**2 + W2 @ b**2)
+        S2 = 2 * ((W2 * W) @ b**2)
+        T = spread + beyond
+        T1, T2 = -(square @ sigma), 2 * ((square * W) @ sigma**2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            R = np.sqrt(S * T)
+            R1 = (S1 * T + S * T1) / (2 * R)
+            R2 = (S2 * T + 2 * S1 * T1 + S * T2) / (2 * R) - R1**2 / R
+        slope = R1 + sign * (two @ b)
+        bend = R2 - 2 * sign * ((two * W) @ (b * sigma))
+        return value, theta * slope, theta**2 * bend + theta * slope
