@@ -18,6 +18,7 @@ from unassuming.geometry.quadratic._free_directions import (
     counting_decides,
     free_directions,
 )
+from unassuming.geometry.quadratic._least_norms import least_norms
 from unassuming.geometry.quadratic._lines import (
     LineQuadratics,
     along_lines,
@@ -55,6 +56,7 @@ __all__ = [
     "farthest",
     "free_directions",
     "intervals",
+    "least_norms",
     "outer_radii",
     "supports",
     "table_lines",

@@ -1,4 +1,4 @@
-"""The least bound over all multipliers, for one inequality and one ball (docs/theory.md 12).
+"""The least bound over all multipliers, for one inequality and one ball (docs/theory.md 4.4).
 
 In coordinates v that make the inequality diagonal,
 
@@ -27,7 +27,10 @@ from unassuming._typing import Array
 
 _COARSE = np.linspace(-30.0, 60.0, 31)  # of log θ, in the unit of the set
 _FINER = 6
-_NEWTON = 3
+_NEWTON = 40
+_STILL = 1e-6
+"""A step of log θ that changes the bound by no more than rounding does."""
+_ZOOMS = 5
 _BATCH_BYTES = 2**22
 _EMPTY = 1e-9
 
@@ -56,23 +59,24 @@ class Multipliers:
     @property
     def apart(self) -> bool:
         """Whether some θ shows that no point satisfies both."""
-        return bool((self._size < -(_EMPTY + self._rounding) * self._terms).any())
+        return self._least_square > self.bound**2 * (1 + _EMPTY)
 
     def least_norm(self) -> float:
-        """Return a lower bound, at most B, of the norm of the points of the inequality.
+        """Return a lower bound, at most B, of the norm of the points of the inequality."""
+        return min(float(np.sqrt(self._least_square)) * (1 - 4 * EPS), self.bound)
 
-        ‖v‖² >= -θc - θ² Σ b²W for every θ.
-        """
-        t, best = self._coarse, 0.0
-        for _ in range(4):
+    @cached_property
+    def _least_square(self) -> float:
+        """The largest of 0 and -θc - θ² Σ b²W, each of which is at most ‖v‖², rounded down."""
+        t, best = _COARSE, 0.0
+        for _ in range(_ZOOMS):
             theta = np.exp(t) * self._unit
-            value = -theta * self.c - theta**2 * (self._over(theta) @ self.b**2)
-            terms = theta * abs(self.c) + theta**2 * (self._over(theta) @ self.b**2)
-            value = value - self._rounding * terms
+            shift = theta**2 * (self._over(theta) @ self.b**2)
+            value = -theta * self.c - shift - self._rounding * (theta * abs(self.c) + shift)
             at, step = int(value.argmax()), float(t[1] - t[0])
             best = max(best, float(value[at]))
             t = np.linspace(t[at] - step, t[at] + step, 65)
-        return min(float(np.sqrt(best)) * (1 - 4 * EPS), self.bound)
+        return best
 
     @cached_property
     def _rounding(self) -> float:
@@ -91,30 +95,11 @@ class Multipliers:
 
     # A grid that all functionals share: products of matrices
 
-    @property
-    def _coarse(self) -> Array:
-        return _COARSE
-
     @cached_property
     def _grid(self) -> tuple[Array, Array]:
         """θ (G,) and W (G, k) of the coarse grid."""
         theta = np.exp(_COARSE) * self._unit
         return theta, self._over(theta)
-
-    @cached_property
-    def _shift(self) -> Array:
-        """θ² Σ b²W on the coarse grid."""
-        theta, over = self._grid
-        return np.asarray(theta**2 * (over @ self.b**2))
-
-    @cached_property
-    def _size(self) -> Array:
-        """S(θ) on the coarse grid."""
-        return np.asarray(self.bound**2 + self._grid[0] * self.c + self._shift)
-
-    @cached_property
-    def _terms(self) -> Array:
-        return np.asarray(self.bound**2 + self._grid[0] * abs(self.c) + self._shift)
 
     def _on_grid(self, theta: Array, over: Array, g: Array, beyond: Array) -> Array:
         """Return the bounds (2, N, G)."""
@@ -131,7 +116,7 @@ class Multipliers:
         radius = np.sqrt((np.maximum(size, 0.0) + unit * terms) * (spread + own) * (1 + unit))
         radius = radius + unit * np.sqrt(spread * shift)
         value = np.stack([radius + centre, radius - centre])
-        return np.where(np.isnan(value), np.inf, value)
+        return np.asarray(np.where(np.isnan(value), np.inf, value))
 
     def _least(self, g: Array, beyond: Array) -> Array:
         """Return the least bounds over a coarse grid, a finer one and Newton's method, (2, N)."""
@@ -142,22 +127,39 @@ class Multipliers:
         theta = np.exp(t) * self._unit
         finer = self._on_grid(theta, self._over(theta), g, beyond)
         least = np.minimum(values.min(axis=2), finer.min(axis=2))
-        return self._polished(t[finer.argmin(axis=2)], g, beyond, least)
+        best = finer.argmin(axis=2)
+        for sign in range(2):
+            place = best[sign]
+            ends = t[np.maximum(place - 1, 0)], t[np.minimum(place + 1, len(t) - 1)]
+            polished = self._polished(t[place], ends, g, beyond, 1.0 - 2.0 * sign)
+            least[sign] = np.fmin(least[sign], polished)
+        return np.asarray(least)
 
     # Newton's method in log θ, for each functional by itself
 
-    def _polished(self, t: Array, g: Array, beyond: Array, least: Array) -> Array:
-        """Improve the bounds (2, N) from starting points t (2, N)."""
-        step = 1.0
-        for last in range(_NEWTON + 1):
-            for sign in range(2):
-                theta = np.exp(t[sign]) * self._unit
-                value, slope, bend = self._derivatives(theta, g, beyond, 1.0 - 2.0 * sign)
-                least[sign] = np.fmin(least[sign], value)
-                if last < _NEWTON:
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        move = np.where(bend > 0, -slope / bend, 0.0)
-                    t[sign] += np.clip(np.nan_to_num(move), -step, step)
+    def _polished(
+        self, t: Array, ends: tuple[Array, Array], g: Array, beyond: Array, sign: float
+    ) -> Array:
+        """Return the least bounds (N,) found from t (N,), between two ends that hold the minimum.
+
+        The bound is quasi-convex, so the sign of the slope says on which side the minimum is.
+        """
+        low, high = ends[0].copy(), ends[1].copy()
+        least, t, active = np.full(len(t), np.inf), t.copy(), np.arange(len(t))
+        for _ in range(_NEWTON):
+            now = t[active]
+            theta = np.exp(now) * self._unit
+            value, slope, bend = self._derivatives(theta, g[active], beyond[active], sign)
+            least[active] = np.fmin(least[active], value)
+            high[active] = np.where(slope > 0, now, high[active])
+            low[active] = np.where(slope > 0, low[active], now)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                new = now - slope / bend
+            inside = (bend > 0) & (new > low[active]) & (new < high[active])
+            t[active] = new = np.where(inside, new, (low[active] + high[active]) / 2)
+            active = active[np.abs(new - now) > _STILL]
+            if not active.size:
+                break
         return least
 
     def _derivatives(

@@ -1,4 +1,4 @@
-"""Linear functionals over every set and one ball, if signs change: half the size (12).
+"""Linear functionals over every set and one ball, if signs change: half the size (4.4).
 
 For signs, with D = I - S, r̂ = Dy the residuals of the estimate and J the rows that change sign, a
 candidate f with residuals r = y - f satisfies

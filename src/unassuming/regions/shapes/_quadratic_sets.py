@@ -30,16 +30,18 @@ from unassuming.geometry.quadratic import (
     exits,
     free_directions,
     intervals,
+    least_norms,
     outer_radii,
     supports,
     unit_of_residuals,
     whitened,
 )
 from unassuming.membership import RankEngine
-from unassuming.objectives import BallCoordinates, Quadratic
+from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.regions._question import Question
 
 _ROUNDING = 8 * EPS
+_ABOVE = 1.001
 
 
 @final
@@ -220,6 +222,22 @@ class QuadraticSets:
         if RowsAndBall.pays(self.perturbations, o.complement, ball):
             return RowsAndBall(*parts, self.root, at)
         return SetsAndBall(*parts)
+
+    @cached_property
+    def least_norms(self) -> Array:
+        """Lower bounds of the norm over each set, (m - 1,); infinite where it is empty.
+
+        The estimate lies in every set that is not, so nothing above its norm need be considered.
+        """
+        o, estimate, empty = self.primal, self.centre, self.maker.without_points
+        norm = NormBall(o.design.penalty_matrix(), np.inf).norm(estimate)
+        if norm == 0:
+            return np.where(empty, np.inf, 0.0)
+        ball = o.design.ball_coordinates(self.root, estimate, np.zeros((0, o.d)), _ABOVE * norm)
+        both = self._in_ball(o, ball, None)
+        if isinstance(both, SetsAndBall):
+            return least_norms(both, empty)
+        return both.least_norms(empty)
 
     def scaled(self, ball: BallCoordinates) -> BallCoordinates:
         """Return the ball in the unit of the sets."""
