@@ -200,7 +200,7 @@ def test_blocks_repeated_inputs_and_signs_that_do_not_change():
 
 
 def test_a_set_in_which_nothing_changes_sign_leaves_the_ball():
-    case = Case(4, noise=ua.noise.BlockSymmetric(np.zeros(4)), ties="conservative")
+    case = Case(4, noise=ua.noise.BlockSymmetric([0] * 4), ties="conservative")
     half, _, _ = case.both()
     same = [i for i in range(case.p.m - 1) if (case.changes(i) > 0).all()]
     assert same
