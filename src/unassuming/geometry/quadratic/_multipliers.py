@@ -23,14 +23,14 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 
 _COARSE = np.linspace(-30.0, 60.0, 31)  # of log θ, in the unit of the set
 _FINER = 6
 _NEWTON = 40
-_STILL = 1e-6
+_STILL = 1e-5
 """A step of log θ that changes the bound by no more than rounding does."""
-_ZOOMS = 5
+_ZOOMS = 7
 _BATCH_BYTES = 2**22
 _EMPTY = 1e-9
 
@@ -75,7 +75,7 @@ class Multipliers:
             value = -theta * self.c - shift - self._rounding * (theta * abs(self.c) + shift)
             at, step = int(value.argmax()), float(t[1] - t[0])
             best = max(best, float(value[at]))
-            t = np.linspace(t[at] - step, t[at] + step, 65)
+            t = np.linspace(t[at] - step, t[at] + step, 17)
         return best
 
     @cached_property
@@ -131,7 +131,8 @@ class Multipliers:
         for sign in range(2):
             place = best[sign]
             ends = t[np.maximum(place - 1, 0)], t[np.minimum(place + 1, len(t) - 1)]
-            polished = self._polished(t[place], ends, g, beyond, 1.0 - 2.0 * sign)
+            start = t[place] + _vertex(finer[sign], place) * (t[1] - t[0])
+            polished = self._polished(start, ends, g, beyond, 1.0 - 2.0 * sign)
             least[sign] = np.fmin(least[sign], polished)
         return np.asarray(least)
 
@@ -165,26 +166,47 @@ class Multipliers:
     def _derivatives(
         self, theta: Array, g: Array, beyond: Array, sign: float
     ) -> tuple[Array, Array, Array]:
-        """Return the bound at θ (N,) and its first two derivatives with respect to log θ."""
-        sigma, b = self.sigma, self.b
+        """Return the bound at θ (N,) and its first two derivatives with respect to log θ.
+
+        All follow from the sums of g²Wʲ, gbWʲ and b²Wʲ for j = 1, 2, 3, since θσW = 1 - W.
+        """
         W = self._over(theta)
-        one = g * W
-        two = one * W
-        square = one * one
-        shift = theta**2 * (W @ b**2)
-        centre, spread = theta * (one @ b), np.einsum("nk,nk->n", one, g)
-        both = self._bound(theta, centre, spread, beyond, shift)
-        value = both[0 if sign > 0 else 1]
-        W2 = W * W
-        S = np.maximum(self.bound**2 + theta * self.c + shift, 0.0)
-        S1 = self.c + theta * (W @ b**2 + W2 @ b**2)
-        S2 = 2 * ((W2 * W) @ b**2)
-        T = spread + beyond
-        T1, T2 = -(square @ sigma), 2 * ((square * W) @ sigma**2)
+        one, bW = g * W, self.b * W
+        two, bW2 = one * W, bW * W
+        g1, g2, g3 = _dot(one, g), _dot(one, one), _dot(one, two)
+        c1, c2, c3 = one @ self.b, two @ self.b, _dot(one, bW2)
+        b1, b2, b3 = bW @ self.b, _dot(bW, bW), _dot(bW, bW2)
+        both = self._bound(theta, theta * c1, g1, beyond, theta**2 * b1)
+        # With respect to log θ: that of θ Σ gbW is θ Σ gbW², and so on.
+        S = np.maximum(self.bound**2 + theta * self.c + theta**2 * b1, 0.0)
+        S1 = theta * self.c + theta**2 * (b1 + b2)
+        S2 = S1 + 2 * theta**2 * b3
+        T, T1 = g1 + beyond, g2 - g1
+        T2 = T1 + 2 * (g1 - 2 * g2 + g3)
         with np.errstate(divide="ignore", invalid="ignore"):
             R = np.sqrt(S * T)
             R1 = (S1 * T + S * T1) / (2 * R)
             R2 = (S2 * T + 2 * S1 * T1 + S * T2) / (2 * R) - R1**2 / R
-        slope = R1 + sign * (two @ b)
-        bend = R2 - 2 * sign * ((two * W) @ (b * sigma))
-        return value, theta * slope, theta**2 * bend + theta * slope
+        slope = R1 + sign * theta * c2
+        bend = R2 + sign * theta * (c2 - 2 * (c2 - c3))
+        return both[0 if sign > 0 else 1], slope, bend
+
+
+def _dot(x: Array, y: Array) -> Array:
+    """Return the inner products of rows."""
+    return np.asarray(np.einsum("nk,nk->n", x, y))
+
+
+def _vertex(values: Array, place: IntArray) -> Array:
+    """Return where the parabola through three values (N, G) about a place (N,) is least.
+
+    It is a share of the step, between -1/2 and 1/2, and zero at the ends.
+    """
+    inner = np.clip(place, 1, values.shape[1] - 2)
+    row = np.arange(len(values))
+    left, middle, right = (values[row, inner + k] for k in (-1, 0, 1))
+    bend = left - 2 * middle + right
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (left - right) / (2 * bend)
+    fine = (inner == place) & (bend > 0) & (np.abs(share) <= 0.5)
+    return np.asarray(np.where(fine, share, 0.0))
