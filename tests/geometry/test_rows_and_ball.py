@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 import unassuming as ua
 from unassuming.geometry.quadratic import RowsAndBall, SetsAndBall, least_norms
+from unassuming.geometry.quadratic._rows_and_ball import _between
 from unassuming.regions._answers import band_question
 
 
@@ -223,6 +224,15 @@ def test_threads_change_nothing():
         with threadpool_limits(threads, user_api="blas"):
             found.append(np.stack(Case(25, m=20).half.supports(np.zeros(19, dtype=bool))))
     np.testing.assert_allclose(*found, rtol=1e-13)  # the products before the threads may differ
+
+
+@pytest.mark.parametrize("h", [64, 65, 150])
+def test_products_in_blocks(h):
+    rng = np.random.default_rng(h)
+    lower, D = np.tril(rng.normal(size=(h, h))), rng.normal(size=(h, h))
+    D = D + D.T
+    plain = lower.T @ D @ lower
+    np.testing.assert_allclose(np.tril(_between(lower, D)), np.tril(plain), atol=1e-11)
 
 
 def test_large_outputs_scale():
