@@ -21,6 +21,7 @@ SUBJECTS = (
     "bands",
     "crossings",
     "kernels",
+    "functions",
     "streaming",
     "dask",
     "cells",

@@ -14,6 +14,8 @@ from unassuming.kernels._inner_product import inner_product_kernel as inner_prod
 from unassuming.kernels._strict import strictly_positive_definite as strictly_positive_definite
 from unassuming.kernels._svr import resolve_svr_gamma, svr_gram
 from unassuming.kernels._training import TrainingKernel
+from unassuming.kernels._white_noise import white_noise as white_noise
+from unassuming.kernels._white_noise import without_white_noise as without_white_noise
 
 __all__ = [
     "KernelLike",

@@ -16,6 +16,7 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import length
+from unassuming._threads import in_threads
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
 from unassuming.membership._doubt import Doubt
@@ -23,7 +24,6 @@ from unassuming.membership._exact import ExactGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
-from unassuming.membership._threads import in_threads
 from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.objectives import Images, LeastNormScore, Moves, Objective, Quadratic, Score
 from unassuming.ranking import Contrast, precedes, rank

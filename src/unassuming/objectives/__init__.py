@@ -23,6 +23,7 @@ from unassuming.objectives._from_linear import (
     from_linear_regression,
     from_ridge,
 )
+from unassuming.objectives._from_process import from_gaussian_process
 from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._images import Images as Images
 from unassuming.objectives._images import Moves as Moves
@@ -62,6 +63,7 @@ __all__ = [
     "factory_for",
     "fitted_coefficients",
     "fitted_values",
+    "from_gaussian_process",
     "from_huber_regressor",
     "from_kernel_huber",
     "from_kernel_lasso",

@@ -51,7 +51,7 @@ def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array |
     lam = number(estimator, "alpha", zero=True) / len(y)
     design = _kernel_design(estimator, X)
     design.require_positive_semidefinite("KernelRidge")
-    _require_visible(design, lam)
+    require_visible(design, lam)
     return Quadratic(design, y, row_weights(sample_weight, y), lam)
 
 
@@ -169,10 +169,6 @@ def _kernel_design(
             coef0=estimator.coef0,
             params=estimator.kernel_params,
         )
-    with np.errstate(over="ignore"):  # refused below
-        K = evaluate(X, None)
-    _require_resolved(K)
-    require_symmetric(K, "the kernel matrix")
     training = TrainingKernel(
         evaluate,
         X,
@@ -183,6 +179,15 @@ def _kernel_design(
         ),
         gaussian=_bandwidth(kernel, gamma, X) if built_in else None,
     )
+    return kernel_design(training, intercept=intercept)
+
+
+def kernel_design(training: TrainingKernel, *, intercept: bool = False) -> KernelDesign:
+    """Return the design of a kernel, after checking its matrix."""
+    with np.errstate(over="ignore"):  # refused below
+        K = training.evaluate(training.X, None)
+    _require_resolved(K)
+    require_symmetric(K, "the kernel matrix")
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)
 
@@ -194,7 +199,7 @@ def _bandwidth(kernel: Any, gamma: Any, X: Array) -> float | None:
     return 1 / X.shape[1] if gamma is None else float(gamma)
 
 
-def _require_visible(design: KernelDesign, lam: float) -> None:
+def require_visible(design: KernelDesign, lam: float) -> None:
     """Refuse a penalty λ > 0 that is lost in the rounding errors of the kernel matrix."""
     alpha, least = design.n * lam, EPS * float(design.spectrum[0][-1])
     if design.features is None and 0 < alpha < least:

@@ -10,6 +10,7 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.plots import _canvas as canvas
+from unassuming.plots._compare import NOTE, Compared
 from unassuming.plots._inputs import (
     caveats,
     classes,
@@ -49,6 +50,7 @@ class BandData:
     observed_x: Array
     observed_y: Array
     name: str
+    compared: Compared | None = None
 
 
 def band_data(
@@ -62,12 +64,13 @@ def band_data(
     method: str | None = None,
     inner: int = 0,
     rows: tuple[Any, Any] | None = None,
+    compare: Any = None,
 ) -> BandData:
     """Return the data that `band` draws.
 
     Parameters
     ----------
-    region, X, levels, pointwise, norm_bound, target, method, inner, rows
+    region, X, levels, pointwise, norm_bound, target, method, inner, rows, compare
         As for `band`.
 
     Returns
@@ -78,7 +81,8 @@ def band_data(
         and ``reason``; the same of the pointwise bands, ``pointwise_lower``, ``pointwise_upper``
         and ``pointwise_status``; ``inner_x``, with the values ``inner_lower`` and ``inner_upper``
         that members attain there, by level; the ``target``; the rows ``observed_x``,
-        ``observed_y``; the ``name`` of the feature.
+        ``observed_y``; the ``name`` of the feature; ``compared``, the ``mean``, ``lower`` and
+        ``upper`` of the Gaussian process at the highest level, if there is one.
 
     Examples
     --------
@@ -108,6 +112,9 @@ def band_data(
     found = {level: b for level, b in found.items() if b.inner_lower is not None}
     observed_x, observed_y, named = _observations(region, inputs, rows)
     first = bands[wanted[0]] if wanted else alone[single[0]]
+    compared = None
+    if compare is not None:
+        compared = Compared.of(compare, like(inputs, x[order, None]), max([*wanted, *single]))
     return BandData(
         x=x[order],
         estimate=first.estimate[order],
@@ -125,6 +132,7 @@ def band_data(
         observed_x=observed_x[:, 0],
         observed_y=observed_y,
         name=names(named, 1)[0],
+        compared=compared,
     )
 
 
@@ -149,6 +157,7 @@ def band(
     inner: int = 0,
     truth: Callable[[Any], Any] | None = None,
     rows: tuple[Any, Any] | None = None,
+    compare: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the data, the estimate and the certified band of each level over one feature.
@@ -184,6 +193,9 @@ def band(
     rows : pair (X, y), optional
         Observations to draw; by default those of the region. A region from a stream stores none,
         and needs ``X``.
+    compare : fitted GaussianProcessRegressor, optional
+        Also draw its mean and its interval of the function at the highest level. They hold at each
+        input by itself, if prior and noise are Gaussian.
     ax : Axes, optional
         By default those of a new figure.
 
@@ -212,12 +224,15 @@ def band(
         method=method,
         inner=inner,
         rows=rows,
+        compare=compare,
     )
     true = None
     if truth is not None:
         inputs, _, order = horizontal(region, X)
         true = np.asarray(truth(inputs))[order]
     core = [data.observed_y, data.estimate, *([] if true is None else [true])]
+    if data.compared is not None:
+        core += [data.compared.lower, data.compared.upper]
     drawn = [data.lower, data.upper, data.pointwise_lower, data.pointwise_upper]
     low, high = canvas.limits(core, [bound for one in drawn for bound in one.values()])
     _shade(ax, data, low, high)
@@ -234,6 +249,8 @@ def band(
         ax.plot(data.observed_x, data.observed_y, "o", **points)
     if true is not None:
         ax.plot(data.x, true, "--", color=canvas.VERMILION, linewidth=1.8, label="truth")
+    if data.compared is not None:
+        data.compared.draw(ax, data.x)
     ax.plot(data.x, data.estimate, color=canvas.BLACK, linewidth=1.4, label="estimate")
     ax.set(xlabel=data.name, ylabel=output_name(region), ylim=(low, high))
     ax.margins(x=0.01)
@@ -241,6 +258,8 @@ def band(
     statuses = [*data.status.values(), *data.pointwise_status.values()]
     if not notes and any(status is not Status.EMPTY for status in statuses):
         notes = [_covers(region, data.target, norm_bound)]
+    if data.compared is not None:
+        notes = [*notes, NOTE]
     apart = [f"Pointwise, {note}" for note in canvas.sentences(data.pointwise_status)]
     canvas.legend_above(ax, [*notes, *canvas.sentences(data.status), *apart])
     return ax

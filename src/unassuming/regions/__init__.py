@@ -6,6 +6,7 @@ from unassuming.regions._diagnose import Diagnosis
 from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import Explanation, Language, Remedy, Status
 from unassuming.regions._noise_tests import Indication
+from unassuming.regions._norm_bounds import NormBounds
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
 from unassuming.regions._remedies import ATTAINED as ATTAINED
@@ -26,6 +27,7 @@ __all__ = [
     "Indication",
     "Interval",
     "Language",
+    "NormBounds",
     "Problem",
     "Region",
     "Remedy",

@@ -226,6 +226,8 @@ class Membership(ABC):
         """Return twice the norm of the estimate: a heuristic from the data, not an assumption.
 
         A band that relies on it carries no guarantee: fix a norm bound before looking at the data.
+        The how-to "Choosing a norm bound" (docs/howto/choose-a-norm-bound.md) shows how, and
+        ``norm_lower_bound`` which bounds the data refute.
 
         Examples
         --------

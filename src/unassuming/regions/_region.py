@@ -14,6 +14,7 @@ from unassuming.ranking import Level
 from unassuming.regions._answers import ball_for
 from unassuming.regions._describe import Description, describe
 from unassuming.regions._functionals import Functionals
+from unassuming.regions._norm_bounds import NormBounds
 from unassuming.regions.shapes import Shape, shape_of
 
 
@@ -226,6 +227,71 @@ class Region(Functionals):
         0.99
         """
         return self.shape.largest_bounded_rank() / self.m
+
+    def norm_lower_bound(self, level: Any = 0.9) -> Any:
+        """Return a lower confidence bound of the norm of the function.
+
+        Every member of the region has at least this norm, so the norm of the true function is at
+        least this large with probability at least ``level``. A smaller norm bound is refuted by the
+        data. No upper bound follows from the data alone. The norm is the one that ``norm_bound``
+        refers to: ‖f‖ of the kernel, or ‖coef‖ of the penalised coefficients (docs/theory.md 4.4).
+
+        Available for quadratic objectives; it takes about as long as a band with a norm bound.
+
+        Parameters
+        ----------
+        level : float or sequence of floats, default 0.9
+            A sequence gives a dictionary.
+
+        Returns
+        -------
+        float, or a dictionary of them for several levels; rounded down, and infinite if the region
+        is empty
+
+        Examples
+        --------
+        >>> lowest = region.norm_lower_bound(level=0.9)
+        >>> bool(0 < lowest <= np.linalg.norm(region.estimate[1:]))
+        True
+        """
+        return self._at_levels(
+            level, lambda used: [self.shape.norm_lower_bound(one) for one in used]
+        )
+
+    def norm_bounds_table(
+        self, X: Any, norm_bounds: Sequence[float] | None = None, level: float = 0.9
+    ) -> NormBounds:
+        """Compute the band for several norm bounds, to see how much depends on the choice.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+            Inputs of the band.
+        norm_bounds : sequence of floats, optional
+            By default 1, 2, 4 and 8 times the norm of the estimate.
+        level : float, default 0.9
+
+        Returns
+        -------
+        NormBounds
+
+        Examples
+        --------
+        >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
+        >>> kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
+        >>> kernel.norm_bounds_table(X[:3], [20, 40]).norm_bound
+        array([20., 40.])
+        """
+        if norm_bounds is None:
+            norm_bounds = [factor * self.suggest_norm_bound() / 2 for factor in (1, 2, 4, 8)]
+        given = sorted(float(bound) for bound in norm_bounds)
+        bands = [self.band(X, level=level, norm_bound=bound) for bound in given]
+        if not bands:
+            raise ValueError(
+                "norm_bounds is empty: expected at least one positive number, given none. Leave it "
+                "out for multiples of the norm of the estimate."
+            )
+        return NormBounds.of(bands, given, self.norm_lower_bound(level))
 
     def sample(
         self,

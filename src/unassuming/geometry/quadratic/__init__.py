@@ -19,6 +19,7 @@ from unassuming.geometry.quadratic._free_directions import (
     counting_decides,
     free_directions,
 )
+from unassuming.geometry.quadratic._least_norms import least_norms
 from unassuming.geometry.quadratic._lines import (
     LineQuadratics,
     along_lines,
@@ -28,6 +29,7 @@ from unassuming.geometry.quadratic._lines import (
 )
 from unassuming.geometry.quadratic._moved_columns import commute
 from unassuming.geometry.quadratic._outer_radius import farthest, outer_radii
+from unassuming.geometry.quadratic._rows_and_ball import RowsAndBall
 from unassuming.geometry.quadratic._sets import FREE, Sets
 from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
 from unassuming.geometry.quadratic._supports import supports
@@ -42,6 +44,7 @@ __all__ = [
     "Forms",
     "FreeDirections",
     "LineQuadratics",
+    "RowsAndBall",
     "Sets",
     "SetsAndBall",
     "Spread",
@@ -55,6 +58,7 @@ __all__ = [
     "farthest",
     "free_directions",
     "intervals",
+    "least_norms",
     "outer_radii",
     "supports",
     "table_lines",

@@ -149,7 +149,7 @@ def _of_kernel(
     objective: Quadratic, maker: FormMaker, exact: Callable[[], list[ExactSets]]
 ) -> FreeDirections:
     """Examine the sets of a kernel."""
-    counting = counting_decides(objective, maker.perturbations.noise)
+    design, counting = objective.design, counting_decides(objective, maker.perturbations.noise)
     F = coordinate_matrix(objective)
     if counting:
         fixed, shifted = _by_signs(objective, maker)
@@ -161,7 +161,7 @@ def _of_kernel(
         fixed, shifted = fixed & ~maker.without_points, shifted & ~maker.without_points
         shift = _Found(shifted, Along.SHIFT, "", np.sqrt(objective.w))
         found = [_single_value(objective, F, fixed), shift]
-        if objective.design.strict:
+        if design.strict:
             return _the_best(objective, maker, found, cylinders, most)
     else:
         cylinders, projector = _projector(maker, F)

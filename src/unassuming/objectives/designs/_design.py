@@ -29,6 +29,8 @@ class Design(ABC):
         Names of the coefficients.
     rounding : float
         Relative error of Φ; zero if its rows are those of the data.
+    strict : bool
+        Whether a kernel is known to be strictly positive definite.
     one : array of shape (n,)
         The fitted values of a constant.
 
@@ -46,17 +48,13 @@ class Design(ABC):
     intercept: bool
     names: list[str]
     rounding: float = 0.0
+    strict: bool = False
     one: Array
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.matrix)
-
-    @property
-    def strict(self) -> bool:
-        """Whether a kernel is known to be strictly positive definite."""
-        return False
 
     @abstractmethod
     def rows(self, X: Array) -> Array:

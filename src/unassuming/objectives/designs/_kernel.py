@@ -54,6 +54,7 @@ class KernelDesign(Design):
         self, K: Array, *, intercept: bool = False, kernel: TrainingKernel | None = None
     ) -> None:
         self.K, self.kernel, self.intercept = K, kernel, intercept
+        self.strict = kernel is not None and kernel.strict
         self.one = np.ones(len(K))
         self.matrix = self._with_ones(K)
         self.names = ["intercept"] * intercept + [f"dual{j}" for j in range(len(K))]
@@ -133,11 +134,6 @@ class KernelDesign(Design):
         no bound relies on a lack of rank.
         """
         return self.features is None or self.spans_everything
-
-    @property
-    def strict(self) -> bool:
-        """Whether the kernel is known to be strictly positive definite."""
-        return self.kernel is not None and self.kernel.strict
 
     @cached_property
     def spans_everything(self) -> bool:

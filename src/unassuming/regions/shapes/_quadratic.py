@@ -166,6 +166,10 @@ class QuadraticShape(Shape):
         why = Cause.REGION_IS(level=float(level), verdict=verdict, why=fact)
         return status, Explanation((why,), found)
 
+    def norm_lower_bound(self, level: Level) -> float:
+        """Return the q-th smallest of the least norms: a member lies in q of the sets."""
+        return float(np.partition(self.sets.least_norms, level.q - 1)[level.q - 1])
+
     # Boundedness, docs/theory.md 4.4
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS, powers_of_two
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic import (
     AccurateResidual,
     CarefulSets,
@@ -22,6 +22,7 @@ from unassuming.geometry.quadratic import (
     FormMaker,
     FreeDirections,
     LineQuadratics,
+    RowsAndBall,
     SetsAndBall,
     accurate_residual,
     along_lines,
@@ -30,16 +31,18 @@ from unassuming.geometry.quadratic import (
     exits,
     free_directions,
     intervals,
+    least_norms,
     outer_radii,
     supports,
     unit_of_residuals,
     whitened,
 )
 from unassuming.membership import RankEngine
-from unassuming.objectives import BallCoordinates, Quadratic
+from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.regions._question import Question
 
 _ROUNDING = 8 * EPS
+_ABOVE = 1.001
 
 
 @final
@@ -212,7 +215,7 @@ class QuadraticSets:
 
         In a large ball rounding costs more than the ball brings: then the sets alone decide.
         """
-        both = SetsAndBall(self.perturbations, o.complement, np.sqrt(o.w) * o.y, ball)
+        both = self._in_ball(o, ball, asked.at)
         up, down = both.supports(self.maker.certainly_empty)
         alone = np.full(len(up), not asked.function)
         if asked.at is not None:
@@ -222,6 +225,31 @@ class QuadraticSets:
             for bound, other in zip((up, down), more[:2], strict=True):
                 bound[alone] = np.minimum(bound[alone], other)
         return up, down
+
+    def _in_ball(
+        self, o: Quadratic, ball: BallCoordinates, at: IntArray | None
+    ) -> SetsAndBall | RowsAndBall:
+        """Return the sets and the ball in the smaller number of coordinates."""
+        parts = (self.perturbations, o.complement, np.sqrt(o.w) * o.y, ball)
+        if RowsAndBall.pays(self.perturbations, o.complement, ball):
+            return RowsAndBall(*parts, self.root, at)
+        return SetsAndBall(*parts)
+
+    @cached_property
+    def least_norms(self) -> Array:
+        """Lower bounds of the norm over each set, (m - 1,); infinite where it is empty.
+
+        The estimate lies in every set that is not, so nothing above its norm need be considered.
+        """
+        o, estimate, empty = self.primal, self.centre, self.maker.without_points
+        norm = NormBall(o.design.penalty_matrix(), np.inf).norm(estimate)
+        if norm == 0:
+            return np.where(empty, np.inf, 0.0)
+        ball = o.design.ball_coordinates(self.root, estimate, np.zeros((0, o.d)), _ABOVE * norm)
+        both = self._in_ball(o, ball, None)
+        if isinstance(both, SetsAndBall):
+            return least_norms(both, empty)
+        return both.least_norms(empty)
 
     def scaled(self, ball: BallCoordinates) -> BallCoordinates:
         """Return the ball in the unit of the sets."""

@@ -130,6 +130,10 @@ class Shape(ABC):
         """Return an outer ellipsoid."""
         raise self.not_available("ellipsoid")
 
+    def norm_lower_bound(self, level: Level) -> float:
+        """Return a lower bound of the norm of every member."""
+        raise self.not_available("norm_lower_bound")
+
     @abstractmethod
     def lines_of_print(self) -> list[tuple[str, str]]:
         """Return what print(region) says of the shape: headings and sentences, cheap to know."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -16,7 +16,12 @@ _FEW = 8
 
 
 def in_threads(work: Callable[[S], T], pieces: Sequence[S]) -> list[T]:
-    """Return the results in the order of the pieces.
+    """Return the results in the order of the pieces."""
+    return list(each_in_threads(work, pieces))
+
+
+def each_in_threads(work: Callable[[S], T], pieces: Sequence[S]) -> Iterator[T]:
+    """Yield the results in the order of the pieces.
 
     One thread does all work on a piece, products of matrices included, and there are as many
     workers as BLAS has threads (as set by OMP_NUM_THREADS, threadpoolctl and the like).
@@ -26,6 +31,7 @@ def in_threads(work: Callable[[S], T], pieces: Sequence[S]) -> list[T]:
         pools = ThreadpoolController().select(user_api="blas")
         threads = min((pool["num_threads"] for pool in pools.info()), default=1)
     if threads == 1:
-        return [work(piece) for piece in pieces]
+        yield from map(work, pieces)
+        return
     with pools.limit(limits=1), ThreadPoolExecutor(threads) as workers:
-        return list(workers.map(work, pieces))
+        yield from workers.map(work, pieces)

@@ -1,0 +1,318 @@
+"""Linear functionals over every set and one ball, if signs change: half the size (4.4).
+
+For signs, with D = I - S, r̂ = Dy the residuals of the estimate and J the rows that change sign, a
+candidate f with residuals r = y - f satisfies
+
+    n (Z_0 - Z_i) = 4 [r_JᵀD_JJ r_J - r_Jᵀr̂_J],      so      E_i = {r_JᵀD_JJ r_J <= r_Jᵀr̂_J}
+
+depends on f_J alone. The ball gives f and the functionals the joint Gram matrix [G C; Cᵀ k]. With
+G_JJ = LLᵀ and g = L⁻¹C_J
+
+    f_J = L u,    f(z) = gᵀu + p s,    ‖u‖² + s² <= B²,    p² = k - ‖g‖²:
+
+everything that does not change sign, and z, collapses into the one coordinate s. All functionals
+share one eigendecomposition of LᵀD_JJL, about half as large as that of the whole problem.
+
+Rounding: bounds have to hold for the numbers as given.
+- G_JJ and k are enlarged by a share of their diagonals that exceeds the backward errors of
+  Cholesky's method and of the substitution: a larger Gram matrix has a larger ball. These errors
+  are relative to the diagonal, row by row, so weights of any size do no harm.
+- D is known to within an error: D_JJ less this error takes its place, and what it does to r̂ and to
+  yᵀDy loosens the inequality (see `_sets_and_ball`).
+- Errors of the products and of the decomposition move the inequality by a multiple of ‖u‖² or ‖u‖,
+  and ‖u‖ <= B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar, final
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from unassuming._progress import progress
+from unassuming._rounding import EPS, powers_of_two
+from unassuming._threads import each_in_threads
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry.quadratic._moved_columns import flips_signs
+from unassuming.geometry.quadratic._multipliers import Multipliers
+from unassuming.noise import Perturbations
+from unassuming.objectives import BallCoordinates, Complement
+
+T = TypeVar("T")
+
+LOOSE = 0.01
+_OUTWARD = 1 + 64 * EPS
+_CANCELS = 1e9
+"""A p² below this multiple of its rounding error is computed without a difference."""
+_SMALL = 64
+"""The size up to which a product of matrices is not divided into blocks."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowsAndBall:
+    """The sets E_i and the ball {‖x‖² + s² <= B²}; y in units of the square roots of the weights.
+
+    Functions in the ball may move fitted values by ``ball.lost`` B outside the coordinates x. At
+    the rows ``at`` (N,), unless they are negative, the functionals are the fitted values.
+    """
+
+    perturbations: Perturbations
+    complement: Complement
+    y: Array
+    ball: BallCoordinates
+    root: Array  # (n,): W^{1/2}
+    at: IntArray | None = None
+
+    @staticmethod
+    def pays(perturbations: Perturbations, complement: Complement, ball: BallCoordinates) -> bool:
+        """Whether this form of the problem exists, and is the smaller one."""
+        n, k = ball.F.shape
+        return (
+            flips_signs(perturbations.noise)
+            and complement.dense is not None
+            and bool((np.diagonal(ball.N) == 1).all())
+            and 2 * k > n
+        )
+
+    def supports(self, empty: BoolArray) -> tuple[Array, Array]:
+        """Return max gᵀx + p s and max -gᵀx + p s over every set and the ball, (N, m - 1) each.
+
+        Minus infinity for sets that have no point (m - 1,), or none in the ball.
+        """
+        alone = np.sqrt(self._corner) * self._bound * _OUTWARD
+        bounds = np.repeat(np.stack([alone, alone])[:, :, None], len(empty), axis=2)
+        for i, found in self._each(self._supports_of_one):
+            bounds[:, :, i] = np.minimum(bounds[:, :, i], found)
+        bounds *= self._unit
+        bounds[:, self.ball.hidden] = np.inf
+        bounds[:, :, empty] = -np.inf
+        return bounds[0], bounds[1]
+
+    def least_norms(self, empty: BoolArray) -> Array:
+        """Return lower bounds of the norm over every set, but at most B, (m - 1,).
+
+        Infinity for sets that have no point.
+        """
+        norms = np.zeros(len(empty))
+        for i, found in self._each(self._least_norm_of_one):
+            norms[i] = found * self._size
+        return np.where(empty, np.inf, norms)
+
+    def loose(self, up: Array, down: Array) -> bool:
+        """Whether the ball is so large that the sets alone bound most functionals."""
+        with np.errstate(invalid="ignore"):  # empty sets
+            alone = self._unit * self._bound * np.median(np.sqrt(self._corner))
+            return bool(np.median(up + down) < LOOSE * 2 * alone)
+
+    def _each(self, work: Callable[[int], T]) -> Iterator[tuple[int, T]]:
+        """Yield the results for every set, with a line of progress."""
+        sets = self.perturbations.m - 1
+        if not np.isfinite(self.complement.relative):
+            return
+        _ = self._gram, self._across, self._limits  # once, before the threads begin
+        found = each_in_threads(work, range(sets))
+        numbered = ((slice(i, i + 1), item) for i, item in enumerate(found))
+        for which, item in progress(numbered, sets, "sets"):
+            yield which.start, item
+
+    # The unit of fitted values is near the largest output, and that of x is near B.
+
+    @cached_property
+    def _unit(self) -> float:
+        return float(powers_of_two(np.abs(self.y).max(initial=0.0)))
+
+    @cached_property
+    def _size(self) -> float:
+        return float(powers_of_two(np.array(self.ball.bound)))
+
+    @cached_property
+    def _share_of_size(self) -> float:
+        return self._size / self._unit
+
+    @property
+    def _bound(self) -> float:
+        return self.ball.bound / self._size
+
+    @cached_property
+    def _gram(self) -> Array:
+        """G, (n, n)."""
+        F = self.ball.F * self._share_of_size
+        return np.asarray(F @ F.T)
+
+    @cached_property
+    def _across(self) -> Array:
+        """Cᵀ, (N, n)."""
+        share = self._share_of_size
+        return np.asarray((self.ball.functionals * share) @ (self.ball.F * share).T)
+
+    @cached_property
+    def _corner(self) -> Array:
+        """The squared norm of each functional, (N,)."""
+        ball, share = self.ball, self._share_of_size
+        return np.asarray(
+            ((ball.functionals * share) ** 2).sum(axis=1) + (ball.beyond * share) ** 2
+        )
+
+    @cached_property
+    def _limits(self) -> _Limits:
+        return _Limits.of(self)
+
+    # One set
+
+    def _one(self, i: int) -> _OneSet:
+        J = self.perturbations.take(slice(i, i + 1)).apply(np.ones(len(self.y)))[0] < 0
+        return _OneSet.of(self, np.flatnonzero(J))
+
+    def _least_norm_of_one(self, i: int) -> float:
+        return self._one(i).multipliers.least_norm()
+
+    def _supports_of_one(self, i: int) -> Array:
+        """Return the bounds (2, N)."""
+        one = self._one(i)
+        rows, lower = one.rows, one.lower
+        g = _solved(lower, self._across[:, rows])
+        extra = _share(len(self.y)) * self._corner
+        own = np.maximum(self._corner + extra - (g**2).sum(axis=1), 0.0) + extra
+        if (few := np.flatnonzero(own < _CANCELS * extra)).size:
+            other, square = self._without_cancellation(rows, lower, g[few], few)
+            whole = (other**2).sum(axis=1) + square
+            better = (square < own[few]) & (whole <= self._corner[few] + 2 * extra[few])
+            g[few[better]], own[few[better]] = other[better], square[better]
+        if self.at is not None:
+            # At a row that changes sign the functional is a coordinate of f_J.
+            place = np.full(len(self.y) + 1, -1)
+            place[rows] = np.arange(len(rows))
+            known = np.flatnonzero(place[self.at] >= 0)
+            j = self.at[known]
+            g[known] = lower[place[j]] / self.root[j][:, None]
+            own[known] = (self.ball.beyond[known] * self._share_of_size) ** 2
+        error = _share(len(rows)) * np.linalg.norm(g, axis=1) * self._bound
+        return np.asarray(one.multipliers.supports(g @ one.turn, own) + error)
+
+    def _without_cancellation(
+        self, rows: IntArray, lower: Array, g: Array, which: IntArray
+    ) -> tuple[Array, Array]:
+        """Return g and p² for some functionals whose p² would be a difference of equal numbers.
+
+        With any c, f(z) = cᵀf_J + vᵀx + p s for v = functional - F_Jᵀc. If the part v is nearly
+        orthogonal to the rows F_J, up to e = F_J v, and LLᵀ - G_JJ >= X, then g = Lᵀc and
+        ‖v‖² + p² + eᵀX⁻¹e in place of p² give a larger Gram matrix.
+        """
+        F, wanted = self.ball.F[rows] * self._share_of_size, self.ball.functionals[which]
+        wanted = wanted * self._share_of_size
+        c = _solved(lower, g, trans="T")
+        # L belongs to an enlarged Gram matrix: one step of refinement.
+        c = c + _solved(lower, _solved(lower, (wanted - c @ F) @ F.T), trans="T")
+        v = wanted - c @ F
+        # Rounding of v, of its products and of Lᵀc.
+        size = (
+            EPS * (np.linalg.norm(wanted, axis=1) + np.abs(c) @ np.linalg.norm(F, axis=1))[:, None]
+        )
+        diagonal = np.diagonal(self._gram)[rows]
+        e = np.abs(v @ F.T) + size * np.sqrt(diagonal)
+        length = np.linalg.norm(v, axis=1) + size[:, 0]
+        margin = _share(len(self.y)) / 4 * np.where(diagonal > 0, diagonal, 1.0)
+        own = length**2 + (self.ball.beyond[which] * self._share_of_size) ** 2
+        return c @ lower, own * _OUTWARD + (e**2 / margin).sum(axis=1)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Limits:
+    """What all sets share: D r̂ and how far rounding loosens the inequality."""
+
+    D: Array
+    y: Array
+    residual: Array  # r̂ = Dy
+    blur: float  # an error of D
+    slack: float  # of the inequality
+    length: float  # a bound of ‖L‖²
+
+    @classmethod
+    def of(cls, whole: RowsAndBall) -> _Limits:
+        D, y = whole.complement, whole.y / whole._unit
+        assert D.dense is not None
+        residual = D(y)
+        blur = D.absolute * float(y @ y)
+        own = max(float(y @ residual), 0.0)
+        # What is outside the coordinates moves D^{1/2} y_i by that much.
+        lost = whole.ball.lost * whole._share_of_size
+        moved = 2 * np.sqrt(D.size) * lost * whole._bound
+        limit = (np.sqrt((1 + D.relative) * own + blur) + moved) ** 2
+        # ‖y_i‖² <= 2‖y‖² + 8‖r_J‖²; the errors of r̂ and Dy times r_J are of the same kind.
+        slack = max(limit - own, 0.0) / 4 + 8 * blur
+        length = float(np.abs(whole._gram).sum(axis=1).max(initial=0.0))
+        return cls(D.dense, y, residual, 8 * D.absolute, slack, length)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _OneSet:
+    """One set in coordinates u with f_J = L u, and its inequality in eigenvectors."""
+
+    rows: IntArray  # J
+    lower: Array  # L
+    turn: Array  # U, eigenvectors of LᵀD_JJL
+    multipliers: Multipliers
+
+    @classmethod
+    def of(cls, whole: RowsAndBall, rows: IntArray) -> _OneSet:
+        shared, bound, h = whole._limits, whole._bound, len(rows)
+        lower = _root(whole._gram[np.ix_(rows, rows)], _share(len(whole.y)))
+        D = shared.D[np.ix_(rows, rows)]
+        D[np.arange(h), np.arange(h)] -= shared.blur
+        y, r = shared.y[rows], shared.residual[rows]
+        Dy = D @ y
+        sigma, turn = np.linalg.eigh(_between(lower, D))
+        half = Dy - r / 2
+        # Errors of sums grow like the root of their number.
+        unit, size = 8 * EPS * (np.sqrt(h) + 4), float(np.abs(sigma).max(initial=0.0))
+        bend = unit * shared.length * whole.complement.size + 8 * EPS * h * size
+        bend += max(-float(sigma.min(initial=0.0)), 0.0)
+        tilt = (unit + _share(h)) * np.sqrt(shared.length) * float(np.linalg.norm(half))
+        c = float(y @ (r - Dy)) + shared.slack + bend * bound**2 + 2 * tilt * bound
+        found = Multipliers(np.maximum(sigma, 0.0), (lower.T @ half) @ turn, c, bound)
+        return cls(rows, lower, turn, found)
+
+
+def _share(n: int) -> float:
+    """Return a relative error of Cholesky's method and of substitution, with a margin."""
+    return 4 * EPS * (n + 4)
+
+
+def _solved(lower: Array, rows: Array, trans: str = "N") -> Array:
+    """Return the rows x (N, h) with Lx, or Lᵀx, equal to the rows given."""
+    found = solve_triangular(lower, rows.T, lower=True, trans=trans, check_finite=False)
+    return np.asarray(found.T)
+
+
+def _root(G: Array, share: float) -> Array:
+    """Return L with LLᵀ >= G, not much larger."""
+    place = np.arange(len(G))
+    diagonal = G[place, place].copy()
+    while True:
+        G[place, place] = diagonal * (1 + share)
+        with suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.cholesky(G), dtype=np.float64)
+        share *= 16
+
+
+def _between(lower: Array, D: Array) -> Array:
+    """Return the lower triangle of LᵀDL, in blocks that leave out what is zero."""
+    h = len(D)
+    if h <= _SMALL:
+        return np.asarray(lower.T @ D @ lower)
+    cut = h // 2
+    product = np.empty((h, h))
+    left = D @ lower[:, :cut]
+    product[:cut, :cut] = lower[:, :cut].T @ left
+    product[cut:, :cut] = lower[cut:, cut:].T @ left[cut:]
+    product[:cut, cut:] = 0.0
+    product[cut:, cut:] = _between(lower[cut:, cut:], D[cut:, cut:])
+    return product

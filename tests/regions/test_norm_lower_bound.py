@@ -1,0 +1,101 @@
+"""The lower confidence bound of the norm, and the band against the norm bound."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, Ridge
+
+import unassuming as ua
+
+MODEL = KernelRidge(kernel="laplacian", gamma=0.5, alpha=0.5)
+rng = np.random.default_rng(0)
+X = rng.uniform(0, 6, (18, 1))
+
+
+def norm_of(centres, c):
+    """The norm of Σ c_j k(·, t_j)."""
+    K = np.exp(-0.5 * np.abs(centres - centres.T))
+    return np.sqrt(c @ K @ c)
+
+
+def test_no_member_has_a_smaller_norm():
+    y = 3 * np.sin(X[:, 0]) + 0.2 * rng.laplace(size=18)
+    region = ua.confidence_region(MODEL, X, y, m=20, random_state=0)
+    K, lowest = region.objective.design.K, region.norm_lower_bound([0.5, 0.9])
+    assert 0 < lowest[0.9] < lowest[0.5] <= region.suggest_norm_bound() / 2
+    for level, least in lowest.items():
+        members = region.sample(50, level=level, norm_bound=2 * least + 20, random_state=0)
+        norms = np.sqrt(np.einsum("ij,jk,ik->i", members, K, members))
+        assert norms.min() >= least
+        assert region.band(X, level=level, norm_bound=0.999 * least).status.name == "EMPTY"
+        assert region.band(X, level=level, norm_bound=1.001 * least).status.name != "EMPTY"
+
+
+@pytest.mark.slow
+def test_coverage_of_the_norm_of_the_function():
+    """Sharp where the noise is large beside the function: a function that is zero at the inputs."""
+    runs, level, held, sharp = 100, 0.8, 0, 0
+    centres, c = np.array([[1.0], [2.5], [4.7]]), np.array([2.0, -3.0, 1.5])
+    truth = np.exp(-0.5 * np.abs(X - centres.T)) @ c
+    for seed in range(runs):
+        noise = np.random.default_rng(seed).standard_cauchy(size=18)
+        for f, norm in ((truth, norm_of(centres, c)), (0 * truth, 0.0)):
+            region = ua.confidence_region(MODEL, X, f + 0.3 * noise, m=10, random_state=seed)
+            lowest = region.norm_lower_bound(level)
+            if norm:
+                held += lowest <= norm
+            else:
+                sharp += lowest <= 0.0
+                assert (lowest > 0) <= (region.rank(np.zeros(18)) > 8)
+    assert held >= binom.ppf(1e-6, runs, level)
+    assert sharp >= binom.ppf(1e-6, runs, level)
+
+
+def test_the_norm_of_features_leaves_out_the_intercept():
+    Z = rng.normal(size=(40, 2))
+    y = 50 + Z @ [1.0, 2.0] + 0.1 * rng.normal(size=40)
+    lowest = ua.confidence_region(Ridge(0.1), Z, y, random_state=0).norm_lower_bound()
+    assert 2.0 < lowest < np.sqrt(5) + 0.01
+
+
+def test_it_does_not_depend_on_the_unit():
+    y = 3 * np.sin(X[:, 0]) + 0.2 * rng.laplace(size=18)
+    one, two = (
+        ua.confidence_region(MODEL, X, unit * y, m=20, random_state=0).norm_lower_bound()
+        for unit in (1.0, 2.0**-300)
+    )
+    assert two * 2.0**300 == pytest.approx(one, rel=1e-12)
+
+
+def test_outputs_of_zero():
+    assert ua.confidence_region(MODEL, X, 0 * X[:, 0], random_state=0).norm_lower_bound() == 0
+
+
+def test_an_objective_that_is_not_quadratic_is_refused():
+    region = ua.confidence_region(Lasso(), X, np.sin(X[:, 0]), random_state=0)
+    with pytest.raises(ua.NotAvailable, match="norm_lower_bound needs a quadratic objective"):
+        region.norm_lower_bound()
+
+
+def test_the_table_of_norm_bounds():
+    y = 3 * np.sin(X[:, 0]) + 0.2 * rng.laplace(size=18)
+    region = ua.confidence_region(MODEL, X, y, m=20, random_state=0)
+    lowest = region.norm_lower_bound(0.9)
+    found = region.norm_bounds_table(X[:3], [4 * lowest, 2 * lowest, 0.9 * lowest])
+    assert found.refuted.tolist() == [True, False, False]
+    assert np.isnan(found.median_half_width[0])
+    assert found.median_half_width[1] < found.median_half_width[2]
+    band = region.band(X[:3], norm_bound=4 * lowest)
+    assert found.largest_half_width[2] == ((band.upper - band.lower) / 2).max()
+    text = str(found)
+    assert text.count("\n") >= 4
+    assert text.splitlines()[1].endswith("refuted")
+    assert "They cannot confirm one" in text
+    assert found.to_frame().index.name == "norm_bound"
+    four = region.norm_bounds_table(X[:1])
+    np.testing.assert_allclose(
+        four.norm_bound, region.suggest_norm_bound() * 2.0 ** np.arange(-1, 3)
+    )
+    with pytest.raises(ValueError, match="norm_bounds is empty"):
+        region.norm_bounds_table(X[:1], [])
