@@ -152,9 +152,10 @@ def test_the_pointwise_band_is_that_of_the_library(run, tables):
     assert Path("out/band.png").exists()
 
 
-def test_a_pointwise_band_is_not_there_for_kernels_norm_bounds_and_streams(run):
+def test_a_pointwise_band_needs_a_norm_bound_for_kernels_and_all_rows(run):
     words = ("region", "sine.csv", "--target", "y", "--pointwise")
     shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9)
     assert "Not available: intervals and tests of one number at a time need a model" in shown
-    refused(run(*words, "--norm-bound", 3), "--norm-bound does not apply to a pointwise band")
+    shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9, "--norm-bound", 30)
+    assert "The band is pointwise: at each input by itself it covers the function itself" in shown
     refused(run(*words, "--stream"), "--pointwise needs all rows at once")

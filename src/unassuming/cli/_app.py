@@ -82,7 +82,7 @@ def region(
         Option(
             "--pointwise",
             help="Bounds that hold at each input and for each coefficient by itself; they are "
-            "narrower than the simultaneous ones (spline, ridge and ols).",
+            "narrower than the simultaneous ones. Kernel models need --norm-bound for that.",
         ),
     ] = False,
     stream: Annotated[

@@ -1,9 +1,12 @@
 """One number at a time: the public side of `unassuming.cells` (docs/theory.md 9)."""
 
+from unassuming.cells.functions import Wanted as Wanted
 from unassuming.regions.single._at_once import all_at_once as all_at_once
 from unassuming.regions.single._at_once import check_at_once as check_at_once
 from unassuming.regions.single._at_once import division_for as division_for
 from unassuming.regions.single._at_once import simultaneous_summary as simultaneous_summary
+from unassuming.regions.single._functions import Assumption as Assumption
+from unassuming.regions.single._functions import Functions as Functions
 from unassuming.regions.single._hypotheses import FTest as FTest
 from unassuming.regions.single._hypotheses import hypothesis_test as hypothesis_test
 from unassuming.regions.single._numbers import Numbers as Numbers
@@ -13,3 +16,5 @@ from unassuming.regions.single._replies import one_by_one as one_by_one
 from unassuming.regions.single._replies import require_alone as require_alone
 from unassuming.regions.single._replies import summary_of as summary_of
 from unassuming.regions.single._summary import Summary as Summary
+from unassuming.regions.single._values import check_function_options as check_function_options
+from unassuming.regions.single._values import values_one_by_one as values_one_by_one

@@ -79,8 +79,8 @@ class Evidence:
             raise NotAvailable(
                 "intervals and tests of one number at a time need a model with features: the "
                 "coefficients of a kernel are as many as the rows, and no cell of rows determines "
-                "a value. Use region.band(X, norm_bound=B), which holds at all inputs at once, or "
-                "a pipeline such as make_pipeline(Nystroem(n_components=10), Ridge())."
+                "a value. Use region.band(X, norm_bound=B, simultaneous=False), or a pipeline such "
+                "as make_pipeline(Nystroem(n_components=10), Ridge())."
             )
         data = problem.data("intervals and tests of one number at a time need")
         noise, n = problem.noise, problem.n
@@ -108,7 +108,7 @@ class Evidence:
         single = units is None or int(units.max()) + 1 == len(units)
         labels = cells if isinstance(cells, np.ndarray) else None
         if units is not None and labels is not None and not single:
-            _require_whole_blocks(labels, units)
+            require_whole_blocks(labels, units)
         return Rows(self.Phi * root[:, None], self.y * root, None if single else units, labels)
 
     def paired(self, c: Array, cells: object) -> Rows:
@@ -133,7 +133,7 @@ class Evidence:
         return Rows(Phi * scale[:, None], y * scale, None, chosen)
 
 
-def _require_whole_blocks(labels: IntArray, units: IntArray) -> None:
+def require_whole_blocks(labels: IntArray, units: IntArray) -> None:
     """Refuse cells that divide a block."""
     first = np.full(int(units.max()) + 1, -1)
     first[units[::-1]] = labels[::-1]

@@ -1,0 +1,173 @@
+"""Values of a function with a norm bound or a model error, one at a time."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_approximation import Nystroem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+from sklearn.svm import SVR
+
+import unassuming as ua
+
+GRID = np.array([[0.9], [4.37], [7.2]])
+KERNEL = {"kernel": "rbf", "gamma": 0.5}
+MODELS = [
+    KernelRidge(alpha=0.8, **KERNEL),
+    ua.KernelLasso(**KERNEL),
+    ua.KernelHuber(**KERNEL),
+    SVR(gamma=0.5),
+    make_pipeline(Nystroem(n_components=40, gamma=0.5, random_state=0), Ridge()),
+    make_pipeline(SplineTransformer(10), Ridge()),
+    make_pipeline(SplineTransformer(10), LinearRegression()),
+]
+
+
+def region_of(model=MODELS[0], n=120, **options):
+    X, y, f = ua.datasets.sine(n=n, noise="laplace", random_state=3)
+    return ua.confidence_region(model, X, y, m=20, random_state=0, **options), f
+
+
+def half(band):
+    return (band.upper - band.lower) / 2
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_every_model_has_pointwise_intervals(model):
+    region, f = region_of(model)
+    band = region.band(GRID, norm_bound=30, simultaneous=False)
+    assert not band.simultaneous and band.method == "cells" and band.norm_bound == 30
+    assert (band.attained >= 0.9).all()
+    assert (half(band) < 1.5).all()
+    assert (np.abs((band.lower + band.upper) / 2 - f(GRID)) < 2 * half(band)).all()
+    assert "one at a time" in str(band) and "norm of at most 30" in str(band)
+
+
+def test_the_interval_does_not_depend_on_the_loss():
+    bands = [
+        region_of(model)[0].band(GRID, norm_bound=30, simultaneous=False) for model in MODELS[:3]
+    ]
+    np.testing.assert_array_equal(bands[0].lower, bands[1].lower)
+    np.testing.assert_array_equal(bands[0].lower, bands[2].lower)
+
+
+def test_it_is_narrower_than_the_simultaneous_band_and_does_not_depend_on_other_inputs():
+    region, _ = region_of()
+    alone = region.band(GRID[[1]], norm_bound=30, simultaneous=False)
+    joint = region.band(GRID[[1]], norm_bound=30)
+    both = region.band(GRID, norm_bound=30, simultaneous=False)
+    assert half(alone)[0] < 0.6 * half(joint)[0]
+    assert alone.lower[0] == pytest.approx(both.lower[1], abs=1e-9)
+    assert alone.target == "function"
+
+
+def test_a_much_larger_norm_bound_gives_wider_intervals():
+    region, _ = region_of()
+    widths = [
+        half(region.band(GRID, norm_bound=B, simultaneous=False, noise_scale=0.7))
+        for B in (30, 3e4)
+    ]
+    assert (widths[1] > 1.1 * widths[0]).all()
+
+
+def test_the_cells_do_not_see_y():
+    """Signs of the noise of whole cells move the ends; the predicted choice stays the same."""
+    X, y, f = ua.datasets.sine(n=120, noise="laplace", random_state=3)
+    attained = []
+    for out in (y, -y, y**3):
+        region = ua.confidence_region(MODELS[0], X, out, m=20, random_state=0)
+        attained.append(region.band(GRID, norm_bound=30, simultaneous=False).attained)
+    assert np.ptp(attained, axis=0).max() == 0
+
+
+def test_a_shift_of_y_moves_svr_but_kernel_ridge_has_no_free_constant():
+    X, y, _ = ua.datasets.sine(n=120, noise="laplace", random_state=3)
+    lower = [
+        ua.confidence_region(SVR(gamma=0.5), X, out, m=20, random_state=0)
+        .band(GRID, norm_bound=30, simultaneous=False)
+        .lower
+        for out in (y, y + 1000)
+    ]
+    np.testing.assert_allclose(lower[1] - lower[0], 1000, atol=1e-6)
+
+
+def test_coefficients_with_a_norm_bound():
+    region, _ = region_of(MODELS[5])
+    free = region.interval(region.names[4], simultaneous=False)
+    bound = region.interval(region.names[4], norm_bound=20, simultaneous=False)
+    assert half(bound)[0] < half(free)[0]
+    with pytest.raises(ua.NotAvailable, match="coefficients of a kernel are not determined"):
+        region_of()[0].interval(norm_bound=20, simultaneous=False)
+
+
+def test_model_error_widens_the_interval_by_more_than_itself():
+    region, _ = region_of(MODELS[6])
+    none = region.band(GRID, simultaneous=False, model_error=0.0, noise_scale=1.0)
+    some = region.band(GRID, simultaneous=False, model_error=0.2, noise_scale=1.0)
+    whole = region.band(
+        GRID, simultaneous=False, model_error=0.2, noise_scale=1.0, target="function"
+    )
+    assert (half(some) >= half(none) + 0.2 - 1e-12).all()
+    np.testing.assert_allclose(half(whole) - half(some), 0.2)
+    assert (none.target, whole.target) == ("representation", "function")
+    assert "model error of at most 0.2" in str(some)
+
+
+def test_blocks_of_rows_stay_together():
+    region, _ = region_of(noise=ua.noise.BlockSymmetric(np.arange(120) // 4))
+    band = region.band(GRID, norm_bound=30, simultaneous=False)
+    assert np.isfinite(half(band)).all()
+    with pytest.raises(ValueError, match="cells divides a block"):
+        region.band(GRID, norm_bound=30, simultaneous=False, cells=np.arange(120) % 6)
+
+
+def test_numbers_of_cells_and_labels():
+    region, _ = region_of()
+    by_number = region.band(GRID, norm_bound=30, simultaneous=False, cells=6)
+    by_label = region.band(GRID, norm_bound=30, simultaneous=False, cells=np.arange(120) % 6)
+    np.testing.assert_allclose(by_number.lower, by_label.lower)
+    few = region.band(GRID, norm_bound=30, simultaneous=False, cells=3)
+    assert few.status.name == "TOO_FEW_CELLS" and np.isposinf(few.upper).all()
+    assert "takes 5 cells of rows" in few.reason
+
+
+def test_bad_input():
+    region, _ = region_of()
+    ask = {"norm_bound": 30, "simultaneous": False}
+    for wrong in (-1, np.inf, "x", True):
+        with pytest.raises(ValueError, match="model_error is out of range: expected one finite"):
+            region.band(GRID, model_error=wrong, **ask)
+        with pytest.raises(ValueError, match="noise_scale is out of range: expected one finite"):
+            region.band(GRID, noise_scale=wrong, **ask)
+    with pytest.raises(ValueError, match="noise_scale does not apply"):
+        region.band(GRID, noise_scale=1.0, simultaneous=False)
+    with pytest.raises(ValueError, match="method does not go with norm_bound"):
+        region.band(GRID, method="halves", **ask)
+    with pytest.raises(ValueError, match="weights and estimator do not go with norm_bound"):
+        region.band(GRID, weights="residuals", **ask)
+    with pytest.raises(ua.NotAvailable, match=r"band\(X, norm_bound=B, simultaneous=False\)"):
+        region.band(GRID, simultaneous=False)
+    with pytest.raises(ua.NotAvailable, match="a model error alone needs a model with features"):
+        region.band(GRID, model_error=0.1, simultaneous=False)
+    with pytest.raises(ua.NotAvailable, match="need noise whose signs may change"):
+        region_of(noise="exchangeable")[0].band(GRID, **ask)
+    with pytest.raises(ua.NotAvailable, match="target='function' needs a kernel or a model error"):
+        region_of(MODELS[5])[0].band(GRID, target="function", **ask)
+
+
+def test_precomputed_kernels_need_the_kernel_itself():
+    X, y, _ = ua.datasets.sine(n=30, random_state=0)
+    K = np.exp(-0.5 * np.square(X - X.T))
+    region = ua.confidence_region(KernelRidge(kernel="precomputed"), K, y, m=20, random_state=0)
+    with pytest.raises(ua.NotAvailable, match=r"need k\(z, z\) at the new inputs"):
+        region.band(K[:2], norm_bound=30, simultaneous=False)
+
+
+def test_the_regressor_and_pictures_pass_the_norm_bound():
+    X, y, _ = ua.datasets.sine(n=120, noise="laplace", random_state=3)
+    model = ua.ConfidenceRegressor(MODELS[0], norm_bound=30, m=20, random_state=0).fit(X, y)
+    band = model.region_.band(GRID, norm_bound=30, simultaneous=False)
+    np.testing.assert_array_equal(model.predict_interval(GRID)[:, 0], band.lower)
+    data = ua.plots.band_data(model.region_, GRID, levels=(), pointwise=(0.9,), norm_bound=30)
+    np.testing.assert_allclose(np.sort(data.pointwise_lower[0.9]), np.sort(band.lower))
