@@ -10,12 +10,14 @@ from scipy.stats import binom
 
 from unassuming.cells.functions import (
     Assumed,
+    BandSizes,
     Kriging,
     System,
     Wanted,
     biased_intervals,
     biased_ranks,
     choose,
+    choose_band,
     errors,
     function_band,
     interleaved,
@@ -99,7 +101,7 @@ def test_features_and_their_gram_matrix_agree():
 
 
 def test_kriging_weights_solve_the_bordered_system():
-    x, system, wanted = problem(n=30, trend=2)
+    _, system, wanted = problem(n=30, trend=2)
     weight = np.linspace(0.5, 2, 30)
     system = System(system.trend, weight, system.gram)
     kriging, a, _ = estimated(system, wanted, K=3, mu=1e-2)
@@ -250,7 +252,8 @@ def test_too_few_cells_give_the_whole_line():
     _, system, wanted = problem(n=12)
     _, _, found = estimated(system, wanted, K=3)
     got = biased_intervals(np.zeros((2, 3)), np.zeros((2, 3)), found, Assumed(1.0), 0.9)
-    assert np.isneginf(got.lower).all() and np.isposinf(got.upper).all()
+    assert np.isneginf(got.lower).all()
+    assert np.isposinf(got.upper).all()
     assert np.isposinf(pointwise_half_width(found, Assumed(1.0), 0.9)).all()
 
 
@@ -290,8 +293,45 @@ def test_every_rank_of_a_band_without_a_bias_occurs_once():
     assumed = Assumed(0.0)
     u = np.stack([in_cells(kriging, one, e) for one in a])
     inside = 0
+    sizes = BandSizes.of(found, assumed)
     for s in hadamard(K):
-        band = function_band(s * u, 0 * u, found, assumed, 0.9)
+        band = function_band(s * u, 0 * u, sizes, 0.9)
         assert (band.q, band.m) == (1, 16)
         inside += bool((np.abs(band.estimate) <= band.half_width).all())
     assert inside == K - 1
+
+
+def test_the_worst_function_is_in_the_band_for_all_signs():
+    """Cells with the same inputs have the same bias, which cancels from all signs but one."""
+    K, B = 16, 30.0
+    x = np.repeat(np.linspace(0, 10, 6), K)
+    system = System(np.zeros((len(x), 0)), np.ones(len(x)), kernel(x, x))
+    wanted = Wanted(np.zeros((1, 0)), np.ones(1), kernel(np.array([4.37]), x))
+    kriging, a, found = estimated(system, wanted, K=K, mu=1e-2)
+    sizes = BandSizes.of(found, Assumed(B, noise_scale=0.01))
+    assert sizes.bias.max() < 1e-4 * sizes.offset[0]
+    e = 1e-4 * np.random.default_rng(1).standard_cauchy(K)
+    share = []
+    for norm in (B, 1.05 * B):
+        values, truth = worst_case(system, wanted, kriging, a, np.ones(K), norm)
+        u = in_cells(kriging, a[0], values)[None]
+        bands = [function_band(u + s * e, 0 * u, sizes, 0.9) for s in hadamard(K)]
+        share.append(np.mean([abs(b.estimate[0] - truth) <= b.half_width[0] for b in bands]))
+    assert share[0] >= 15 / 16
+    assert share[1] == 0
+
+
+def test_the_predicted_band_is_that_of_gaussian_noise():
+    x, system, wanted = problem(n=320, z=np.linspace(0.5, 9.5, 12))
+    kriging = Kriging(system, interleaved(system, 16, order=x), 16)
+    assumed = Assumed(29.2, noise_scale=0.7)
+    chosen = choose_band(system, wanted, [kriging], assumed, 0.9)
+    a, known = kriging.weights(wanted, chosen.mu[0])
+    sizes = BandSizes.of(errors(system, wanted, kriging, a, known), assumed)
+    rng = np.random.default_rng(3)
+    half = []
+    for _ in range(40):
+        e = 0.7 * rng.normal(size=320)
+        u = np.stack([in_cells(kriging, one, e) for one in a])
+        half.append(function_band(u, 0 * u, sizes, 0.9).half_width)
+    np.testing.assert_allclose(chosen.half_width, np.mean(half, axis=0), rtol=0.15)

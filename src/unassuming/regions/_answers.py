@@ -87,8 +87,8 @@ def whole_function(
     if target == "function" and not dual and model_error is None:
         raise NotAvailable(
             "target='function' needs a kernel or a model error, and this model has features only: "
-            "leave out `target`, or pass model_error=D if the features miss the function by at "
-            "most D at the inputs."
+            "leave out `target`, use a kernel model such as KernelRidge with norm_bound=B, or pass "
+            "model_error=D if the features miss the function by at most D at the inputs."
         )
     return dual if target is None else target == "function"
 

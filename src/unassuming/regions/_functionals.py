@@ -29,8 +29,11 @@ from unassuming.regions.single import (
     check_at_once,
     check_function_options,
     division_for,
+    function_cells,
     one_by_one,
     require_alone,
+    require_cells,
+    values_at_once,
     values_one_by_one,
 )
 
@@ -132,12 +135,13 @@ class Functionals(Membership):
         if check_simultaneous(simultaneous):
             ball = ball_for(self.shape, norm_bound, inner=inner)
             question = Question(Call.INTERVAL, g, ball, inner=bool(inner))
-            return self._at_once(question, level, method, options, make)
+            values = partial(self._coefficients, g, assumption)
+            return self._at_once(question, level, method, options, make, assumption, values)
         require_alone(inner)
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
-        wanted = self._functions.coefficients(g, assumption)
+        wanted = self._coefficients(g, assumption)
         return self._values(wanted, g, level, method, options, assumption, make)
 
     def band(
@@ -229,18 +233,17 @@ class Functionals(Membership):
         """
         options = cells, weights, estimator
         check_assumption(norm_bound, model_error, noise_scale)
-        if check_simultaneous(simultaneous):
-            question = band_question(self.shape, X, norm_bound, target, inner=inner)
-            covers = "function" if question.function else "representation"
-            make = partial(Band, X=X, target=covers)
-            return self._at_once(question, level, method, options, make)
-        require_alone(inner)
         whole = whole_function(self.shape, norm_bound, model_error, target)
         assumption = Assumption(norm_bound, model_error, noise_scale, whole=whole)
         make = partial(Band, X=X, target="function" if whole else "representation")
+        if check_simultaneous(simultaneous):
+            joint = None if model_error is not None else target
+            question = band_question(self.shape, X, norm_bound, joint, inner=inner)
+            values = partial(self._inputs, X, assumption)
+            return self._at_once(question, level, method, options, make, assumption, values)
+        require_alone(inner)
         if assumption.given:
-            functions, inputs = self._functions, self.problem.transform(X)
-            wanted, g = functions.values(inputs, assumption), functions.design.rows(inputs)
+            wanted, g = self._inputs(X, assumption), self._rows(X)
             return self._values(wanted, g, level, method, options, assumption, make)
         _ = self._numbers  # refuses a kernel before anything else
         g = band_question(self.shape, X, None, target, inner=False).g
@@ -261,6 +264,15 @@ class Functionals(Membership):
         rows = self.problem.data("intervals and tests of one number at a time need").rows
         return check_single(cells, method, weights, estimator, rows)
 
+    def _coefficients(self, g: Array, assumption: Assumption) -> Wanted:
+        return self._functions.coefficients(g, assumption)
+
+    def _inputs(self, X: Any, assumption: Assumption) -> Wanted:
+        return self._functions.values(self.problem.transform(X), assumption)
+
+    def _rows(self, X: Any) -> Array:
+        return self.problem.design("band").rows(self.problem.transform(X))
+
     def _at_once(
         self,
         question: Question,
@@ -268,13 +280,37 @@ class Functionals(Membership):
         method: str | None,
         options: tuple[Any, Any, Any],
         make: Callable[..., T],
+        assumption: Assumption,
+        values: Callable[[], Wanted],
     ) -> Any:
-        """Return simultaneous bounds."""
+        """Return simultaneous bounds; ``values`` gives the functionals if something is assumed."""
         cells = options[0]
         chosen = check_at_once(method, *options)
         joint = answer(self.shape, question, self.caveat, make)
+        if assumption.model_error is not None:
+            require_cells(chosen)
         if chosen == "joint":
             return self._at_levels(level, joint)
+        if assumption.given:
+            if not function_cells(chosen, question.inner, lambda: self._functions):
+                return self._at_levels(level, joint)
+            wanted, estimate = values(), question.g @ self.problem.estimate
+            compare = chosen == "auto" and assumption.model_error is None
+
+            def from_cells(one: float) -> T:
+                found = values_at_once(
+                    self._functions,
+                    wanted,
+                    estimate,
+                    one,
+                    cells,
+                    assumption,
+                    make,
+                    unless_wider=compare,
+                )
+                return joint([self.level(one)])[0] if found is None else found
+
+            return at_each(level, from_cells)
 
         def at(one: float) -> T:
             made = division_for(self.shape, question, one, chosen, cells)

@@ -5,14 +5,20 @@ is random, and a bias that the norm bound limits. `choose` fixes the cells and t
 half-width predicted before y is seen; `biased_intervals` and `function_band` then bound L f*.
 """
 
-from unassuming.cells.functions._band import function_band
+from unassuming.cells.functions._band import (
+    BandSizes,
+    band_half_width,
+    choose_band,
+    function_band,
+    looked_at,
+)
 from unassuming.cells.functions._biased import biased_intervals, biased_ranks
 from unassuming.cells.functions._divisions import interleaved
 from unassuming.cells.functions._errors import Errors, errors
+from unassuming.cells.functions._joint import joint_half_width
 from unassuming.cells.functions._kriging import Kriging
 from unassuming.cells.functions._predicted import (
     Choice,
-    band_half_width,
     choose,
     pointwise_half_width,
     smoothings,
@@ -21,6 +27,7 @@ from unassuming.cells.functions._system import Assumed, System, Wanted
 
 __all__ = [
     "Assumed",
+    "BandSizes",
     "Choice",
     "Errors",
     "Kriging",
@@ -30,9 +37,12 @@ __all__ = [
     "biased_intervals",
     "biased_ranks",
     "choose",
+    "choose_band",
     "errors",
     "function_band",
     "interleaved",
+    "joint_half_width",
+    "looked_at",
     "pointwise_half_width",
     "smoothings",
 ]

@@ -118,5 +118,5 @@ class _Cell:
             a = a + ((z - a @ self.trend) @ vt[keep].T) @ back.T
         missed = np.abs(z - a @ self.trend)
         size = np.abs(z) + np.abs(a) @ np.abs(self.trend)
-        identified = (missed <= 16 * (len(rows) + 4) * EPS * size).all(axis=1)
+        identified = missed.max(axis=1) <= 16 * (len(rows) + 4) * EPS * size.max(axis=1)
         return a * self.root, np.asarray(identified)

@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import final
 
 import numpy as np
-from scipy.linalg import hadamard
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
@@ -30,7 +29,6 @@ SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
 """Candidates for μ, in units of σ²/B²."""
 
 _DRAWS = 12
-_BAND_DRAWS = 12
 _SIGNS = 127
 _BATCH = 2**25
 
@@ -193,46 +191,3 @@ def _signs(K: int, level: float) -> tuple[BoolArray, int]:
         part = np.random.default_rng(118).choice(len(flipped), _SIGNS, replace=False)
         flipped = flipped[np.sort(part)]
     return flipped, max(1, largest_q(level, len(flipped) + 1))
-
-
-def band_half_width(
-    system: System, kriging: Kriging, a: Array, found: Errors, assumed: Assumed, level: float
-) -> Array:
-    """Return the mean half-widths of the simultaneous band of N functionals, (N,).
-
-    Parameters
-    ----------
-    system : System
-    kriging : Kriging
-        Gives the cells; their number is a power of two.
-    a, found
-        Weights (N, n), and the errors of the estimates with them.
-    assumed : Assumed
-    level : float
-    """
-    K = kriging.K
-    q = largest_q(level, K)
-    if q == 0 or not found.identified.all():
-        return np.full(len(a), np.inf)
-    scale, bias, offset = band_scale(found, assumed)
-    signs = hadamard(K).astype(np.float64)[1:] / K
-    rng = np.random.default_rng([118, system.n])
-    factors = []
-    for _ in range(_DRAWS):
-        e = assumed.noise_scale * rng.standard_normal(system.n) / np.sqrt(system.weight)
-        u = np.stack([a[:, rows] @ e[rows] for rows in kriging.cells], axis=1)
-        R = ((np.abs(u @ signs.T) + bias) / scale[:, None]).max(axis=0)
-        factors.append(np.sort(R)[K - 1 - q])
-    return np.asarray(scale * np.mean(factors) + offset)
-
-
-def band_scale(found: Errors, assumed: Assumed) -> tuple[Array, Array, Array]:
-    """Return what a band is measured in, and its biases: (N,), b_s(z) (N, K - 1), b_0(z) (N,).
-
-    The scale is the size of the noise and of the biases b_s together, from the design alone.
-    """
-    K = found.H.shape[1]
-    bias = found.bias(assumed, hadamard(K) / K)
-    noise = assumed.noise_scale**2 * found.noise.sum(axis=1) / K**2
-    scale = np.sqrt(noise + np.square(bias[:, 1:]).mean(axis=1))
-    return np.where(scale > 0, scale, 1.0), bias[:, 1:], bias[:, 0]

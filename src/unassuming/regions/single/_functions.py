@@ -120,6 +120,11 @@ class Functions:
             )
         return None if int(units.max()) + 1 == len(units) else units
 
+    @property
+    def units(self) -> int:
+        """Number of rows or blocks of rows that change their sign together."""
+        return self.problem.n if self.clusters is None else int(self.clusters.max()) + 1
+
     # The function as plain arrays
 
     @cached_property
@@ -208,13 +213,12 @@ class Functions:
         if labels is not None:
             if self.clusters is not None:
                 require_whole_blocks(labels, self.clusters)
-            return [self._kriging(assumption, int(labels.max()) + 1, labels)]
-        units = self.problem.n if self.clusters is None else int(self.clusters.max()) + 1
+            return [self.kriging(assumption, int(labels.max()) + 1, labels)]
         numbers = [options.cells] if isinstance(options.cells, int) else []
-        numbers = numbers or [K for K in candidates(level, units) if K <= _MOST_CELLS]
-        return [self._kriging(assumption, K) for K in numbers or [fewest_cells(level)]]
+        numbers = numbers or [K for K in candidates(level, self.units) if K <= _MOST_CELLS]
+        return [self.kriging(assumption, K) for K in numbers or [fewest_cells(level)]]
 
-    def _kriging(self, assumption: Assumption, K: int, labels: IntArray | None = None) -> Kriging:
+    def kriging(self, assumption: Assumption, K: int, labels: IntArray | None = None) -> Kriging:
         system = self.system(assumption)
         key = id(system), K, None if labels is None else labels.tobytes()
         if key not in self._made:
