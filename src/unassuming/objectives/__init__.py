@@ -10,6 +10,7 @@ from unassuming.objectives._from_classifier import (
     from_logistic_regression,
     from_ridge_classifier,
 )
+from unassuming.objectives._from_gaussian_process import from_gaussian_process
 from unassuming.objectives._from_kernel import (
     from_kernel_huber,
     from_kernel_lasso,
@@ -58,6 +59,7 @@ __all__ = [
     "factory_for",
     "fitted_coefficients",
     "fitted_values",
+    "from_gaussian_process",
     "from_huber_regressor",
     "from_kernel_huber",
     "from_kernel_lasso",

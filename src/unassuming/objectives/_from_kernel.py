@@ -14,6 +14,7 @@ from sklearn.svm import SVR
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.kernels import (
+    InnerProductKernel,
     TrainingKernel,
     gram,
     inner_product_kernel,
@@ -51,7 +52,7 @@ def from_kernel_ridge(estimator: Any, X: Array, y: Array, sample_weight: Array |
     lam = number(estimator, "alpha", zero=True) / len(y)
     design = _kernel_design(estimator, X)
     design.require_positive_semidefinite("KernelRidge")
-    _require_visible(design, lam)
+    require_visible(design, lam)
     return Quadratic(design, y, row_weights(sample_weight, y), lam)
 
 
@@ -168,6 +169,22 @@ def _kernel_design(
             coef0=estimator.coef0,
             params=estimator.kernel_params,
         )
+    polynomial = inner_product_kernel(kernel, X.shape[1], gamma, estimator.degree, estimator.coef0)
+    return kernel_design(kernel, X, evaluate, polynomial, intercept=intercept)
+
+
+def kernel_design(
+    kernel: Any,
+    X: Array,
+    evaluate: Callable[[Array, Array | None], Array],
+    polynomial: InnerProductKernel | None = None,
+    *,
+    intercept: bool = False,
+) -> KernelDesign:
+    """Return the design of a kernel with its values, after checking them.
+
+    ``polynomial`` is the kernel as a polynomial in the inner product, if it is one.
+    """
     with np.errstate(over="ignore"):  # refused below
         K = evaluate(X, None)
     _require_resolved(K)
@@ -175,17 +192,15 @@ def _kernel_design(
     training = TrainingKernel(
         evaluate,
         X,
-        precomputed=kernel == "precomputed",
+        precomputed=isinstance(kernel, str) and kernel == "precomputed",
         strict=strictly_positive_definite(kernel),
-        polynomial=inner_product_kernel(
-            kernel, X.shape[1], gamma, estimator.degree, estimator.coef0
-        ),
+        polynomial=polynomial,
     )
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)
 
 
-def _require_visible(design: KernelDesign, lam: float) -> None:
+def require_visible(design: KernelDesign, lam: float) -> None:
     """Refuse a penalty λ > 0 that is lost in the rounding errors of the kernel matrix."""
     alpha, least = design.n * lam, EPS * float(design.spectrum[0][-1])
     if design.features is None and 0 < alpha < least:

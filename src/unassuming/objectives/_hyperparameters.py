@@ -6,6 +6,7 @@ estimator                    its own objective               here
 LinearRegression             Σ w r²                          λ = 0
 Ridge, RidgeClassifier       Σ w r² + alpha ‖coef‖²          λ = alpha / n
 KernelRidge                  Σ w r² + alpha aᵀKa             λ = alpha / n
+GaussianProcessRegressor     Σ w r² + alpha aᵀKa             λ = alpha / n, for its mean
 LSSVC                        ½ ‖w‖² + C Σ ξ²                 λ = 1 / (2 C n); the paper's λ is C
 SVR                          ½ ‖w‖² + C Σ |r|_ε              |a| <= C; the paper's c is n C
 Lasso                        Σ r² / (2n) + alpha ‖coef‖₁     penalty alpha
