@@ -11,7 +11,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from unassuming._typing import Array
-from unassuming.kernels import gram
+from unassuming.kernels import gram, kernel_slope
 from unassuming.objectives._from_kernel import kernel_design, require_visible
 from unassuming.objectives._hyperparameters import row_weights
 from unassuming.objectives._quadratic import Quadratic
@@ -55,7 +55,7 @@ def from_gaussian_process(
             "normalize_y=False, given True. Subtract a constant that does not come from y."
         )
     kernel = clone(kernel)
-    design = kernel_design(kernel, X, partial(gram, kernel))
+    design = kernel_design(kernel, X, partial(gram, kernel), slope=kernel_slope(kernel))
     design.require_positive_semidefinite("GaussianProcessRegressor")
     # A WhiteKernel is in kernel(X), and not in kernel(X, X).
     white = np.diagonal(kernel(X)) - np.diagonal(design.K)

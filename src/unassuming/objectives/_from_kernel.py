@@ -15,9 +15,11 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.kernels import (
     InnerProductKernel,
+    SlopeOf,
     TrainingKernel,
     gram,
     inner_product_kernel,
+    kernel_slope,
     require_symmetric,
     resolve_svr_gamma,
     strictly_positive_definite,
@@ -170,7 +172,16 @@ def _kernel_design(
             params=estimator.kernel_params,
         )
     polynomial = inner_product_kernel(kernel, X.shape[1], gamma, estimator.degree, estimator.coef0)
-    return kernel_design(kernel, X, evaluate, polynomial, intercept=intercept)
+    width = _width(estimator, X) if isinstance(kernel, str) and kernel == "rbf" else None
+    slope = kernel_slope(kernel, width)
+    return kernel_design(kernel, X, evaluate, polynomial, slope, intercept=intercept)
+
+
+def _width(estimator: Any, X: Array) -> float:
+    """Return gamma of an rbf kernel, by the conventions of its estimator."""
+    if isinstance(estimator, SVR):
+        return float(resolve_svr_gamma(estimator.gamma, X))
+    return 1 / X.shape[1] if estimator.gamma is None else float(estimator.gamma)
 
 
 def kernel_design(
@@ -178,12 +189,14 @@ def kernel_design(
     X: Array,
     evaluate: Callable[[Array, Array | None], Array],
     polynomial: InnerProductKernel | None = None,
+    slope: SlopeOf | None = None,
     *,
     intercept: bool = False,
 ) -> KernelDesign:
     """Return the design of a kernel with its values, after checking them.
 
-    ``polynomial`` is the kernel as a polynomial in the inner product, if it is one.
+    ``polynomial`` is the kernel as a polynomial in the inner product, if it is one, and ``slope``
+    gives its derivatives, if there are any.
     """
     with np.errstate(over="ignore"):  # refused below
         K = evaluate(X, None)
@@ -195,6 +208,7 @@ def kernel_design(
         precomputed=isinstance(kernel, str) and kernel == "precomputed",
         strict=strictly_positive_definite(kernel),
         polynomial=polynomial,
+        slope=slope,
     )
     # Symmetric to the last bit, since decompositions read one triangle and products both.
     return KernelDesign((K + K.T) / 2, intercept=intercept, kernel=training)

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from unassuming._typing import Array
+from unassuming.functionals import Functional
 from unassuming.inputs import (
     SingleOptions,
     as_functionals,
@@ -26,10 +27,12 @@ from unassuming.regions.single import (
     Wanted,
     all_at_once,
     at_each,
+    cells_for_functionals,
     check_at_once,
     check_function_options,
     division_for,
     function_cells,
+    functional_rows,
     one_by_one,
     require_alone,
     require_cells,
@@ -69,8 +72,9 @@ class Functionals(Membership):
 
         Parameters
         ----------
-        functionals : array of shape (d,) or (N, d), name or list of names, optional
+        functionals : array of shape (d,) or (N, d), name or list of names, or Functional, optional
             Each row g stands for gᵀa, and a name out of ``region.names`` for that coefficient.
+            `unassuming.functionals` has values, differences, averages and slopes of the function.
             None: every coefficient.
         level : float or sequence of floats, default 0.9
             A sequence gives a dictionary.
@@ -127,22 +131,21 @@ class Functionals(Membership):
               estimate     lower    upper
           x0   1.11028  0.830594  1.33197
         """
-        g, names = as_functionals(functionals, self.names)
-        make = partial(Interval, names=names)
-        options = cells, weights, estimator
         check_assumption(norm_bound, model_error, noise_scale)
         assumption = Assumption(norm_bound, model_error, noise_scale)
+        g, names, values = self._asked(functionals, assumption)
+        make, options = partial(Interval, names=names), (cells, weights, estimator)
         if check_simultaneous(simultaneous):
+            if isinstance(functionals, Functional) and self.problem.design("interval").dual:
+                method = cells_for_functionals(method)
             ball = ball_for(self.shape, norm_bound, inner=inner)
             question = Question(Call.INTERVAL, g, ball, inner=bool(inner))
-            values = partial(self._coefficients, g, assumption)
             return self._at_once(question, level, method, options, make, assumption, values)
         require_alone(inner)
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
-        wanted = self._coefficients(g, assumption)
-        return self._values(wanted, g, level, method, options, assumption, make)
+        return self._values(values(), g, level, method, options, assumption, make)
 
     def band(
         self,
@@ -264,8 +267,18 @@ class Functionals(Membership):
         rows = self.problem.data("intervals and tests of one number at a time need").rows
         return check_single(cells, method, weights, estimator, rows)
 
-    def _coefficients(self, g: Array, assumption: Assumption) -> Wanted:
-        return self._functions.coefficients(g, assumption)
+    def _asked(
+        self, functionals: Any, assumption: Assumption
+    ) -> tuple[Array, tuple[str, ...], Callable[[], Wanted]]:
+        """Return functionals as rows of the design, their names, and what gives them as `Wanted`.
+
+        The last refuses models and noise without an answer.
+        """
+        if isinstance(functionals, Functional):
+            g, names = functional_rows(self.problem, functionals), functionals.names
+            return g, names, lambda: self._functions.functional(functionals, g, assumption)
+        g, names = as_functionals(functionals, self.names)
+        return g, names, lambda: self._functions.coefficients(g, assumption)
 
     def _inputs(self, X: Any, assumption: Assumption) -> Wanted:
         return self._functions.values(self.problem.transform(X), assumption)

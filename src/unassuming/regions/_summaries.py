@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from unassuming.inputs import as_functionals, as_hypothesis, check_simultaneous, require_nonzero
+from unassuming.inputs import (
+    as_functionals,
+    as_hypothesis,
+    check_assumption,
+    check_simultaneous,
+    require_nonzero,
+)
 from unassuming.ranking import RankTest
 from unassuming.regions._functionals import Functionals
 from unassuming.regions._question import Call, Question
 from unassuming.regions.single import (
+    Assumption,
     FTest,
     Summary,
     check_at_once,
     check_level,
     division_for,
+    function_test,
     hypothesis_test,
     simultaneous_summary,
     summary_of,
@@ -105,6 +113,9 @@ class Summaries(Functionals):
         method: str = "auto",
         weights: str = "design",
         estimator: str = "least squares",
+        norm_bound: float | None = None,
+        model_error: float | None = None,
+        noise_scale: float | None = None,
     ) -> RankTest | FTest:
         """Test a hypothesis about one coefficient or functional, whatever the others are.
 
@@ -113,7 +124,7 @@ class Summaries(Functionals):
 
         Parameters
         ----------
-        functional : name, list of names, array of shape (d,) or (k, d)
+        functional : name, list of names, array of shape (d,) or (k, d), or Functional
             What is tested.
         value : float or sequence of k floats, default 0
             The hypothetical value of each functional.
@@ -127,6 +138,8 @@ class Summaries(Functionals):
             As for `summary`.
         estimator : {"least squares", "least absolute deviations"}, default "least squares"
             As for `summary`.
+        norm_bound, model_error, noise_scale : float, optional
+            As for `interval`; the p-value is then an upper bound, and one functional is tested.
 
         Returns
         -------
@@ -139,8 +152,14 @@ class Summaries(Functionals):
         >>> region.test_functional(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """
-        g, names = as_functionals(functional, self.names)
+        check_assumption(norm_bound, model_error, noise_scale)
+        assumption = Assumption(norm_bound, model_error, noise_scale)
+        g, names, values = self._asked(functional, assumption)
         require_nonzero(g)
         tau = as_hypothesis(value, len(g))
         options = self._options(cells, method, weights, estimator)
+        if assumption.given:
+            return function_test(
+                self._functions, values(), names, tau, check_level(level), options, assumption
+            )
         return hypothesis_test(self._numbers, g, names, check_level(level), options, tau)

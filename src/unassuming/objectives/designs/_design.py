@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from unassuming._typing import Array, IntArray
+from unassuming.kernels import TrainingKernel
 from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import Whitening
@@ -31,6 +32,8 @@ class Design(ABC):
         Relative error of Φ; zero if its rows are those of the data.
     one : array of shape (n,)
         The fitted values of a constant.
+    kernel : TrainingKernel or None
+        The kernel at other inputs, if there is one.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Design(ABC):
     names: list[str]
     rounding: float = 0.0
     one: Array
+    kernel: TrainingKernel | None = None
 
     @property
     def n(self) -> int:

@@ -82,6 +82,16 @@ def require_cells(method: str) -> None:
         )
 
 
+def cells_for_functionals(method: str | None) -> str:
+    """Return the method for simultaneous bounds of functionals of a kernel's function."""
+    if method not in (CELLS, AUTO):
+        raise NotAvailable(
+            "the joint region of a kernel bounds its representation: functionals of the function "
+            "itself need method='cells', or simultaneous=False for one at a time."
+        )
+    return CELLS
+
+
 def function_cells(method: str, inner: bool, made: Callable[[], object]) -> bool:
     """Whether balanced cells may serve values of a function; "auto" then leaves out the others.
 

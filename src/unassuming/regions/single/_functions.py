@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
@@ -31,6 +32,7 @@ from unassuming.cells.functions import (
     errors,
     interleaved,
 )
+from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, single_column
 from unassuming.noise import sign_units_of
 from unassuming.objectives import Design
@@ -40,6 +42,16 @@ from unassuming.regions.single._evidence import require_whole_blocks
 
 WORKING_SCALE = 1 / 40
 """The working noise scale, as a share of B√k(x, x), which no value of the function exceeds."""
+
+NO_NORMS = (
+    "values one at a time need k(z, z) at the new inputs, which a precomputed kernel does not "
+    "give: pass the kernel itself, or use simultaneous=True."
+)
+NO_SLOPES = (
+    "slopes need a kernel with a derivative that is known, without transformers before it: rbf, or "
+    "the objects RBF, Matern (nu 1.5, 2.5 or infinite), RationalQuadratic, DotProduct and their "
+    "sums and products. Use ua.functionals.difference for two inputs near each other."
+)
 
 _MOST_CELLS = 12
 _BATCH = 2**26
@@ -181,12 +193,35 @@ class Functions:
         self.system(assumption)  # refuses a kernel without a norm bound
         norms = design.self_similarity(inputs)
         if norms is None:
-            raise NotAvailable(
-                "values one at a time need k(z, z) at the new inputs, which a precomputed kernel "
-                "does not give: pass the kernel itself, or use simultaneous=True."
-            )
+            raise NotAvailable(NO_NORMS)
         rows, free = design.rows(inputs), int(design.intercept)
         return Wanted(rows[:, :free], norms, rows[:, free:])
+
+    def functional(self, functional: Functional, g: Array, assumption: Assumption) -> Wanted:
+        """Return values, differences, averages or slopes; ``g`` are their rows of the design."""
+        design = self.design
+        if not design.dual:
+            return self._of_features(g, assumption)
+        inputs = [self.problem.transform(X) for X, _ in functional.terms]
+        weights = [C for _, C in functional.terms]
+        free = int(design.intercept)
+        if functional.column is not None:
+            found = _slopes(self.problem, inputs[0], functional.column)
+            if self._primal is not None:
+                raise NotAvailable(NO_SLOPES)
+            self.system(assumption)
+            return Wanted(g[:, :free], found[1], g[:, free:])
+        if self._primal is not None:
+            rows = [design.primal_rows(X, function=True) for X in inputs]
+            pairs = zip(weights, rows, strict=True)
+            total = sum(C @ part for C, part in pairs if part is not None)
+            return self._of_features(np.asarray(total), assumption)
+        self.system(assumption)
+        points, C = np.concatenate(inputs), np.concatenate(weights, axis=1)
+        norms = None if design.kernel is None else design.kernel.squared_norms(points, C)
+        if norms is None:
+            raise NotAvailable(NO_NORMS)
+        return Wanted(g[:, :free], norms, g[:, free:])
 
     def _of_features(self, g: Array, assumption: Assumption) -> Wanted:
         if assumption.norm_bound is None:
@@ -303,3 +338,31 @@ def estimated(
     size = np.stack([np.abs(a[:, rows]) @ np.abs(y[rows]) for rows in kriging.cells], axis=1)
     longest = max(map(len, kriging.cells))
     return InFunctionCells(where, u, 4 * (longest + 4) * EPS * size, found, kriging)
+
+
+def functional_rows(problem: Problem, functional: Functional) -> Array:
+    """Return functionals of the function as rows of the design, shape (N, d).
+
+    For a kernel these are functionals of the representation; they give the estimate.
+    """
+    design = problem.design("a functional of the function")
+    if functional.column is None:
+        terms = [C @ design.rows(problem.transform(X)) for X, C in functional.terms]
+        return np.asarray(sum(terms))
+    inputs = problem.transform(functional.terms[0][0])
+    if functional.column >= inputs.shape[1]:
+        raise ValueError(
+            f"column does not fit X: expected a number below {inputs.shape[1]}, given "
+            f"{functional.column}. Count the columns from 0."
+        )
+    rows = _slopes(problem, inputs, functional.column)[0]
+    return np.column_stack([np.zeros(len(rows)), rows]) if design.intercept else rows
+
+
+def _slopes(problem: Problem, inputs: Array, column: int) -> tuple[Array, Array]:
+    """Return ∂k(z, x_j)/∂z, (N, n), and the squared norms of the slopes at z, or refuse."""
+    kernel = problem.design("slopes").kernel
+    found = None if kernel is None else kernel.slopes(inputs, column)
+    if isinstance(problem.estimator, Pipeline) or found is None:
+        raise NotAvailable(NO_SLOPES)
+    return found

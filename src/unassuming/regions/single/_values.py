@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.cells import Intervals, fewest_cells
 from unassuming.cells.functions import Wanted
 from unassuming.inputs import SingleOptions
+from unassuming.ranking import RankTest
 from unassuming.regions._explain import Cause, Explanation, Status
 from unassuming.regions.single._functions import Assumption, Functions
 
@@ -61,6 +63,26 @@ def _too_few(functions: Functions, got: Intervals, level: float, finite: BoolArr
         names=names, level=level, needed=needed, units=units, cells=most, rows=rows
     )
     return Explanation((fact,), ())
+
+
+def function_test(
+    functions: Functions,
+    wanted: Wanted,
+    names: Sequence[str],
+    tau: Array,
+    level: float,
+    options: SingleOptions,
+    assumption: Assumption,
+) -> RankTest:
+    """Test a hypothetical value of one functional of the function."""
+    check_function_options(options)
+    if len(wanted) != 1:
+        raise NotAvailable(
+            "several functionals at once are tested without a norm bound or a model error alone: "
+            f"expected one functional with it, given {len(wanted)}. Test one at a time."
+        )
+    tested = f"{names[0]} = {tau[0]:.6g}"
+    return functions.test(wanted, tau, level, options, assumption, tested)
 
 
 def check_function_options(options: SingleOptions) -> None:
