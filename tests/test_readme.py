@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from sklearn.base import is_classifier
+from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     HuberRegressor,
@@ -29,7 +30,7 @@ ESTIMATORS = {
     cls.__name__: cls
     for cls in (
         *(LinearRegression, Ridge, RidgeClassifier, KernelRidge, SVR, Lasso, HuberRegressor),
-        *(LogisticRegression, ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
+        *(LogisticRegression, ua.KernelLasso, ua.KernelHuber, ua.LSSVC, GaussianProcessRegressor),
     )
 }
 
