@@ -321,6 +321,26 @@ def test_the_worst_function_is_in_the_band_for_all_signs():
     assert share[1] == 0
 
 
+def test_statistics_of_a_band_allow_for_the_bias_of_every_sign_vector():
+    """The worst function for one sign vector hides its noise; the allowance makes up for that."""
+    K, B = 8, 30.0
+    _, system, wanted = problem(n=64, z=(4.37,))
+    kriging, a, found = estimated(system, wanted, K=K, mu=1e-2)
+    sizes = BandSizes.of(found, Assumed(B, noise_scale=0.1))
+    noise = in_cells(kriging, a[0], np.abs(np.random.default_rng(0).normal(size=64)))
+    for index, s in enumerate(hadamard(K)[1:]):
+        part = (s * noise).mean()
+        c = s[kriging.labels] * a[0] / K  # h_s = Σ c_j k(x_j, ·), since the signs are balanced
+        along = c @ system.gram
+        values = -np.sign(part) * B * along / np.sqrt(c @ along)
+        u = in_cells(kriging, a[0], values) + noise
+        band = function_band(u[None], np.zeros((1, K)), sizes, 0.5)
+        least = abs(part) / sizes.scale[0]
+        assert band.statistics[index] >= least
+        if abs(part) > B * np.sqrt(c @ along):
+            assert band.statistics[index] == pytest.approx(least, rel=1e-3)
+
+
 def test_the_predicted_band_is_that_of_gaussian_noise():
     x, system, wanted = problem(n=320, z=np.linspace(0.5, 9.5, 12))
     kriging = Kriging(system, interleaved(system, 16, order=x), 16)
