@@ -22,6 +22,7 @@ from unassuming.cells.functions import (
     function_band,
     interleaved,
     pointwise_half_width,
+    predicted,
 )
 
 GAMMA = 0.5
@@ -246,6 +247,21 @@ def test_the_predicted_width_is_that_of_gaussian_noise():
         got = biased_intervals(u, 0 * u, found.part(np.full(400, i)), assumed, 0.9)
         half = np.mean(got.upper - got.lower) / 2
         assert pointwise_half_width(found, assumed, 0.9)[i] == pytest.approx(half, rel=0.15)
+
+
+def test_predictions_need_the_design_alone():
+    x, system, wanted = problem(n=100, z=np.linspace(0, 10, 60))
+    assumed = Assumed(29.2, noise_scale=0.7)
+    alone = predicted(system, wanted, assumed, 0.9, order=x)
+    assert alone.where.tolist() == list(range(60))
+    assert set(alone.cells) <= {5, 6, 7, 8, 10, 12}
+    band = predicted(system, wanted, assumed, 0.9, simultaneous=True, order=x)
+    assert len(band.where) == 48
+    assert (band.half_width > alone.half_width[band.where]).all()
+    noisier = predicted(system, wanted, Assumed(29.2, noise_scale=1.4), 0.9, order=x)
+    assert (noisier.half_width > alone.half_width).all()
+    few = predicted(*problem(n=9)[1:], assumed, 0.9, simultaneous=True)
+    assert np.isposinf(few.half_width).all()
 
 
 def test_too_few_cells_give_the_whole_line():

@@ -133,6 +133,20 @@ def test_numbers_of_cells_and_labels():
     assert "takes 5 cells of rows" in few.reason
 
 
+@pytest.mark.parametrize("n", [2, 3, 5, 6])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.9999, 0.9999999])
+def test_very_few_rows_and_very_high_levels(n, level):
+    X, y, _ = ua.datasets.sine(n=6, random_state=0)
+    for model in (MODELS[0], SVR(gamma=0.5), Ridge()):
+        region = ua.confidence_region(model, X[:n], y[:n], m=20, random_state=0)
+        band = region.band(GRID, level=level, norm_bound=30, simultaneous=False)
+        finite = np.isfinite(band.lower) & np.isfinite(band.upper)
+        assert (band.lower <= band.upper).all()
+        assert (band.attained[finite] >= level).all()
+        assert finite.all() or band.status.name == "TOO_FEW_CELLS"
+        assert level < 0.99 or not finite.any()
+
+
 def test_bad_input():
     region, _ = region_of()
     ask = {"norm_bound": 30, "simultaneous": False}

@@ -23,6 +23,7 @@ from unassuming.cells.functions._predicted import (
     pointwise_half_width,
     smoothings,
 )
+from unassuming.cells.functions._prediction import Prediction, numbers_of_cells, predicted
 from unassuming.cells.functions._system import Assumed, System, Wanted
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Choice",
     "Errors",
     "Kriging",
+    "Prediction",
     "System",
     "Wanted",
     "band_half_width",
@@ -43,6 +45,8 @@ __all__ = [
     "interleaved",
     "joint_half_width",
     "looked_at",
+    "numbers_of_cells",
     "pointwise_half_width",
+    "predicted",
     "smoothings",
 ]

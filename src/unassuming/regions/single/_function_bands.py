@@ -11,7 +11,7 @@ from scipy.special import fdtri
 from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells import BalancedBand, estimates, factor_of_rows, largest_q
+from unassuming.cells import BalancedBand, estimates, factor_of_rows
 from unassuming.cells.functions import (
     BandSizes,
     Choice,
@@ -21,6 +21,7 @@ from unassuming.cells.functions import (
     function_band,
     joint_half_width,
     looked_at,
+    numbers_of_cells,
 )
 from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Explanation, Status
@@ -28,8 +29,6 @@ from unassuming.regions.single._functions import Assumption, Functions, estimate
 
 T = TypeVar("T")
 
-_POWERS = (2, 4, 8, 16, 32, 64, 128)
-_MOST_COMPARED = 3
 _MOST_ROWS = 2000
 """With more rows the joint region is not predicted: its cost would exceed that of the cells."""
 
@@ -93,9 +92,10 @@ def _divisions(
     functions: Functions, level: float, cells: int | None, assumption: Assumption
 ) -> list[Kriging]:
     """Return divisions into powers of two of cells that allow the level."""
-    numbers = [K for K in _POWERS if largest_q(level, K)][:_MOST_COMPARED]
-    numbers = numbers if cells is None else [cells]
-    return [functions.kriging(assumption, K) for K in numbers if functions.units >= K]
+    numbers = numbers_of_cells(level, functions.units, simultaneous=True)
+    if cells is not None:
+        numbers = [cells] if cells <= functions.units else []
+    return [functions.kriging(assumption, K) for K in numbers]
 
 
 def _band(

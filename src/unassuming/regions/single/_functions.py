@@ -19,7 +19,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
-from unassuming.cells import Intervals, candidates, fewest_cells
+from unassuming.cells import Intervals
 from unassuming.cells.functions import (
     Assumed,
     Errors,
@@ -31,6 +31,7 @@ from unassuming.cells.functions import (
     choose,
     errors,
     interleaved,
+    numbers_of_cells,
 )
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, single_column
@@ -53,7 +54,6 @@ NO_SLOPES = (
     "sums and products. Use ua.functionals.difference for two inputs near each other."
 )
 
-_MOST_CELLS = 12
 _BATCH = 2**26
 
 
@@ -249,9 +249,10 @@ class Functions:
             if self.clusters is not None:
                 require_whole_blocks(labels, self.clusters)
             return [self.kriging(assumption, int(labels.max()) + 1, labels)]
-        numbers = [options.cells] if isinstance(options.cells, int) else []
-        numbers = numbers or [K for K in candidates(level, self.units) if K <= _MOST_CELLS]
-        return [self.kriging(assumption, K) for K in numbers or [fewest_cells(level)]]
+        numbers = numbers_of_cells(level, self.units)
+        if isinstance(options.cells, int):
+            numbers = [options.cells]
+        return [self.kriging(assumption, K) for K in numbers]
 
     def kriging(self, assumption: Assumption, K: int, labels: IntArray | None = None) -> Kriging:
         system = self.system(assumption)
