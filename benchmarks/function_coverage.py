@@ -49,7 +49,7 @@ def intervals(u: Array, found: Errors, assumed: Assumed) -> tuple[Array, Array, 
     for part in (flipped, ~flipped):
         inside = w * part
         mean = u @ inside.T / inside.sum(axis=1)
-        delta = found.bias(assumed, inside)[0] / inside.sum(axis=1)
+        delta = found.bias(assumed, w, part.astype(float))[0] / inside.sum(axis=1)
         low, high = np.minimum(low, mean - delta), np.minimum(high, -mean - delta)
     ends = (np.partition(one, q - 1, axis=1)[:, q - 1] for one in (low, high))
     lower, upper = ends
@@ -93,7 +93,7 @@ def main(runs: int) -> None:
             found = errors(system, one, kriging, a, known)
             w = found.weights(assumed)
             c = w[0, kriging.labels] * a[0] / w.sum()
-            bias = float(found.bias(assumed, w)[0, 0] / w.sum())
+            bias = float(found.bias(assumed, w, np.ones_like(w))[0, 0] / w.sum())
             rng = np.random.default_rng([n, i])
             for truth, (values, at_z) in functions(x, z, system, K[i], c, rng).items():
                 for law, draw in LAWS.items():

@@ -52,7 +52,9 @@ class BandSizes:
     def of(cls, found: Errors, assumed: Assumed) -> BandSizes:
         """Collect them from the errors of K = 2^k cells."""
         K = found.H.shape[1]
-        bias = found.bias(assumed, hadamard(K) / K)
+        bias = found.bias(
+            assumed, np.full((len(found.H), K), 1 / K), hadamard(K).astype(np.float64)
+        )
         noise = assumed.noise_scale**2 * found.noise.sum(axis=1) / K**2
         scale = np.sqrt(noise + np.square(bias[:, 1:]).mean(axis=1))
         return cls(np.where(scale > 0, scale, 1.0), bias[:, 1:], bias[:, 0])

@@ -63,7 +63,7 @@ def part_bias(
     ``own`` (N, K) are further errors of the cells, which add up.
     """
     inside = part.astype(np.float64)
-    delta = errors.bias(assumed, w[:, None, :] * inside)
+    delta = errors.bias(assumed, w, inside)
     if own is not None:
         delta = delta + (w * own) @ inside.T
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -139,6 +139,6 @@ def _batches(errors: Errors, seed: int) -> Iterator[tuple[IntArray, BoolArray, E
             continue
         flipped = flipped_cells(K, seed)
         same = np.flatnonzero(which.reshape(-1) == index)
-        for part in slices(len(same), rows_that_fit(_BATCH, len(flipped) * K)):
+        for part in slices(len(same), rows_that_fit(_BATCH, 4 * len(flipped))):
             rows = same[part]
             yield rows, keep, errors.part(rows).cells(keep), flipped

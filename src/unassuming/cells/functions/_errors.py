@@ -72,16 +72,22 @@ class Errors:
             ratio = np.where(spread > 0, least / spread, 1.0)
         return np.where(self.identified & np.isfinite(least), np.maximum(ratio, 1e-12), 0.0)
 
-    def bias(self, assumed: Assumed, parts: Array) -> Array:
-        """Bound the bias of weighted sums: parts (N, S, K) or (S, K) of weights -> (N, S)."""
-        size = np.abs(parts)
-        bound = np.zeros((len(self.H), parts.shape[-2]))
+    def bias(self, assumed: Assumed, w: Array, signs: Array) -> Array:
+        """Bound the bias of Σ_b s_b w_b u_b, for weights w (N, K) and S rows s (S, K): (N, S).
+
+        The s are 0 and 1 for parts of the cells, or ±1. All functionals share their products.
+        """
+        size = np.abs(signs).T
+        bound = np.zeros((len(w), len(signs)))
         if assumed.norm_bound:
-            square = np.einsum("...sb,...sb->...s", parts @ self.H, parts)
-            square = np.maximum(square, 0.0) + np.square(_along(size, self.cancelled))
-            bound = assumed.norm_bound * (np.sqrt(square) + _along(size, self.added))
+            b, c = np.triu_indices(w.shape[1])
+            twice = np.where(b == c, 1.0, 2.0)
+            forms = w[:, b] * w[:, c] * self.H[:, b, c] * twice
+            square = np.maximum(forms @ (signs[:, b] * signs[:, c]).T, 0.0)
+            square = square + np.square((w * self.cancelled) @ size)
+            bound = assumed.norm_bound * (np.sqrt(square) + (w * self.added) @ size)
         if assumed.model_error:
-            bound = bound + assumed.model_error * _along(size, self.reach)
+            bound = bound + assumed.model_error * ((w * self.reach) @ size)
         return np.asarray(bound)
 
 
@@ -139,8 +145,3 @@ def errors(system: System, wanted: Wanted, kriging: Kriging, a: Array, known: Bo
     H = (H + H.transpose(0, 2, 1)) / 2
     cancelled = np.sqrt(4 * (n + 4) * EPS) * size  # η_F of docs/theory.md 9.8
     return Errors(H, noise, reach, cancelled, np.zeros_like(size), known)
-
-
-def _along(size: Array, each: Array) -> Array:
-    """Return Σ_b size_b each_b: (N, S, K) or (S, K) with (N, K) -> (N, S)."""
-    return np.asarray((size @ each[:, :, None])[..., 0])

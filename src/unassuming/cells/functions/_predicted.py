@@ -93,20 +93,33 @@ def choose(
     (array([1]), True)
     """
     N = len(wanted)
-    which, mu = np.zeros(N, dtype=np.intp), np.zeros(N)
-    best = np.full(N, np.inf)
-    candidates = smoothings(system, wanted, assumed)
-    mu[:] = candidates[0]
-    for index, kriging in enumerate(divisions):
-        for part in slices(N, rows_that_fit(_BATCH, 4 * system.n)):
-            some = wanted.part(part)
-            for candidate in candidates:
-                a, known = kriging.weights(some, candidate)
-                found = errors(system, some, kriging, a, known)
-                width = pointwise_half_width(found, assumed, level)
-                better = np.flatnonzero(width < best[part]) + part.start
-                best[better] = width[better - part.start]
-                which[better], mu[better] = index, candidate
+    which, mu, best = np.zeros(N, dtype=np.intp), np.zeros(N), np.full(N, np.inf)
+    mu[:] = (shares := smoothings(system, wanted, assumed))[0]
+
+    def compare(index: int, candidate: float, where: IntArray) -> None:
+        for part in slices(len(where), rows_that_fit(_BATCH, 4 * system.n)):
+            rows = where[part]
+            some = wanted.part(rows)
+            a, known = divisions[index].weights(some, candidate)
+            found = errors(system, some, divisions[index], a, known)
+            width = pointwise_half_width(found, assumed, level)
+            better = rows[width < best[rows]]
+            best[better] = width[width < best[rows]]
+            which[better], mu[better] = index, candidate
+
+    # The smoothing for one number of cells, then the number of cells, then the smoothing again.
+    middle = len(divisions) // 2
+    others = [index for index in range(len(divisions)) if index != middle]
+    for candidate in shares:
+        compare(middle, candidate, np.arange(N))
+    smoothing = mu.copy()
+    for index in others:
+        for candidate in shares:
+            compare(index, candidate, np.flatnonzero(smoothing == candidate))
+    cells = which.copy()
+    for index in others:
+        for candidate in shares:
+            compare(index, candidate, np.flatnonzero((cells == index) & (smoothing != candidate)))
     return Choice(which, mu, best)
 
 
