@@ -151,6 +151,13 @@ def test_simultaneous_functionals_of_a_kernel_take_cells():
         region.interval(pairs, norm_bound=60)
 
 
+def test_an_indefinite_kernel_has_no_norm():
+    region = region_of(ua.KernelLasso(kernel=ua.kernels.truncated_parabolic))
+    for ask in (lambda: region.interval(value(GRID), **ALONE), lambda: region.band(GRID, **ALONE)):
+        with pytest.raises(ValueError, match="positive semidefinite"):
+            ask()
+
+
 def test_bad_input():
     region = region_of()
     with pytest.raises(ua.NotAvailable, match="slopes need a kernel with a derivative"):

@@ -82,8 +82,6 @@ def whole_function(
     dual = shape.problem.design("band").dual
     if norm_bound is None and model_error is None:
         return False
-    if norm_bound is not None:
-        shape.problem.design("band").require_positive_semidefinite("a norm bound")
     if target == "function" and not dual and model_error is None:
         raise NotAvailable(
             "target='function' needs a kernel or a model error, and this model has features only: "

@@ -138,8 +138,12 @@ class Summaries(Functionals):
             As for `summary`.
         estimator : {"least squares", "least absolute deviations"}, default "least squares"
             As for `summary`.
-        norm_bound, model_error, noise_scale : float, optional
-            As for `interval`; the p-value is then an upper bound, and one functional is tested.
+        norm_bound : float, optional
+            As for `interval`. The p-value is then an upper bound, and one functional is tested.
+        model_error : float, optional
+            As for `interval`, and with the same consequences.
+        noise_scale : float, optional
+            As for `interval`.
 
         Returns
         -------

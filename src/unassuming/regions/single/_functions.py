@@ -147,6 +147,7 @@ class Functions:
     @cached_property
     def _penalised(self) -> System:
         """The rows if the norm of the penalised part is bounded."""
+        self.design.require_positive_semidefinite("a norm bound")
         free, primal = int(self.design.intercept), self._primal
         trend = self.design.matrix[:, :free]
         if primal is not None:
