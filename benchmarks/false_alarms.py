@@ -4,7 +4,8 @@ Run it with ``python -m benchmarks.false_alarms``, or with the number of runs of
 rows are in the order of their inputs, where a biased fit is most visible. Kernel ridge is measured
 with two truths, two numbers of rows and seven laws of the noise, classifiers with four probability
 functions. The worst rates are the constants ``KERNEL_FALSE_ALARMS`` and ``LABEL_FALSE_ALARMS`` of
-``unassuming/regions/_noise_tests.py``. With 200 runs the standard error of a rate of 5 % is 1.5 %.
+``unassuming/regions/diagnosis/_noise_tests.py``. With 200 runs the standard error of a rate of 5 %
+is 1.5 %.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 
 import unassuming as ua
 from unassuming._typing import Array
-from unassuming.regions import _noise_tests
+from unassuming.regions.diagnosis import _noise_tests
 
 Draw = Callable[[np.random.Generator, Array], Array]
 

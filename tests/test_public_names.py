@@ -10,7 +10,8 @@ from types import ModuleType
 import pytest
 
 import unassuming as ua
-from unassuming.regions import _diagnose, _ellipsoid, _noise_tests, _results, _tuning
+from unassuming.regions import _ellipsoid, _results, _tuning
+from unassuming.regions.diagnosis import _diagnose, _noise_tests
 
 
 def ours(thing):

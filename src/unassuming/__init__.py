@@ -3,7 +3,7 @@
 The entry point is `confidence_region`; see its examples.
 """
 
-from unassuming import datasets, kernels, noise, objectives, plots, ranking, testing
+from unassuming import datasets, functionals, kernels, noise, objectives, plots, ranking, testing
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
 from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tuned_region
@@ -28,6 +28,7 @@ __all__ = [
     "__version__",
     "confidence_region",
     "datasets",
+    "functionals",
     "kernels",
     "load",
     "noise",

@@ -200,11 +200,23 @@ def test_the_pointwise_band_is_that_of_the_library(run, tables):
     assert Path("out/band.png").exists()
 
 
-def test_a_pointwise_band_is_not_there_for_kernels_and_norm_bounds(run):
+def test_a_pointwise_band_needs_a_norm_bound_for_kernels(run):
     words = ("region", "sine.csv", "--target", "y", "--pointwise")
     shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9)
     assert "Not available: intervals and tests of one number at a time need a model" in shown
-    refused(run(*words, "--norm-bound", 3), "--norm-bound does not apply to a pointwise band")
+    shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9, "--norm-bound", 30)
+    assert "The band is pointwise: at each input by itself it covers the function itself" in shown
+
+
+def test_a_pointwise_band_with_a_norm_bound_needs_all_rows(run, monkeypatch):
+    words = ("region", "sine.csv", "--target", "y", "--pointwise", "--norm-bound", 30)
+    message = "--pointwise with --norm-bound needs all rows at once: expected one of the two with"
+    refused(run(*words, "--stream"), f"{message} --stream")
+    refused(run(*words, "--checkpoint", "c"), f"{message} --checkpoint")
+    monkeypatch.setattr(_streamed, "LARGE", 10)
+    result = run(*words, "--m", 20, "--level", 0.9)
+    assert result.exit_code == 0
+    assert "since --pointwise with --norm-bound needs all rows at once" in result.stderr
 
 
 # streams

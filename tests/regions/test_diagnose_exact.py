@@ -10,8 +10,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 import unassuming as ua
 from unassuming.noise import Noise, all_signs
-from unassuming.regions._noise_tests import KERNEL_FALSE_ALARMS, _balance, _order, _tests
-from unassuming.regions._pairwise import play, pvalues
+from unassuming.regions.diagnosis._noise_tests import KERNEL_FALSE_ALARMS, _balance, _order, _tests
+from unassuming.regions.diagnosis._pairwise import play, pvalues
 
 RNG = np.random.default_rng(7)
 
@@ -131,7 +131,7 @@ def cauchy(rng, X):
 
 @pytest.fixture
 def fewer_transformations(monkeypatch):
-    monkeypatch.setattr("unassuming.regions._noise_tests.RANDOMISATIONS", 199)
+    monkeypatch.setattr("unassuming.regions.diagnosis._noise_tests.RANDOMISATIONS", 199)
 
 
 def alarms(draw, n, runs, noise="symmetric", model=None):

@@ -444,8 +444,6 @@ def test_more_bad_input():
         region.test_functional([[0.0, 1, 0], [0, 2, 0]])
     with pytest.raises(ua.NotAvailable, match="several functionals at once"):
         region.test_functional(["x0", "x1"], estimator="least absolute deviations")
-    with pytest.raises(ValueError, match="norm_bound does not apply to one number at a time"):
-        region.interval(norm_bound=3.0, simultaneous=False)
     with pytest.raises(ValueError, match="inner=True does not apply"):
         region.band(np.zeros((1, 2)), inner=True, simultaneous=False)
     with pytest.raises(ValueError, match=r"blocks has a missing label.*given nan at row 1"):

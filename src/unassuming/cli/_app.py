@@ -92,7 +92,7 @@ def region(
         Option(
             "--pointwise",
             help="Bounds that hold at each input and for each coefficient by itself; they are "
-            "narrower than the simultaneous ones (spline, ridge and ols).",
+            "narrower than the simultaneous ones. Kernel models need --norm-bound for that.",
         ),
     ] = False,
     method: Annotated[
@@ -122,7 +122,8 @@ def region(
     Prints the assumptions and the results. Writes region.json, band.csv (one row for each level and
     input; infinite bounds are inf) and pictures.
     """
-    streaming = Streaming(stream, checkpoint, checkpoint_every)
+    values = pointwise and norm_bound is not None
+    streaming = Streaming(stream, checkpoint, checkpoint_every, values)
     _region.run(problem, norm_bound, at, out, streaming, pointwise=pointwise, method=str(method))
 
 

@@ -51,11 +51,6 @@ def run(
     columns = problem.columns(source)
     inputs = None if at is None else load_inputs(open_source(at), columns.features)
     check_norm_bound(norm_bound)
-    if pointwise and norm_bound is not None:
-        raise ValueError(
-            "--norm-bound does not apply to a pointwise band: expected one of the two options, "
-            f"given --pointwise and --norm-bound {norm_bound:g}. Leave out one of them."
-        )
     check_writable(out, "--out")
     if streaming.decide(problem, source, columns):
         built = build_streamed(problem, source, columns, streaming)

@@ -38,11 +38,14 @@ class Streaming:
         None: stream if the table is large.
     every : float
         Seconds between checkpoints.
+    values : bool
+        Whether values of a function of bounded norm are wanted one at a time, which needs all rows.
     """
 
     wanted: bool | None
     checkpoint: Path | None = None
     every: float = 30.0
+    values: bool = False
 
     def decide(self, problem: Problem, source: Source, columns: Columns) -> bool:
         """Return whether to stream; refuse if that is impossible, note a large file in memory."""
@@ -53,6 +56,8 @@ class Streaming:
             )
         asked = self.wanted or self.checkpoint is not None
         against = _against(problem)
+        if self.values:
+            against = "--pointwise with --norm-bound", "one of the two"
         if against is None:
             return asked or (self.wanted is None and source.size(columns.names) > LARGE)
         given, expected = against

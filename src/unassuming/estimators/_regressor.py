@@ -164,7 +164,7 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         self.predict(X)  # the estimator checks X and its column names
         asked = self.level if level is None else level
         levels = np.atleast_1d(asked).tolist()
-        found = self.region_.band(X, level=levels, simultaneous=False)
+        found = self.region_.band(X, level=levels, norm_bound=self.norm_bound, simultaneous=False)
         bounds = {p: np.column_stack([band.lower, band.upper]) for p, band in found.items()}
         return by_level(bounds, asked)
 

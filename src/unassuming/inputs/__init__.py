@@ -12,10 +12,12 @@ from unassuming.inputs._data import as_outputs as as_outputs
 from unassuming.inputs._data import as_weights as as_weights
 from unassuming.inputs._data import check_data as check_data
 from unassuming.inputs._data import check_weight as check_weight
+from unassuming.inputs._data import single_column as single_column
 from unassuming.inputs._directions import as_directions as as_directions
 from unassuming.inputs._directions import as_functionals as as_functionals
 from unassuming.inputs._directions import as_points as as_points
 from unassuming.inputs._directions import as_vector as as_vector
+from unassuming.inputs._options import check_assumption as check_assumption
 from unassuming.inputs._options import check_inner as check_inner
 from unassuming.inputs._options import check_norm_bound as check_norm_bound
 from unassuming.inputs._options import check_options as check_options

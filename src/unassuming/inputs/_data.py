@@ -109,3 +109,12 @@ def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | No
             f"{length} zeros. Leave it out for equal weights."
         )
     return rows, weight[rows]
+
+
+def single_column(data: Data) -> Array | None:
+    """Return the only column of the inputs, (n,), if there is one and it holds numbers."""
+    X = data.X
+    if len(np.shape(X)) != 2 or np.shape(X)[1] != 1 or hasattr(X, "toarray"):
+        return None
+    values = np.asarray(X)[:, 0]
+    return np.asarray(values[data.rows], dtype=np.float64) if values.dtype.kind in "iuf" else None

@@ -54,6 +54,29 @@ def check_norm_bound(norm_bound: Any) -> None:
         )
 
 
+def check_assumption(norm_bound: Any, model_error: Any, noise_scale: Any) -> None:
+    """Refuse anything but None and finite numbers > 0; a model error may be 0."""
+    check_norm_bound(norm_bound)
+    for name, value, least in (
+        ("model_error", model_error, 0.0),
+        ("noise_scale", noise_scale, None),
+    ):
+        if value is None:
+            continue
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not np.isfinite(value) or value < 0 or (least is None and value == 0):
+            range_ = "> 0" if least is None else ">= 0"
+            raise ValueError(
+                f"{name} is out of range: expected one finite number {range_}, given {value!r}. "
+                "Leave it out for the default."
+            )
+    if noise_scale is not None and norm_bound is None and model_error is None:
+        raise ValueError(
+            "noise_scale does not apply: expected norm_bound or model_error with it, given "
+            f"noise_scale={noise_scale!r} alone. Leave it out."
+        )
+
+
 def check_inner(inner: object) -> None:
     """Refuse anything but True and False."""
     if not isinstance(inner, (bool, np.bool_)):

@@ -11,6 +11,8 @@ from unassuming.kernels._exact import exact_gram as exact_gram
 from unassuming.kernels._gram import KernelLike, gram
 from unassuming.kernels._inner_product import InnerProductKernel as InnerProductKernel
 from unassuming.kernels._inner_product import inner_product_kernel as inner_product_kernel
+from unassuming.kernels._slopes import SlopeOf as SlopeOf
+from unassuming.kernels._slopes import kernel_slope as kernel_slope
 from unassuming.kernels._strict import strictly_positive_definite as strictly_positive_definite
 from unassuming.kernels._svr import resolve_svr_gamma, svr_gram
 from unassuming.kernels._training import TrainingKernel

@@ -9,6 +9,7 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.kernels._inner_product import InnerProductKernel
+from unassuming.kernels._slopes import SlopeOf
 
 _CHUNK = 256
 
@@ -34,6 +35,8 @@ class TrainingKernel:
         not known to be one.
     gaussian : float, optional
         gamma, if the kernel is exp(-gamma ‖x - z‖²).
+    slope : callable, optional
+        The derivatives of the kernel; None if they do not exist or are not known.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class TrainingKernel:
     strict: bool
     polynomial: InnerProductKernel | None = None
     gaussian: float | None = None
+    slope: SlopeOf | None = None
 
     def rows(self, Z: Array) -> Array:
         """Return k(z, x_j), shape (N, n)."""
@@ -64,3 +68,20 @@ class TrainingKernel:
             return None
         parts = [Z[start : start + _CHUNK] for start in range(0, len(Z), _CHUNK)]
         return np.concatenate([np.diagonal(self.evaluate(part, None)) for part in parts])
+
+    def squared_norms(self, Z: Array, C: Array) -> Array | None:
+        """Return ‖Σ_j c_j k(z_j, ·)‖² for rows c of C (N, M); None if precomputed."""
+        if self.precomputed:
+            return None
+        total = np.zeros(len(C))
+        for start in range(0, len(Z), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            total += np.einsum("nm,nm->n", C[:, part] @ self.evaluate(Z[part], Z), C)
+        return np.maximum(total, 0.0)
+
+    def slopes(self, Z: Array, column: int) -> tuple[Array, Array] | None:
+        """Return ∂k(z, x_j)/∂z, (N, n), and the squared norms of the slopes at z, (N,)."""
+        if self.precomputed or self.slope is None:
+            return None
+        rows = [self.slope(z[None], self.X, column)[1] for z in Z]
+        return np.stack(rows), self.slope(Z, Z, column)[3]

@@ -17,6 +17,7 @@ from unassuming.kernels import (
     TrainingKernel,
     gram,
     inner_product_kernel,
+    kernel_slope,
     require_symmetric,
     resolve_svr_gamma,
     strictly_positive_definite,
@@ -157,9 +158,9 @@ def _kernel_design(
 ) -> KernelDesign:
     """Return the design of an estimator's kernel, whose parameters default to KernelRidge's."""
     kernel, gamma = estimator.kernel, estimator.gamma
-    if evaluate is not None and kernel in ("poly", "polynomial"):
-        gamma = resolve_svr_gamma(gamma, X)
     built_in = evaluate is None
+    if not built_in and kernel in ("poly", "polynomial", "rbf"):
+        gamma = resolve_svr_gamma(gamma, X)
     if evaluate is None:
         evaluate = partial(
             gram,
@@ -169,15 +170,17 @@ def _kernel_design(
             coef0=estimator.coef0,
             params=estimator.kernel_params,
         )
+    width = _bandwidth(kernel, gamma, X)
     training = TrainingKernel(
         evaluate,
         X,
-        precomputed=kernel == "precomputed",
+        precomputed=isinstance(kernel, str) and kernel == "precomputed",
         strict=strictly_positive_definite(kernel),
         polynomial=inner_product_kernel(
             kernel, X.shape[1], gamma, estimator.degree, estimator.coef0
         ),
-        gaussian=_bandwidth(kernel, gamma, X) if built_in else None,
+        gaussian=width if built_in else None,
+        slope=kernel_slope(kernel, width),
     )
     return kernel_design(training, intercept=intercept)
 

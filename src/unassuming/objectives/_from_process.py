@@ -14,6 +14,7 @@ from unassuming.kernels import (
     TrainingKernel,
     gram,
     inner_product_kernel,
+    kernel_slope,
     strictly_positive_definite,
     white_noise,
     without_white_noise,
@@ -60,6 +61,7 @@ def from_gaussian_process(
         precomputed=False,
         strict=strictly_positive_definite(kernel),
         polynomial=inner_product_kernel(kernel, X.shape[1]),
+        slope=kernel_slope(kernel),
     )
     design = kernel_design(training)
     design.require_positive_semidefinite("GaussianProcessRegressor")

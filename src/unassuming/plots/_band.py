@@ -102,7 +102,7 @@ def band_data(
     if wanted:
         bands = region.band(inputs, wanted, norm_bound, target, method=method)
     if single:
-        alone = region.band(inputs, level=single, simultaneous=False)
+        alone = region.band(inputs, level=single, norm_bound=norm_bound, simultaneous=False)
     few = order[np.unique(np.linspace(0, len(x) - 1, min(inner, len(x))).round().astype(int))]
     found = (
         region.band(like(inputs, x[few, None]), wanted, norm_bound, target, inner=True)

@@ -2,10 +2,8 @@
 
 from unassuming.regions._build import build_region as build_region
 from unassuming.regions._build import confidence_region
-from unassuming.regions._diagnose import Diagnosis
 from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import Explanation, Language, Remedy, Status
-from unassuming.regions._noise_tests import Indication
 from unassuming.regions._norm_bounds import NormBounds
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
@@ -13,6 +11,7 @@ from unassuming.regions._remedies import ATTAINED as ATTAINED
 from unassuming.regions._results import Band, Boundedness, Bounds, Interval
 from unassuming.regions._sources import register_source as register_source
 from unassuming.regions._tuning import Tuning
+from unassuming.regions.diagnosis import Diagnosis, Indication
 from unassuming.regions.shapes import Shape
 from unassuming.regions.single import FTest, Summary
 

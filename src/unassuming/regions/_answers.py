@@ -71,6 +71,26 @@ def band_question(
     )
 
 
+def whole_function(
+    shape: Shape, norm_bound: float | None, model_error: float | None, target: str | None
+) -> bool:
+    """Whether values one at a time are those of the function itself, not of the model.
+
+    With a kernel and a norm bound they are, by default.
+    """
+    check_target(target)
+    dual = shape.problem.design("band").dual
+    if norm_bound is None and model_error is None:
+        return False
+    if target == "function" and not dual and model_error is None:
+        raise NotAvailable(
+            "target='function' needs a kernel or a model error, and this model has features only: "
+            "leave out `target`, use a kernel model such as KernelRidge with norm_bound=B, or pass "
+            "model_error=D if the features miss the function by at most D at the inputs."
+        )
+    return dual if target is None else target == "function"
+
+
 def answer(
     shape: Shape, question: Question, caveat: str, make: Callable[..., T]
 ) -> Callable[[Sequence[Level]], list[T]]:

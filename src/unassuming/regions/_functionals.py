@@ -1,4 +1,4 @@
-"""Intervals, bands and tests of linear functionals: all at once, or one at a time."""
+"""Intervals and bands of linear functionals: all at once, or one at a time."""
 
 from __future__ import annotations
 
@@ -7,40 +7,44 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from unassuming._typing import Array
+from unassuming.functionals import Functional
 from unassuming.inputs import (
     SingleOptions,
     as_functionals,
-    as_hypothesis,
+    check_assumption,
     check_simultaneous,
     require_nonzero,
 )
-from unassuming.ranking import RankTest
-from unassuming.regions._answers import answer, ball_for, band_question
+from unassuming.regions._answers import answer, ball_for, band_question, whole_function
 from unassuming.regions._membership import Membership
 from unassuming.regions._question import Call, Question
 from unassuming.regions._results import Band, Interval
 from unassuming.regions.single import (
-    FTest,
+    Assumption,
+    Functions,
     Numbers,
-    Summary,
+    Wanted,
     all_at_once,
     at_each,
+    cells_for_functionals,
     check_at_once,
-    check_level,
     division_for,
-    hypothesis_test,
+    function_cells,
+    function_options,
+    functional_rows,
     one_by_one,
     options_for,
+    refuse_joint,
     require_alone,
-    simultaneous_summary,
-    summary_of,
+    values_at_once,
+    values_one_by_one,
 )
 
 T = TypeVar("T")
 
 
 class Functionals(Membership):
-    """Bounds and tests of linear functionals of the coefficients."""
+    """Bounds of linear functionals of the coefficients, and bands of the function."""
 
     def interval(
         self,
@@ -54,6 +58,8 @@ class Functionals(Membership):
         cells: Any = None,
         weights: str = "design",
         estimator: str = "least squares",
+        model_error: float | None = None,
+        noise_scale: float | None = None,
     ) -> Any:
         """Bound linear functionals of the coefficients, all at once or one at a time.
 
@@ -66,8 +72,9 @@ class Functionals(Membership):
 
         Parameters
         ----------
-        functionals : array of shape (d,) or (N, d), name or list of names, optional
+        functionals : array of shape (d,) or (N, d), name or list of names, or Functional, optional
             Each row g stands for gᵀa, and a name out of ``region.names`` for that coefficient.
+            `unassuming.functionals` has values, differences, averages and slopes of the function.
             None: every coefficient.
         level : float or sequence of floats, default 0.9
             A sequence gives a dictionary.
@@ -90,6 +97,13 @@ class Functionals(Membership):
             Without ``simultaneous``: see `summary`.
         estimator : {"least squares", "least absolute deviations"}, default "least squares"
             Without ``simultaneous``: see `summary`.
+        model_error : float, optional
+            An assumption: the features miss the function by at most this at every input, instead of
+            not at all. Not for the joint region.
+        noise_scale : float, optional
+            A guess of the size of the noise, made without looking at y. With a norm bound or a
+            model error it chooses the cells; a wrong one costs width, never coverage. The default
+            is B√k(x, x)/40.
 
         Returns
         -------
@@ -117,16 +131,21 @@ class Functionals(Membership):
               estimate     lower    upper
           x0   1.11028  0.830594  1.33197
         """
-        g, names = as_functionals(functionals, self.names)
-        make = partial(Interval, names=names)
-        options = cells, weights, estimator
+        check_assumption(norm_bound, model_error, noise_scale)
+        assumption = Assumption(norm_bound, model_error, noise_scale)
+        g, names, values = self._asked(functionals, assumption)
+        make, options = partial(Interval, names=names), (cells, weights, estimator)
         if check_simultaneous(simultaneous):
+            if isinstance(functionals, Functional) and self.problem.design("interval").dual:
+                method = cells_for_functionals(method)
             ball = ball_for(self.shape, norm_bound, inner=inner)
             question = Question(Call.INTERVAL, g, ball, inner=bool(inner))
-            return self._at_once(question, names, level, method, options, make)
-        require_alone(norm_bound, inner)
+            return self._at_once(question, names, level, method, options, make, assumption, values)
+        require_alone(inner)
         require_nonzero(g)
-        return self._one_by_one(g, names, level, method, options, make)
+        if not assumption.given:
+            return self._one_by_one(g, names, level, method, options, make)
+        return self._values(values(), g, level, method, options, assumption, make)
 
     def band(
         self,
@@ -141,6 +160,8 @@ class Functionals(Membership):
         cells: Any = None,
         weights: str = "design",
         estimator: str = "least squares",
+        model_error: float | None = None,
+        noise_scale: float | None = None,
     ) -> Any:
         """Return a band: honest bounds at every input, all at once or one input at a time.
 
@@ -172,8 +193,8 @@ class Functionals(Membership):
 
         simultaneous : bool, default True
             Whether all bounds hold at once. With False the interval at each input has its level by
-            itself, which makes it much narrower (docs/theory.md 9).
-            That needs a model with features.
+            itself, which makes it much narrower (docs/theory.md 9). A kernel needs ``norm_bound``
+            for that.
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
@@ -184,6 +205,14 @@ class Functionals(Membership):
             Without ``simultaneous``: see `summary`.
         estimator : {"least squares", "least absolute deviations"}, default "least squares"
             Without ``simultaneous``: see `summary`.
+        model_error : float, optional
+            An assumption: the features miss the function by at most this at every input, instead of
+            not at all. Not for the joint region. With ``target="function"`` the
+            band covers the function itself, otherwise the model at the inputs.
+        noise_scale : float, optional
+            A guess of the size of the noise, made without looking at y. With a norm bound or a
+            model error it chooses the cells; a wrong one costs width, never coverage. The default
+            is B√k(x, x)/40.
 
         Returns
         -------
@@ -206,147 +235,54 @@ class Functionals(Membership):
           7    3.34613  -17.0953  20.4288
         """
         options = cells, weights, estimator
+        check_assumption(norm_bound, model_error, noise_scale)
+        whole = whole_function(self.shape, norm_bound, model_error, target)
+        assumption = Assumption(norm_bound, model_error, noise_scale, whole=whole)
+        make = partial(Band, X=X, target="function" if whole else "representation")
         if check_simultaneous(simultaneous):
-            question = band_question(self.shape, X, norm_bound, target, inner=inner)
-            covers = "function" if question.function else "representation"
-            make = partial(Band, X=X, target=covers)
-            return self._at_once(question, _inputs(question.g), level, method, options, make)
+            joint = None if model_error is not None else target
+            question = band_question(self.shape, X, norm_bound, joint, inner=inner)
+            names, values = _numbered(question.g), partial(self._inputs, X, assumption)
+            return self._at_once(question, names, level, method, options, make, assumption, values)
+        require_alone(inner)
+        if assumption.given:
+            wanted, g = self._inputs(X, assumption), self._rows(X)
+            return self._values(wanted, g, level, method, options, assumption, make)
         _ = self._numbers  # refuses a kernel before anything else
-        require_alone(norm_bound, inner)
         g = band_question(self.shape, X, None, target, inner=False).g
-        make = partial(Band, X=X, target="representation")
-        return self._one_by_one(g, _inputs(g), level, method, options, make, own=False)
-
-    def summary(
-        self,
-        level: float = 0.95,
-        functionals: Any = None,
-        simultaneous: bool = False,
-        *,
-        cells: Any = None,
-        method: str = "auto",
-        weights: str = "design",
-        estimator: str = "least squares",
-    ) -> Summary:
-        """Return estimate, interval and p-value of each coefficient, one at a time.
-
-        The intervals are exact in finite samples under the assumption on the noise alone, and
-        nearly as narrow as the usual asymptotic ones (docs/theory.md 9). Each has its level by
-        itself. They do not depend on the penalty or the loss of the model: the target is the ideal
-        coefficient, the one that reproduces the noise-free outputs. The rows are divided into
-        cells, which depend on the inputs, the noise class, the level and the seed, never on y.
-
-        Parameters
-        ----------
-        level : float, default 0.95
-            The attained levels are at least this.
-        functionals : array of shape (d,) or (N, d), name or list of names, optional
-            Other linear functionals of the coefficients; None: every coefficient.
-        simultaneous : bool, default False
-            Whether all intervals hold at once; p-values are then adjusted for that.
-        cells : int or array of shape (n,), optional
-            The number of cells, or one label for each row; to be chosen before looking at y. For a
-            stream, a number of at most the cells that it has collected.
-        method : str, default "auto"
-            ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
-            ``"palmrt"`` (certified, for few rows) or ``"t"`` (spherical noise). ``"auto"`` chooses
-            for each coefficient, before y is seen. With ``simultaneous``: as for `interval`.
-        weights : {"design", "residuals"}, default "design"
-            How the cells are weighted: by the inputs, or also by the size of the residuals of each
-            cell, which pays if the noise is much larger in some cells than in others.
-        estimator : {"least squares", "least absolute deviations"}, default "least squares"
-            How the cells are fitted; least absolute deviations resist heavy tails.
-
-        Returns
-        -------
-        Summary
-
-        Examples
-        --------
-        >>> print(region.summary())
-        Summary of LinearRegression() at level 0.95 (attained: 0.950195)
-                      estimate  cell_estimate      lower      upper     pvalue
-          intercept   0.449579       0.454248   0.220136   0.675111   0.002441
-          x0           1.11028        1.10189   0.704221    1.42522  0.0004883
-          x1         -0.241735      -0.214867  -0.470242  0.0104876    0.06104
-        Assumed: the noise terms are independent, each symmetric about zero (their laws may all
-        differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
-        the noise-free outputs lie in the span of the 3 features.
-        Each interval has its level by itself; all of them hold at once with less certainty.
-        Method: least squares in 12 cells of rows, which depend on the inputs and the seed alone;
-        exact for every number of rows.
-        >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
-        (2, 7)
-        """
-        g, names = as_functionals(functionals, self.names)
-        require_nonzero(g)
-        level = check_level(level)
-        if check_simultaneous(simultaneous):
-            _ = self._numbers  # refuses labels and kernels
-            chosen = check_at_once(method, cells, weights, estimator)
-            question = Question(Call.INTERVAL, g)
-            made = division_for(self.shape, question, level, chosen, cells)
-            return simultaneous_summary(self.shape, g, names, level, self.level, made)
-        options = self._options(cells, method, weights, estimator)
-        return summary_of(self._numbers, g, names, level, options)
-
-    def test_functional(
-        self,
-        functional: Any,
-        value: Any = 0.0,
-        *,
-        level: float = 0.95,
-        cells: Any = None,
-        method: str = "auto",
-        weights: str = "design",
-        estimator: str = "least squares",
-    ) -> RankTest | FTest:
-        """Test a hypothesis about one coefficient or functional, whatever the others are.
-
-        Several functionals are tested at once: their hypothetical values make a nested model. The
-        p-value of one functional is dual to its interval of `summary` at the same level.
-
-        Parameters
-        ----------
-        functional : name, list of names, array of shape (d,) or (k, d)
-            What is tested.
-        value : float or sequence of k floats, default 0
-            The hypothetical value of each functional.
-        level : float, default 0.95
-            It chooses the cells, as for `summary`; the p-value is valid at every level.
-        cells : int or array of shape (n,), optional
-            As for `summary`.
-        method : str, default "auto"
-            As for `summary`.
-        weights : {"design", "residuals"}, default "design"
-            As for `summary`.
-        estimator : {"least squares", "least absolute deviations"}, default "least squares"
-            As for `summary`.
-
-        Returns
-        -------
-        RankTest, or FTest if the noise is spherical
-
-        Examples
-        --------
-        >>> print(region.test_functional("x0"))
-        Hypothesis x0 = 0: p-value 0.000488281 (rank 2048 of 2048).
-        >>> region.test_functional(["x0", "x1"], value=[1, 0]).tested
-        'x0 = 1 and x1 = 0'
-        """
-        g, names = as_functionals(functional, self.names)
-        require_nonzero(g)
-        tau = as_hypothesis(value, len(g))
-        options = self._options(cells, method, weights, estimator)
-        return hypothesis_test(self._numbers, g, names, check_level(level), options, tau)
+        return self._one_by_one(g, _numbered(g), level, method, options, make, own=False)
 
     @cached_property
     def _numbers(self) -> Numbers:
         """What is known about single numbers; refuses models and noise without an answer."""
         return Numbers(self.problem)
 
+    @cached_property
+    def _functions(self) -> Functions:
+        """Values of a function of bounded norm; refuses models and noise without an answer."""
+        return Functions(self.problem)
+
     def _options(self, cells: Any, method: Any, weights: Any, estimator: Any) -> SingleOptions:
         return options_for(self._numbers, cells, method, weights, estimator)
+
+    def _asked(
+        self, functionals: Any, assumption: Assumption
+    ) -> tuple[Array, tuple[str, ...], Callable[[], Wanted]]:
+        """Return functionals as rows of the design, their names, and what gives them as `Wanted`.
+
+        The last refuses models and noise without an answer.
+        """
+        if isinstance(functionals, Functional):
+            g, names = functional_rows(self.problem, functionals), functionals.names
+            return g, names, lambda: self._functions.functional(functionals, g, assumption)
+        g, names = as_functionals(functionals, self.names)
+        return g, names, lambda: self._functions.coefficients(g, assumption)
+
+    def _inputs(self, X: Any, assumption: Assumption) -> Wanted:
+        return self._functions.values(self.problem.transform(X), assumption)
+
+    def _rows(self, X: Any) -> Array:
+        return self.problem.design("band").rows(self.problem.transform(X))
 
     def _at_once(
         self,
@@ -356,13 +292,37 @@ class Functionals(Membership):
         method: str | None,
         options: tuple[Any, Any, Any],
         make: Callable[..., T],
+        assumption: Assumption,
+        values: Callable[[], Wanted],
     ) -> Any:
-        """Return simultaneous bounds."""
+        """Return simultaneous bounds; ``values`` gives the functionals if something is assumed."""
         cells = options[0]
         chosen = check_at_once(method, *options)
         joint = answer(self.shape, question, self.caveat, make)
+        if assumption.model_error is not None:
+            refuse_joint(chosen)
         if chosen == "joint":
             return self._at_levels(level, joint)
+        if assumption.given:
+            if not function_cells(chosen, question.inner, lambda: self._functions):
+                return self._at_levels(level, joint)
+            wanted, estimate = values(), question.g @ self.problem.estimate
+            compare = chosen == "auto" and assumption.model_error is None
+
+            def from_cells(one: float) -> T:
+                found = values_at_once(
+                    self._functions,
+                    wanted,
+                    estimate,
+                    one,
+                    cells,
+                    assumption,
+                    make,
+                    unless_wider=compare,
+                )
+                return joint([self.level(one)])[0] if found is None else found
+
+            return at_each(level, from_cells)
 
         def at(one: float) -> T:
             made = division_for(self.shape, question, one, chosen, cells)
@@ -393,7 +353,30 @@ class Functionals(Membership):
 
         return at_each(level, at)
 
+    def _values(
+        self,
+        wanted: Wanted,
+        g: Array,
+        level: Any,
+        method: str | None,
+        options: tuple[Any, Any, Any],
+        assumption: Assumption,
+        make: Callable[..., T],
+    ) -> Any:
+        """Return bounds of functionals of the function, each with its level by itself."""
+        cells, weights, estimator = options
+        chosen = "auto" if method is None else method
+        checked = function_options(self._functions, cells, chosen, weights, estimator)
+        estimate = g @ self.problem.estimate
 
-def _inputs(g: Array) -> list[str]:
+        def at(one: float) -> T:
+            return values_one_by_one(
+                self._functions, wanted, estimate, one, checked, assumption, make
+            )
+
+        return at_each(level, at)
+
+
+def _numbered(g: Array) -> list[str]:
     """Return what the values at inputs are called."""
     return [f"input {j}" for j in range(len(g))]

@@ -23,10 +23,10 @@ from unassuming.regions._describe import (
     describe,
     not_admitted,
 )
-from unassuming.regions._diagnose import Diagnosis, diagnose
 from unassuming.regions._problem import Problem
 from unassuming.regions._results import Levels
 from unassuming.regions._tuning import Tuning
+from unassuming.regions.diagnosis import Diagnosis, diagnose
 from unassuming.regions.shapes import Shape
 
 T = TypeVar("T")

@@ -13,13 +13,13 @@ from unassuming.inputs import as_directions, as_vector, check_sampling
 from unassuming.ranking import Level
 from unassuming.regions._answers import ball_for
 from unassuming.regions._describe import Description, describe
-from unassuming.regions._functionals import Functionals
 from unassuming.regions._norm_bounds import NormBounds
+from unassuming.regions._summaries import Summaries
 from unassuming.regions.shapes import Shape, shape_of
 
 
 @final
-class Region(Functionals):
+class Region(Summaries):
     """Exact confidence regions of all admissible levels, from one set of transformations.
 
     Built by `unassuming.confidence_region`. A candidate is a coefficient vector, a callable on X

@@ -79,6 +79,8 @@ class Bounds:
         "pairs", "halves", "palmrt" and "t".
     attained : array of shape (N,)
         The level that was attained for each functional, at least ``level``.
+    model_error : float or None
+        The error of the model that was allowed for, if there was one.
     """
 
     level: float
@@ -96,6 +98,7 @@ class Bounds:
     simultaneous: bool = True
     method: str = "joint region"
     attained: Array | None = field(default=None, repr=False)
+    model_error: float | None = None
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -127,6 +130,8 @@ class Bounds:
         text = f"{what} at level {self.level:.12g}"
         if self.norm_bound is not None:
             text += f", given a norm of at most {self.norm_bound:.6g} (your assumption)"
+        if self.model_error is not None:
+            text += f", given a model error of at most {self.model_error:.6g} (your assumption)"
         text += f", {'all at once' if self.simultaneous else 'one at a time'} ({self.method}"
         if len(self._levels) == 1 and abs(self._levels[0] - self.level) > 1e-9:
             text += f", attained level {self._levels[0]:.6g}"

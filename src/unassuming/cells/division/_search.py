@@ -254,11 +254,15 @@ class Search:
         moments = np.stack([self.units.total(np.flatnonzero(units == b)) for b in range(K)])
         return Found(units, information(moments, self.basis.functionals))
 
-    def shared(self, K: int) -> Found:
-        """Return a division for all numbers; without a search if random cells lose little."""
+    def shared(self, K: int, *, search: bool = False) -> Found:
+        """Return a division for all numbers.
+
+        Unless ``search`` demands it there is no search where random cells lose little.
+        """
         rng = self._rng(K)
         labels = deal(self.units.leverage, K, rng)
-        if self.count > K and (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count:
+        lossy = (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count
+        if self.count > K and (search or lossy):
             labels = balance(self.units, labels, K, rng)
         return self._found(labels, K)
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from unassuming._typing import Array, IntArray
+from unassuming.kernels import TrainingKernel
 from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._whitening import Whitening
@@ -33,6 +34,8 @@ class Design(ABC):
         Whether a kernel is known to be strictly positive definite.
     one : array of shape (n,)
         The fitted values of a constant.
+    kernel : TrainingKernel or None
+        The kernel at other inputs, if there is one.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Design(ABC):
     rounding: float = 0.0
     strict: bool = False
     one: Array
+    kernel: TrainingKernel | None = None
 
     @property
     def n(self) -> int:

@@ -34,6 +34,8 @@ T = TypeVar("T")
 
 JOINT, CELLS, AUTO = "joint", "cells", "auto"
 
+NO_MEMBERS = "balanced cells find no members: leave out inner, or use method='joint'."
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,41 @@ def check_at_once(method: Any, cells: Any, weights: Any, estimator: Any) -> str:
     return chosen
 
 
+def refuse_joint(method: str) -> None:
+    """Refuse a model error for bounds of the joint region."""
+    if method == JOINT:
+        raise NotAvailable(
+            "a model error needs estimates in cells: the joint region holds for the features as "
+            "they are. Pass method='cells', or simultaneous=False for one value at a time."
+        )
+
+
+def cells_for_functionals(method: str | None) -> str:
+    """Return the method for simultaneous bounds of functionals of a kernel's function."""
+    if method not in (CELLS, AUTO):
+        raise NotAvailable(
+            "the joint region of a kernel bounds its representation: functionals of the function "
+            "itself need method='cells', or simultaneous=False for one at a time."
+        )
+    return CELLS
+
+
+def function_cells(method: str, inner: bool, made: Callable[[], object]) -> bool:
+    """Whether balanced cells may serve values of a function; "auto" then leaves out the others.
+
+    ``made`` refuses models and noise for which there is no answer.
+    """
+    try:
+        if inner:
+            raise NotAvailable(NO_MEMBERS)
+        made()
+    except NotAvailable:
+        if method == CELLS:
+            raise
+        return False
+    return True
+
+
 def division_for(
     shape: Shape, question: Question, level: float, method: str, cells: int | None
 ) -> BalancedCells | None:
@@ -94,11 +131,8 @@ def division_for(
         return None
     problem, g = shape.problem, question.g
     try:
-        if question.ball is not None or question.inner:
-            raise NotAvailable(
-                "balanced cells take no norm bound and find no members: leave out norm_bound and "
-                "inner, or use method='joint'."
-            )
+        if question.inner:
+            raise NotAvailable(NO_MEMBERS)
         evidence = Evidence.of(problem)
         if not evidence.flips:
             raise NotAvailable(

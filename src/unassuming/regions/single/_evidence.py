@@ -98,8 +98,8 @@ class Evidence:
             raise NotAvailable(
                 "intervals and tests of one number at a time need a model with features: the "
                 "coefficients of a kernel are as many as the rows, and no cell of rows determines "
-                "a value. Use region.band(X, norm_bound=B), which holds at all inputs at once, or "
-                "a pipeline such as make_pipeline(Nystroem(n_components=10), Ridge())."
+                "a value. Use region.band(X, norm_bound=B, simultaneous=False), or a pipeline such "
+                "as make_pipeline(Nystroem(n_components=10), Ridge())."
             )
         noise, n = problem.noise, problem.n
         if problem.cells is not None:
@@ -149,7 +149,7 @@ class Evidence:
         units = self.signs if self.in_blocks else None
         labels = cells if isinstance(cells, np.ndarray) else None
         if units is not None and labels is not None:
-            _require_whole_blocks(labels, units)
+            require_whole_blocks(labels, units)
         if self.weight is None:
             return Rows(self.Phi, self.y, units, labels)
         root = np.sqrt(self.weight)
@@ -177,7 +177,7 @@ class Evidence:
         return Rows(Phi * scale[:, None], y * scale, None, chosen)
 
 
-def _require_whole_blocks(labels: IntArray, units: IntArray) -> None:
+def require_whole_blocks(labels: IntArray, units: IntArray) -> None:
     """Refuse cells that divide a block."""
     first = np.full(int(units.max()) + 1, -1)
     first[units[::-1]] = labels[::-1]

@@ -12,7 +12,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming._words import shown
 from unassuming.cells import KeptCells, Method
-from unassuming.inputs import SingleOptions, check_inner, check_norm_bound, check_single
+from unassuming.inputs import SingleOptions, check_inner, check_single
 from unassuming.ranking import Level, as_double, as_levels
 from unassuming.regions._describe import assumptions
 from unassuming.regions._explain import Cause, Explanation
@@ -40,16 +40,14 @@ def at_each(level: Any, at: Callable[[float], T]) -> Any:
     return Levels(found) if np.ndim(level) else next(iter(found.values()))
 
 
-def require_alone(norm_bound: Any, inner: object) -> None:
+def require_alone(inner: object) -> None:
     """Refuse what only the joint region offers."""
-    check_norm_bound(norm_bound)
     check_inner(inner)
-    for given, name in ((norm_bound is not None, "norm_bound"), (bool(inner), "inner=True")):
-        if given:
-            raise ValueError(
-                f"{name} does not apply to one number at a time: expected simultaneous=True with "
-                f"it, given simultaneous=False. Leave out one of the two."
-            )
+    if inner:
+        raise ValueError(
+            "inner=True does not apply to one number at a time: expected simultaneous=True with "
+            "it, given simultaneous=False. Leave out one of the two."
+        )
 
 
 def options_for(

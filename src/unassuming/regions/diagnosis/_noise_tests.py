@@ -19,8 +19,8 @@ from unassuming.noise import (
     Symmetric,
     SymmetricExchangeable,
 )
-from unassuming.regions._least_biased_fit import LinearFit, rows_needed
-from unassuming.regions._pairwise import Statistic, play, pvalues, rounds
+from unassuming.regions.diagnosis._least_biased_fit import LinearFit, rows_needed
+from unassuming.regions.diagnosis._pairwise import Statistic, play, pvalues, rounds
 
 RANDOMISATIONS = 999
 _BATCH = 2**21  # numbers in one batch of transformed residuals

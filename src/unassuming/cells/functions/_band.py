@@ -1,0 +1,158 @@
+"""Simultaneous bands of a function from balanced cells (docs/theory.md 9.7 and 9.8).
+
+As in 9.7 the signs are balanced, so the true values cancel from mean_b s_b u_b(z) but for a bias of
+at most b_s(z) = B‖mean_b s_b h_b(z)‖. Let R_s = max_z (|mean_b s_b u_b(z)| + b_s(z)) / σ(z). The
+band mean_b u_b(z) ± (σ(z)·(q-th largest R_s) + b_0(z)) holds at all z at once with probability at
+least 1 - q/K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import hadamard
+
+from unassuming._rounding import EPS
+from unassuming._typing import Array, IntArray
+from unassuming.cells._balanced import BalancedBand
+from unassuming.cells._signs import largest_q
+from unassuming.cells.functions._errors import Errors, errors
+from unassuming.cells.functions._kriging import Kriging
+from unassuming.cells.functions._predicted import Choice, smoothings
+from unassuming.cells.functions._system import Assumed, System, Wanted
+
+_DRAWS = 12
+_MOST = 48
+"""Functionals that a choice looks at."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BandSizes:
+    """What a band is measured in, and its biases; all from the design alone.
+
+    Attributes
+    ----------
+    scale : array of shape (N,)
+        σ(z), the size of the noise and of the biases b_s together.
+    bias : array of shape (N, K - 1)
+        b_s(z) for every sign vector but the identity.
+    offset : array of shape (N,)
+        b_0(z).
+    """
+
+    scale: Array
+    bias: Array
+    offset: Array
+
+    @classmethod
+    def of(cls, found: Errors, assumed: Assumed) -> BandSizes:
+        """Collect them from the errors of K = 2^k cells."""
+        K = found.H.shape[1]
+        bias = found.bias(
+            assumed, np.full((len(found.H), K), 1 / K), hadamard(K).astype(np.float64)
+        )
+        noise = assumed.noise_scale**2 * found.noise.sum(axis=1) / K**2
+        scale = np.sqrt(noise + np.square(bias[:, 1:]).mean(axis=1))
+        return cls(np.where(scale > 0, scale, 1.0), bias[:, 1:], bias[:, 0])
+
+
+def function_band(u: Array, rounding: Array, sizes: BandSizes, level: float) -> BalancedBand:
+    """Return the simultaneous band of N functionals that all K = 2^k cells identify.
+
+    Parameters
+    ----------
+    u, rounding : arrays of shape (N, K)
+        Estimates in the cells, and bounds on their rounding errors.
+    sizes : BandSizes
+        Scale and biases.
+    level : float
+        The attained level is the smallest 1 - q/K that is not below it.
+    """
+    K = u.shape[1]
+    signs = hadamard(K).astype(np.float64)[1:] / K
+    centre = u.mean(axis=1)
+    blur = rounding.mean(axis=1) + K * EPS * np.abs(u).max(axis=1)
+    moved = np.abs((u - centre[:, None]) @ signs.T) + sizes.bias + blur[:, None]
+    R = (moved / sizes.scale[:, None]).max(axis=0)
+    q = largest_q(level, K)
+    half = np.full(len(u), np.inf)
+    if q:
+        half = sizes.scale * float(np.sort(R)[K - 1 - q]) + sizes.offset + blur
+    return BalancedBand(centre, half, R, q, K)
+
+
+def choose_band(
+    system: System, wanted: Wanted, divisions: Sequence[Kriging], assumed: Assumed, level: float
+) -> Choice:
+    """Choose one division and one smoothing for all functionals, by the predicted half-widths.
+
+    The mean of their logarithms decides. Of many functionals it is taken over some.
+
+    Parameters
+    ----------
+    system, wanted
+        The rows and the functionals.
+    divisions : sequence of Kriging
+        Divisions into K = 2^k cells.
+    assumed : Assumed
+        The norm bound, the model error and the working noise scale.
+    level : float
+
+    Returns
+    -------
+    Choice
+        Half-widths are those of the functionals that were looked at; infinite if no division
+        serves the level.
+    """
+    some = wanted.part(looked_at(len(wanted)))
+    N = len(some)
+    best = np.full(N, np.inf)
+    which, chosen = 0, smoothings(system, wanted, assumed)[0]
+    for index, kriging in enumerate(divisions):
+        for mu in smoothings(system, wanted, assumed):
+            a, known = kriging.weights(some, mu)
+            found = errors(system, some, kriging, a, known)
+            width = band_half_width(system, kriging, a, found, assumed, level)
+            if np.isinf(best).any() or np.log(width).mean() < np.log(best).mean():
+                which, chosen, best = index, mu, width
+    return Choice(np.full(N, which, dtype=np.intp), np.full(N, chosen), best)
+
+
+def looked_at(N: int) -> IntArray:
+    """Return which of N functionals a choice looks at."""
+    return np.unique(np.linspace(0, N - 1, _MOST).astype(np.intp))
+
+
+def band_half_width(
+    system: System, kriging: Kriging, a: Array, found: Errors, assumed: Assumed, level: float
+) -> Array:
+    """Return the mean half-widths of the simultaneous band of N functionals, (N,).
+
+    Gaussian noise of the working scale is drawn, always the same.
+
+    Parameters
+    ----------
+    system : System
+    kriging : Kriging
+        Gives the cells; their number is a power of two.
+    a, found
+        Weights (N, n), and the errors of the estimates with them.
+    assumed : Assumed
+    level : float
+    """
+    K = kriging.K
+    q = largest_q(level, K)
+    if q == 0 or not found.identified.all():
+        return np.full(len(a), np.inf)
+    sizes = BandSizes.of(found, assumed)
+    rng = np.random.default_rng([118, system.n])
+    halves = []
+    for _ in range(_DRAWS):
+        e = assumed.noise_scale * rng.standard_normal(system.n) / np.sqrt(system.weight)
+        u = np.stack([a[:, rows] @ e[rows] for rows in kriging.cells], axis=1)
+        halves.append(function_band(u, np.zeros_like(u), sizes, level).half_width)
+    return np.asarray(np.mean(halves, axis=0))

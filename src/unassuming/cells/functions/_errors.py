@@ -1,0 +1,147 @@
+"""The errors of the estimates in cells: bias, noise, and what rounding adds to the bias.
+
+The bias of cell b is ⟨f, h_b⟩ with h_b = Σ_j a_bj k(x_j, ·) - k(z, ·). For a part F of the cells
+and weights w_b it is at most B‖Σ_F w_b h_b‖ / Σ_F w_b. Only H_bc = ⟨h_b, h_c⟩ is needed for that.
+From kernel values it comes as the difference of numbers of the size of k(z, z), and rounding errors
+cannot be told from a small bias. An allowance η_F pays for them (docs/theory.md 9.8). From features
+h_b is a vector, and the allowance is far smaller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from unassuming._rounding import EPS
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells.functions._kriging import Kriging
+from unassuming.cells.functions._system import Assumed, System, Wanted
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Errors of the estimates of N functionals in K cells.
+
+    Attributes
+    ----------
+    H : array of shape (N, K, K)
+        ⟨h_b, h_c⟩, computed.
+    noise : array of shape (N, K)
+        Variances of the noise of the estimates, for noise of variance one over the sample weight.
+    reach : array of shape (N, K)
+        ‖a_b‖₁.
+    cancelled, added : arrays of shape (N, K)
+        The allowance for rounding: ‖Σ_F w_b h_b‖ is at most
+        √(wᵀHw + (Σ_F w_b cancelled_b)²) + Σ_F w_b added_b.
+    identified : boolean array of shape (N, K)
+    """
+
+    H: Array
+    noise: Array
+    reach: Array
+    cancelled: Array
+    added: Array
+    identified: BoolArray
+
+    def part(self, where: slice | IntArray) -> Errors:
+        """Return the errors of some of the functionals."""
+        names = ("H", "noise", "reach", "cancelled", "added", "identified")
+        return Errors(*(getattr(self, name)[where] for name in names))
+
+    def cells(self, keep: BoolArray) -> Errors:
+        """Return the errors in some of the cells."""
+        noise, reach, cancelled, added = (
+            one[:, keep] for one in (self.noise, self.reach, self.cancelled, self.added)
+        )
+        H, identified = self.H[:, keep][:, :, keep], self.identified[:, keep]
+        return Errors(H, noise, reach, cancelled, added, identified)
+
+    def weights(self, assumed: Assumed) -> Array:
+        """Return w_b (N, K): the largest is 1, and 0 stands for a cell that is left out.
+
+        They are the inverse of the mean squared errors that B, Δ and the working noise scale give.
+        """
+        spread = assumed.noise_scale**2 * self.noise
+        spread = spread + assumed.norm_bound**2 * np.einsum("nbb->nb", self.H).clip(0.0)
+        spread = spread + np.square(assumed.model_error * self.reach)
+        least = np.where(self.identified, spread, np.inf).min(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(spread > 0, least / spread, 1.0)
+        return np.where(self.identified & np.isfinite(least), np.maximum(ratio, 1e-12), 0.0)
+
+    def bias(self, assumed: Assumed, w: Array, signs: Array) -> Array:
+        """Bound the bias of Σ_b s_b w_b u_b, for weights w (N, K) and S rows s (S, K): (N, S).
+
+        The s are 0 and 1 for parts of the cells, or ±1. All functionals share their products.
+        """
+        size = np.abs(signs).T
+        bound = np.zeros((len(w), len(signs)))
+        if assumed.norm_bound:
+            b, c = np.triu_indices(w.shape[1])
+            twice = np.where(b == c, 1.0, 2.0)
+            forms = w[:, b] * w[:, c] * self.H[:, b, c] * twice
+            square = np.maximum(forms @ (signs[:, b] * signs[:, c]).T, 0.0)
+            square = square + np.square((w * self.cancelled) @ size)
+            bound = assumed.norm_bound * (np.sqrt(square) + (w * self.added) @ size)
+        if assumed.model_error:
+            bound = bound + assumed.model_error * ((w * self.reach) @ size)
+        return np.asarray(bound)
+
+
+def errors(system: System, wanted: Wanted, kriging: Kriging, a: Array, known: BoolArray) -> Errors:
+    """Return the errors of the estimates with weights a (N, n).
+
+    Parameters
+    ----------
+    system, wanted
+        The rows and the functionals.
+    kriging : Kriging
+        Gives the cells.
+    a, known
+        What ``kriging.weights`` returned.
+
+    Examples
+    --------
+    >>> system = System(np.zeros((2, 0)), np.ones(2), features=np.array([[1.0], [2.0]]))
+    >>> wanted = Wanted(np.zeros((1, 0)), np.ones(1), features=np.ones((1, 1)))
+    >>> kriging = Kriging(system, np.array([0, 1]), 2)
+    >>> a, known = kriging.weights(wanted, mu=1.0)
+    >>> errors(system, wanted, kriging, a, known).H.round(4)  # h = 1/2 - 1 and 4/5 - 1
+    array([[[0.25, 0.1 ],
+            [0.1 , 0.04]]])
+    """
+    cells, K, N, n = kriging.cells, kriging.K, len(wanted), system.n
+    reach = np.stack([np.abs(a[:, rows]).sum(axis=1) for rows in cells], axis=1)
+    noise = np.stack(
+        [np.square(a[:, rows] / np.sqrt(system.weight[rows])).sum(axis=1) for rows in cells], axis=1
+    )
+    largest = max(float(system.norms.max(initial=0.0)), 0.0)
+    size = np.sqrt(np.maximum(wanted.norms, largest))[:, None] * (1 + reach)  # κ(1 + ‖a_b‖₁)
+    if system.features is not None:
+        assert wanted.features is not None
+        h = np.stack(
+            [a[:, rows] @ system.features[rows] - wanted.features for rows in cells], axis=1
+        )
+        H = h @ h.transpose(0, 2, 1)
+        length = np.sqrt(np.einsum("nbb->nb", H))
+        cancelled = np.sqrt(4 * (h.shape[2] + K + 4) * EPS) * length
+        return Errors(H, noise, reach, cancelled, (n + 4) * EPS * size, known)
+    assert system.gram is not None
+    assert wanted.at_rows is not None
+    H = np.empty((N, K, K))
+    order = np.concatenate(cells)
+    starts = np.cumsum([0, *map(len, cells)])[:-1]
+    empty = [b for b, rows in enumerate(cells) if not rows.size]
+    for b, rows in enumerate(cells):
+        # h_b at the rows and at z first: they are small already, and so are the products.
+        at_rows = a[:, rows] @ system.gram[rows] - wanted.at_rows
+        at_z = np.einsum("nj,nj->n", a[:, rows], wanted.at_rows[:, rows]) - wanted.norms
+        H[:, b] = np.add.reduceat((a * at_rows)[:, order], starts.clip(0, n - 1), axis=1)
+        H[:, b, empty] = 0.0
+        H[:, b] -= at_z[:, None]
+    H = (H + H.transpose(0, 2, 1)) / 2
+    cancelled = np.sqrt(4 * (n + 4) * EPS) * size  # η_F of docs/theory.md 9.8
+    return Errors(H, noise, reach, cancelled, np.zeros_like(size), known)

@@ -1,0 +1,103 @@
+"""The half-width of the joint region's band with a norm bound, predicted before y is seen.
+
+For signs and kernel ridge the sets have a simple form. With D = I - S, residuals r̂ = Dy of the
+estimate and r of a candidate, and J the rows that change sign, E_i = {r_JᵀD_JJ r_J <= r_Jᵀr̂_J}. Its
+largest value f(z) with ‖f‖ <= B has a dual in one variable θ. A few sets and simulated data are
+enough for a prediction (docs/theory.md 9.8).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from unassuming._typing import Array
+from unassuming.cells.functions._system import Assumed, System, Wanted
+
+_SETS = 19
+_FEWER = 9
+_MOST_ROWS = 600
+"""With more rows fewer sets are used."""
+
+_THETAS = np.concatenate([[0.0], np.logspace(-6, 6, 73)])
+
+
+def joint_half_width(
+    system: System, wanted: Wanted, assumed: Assumed, penalty: float, level: float
+) -> Array:
+    """Return the predicted half-widths of the band at N inputs, (N,).
+
+    Parameters
+    ----------
+    system, wanted
+        The rows, without free features, and the values.
+    assumed : Assumed
+        The norm bound and the working noise scale.
+    penalty : float
+        alpha of kernel ridge regression.
+    level : float
+
+    Examples
+    --------
+    >>> x, z = np.linspace(0, 1, 40), np.array([0.5])
+    >>> kernel = lambda s, t: np.exp(-np.square(s[:, None] - t))
+    >>> system = System(np.zeros((40, 0)), np.ones(40), kernel(x, x))
+    >>> wanted = Wanted(np.zeros((1, 0)), np.ones(1), kernel(z, x))
+    >>> wide = joint_half_width(system, wanted, Assumed(5.0, noise_scale=0.1), 0.1, 0.9)
+    >>> bool(0.03 < wide[0] < 0.5)
+    True
+    """
+    n, B, root = system.n, assumed.norm_bound, np.sqrt(system.weight)
+    K, k = _kernel_values(system, wanted)
+    K, k = root[:, None] * K * root, k * root
+    values, u = eigh(K, driver="evd")
+    floor = 1e-12 * float(values[-1])
+    values = np.maximum(values, 0.0)
+    smoother = values + max(penalty, floor)
+    D = (u * (penalty / smoother)) @ u.T
+    rng = np.random.default_rng([118, n])
+    c = u @ (rng.standard_normal(n) / np.sqrt(values + floor) * (values > floor))
+    f = K @ c * (B / 2 / np.sqrt(max(float(c @ K @ c), 1e-300)))  # a function of norm B/2
+    sets = _SETS if n <= _MOST_ROWS else _FEWER
+    halves = []
+    for _ in range(sets):
+        y = f + assumed.noise_scale * rng.standard_normal(n)
+        fitted = k @ (u @ ((u.T @ y) / smoother))
+        J = np.flatnonzero(rng.random(n) < 0.5)
+        D_J, rest, y_J = D[np.ix_(J, J)], D[J] @ y, y[J]
+        own, v = eigh(K[np.ix_(J, J)], driver="evd")
+        size = np.sqrt(np.maximum(own, floor))
+        L, g = v * size, k[:, J] @ v / size
+        p2 = np.maximum(wanted.norms - np.square(g).sum(axis=1), 0.0)
+        omega, w = eigh(L.T @ D_J @ L, driver="evd")
+        beta = w.T @ (L.T @ (D_J @ y_J - rest / 2))
+        gamma = float(y_J @ (D_J @ y_J - rest))
+        ends = [
+            _bounds(sign * (g @ w), p2, np.maximum(omega, 0.0), beta, gamma, B) - sign * fitted
+            for sign in (1.0, -1.0)
+        ]
+        halves.append(np.mean(ends, axis=0))
+    q = max(1, int(np.floor((1 - level) * (sets + 1) + 1e-9)))
+    return np.asarray(np.sort(halves, axis=0)[-q])
+
+
+def _kernel_values(system: System, wanted: Wanted) -> tuple[Array, Array]:
+    """Return the kernel at the rows (n, n), and between functionals and rows (N, n)."""
+    if system.features is not None:
+        assert wanted.features is not None
+        return system.features @ system.features.T, wanted.features @ system.features.T
+    assert system.gram is not None
+    assert wanted.at_rows is not None
+    return system.gram, wanted.at_rows
+
+
+def _bounds(g: Array, p2: Array, omega: Array, beta: Array, gamma: float, B: float) -> Array:
+    """Return the least dual bound over θ, for each functional."""
+    best = np.full(len(g), np.inf)
+    scale = 1 / max(float(omega.max(initial=0.0)), 1e-300)
+    for theta in (_THETAS * scale * 1e3).tolist():
+        W = 1 / (1 + theta * omega)
+        room = B**2 - theta * gamma + theta**2 * float(np.square(beta) @ W)
+        bound = theta * (g @ (beta * W)) + np.sqrt(max(room, 0.0) * (np.square(g) @ W + p2))
+        best = np.minimum(best, bound)
+    return best

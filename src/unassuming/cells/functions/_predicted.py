@@ -1,0 +1,206 @@
+"""The half-width of intervals and bands of a function, predicted before y is seen.
+
+Noise of the working scale is drawn, Gaussian and always the same. It gives the intervals that a
+function of norm zero would get, with the biases that the assumptions allow. The number of cells K
+and the smoothing μ are chosen by the mean half-width. A wrong noise scale costs some width and
+never coverage (docs/theory.md 9.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+
+from unassuming._batches import rows_that_fit, slices
+from unassuming._rounding import EPS
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells._signs import flipped_cells, largest_q
+from unassuming.cells._width import width_factor
+from unassuming.cells.functions._biased import part_bias
+from unassuming.cells.functions._errors import Errors, errors
+from unassuming.cells.functions._kriging import Kriging
+from unassuming.cells.functions._system import Assumed, System, Wanted
+
+SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
+"""Candidates for μ, in units of σ²/B²."""
+
+_DRAWS = 12
+_SIGNS = 127
+_BATCH = 2**25
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The division and the smoothing of each of N functionals, and the predicted half-widths.
+
+    Attributes
+    ----------
+    which : integer array of shape (N,)
+        Index of the division.
+    mu : array of shape (N,)
+    half_width : array of shape (N,)
+        Infinite if too few cells identify the functional.
+    """
+
+    which: IntArray
+    mu: Array
+    half_width: Array
+
+
+def smoothings(system: System, wanted: Wanted, assumed: Assumed) -> list[float]:
+    """Return the candidates for μ: shares of σ²/B², above the rounding errors of the kernel."""
+    if not assumed.norm_bound:
+        return [1.0]  # every feature is free: plain least squares
+    size = max(float(system.norms.max(initial=0.0)), float(wanted.norms.max(initial=0.0)))
+    least = 16 * system.n * EPS * size * float(system.weight.max())
+    ratio = (assumed.noise_scale / assumed.norm_bound) ** 2
+    return sorted({max(share * ratio, least) for share in SMOOTHING})
+
+
+def choose(
+    system: System, wanted: Wanted, divisions: Sequence[Kriging], assumed: Assumed, level: float
+) -> Choice:
+    """Choose a division and a smoothing for each functional, by its predicted half-width.
+
+    Parameters
+    ----------
+    system, wanted
+        The rows and the functionals.
+    divisions : sequence of Kriging
+        Divisions of the rows into different numbers of cells.
+    assumed : Assumed
+        The norm bound, the model error and the working noise scale.
+    level : float
+
+    Returns
+    -------
+    Choice
+
+    Examples
+    --------
+    >>> x, z = np.linspace(0, 1, 60), np.array([0.5])
+    >>> kernel = lambda s, t: np.exp(-np.square(s[:, None] - t))
+    >>> system = System(np.zeros((60, 0)), np.ones(60), kernel(x, x))
+    >>> wanted = Wanted(np.zeros((1, 0)), np.ones(1), kernel(z, x))
+    >>> divisions = [Kriging(system, np.arange(60) % K, K) for K in (4, 8)]
+    >>> found = choose(system, wanted, divisions, Assumed(5.0, noise_scale=0.1), 0.9)
+    >>> found.which, bool(0.01 < found.half_width[0] < 0.1)
+    (array([1]), True)
+    """
+    N = len(wanted)
+    which, mu, best = np.zeros(N, dtype=np.intp), np.zeros(N), np.full(N, np.inf)
+    mu[:] = (shares := smoothings(system, wanted, assumed))[0]
+
+    def compare(index: int, candidate: float, where: IntArray) -> None:
+        for part in slices(len(where), rows_that_fit(_BATCH, 4 * system.n)):
+            rows = where[part]
+            some = wanted.part(rows)
+            a, known = divisions[index].weights(some, candidate)
+            found = errors(system, some, divisions[index], a, known)
+            width = pointwise_half_width(found, assumed, level)
+            better = rows[width < best[rows]]
+            best[better] = width[width < best[rows]]
+            which[better], mu[better] = index, candidate
+
+    # The smoothing for one number of cells, then the number of cells, then the smoothing again.
+    middle = len(divisions) // 2
+    others = [index for index in range(len(divisions)) if index != middle]
+    for candidate in shares:
+        compare(middle, candidate, np.arange(N))
+    smoothing = mu.copy()
+    for index in others:
+        for candidate in shares:
+            compare(index, candidate, np.flatnonzero(smoothing == candidate))
+    cells = which.copy()
+    for index in others:
+        for candidate in shares:
+            compare(index, candidate, np.flatnonzero((cells == index) & (smoothing != candidate)))
+    return Choice(which, mu, best)
+
+
+def pointwise_half_width(found: Errors, assumed: Assumed, level: float) -> Array:
+    """Return the mean half-width of the interval of each functional, (N,).
+
+    Parameters
+    ----------
+    found : Errors
+        The errors of the estimates in the cells.
+    assumed : Assumed
+    level : float
+
+    Notes
+    -----
+    For equal cells without a bias the mean is known from many draws. The few draws that are used
+    here are corrected by their error in that case.
+    """
+    width = np.full(len(found.H), np.inf)
+    w = found.weights(assumed)
+    patterns, inverse = np.unique(found.identified, axis=0, return_inverse=True)
+    for index, keep in enumerate(patterns):
+        K = int(keep.sum())
+        flipped, q = _signs(K, level)
+        if q == 0:
+            continue
+        draws, factor = _draws(K), _correction(K, level)
+        same = np.flatnonzero(inverse.reshape(-1) == index)
+        for part in slices(len(same), rows_that_fit(_BATCH, len(flipped) * K * _DRAWS)):
+            rows = same[part]
+            some = found.part(rows).cells(keep)
+            u = assumed.noise_scale * np.sqrt(some.noise) * draws[:, None, :]
+            upper = _upper(u, w[rows][:, keep], some, assumed, flipped, q)
+            width[rows] = factor * upper.mean(axis=0)
+    return width
+
+
+def _upper(
+    u: Array, w: Array, found: Errors, assumed: Assumed, flipped: BoolArray, q: int
+) -> Array:
+    """Return the upper ends of intervals for draws u (D, N, K), shape (D, N).
+
+    The lower ends have the same law, with the other sign.
+    """
+    sums = w * u
+    ends = []
+    for part in (flipped, ~flipped):
+        inside = part.astype(np.float64).T
+        ends.append(sums @ inside / (w @ inside) + part_bias(w, found, assumed, part))
+    far = np.maximum(*ends)
+    return np.asarray(-np.partition(-far, q - 1, axis=2)[:, :, q - 1])
+
+
+@lru_cache(maxsize=32)
+def _draws(K: int) -> Array:
+    draws = np.random.default_rng([118, K]).standard_normal((_DRAWS // 2, K))
+    draws = np.concatenate([draws, -draws])
+    draws.setflags(write=False)
+    return draws
+
+
+@lru_cache(maxsize=64)
+def _correction(K: int, level: float) -> float:
+    """Return the mean half-width of equal cells over the mean in these draws."""
+    flipped, q = _signs(K, level)
+    one, none = np.ones((1, K)), np.zeros((1, K))
+    plain = Errors(np.zeros((1, K, K)), one, none, none, none, np.ones((1, K), dtype=bool))
+    u = _draws(K)[:, None, :]
+    upper = _upper(u, one, plain, Assumed(0.0), flipped, q)
+    return float(width_factor(K, level) / np.sqrt(K) / upper.mean())
+
+
+@lru_cache(maxsize=64)
+def _signs(K: int, level: float) -> tuple[BoolArray, int]:
+    """Return the cells flipped by the sign vectors of a prediction, and q."""
+    if K < 2:
+        return np.zeros((0, K), dtype=bool), 0
+    flipped = flipped_cells(K)
+    if largest_q(level, len(flipped) + 1) == 0:
+        return flipped, 0
+    if len(flipped) > _SIGNS:
+        part = np.random.default_rng(118).choice(len(flipped), _SIGNS, replace=False)
+        flipped = flipped[np.sort(part)]
+    return flipped, max(1, largest_q(level, len(flipped) + 1))

@@ -1,0 +1,173 @@
+"""Summaries of a model and tests of hypotheses, one number at a time or simultaneously."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unassuming.inputs import (
+    as_functionals,
+    as_hypothesis,
+    check_assumption,
+    check_simultaneous,
+    require_nonzero,
+)
+from unassuming.ranking import RankTest
+from unassuming.regions._functionals import Functionals
+from unassuming.regions._question import Call, Question
+from unassuming.regions.single import (
+    Assumption,
+    FTest,
+    Summary,
+    check_at_once,
+    check_level,
+    division_for,
+    function_options,
+    function_test,
+    hypothesis_test,
+    simultaneous_summary,
+    summary_of,
+)
+
+
+class Summaries(Functionals):
+    """Summaries and tests of linear functionals of the coefficients."""
+
+    def summary(
+        self,
+        level: float = 0.95,
+        functionals: Any = None,
+        simultaneous: bool = False,
+        *,
+        cells: Any = None,
+        method: str = "auto",
+        weights: str = "design",
+        estimator: str = "least squares",
+    ) -> Summary:
+        """Return estimate, interval and p-value of each coefficient, one at a time.
+
+        The intervals are exact in finite samples under the assumption on the noise alone, and
+        nearly as narrow as the usual asymptotic ones (docs/theory.md 9). Each has its level by
+        itself. They do not depend on the penalty or the loss of the model: the target is the ideal
+        coefficient, the one that reproduces the noise-free outputs. The rows are divided into
+        cells, which depend on the inputs, the noise class, the level and the seed, never on y.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            The attained levels are at least this.
+        functionals : array of shape (d,) or (N, d), name or list of names, optional
+            Other linear functionals of the coefficients; None: every coefficient.
+        simultaneous : bool, default False
+            Whether all intervals hold at once; p-values are then adjusted for that.
+        cells : int or array of shape (n,), optional
+            The number of cells, or one label for each row; to be chosen before looking at y. For a
+            stream, a number of at most the cells that it has collected.
+        method : str, default "auto"
+            ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
+            ``"palmrt"`` (certified, for few rows) or ``"t"`` (spherical noise). ``"auto"`` chooses
+            for each coefficient, before y is seen. With ``simultaneous``: as for `interval`.
+        weights : {"design", "residuals"}, default "design"
+            How the cells are weighted: by the inputs, or also by the size of the residuals of each
+            cell, which pays if the noise is much larger in some cells than in others.
+        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+            How the cells are fitted; least absolute deviations resist heavy tails.
+
+        Returns
+        -------
+        Summary
+
+        Examples
+        --------
+        >>> print(region.summary())
+        Summary of LinearRegression() at level 0.95 (attained: 0.950195)
+                      estimate  cell_estimate      lower      upper     pvalue
+          intercept   0.449579       0.454248   0.220136   0.675111   0.002441
+          x0           1.11028        1.10189   0.704221    1.42522  0.0004883
+          x1         -0.241735      -0.214867  -0.470242  0.0104876    0.06104
+        Assumed: the noise terms are independent, each symmetric about zero (their laws may all
+        differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
+        the noise-free outputs lie in the span of the 3 features.
+        Each interval has its level by itself; all of them hold at once with less certainty.
+        Method: least squares in 12 cells of rows, which depend on the inputs and the seed alone;
+        exact for every number of rows.
+        >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
+        (2, 7)
+        """
+        g, names = as_functionals(functionals, self.names)
+        require_nonzero(g)
+        level = check_level(level)
+        if check_simultaneous(simultaneous):
+            _ = self._numbers  # refuses labels and kernels
+            chosen = check_at_once(method, cells, weights, estimator)
+            question = Question(Call.INTERVAL, g)
+            made = division_for(self.shape, question, level, chosen, cells)
+            return simultaneous_summary(self.shape, g, names, level, self.level, made)
+        options = self._options(cells, method, weights, estimator)
+        return summary_of(self._numbers, g, names, level, options)
+
+    def test_functional(
+        self,
+        functional: Any,
+        value: Any = 0.0,
+        *,
+        level: float = 0.95,
+        cells: Any = None,
+        method: str = "auto",
+        weights: str = "design",
+        estimator: str = "least squares",
+        norm_bound: float | None = None,
+        model_error: float | None = None,
+        noise_scale: float | None = None,
+    ) -> RankTest | FTest:
+        """Test a hypothesis about one coefficient or functional, whatever the others are.
+
+        Several functionals are tested at once: their hypothetical values make a nested model. The
+        p-value of one functional is dual to its interval of `summary` at the same level.
+
+        Parameters
+        ----------
+        functional : name, list of names, array of shape (d,) or (k, d), or Functional
+            What is tested.
+        value : float or sequence of k floats, default 0
+            The hypothetical value of each functional.
+        level : float, default 0.95
+            It chooses the cells, as for `summary`; the p-value is valid at every level.
+        cells : int or array of shape (n,), optional
+            As for `summary`.
+        method : str, default "auto"
+            As for `summary`.
+        weights : {"design", "residuals"}, default "design"
+            As for `summary`.
+        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+            As for `summary`.
+        norm_bound : float, optional
+            As for `interval`. The p-value is then an upper bound, and one functional is tested.
+        model_error : float, optional
+            As for `interval`, and with the same consequences.
+        noise_scale : float, optional
+            As for `interval`.
+
+        Returns
+        -------
+        RankTest, or FTest if the noise is spherical
+
+        Examples
+        --------
+        >>> print(region.test_functional("x0"))
+        Hypothesis x0 = 0: p-value 0.000488281 (rank 2048 of 2048).
+        >>> region.test_functional(["x0", "x1"], value=[1, 0]).tested
+        'x0 = 1 and x1 = 0'
+        """
+        check_assumption(norm_bound, model_error, noise_scale)
+        assumption = Assumption(norm_bound, model_error, noise_scale)
+        g, names, values = self._asked(functional, assumption)
+        require_nonzero(g)
+        tau = as_hypothesis(value, len(g))
+        if assumption.given:
+            functions, wanted = self._functions, values()
+            options = function_options(functions, cells, method, weights, estimator)
+            return function_test(
+                functions, wanted, names, tau, check_level(level), options, assumption
+            )
+        options = self._options(cells, method, weights, estimator)
+        return hypothesis_test(self._numbers, g, names, check_level(level), options, tau)

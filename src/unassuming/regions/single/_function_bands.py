@@ -1,0 +1,152 @@
+"""Simultaneous bands of a function from balanced cells, or the joint region if that is narrower."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import fdtri
+
+from unassuming._batches import rows_that_fit, slices
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.cells import BalancedBand, estimates, factor_of_rows
+from unassuming.cells.functions import (
+    BandSizes,
+    Choice,
+    Kriging,
+    Wanted,
+    choose_band,
+    function_band,
+    joint_half_width,
+    looked_at,
+    numbers_of_cells,
+)
+from unassuming.objectives import Quadratic
+from unassuming.regions._explain import Explanation, Status
+from unassuming.regions.single._functions import Assumption, Functions, estimated
+
+T = TypeVar("T")
+
+_MOST_ROWS = 2000
+"""With more rows the joint region is not predicted: its cost would exceed that of the cells."""
+
+_BATCH = 2**26
+
+
+def values_at_once(
+    functions: Functions,
+    wanted: Wanted,
+    estimate: Array,
+    level: float,
+    cells: int | None,
+    assumption: Assumption,
+    make: Callable[..., T],
+    *,
+    unless_wider: bool,
+) -> T | None:
+    """Return a band from balanced cells.
+
+    With ``unless_wider`` return None where the joint region is expected to be narrower, or where
+    there are too few rows for the level.
+    """
+    divisions = _divisions(functions, level, cells, assumption)
+    chosen = None
+    if divisions:
+        system, assumed = functions.system(assumption), functions.assumed(assumption)
+        chosen = choose_band(system, wanted, divisions, assumed, level)
+    if chosen is None or not np.isfinite(chosen.half_width).all():
+        if unless_wider:
+            return None
+        raise NotAvailable(
+            f"balanced cells are too few for a level of {level:.6g}: they take a power of two of "
+            f"cells, each of which determines the values, and there are {functions.problem.n} "
+            "rows. Use method='joint', a lower level, or one value at a time "
+            "(simultaneous=False)."
+        )
+    if unless_wider and not _narrower(functions, wanted, chosen, assumption, level):
+        return None
+    kriging = divisions[int(chosen.which[0])]
+    band = _band(functions, wanted, kriging, float(chosen.mu[0]), assumption, level)
+    half = band.half_width + assumption.beyond
+    return make(
+        level=level,
+        estimate=estimate,
+        lower=band.estimate - half,
+        upper=band.estimate + half,
+        inner_lower=None,
+        inner_upper=None,
+        witnesses=None,
+        status=Status.ALL_AT_ONCE,
+        reason="",
+        explanation=Explanation(),
+        method="balanced cells",
+        attained=np.full(len(half), 1 - band.q / band.m),
+        norm_bound=assumption.norm_bound,
+        model_error=assumption.model_error,
+    )
+
+
+def _divisions(
+    functions: Functions, level: float, cells: int | None, assumption: Assumption
+) -> list[Kriging]:
+    """Return divisions into powers of two of cells that allow the level."""
+    numbers = numbers_of_cells(level, functions.units, simultaneous=True)
+    if cells is not None:
+        numbers = [cells] if cells <= functions.units else []
+    return [functions.kriging(assumption, K) for K in numbers]
+
+
+def _band(
+    functions: Functions,
+    wanted: Wanted,
+    kriging: Kriging,
+    mu: float,
+    assumption: Assumption,
+    level: float,
+) -> BalancedBand:
+    system, assumed = functions.system(assumption), functions.assumed(assumption)
+    us, roundings, sizes = [], [], []
+    for part in slices(len(wanted), rows_that_fit(_BATCH, 8 * system.n + kriging.K**2)):
+        where = np.arange(part.start, part.stop)
+        some = estimated(system, wanted, kriging, mu, where, functions.y)
+        us.append(some.u)
+        roundings.append(some.rounding)
+        sizes.append(BandSizes.of(some.found, assumed))
+    together = BandSizes(
+        np.concatenate([one.scale for one in sizes]),
+        np.concatenate([one.bias for one in sizes]),
+        np.concatenate([one.offset for one in sizes]),
+    )
+    return function_band(np.concatenate(us), np.concatenate(roundings), together, level)
+
+
+def _narrower(
+    functions: Functions, wanted: Wanted, chosen: Choice, assumption: Assumption, level: float
+) -> bool:
+    """Whether cells are expected to give a narrower band than the joint region of the model.
+
+    The joint region of features is about as wide as the F ellipsoid. That of kernel ridge with a
+    norm bound is predicted from simulated data. Other objectives have wider bands, or none.
+    """
+    o, n = functions.problem.objective, functions.problem.n
+    if not isinstance(o, Quadratic) or not functions.problem.whitened:
+        return True
+    if assumption.model_error is not None or assumption.norm_bound is None:
+        return True
+    assumed, some = functions.assumed(assumption), wanted.part(looked_at(len(wanted)))
+    if functions.design.dual:
+        system = functions.system(assumption)
+        if system.trend.shape[1] or n > _MOST_ROWS:
+            return True
+        joint = joint_half_width(system, some, assumed, n * o.lam, level)
+    else:
+        assert some.features is not None
+        Phi, g = functions.design.matrix, np.column_stack([some.trend, some.features])
+        whole = estimates([factor_of_rows(Phi, np.zeros(n))], g).v[:, 0]
+        d = int(np.linalg.matrix_rank(Phi))
+        if n <= d or not (whole > 0).all():
+            return True
+        joint = assumed.noise_scale * np.sqrt(d * float(fdtri(d, n - d, level)) / whole)
+    return bool(np.log(chosen.half_width / joint).mean() < 0)

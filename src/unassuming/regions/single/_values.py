@@ -1,0 +1,102 @@
+"""From questions about values of a function, one at a time, to results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, BoolArray
+from unassuming.cells import Intervals, fewest_cells
+from unassuming.cells.functions import Wanted
+from unassuming.inputs import SingleOptions, check_single
+from unassuming.ranking import RankTest
+from unassuming.regions._explain import Cause, Explanation, Status
+from unassuming.regions.single._functions import Assumption, Functions
+
+T = TypeVar("T")
+
+
+def values_one_by_one(
+    functions: Functions,
+    wanted: Wanted,
+    estimate: Array,
+    level: float,
+    options: SingleOptions,
+    assumption: Assumption,
+    make: Callable[..., T],
+) -> T:
+    """Return the intervals of functionals of the function, each with its level by itself."""
+    got = functions.intervals(wanted, level, options, assumption)
+    finite = np.isfinite(got.lower) & np.isfinite(got.upper)
+    why = Explanation() if finite.all() else _too_few(functions, got, level, finite)
+    return make(
+        level=level,
+        estimate=estimate,
+        lower=got.lower,
+        upper=got.upper,
+        inner_lower=None,
+        inner_upper=None,
+        witnesses=None,
+        status=Status.ONE_BY_ONE if finite.all() else Status.TOO_FEW_CELLS,
+        reason=why.text(),
+        explanation=why,
+        simultaneous=False,
+        method="cells",
+        attained=np.where(got.q > 0, got.level, 1.0),
+        norm_bound=assumption.norm_bound,
+        model_error=assumption.model_error,
+    )
+
+
+def _too_few(functions: Functions, got: Intervals, level: float, finite: BoolArray) -> Explanation:
+    """Say why some intervals are infinite."""
+    most, needed = int(got.cells[~finite].max()), fewest_cells(level)
+    names = f"{np.count_nonzero(~finite)} of {len(finite)} values"
+    if most >= needed:
+        return Explanation((Cause.LEVEL_TOO_HIGH(names=names, level=level),), ())
+    units = "rows" if functions.clusters is None else "blocks of rows"
+    rows = -(-functions.problem.n * needed // max(most, 1))
+    fact = Cause.CELLS_MISSING(
+        names=names, level=level, needed=needed, units=units, cells=most, rows=rows
+    )
+    return Explanation((fact,), ())
+
+
+def function_test(
+    functions: Functions,
+    wanted: Wanted,
+    names: Sequence[str],
+    tau: Array,
+    level: float,
+    options: SingleOptions,
+    assumption: Assumption,
+) -> RankTest:
+    """Test a hypothetical value of one functional of the function."""
+    if len(wanted) != 1:
+        raise NotAvailable(
+            "several functionals at once are tested without a norm bound or a model error alone: "
+            f"expected one functional with it, given {len(wanted)}. Test one at a time."
+        )
+    tested = f"{names[0]} = {tau[0]:.6g}"
+    return functions.test(wanted, tau, level, options, assumption, tested)
+
+
+def function_options(
+    functions: Functions, cells: Any, method: Any, weights: Any, estimator: Any
+) -> SingleOptions:
+    """Check the options of values of a function; refuse those that do not allow for a bias."""
+    options = check_single(cells, method, weights, estimator, functions.data.rows)
+    if options.method not in ("auto", "cells"):
+        raise ValueError(
+            "method does not go with norm_bound or model_error: expected 'auto' or 'cells', given "
+            f"{options.method!r}. Leave it out."
+        )
+    if (options.weights, options.estimator) != ("design", "least squares"):
+        raise ValueError(
+            "weights and estimator do not go with norm_bound or model_error: expected 'design' and "
+            f"'least squares', given {options.weights!r} and {options.estimator!r}. Leave them out."
+        )
+    return options

@@ -1,0 +1,376 @@
+"""Values of a function of bounded norm from cells: biases, intervals and bands."""
+
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.linalg import hadamard
+from scipy.stats import binom
+
+from unassuming.cells.functions import (
+    Assumed,
+    BandSizes,
+    Kriging,
+    System,
+    Wanted,
+    biased_intervals,
+    biased_ranks,
+    choose,
+    choose_band,
+    errors,
+    function_band,
+    interleaved,
+    pointwise_half_width,
+    predicted,
+)
+
+GAMMA = 0.5
+
+
+def kernel(s, t):
+    return np.exp(-GAMMA * np.square(s[:, None] - t))
+
+
+def problem(n=40, z=(4.37, 0.1), trend=0):
+    """Inputs, the rows and the values at z."""
+    x, z = np.linspace(0, 10, n), np.array(z)
+    powers = np.arange(trend)
+    system = System(x[:, None] ** powers, np.ones(n), kernel(x, x))
+    return x, system, Wanted(z[:, None] ** powers, np.ones(len(z)), kernel(z, x))
+
+
+def estimated(system, wanted, K=6, mu=1e-4):
+    kriging = Kriging(system, np.arange(system.n) % K, K)
+    a, known = kriging.weights(wanted, mu)
+    return kriging, a, errors(system, wanted, kriging, a, known)
+
+
+def in_cells(kriging, a, y):
+    """Estimates in the cells for outputs (..., n)."""
+    return np.stack([y[..., rows] @ a[rows] for rows in kriging.cells], axis=-1)
+
+
+def exact_square(x, z, parts):
+    """‖Σ_j part_j k(x_j, ·) - Σ_j part_j... - total·k(z, ·)‖² in 50 digits."""
+    with mpmath.workdps(50):
+        points = [mpmath.mpf(float(one)) for one in (*x, z)]
+        c = [mpmath.mpf(float(one)) for one in parts]
+        gram = [[mpmath.exp(-mpmath.mpf(GAMMA) * (s - t) ** 2) for t in points] for s in points]
+        return mpmath.fsum(c[i] * c[j] * gram[i][j] for i in range(len(c)) for j in range(len(c)))
+
+
+@pytest.mark.parametrize("mu", [1e-2, 1e-6, 1e-11])
+def test_biases_agree_with_fifty_digits_or_with_the_allowance(mu):
+    x, system, wanted = problem(n=24)
+    kriging, a, found = estimated(system, wanted, K=4, mu=mu)
+    for i, z in enumerate((4.37, 0.1)):
+        for flags in ((1, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 1), (0, 0.3, 0, 0.5)):
+            w = np.array(flags, dtype=float)
+            c = np.append(w[kriging.labels] * a[i], -w.sum())
+            exact = exact_square(x, z, c)
+            plain = w @ found.H[i] @ w
+            allowance = (w @ found.cancelled[i]) ** 2
+            bound = found.part(np.array([i])).bias(Assumed(1.0), w[None], np.ones((1, 4)))[0, 0]
+            assert abs(plain - float(exact)) <= max(1e-8 * float(exact), allowance / 4)
+            assert bound >= float(mpmath.sqrt(exact))
+            assert bound**2 <= float(exact) * (1 + 1e-8) + 1.3 * allowance
+
+
+def test_the_allowance_is_small():
+    _, system, wanted = problem(n=500)
+    _, _, found = estimated(system, wanted, K=12)
+    assert found.cancelled.max() < 1e-5
+
+
+def test_features_and_their_gram_matrix_agree():
+    rng = np.random.default_rng(0)
+    F, g = rng.normal(size=(40, 3)), rng.normal(size=(2, 3))
+    ones = np.ones((40, 1)), np.ones((2, 1))
+    by_features = (
+        System(ones[0], np.ones(40), features=F),
+        Wanted(ones[1], np.square(g).sum(axis=1), features=g),
+    )
+    by_gram = (
+        System(ones[0], np.ones(40), F @ F.T),
+        Wanted(ones[1], np.square(g).sum(axis=1), g @ F.T),
+    )
+    (_, a, one), (_, b, two) = (estimated(*pair, mu=0.1) for pair in (by_features, by_gram))
+    np.testing.assert_allclose(a, b, atol=1e-10)
+    np.testing.assert_allclose(one.H, two.H, atol=1e-10)
+    assert (one.cancelled < two.cancelled).all()
+
+
+def test_kriging_weights_solve_the_bordered_system():
+    _, system, wanted = problem(n=30, trend=2)
+    weight = np.linspace(0.5, 2, 30)
+    system = System(system.trend, weight, system.gram)
+    kriging, a, _ = estimated(system, wanted, K=3, mu=1e-2)
+    for rows in kriging.cells:
+        K = system.gram[np.ix_(rows, rows)] + 1e-2 * np.diag(1 / weight[rows])
+        Z = system.trend[rows]
+        whole = np.block([[K, Z], [Z.T, np.zeros((2, 2))]])
+        right = np.vstack([wanted.at_rows[:, rows].T, wanted.trend.T])
+        np.testing.assert_allclose(a[:, rows].T, np.linalg.solve(whole, right)[: len(rows)], 1e-7)
+
+
+def test_features_that_are_not_penalised_vanish():
+    """A trend of any size moves the interval by its value at z."""
+    x, system, wanted = problem(n=60, trend=2)
+    kriging, a, found = estimated(system, wanted)
+    y = np.random.default_rng(0).standard_cauchy(60)
+    moved = y + 1e6 * (1 + x)
+    assumed = Assumed(5.0, noise_scale=0.5)
+    ends = []
+    for out in (y, moved):
+        u = np.stack([in_cells(kriging, one, out) for one in a])
+        got = biased_intervals(u, np.zeros_like(u), found, assumed, 0.9)
+        ends.append(np.array([got.lower, got.upper]))
+    np.testing.assert_allclose(ends[1] - ends[0], 1e6 * (1 + wanted.trend[:, 1]) + 0 * ends[0])
+
+
+def test_a_cell_that_cannot_reproduce_the_trend_is_left_out():
+    _, system, wanted = problem(n=12, trend=2)
+    labels = np.array([0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3])
+    kriging = Kriging(system, labels, 4)
+    a, known = kriging.weights(wanted, 1e-3)
+    assert known.tolist() == [[False, True, True, True]] * 2
+    found = errors(system, wanted, kriging, a, known)
+    assert (found.weights(Assumed(1.0))[:, 0] == 0).all()
+
+
+def test_without_a_bias_the_coverage_over_all_signs_is_exact():
+    K, level = 7, 0.9
+    _, system, wanted = problem(n=42, z=(4.37,))
+    _, _, found = estimated(system, wanted, K=K)
+    noise = np.random.default_rng(1).standard_cauchy(K)
+    u = np.array(list(product((1, -1), repeat=K))) * noise
+    repeated = found.part(np.zeros(len(u), dtype=int))
+    got = biased_intervals(u, np.zeros_like(u), repeated, Assumed(0.0), level)
+    inside = np.count_nonzero((got.lower <= 0) & (got.upper >= 0))
+    assert (int(got.q[0]), int(got.m[0])) == (6, 64)
+    assert inside == len(u) * (64 - 6) // 64
+
+
+def worst_case(system, wanted, kriging, a, w, B):
+    """The function of norm B with the largest bias of the weighted mean: values at x and at z."""
+    c = w[kriging.labels] * a[0] / w.sum()
+    along = c @ system.gram - wanted.at_rows[0]
+    at_z = c @ wanted.at_rows[0] - wanted.norms[0]
+    scale = B / np.sqrt(c @ along - at_z)
+    return scale * along, scale * at_z
+
+
+def test_the_worst_function_is_covered_over_all_signs_and_no_worse_one():
+    """All cells have the same inputs and so the same bias, which the norm bound just covers."""
+    K, level, B = 7, 0.9, 30.0
+    x = np.repeat(np.linspace(0, 10, 6), K)
+    system = System(np.zeros((42, 0)), np.ones(42), kernel(x, x))
+    wanted = Wanted(np.zeros((1, 0)), np.ones(1), kernel(np.array([4.37]), x))
+    kriging, a, found = estimated(system, wanted, K=K, mu=1e-2)
+    e = 1e-6 * np.random.default_rng(1).standard_cauchy(K)
+    signs = np.array(list(product((1, -1), repeat=K)))
+    repeated = found.part(np.zeros(len(signs), dtype=int))
+    assumed = Assumed(B, noise_scale=0.01)
+    share = []
+    for norm in (B, 1.01 * B):
+        values, truth = worst_case(system, wanted, kriging, a, np.ones(K), norm)
+        u = in_cells(kriging, a[0], values) + signs * e
+        got = biased_intervals(u, np.zeros_like(u), repeated, assumed, level)
+        share.append(np.mean((got.lower <= truth) & (truth <= got.upper)))
+    assert share[0] >= 58 / 64
+    assert share[1] == 0
+
+
+def test_a_hypothesis_is_in_the_interval_exactly_if_it_is_not_rejected():
+    _, system, wanted = problem(n=60, z=np.linspace(1, 9, 9))
+    _, _, found = estimated(system, wanted, K=8)
+    u = np.random.default_rng(2).normal(size=(9, 8))
+    tau = np.linspace(-1.5, 1.5, 9)
+    assumed, zero = Assumed(3.0), np.zeros_like(u)
+    for level in (0.5, 0.75, 0.9):
+        got = biased_intervals(u, zero, found, assumed, level)
+        inside = (got.lower <= tau) & (tau <= got.upper)
+        rejected = biased_ranks(u, zero, found, assumed, tau).pvalue <= got.q / got.m
+        assert (inside == ~rejected).all()
+
+
+def test_the_model_error_is_covered_at_its_worst():
+    x = np.linspace(-1, 1, 48)
+    system = System(x[:, None] ** np.arange(2), np.ones(48), features=np.zeros((48, 0)))
+    wanted = Wanted(np.array([[1.0, 0.3]]), np.zeros(1), features=np.zeros((1, 0)))
+    kriging, a, found = estimated(system, wanted, K=6, mu=1.0)
+    y = 2 + x + 0.1 * np.sign(a[0])  # the largest bias that an error of 0.1 can have
+    u = in_cells(kriging, a[0], y)[None]
+    for delta, covered in ((0.1, True), (0.05, False)):
+        got = biased_intervals(u, np.zeros_like(u), found, Assumed(0.0, delta), 0.9)
+        assert bool(got.lower[0] <= 2.3 + 1e-12 and got.upper[0] >= 2.3) is covered
+
+
+def test_interleaved_cells_see_all_inputs():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(90, 2))
+    square = np.square(X[:, None] - X).sum(axis=2)
+    system = System(np.zeros((90, 0)), np.ones(90), np.exp(-3 * square))
+    labels = interleaved(system, 6)
+    assert np.bincount(labels).tolist() == [15] * 6
+    means = np.array([X[labels == b].mean(axis=0) for b in range(6)])
+    assert np.abs(means - X.mean(axis=0)).max() < 0.08
+    blocks = np.arange(90) // 3
+    together = interleaved(system, 6, clusters=blocks)
+    assert (together.reshape(30, 3) == together[::3, None]).all()
+
+
+def test_the_chosen_cells_have_nearly_the_smallest_predicted_width():
+    """Number of cells and smoothing are varied in turn, which costs little."""
+    x, system, wanted = problem(n=80, z=(4.37, 9.9, 2.2))
+    divisions = [Kriging(system, interleaved(system, K, order=x), K) for K in (5, 6, 8)]
+    assumed = Assumed(29.2, noise_scale=0.7)
+    chosen = choose(system, wanted, divisions, assumed, 0.9)
+    plain = {}
+    for k, kriging in enumerate(divisions):
+        for share in (1.0, 1e-1, 1e-2, 1e-3):
+            mu = share * (0.7 / 29.2) ** 2
+            a, known = kriging.weights(wanted, mu)
+            found = errors(system, wanted, kriging, a, known)
+            plain[k, mu] = pointwise_half_width(found, assumed, 0.9)
+    for i, (k, mu) in enumerate(zip(chosen.which, chosen.mu, strict=True)):
+        assert chosen.half_width[i] == pytest.approx(plain[k, mu][i], rel=1e-9)
+    assert (chosen.half_width <= 1.05 * np.min(list(plain.values()), axis=0)).all()
+    assert 0.65 < chosen.half_width[0] < 0.85
+
+
+def test_the_predicted_width_is_that_of_gaussian_noise():
+    _, system, wanted = problem(n=120, z=(4.37, 2.2))
+    kriging, a, found = estimated(system, wanted, K=8, mu=1e-5)
+    assumed = Assumed(29.2, noise_scale=0.7)
+    e = 0.7 * np.random.default_rng(3).normal(size=(400, 120))
+    for i in range(2):
+        u = in_cells(kriging, a[i], e)
+        got = biased_intervals(u, 0 * u, found.part(np.full(400, i)), assumed, 0.9)
+        half = np.mean(got.upper - got.lower) / 2
+        assert pointwise_half_width(found, assumed, 0.9)[i] == pytest.approx(half, rel=0.15)
+
+
+def test_predictions_need_the_design_alone():
+    x, system, wanted = problem(n=100, z=np.linspace(0, 10, 60))
+    assumed = Assumed(29.2, noise_scale=0.7)
+    alone = predicted(system, wanted, assumed, 0.9, order=x)
+    assert alone.where.tolist() == list(range(60))
+    assert set(alone.cells) <= {5, 6, 7, 8, 10, 12}
+    band = predicted(system, wanted, assumed, 0.9, simultaneous=True, order=x)
+    assert len(band.where) == 48
+    assert (band.half_width > alone.half_width[band.where]).all()
+    noisier = predicted(system, wanted, Assumed(29.2, noise_scale=1.4), 0.9, order=x)
+    assert (noisier.half_width > alone.half_width).all()
+    few = predicted(*problem(n=9)[1:], assumed, 0.9, simultaneous=True)
+    assert np.isposinf(few.half_width).all()
+
+
+def test_too_few_cells_give_the_whole_line():
+    _, system, wanted = problem(n=12)
+    _, _, found = estimated(system, wanted, K=3)
+    got = biased_intervals(np.zeros((2, 3)), np.zeros((2, 3)), found, Assumed(1.0), 0.9)
+    assert np.isneginf(got.lower).all()
+    assert np.isposinf(got.upper).all()
+    assert np.isposinf(pointwise_half_width(found, Assumed(1.0), 0.9)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["laplace", "cauchy", "growing"])
+def test_coverage_of_values(noise):
+    """A function of norm B between the inputs; at least the level, and not much more."""
+    n, B, runs, level = 200, 29.2, 2000, 0.9
+    x, system, wanted = problem(n, z=(4.37,))
+    divisions = [Kriging(system, interleaved(system, K, order=x), K) for K in (8, 10)]
+    assumed = Assumed(B, noise_scale=0.7)
+    chosen = choose(system, wanted, divisions, assumed, level)
+    kriging = divisions[chosen.which[0]]
+    a, known = kriging.weights(wanted, chosen.mu[0])
+    found = errors(system, wanted, kriging, a, known)
+    rng = np.random.default_rng(0)
+    centres, c = rng.uniform(-1, 11, 15), rng.normal(size=15)
+    c *= B / np.sqrt(c @ kernel(centres, centres) @ c)
+    values, truth = kernel(x, centres) @ c, (kernel(np.array([4.37]), centres) @ c)[0]
+    e = {
+        "laplace": lambda: rng.laplace(0, 0.5, (runs, n)),
+        "cauchy": lambda: rng.standard_cauchy((runs, n)),
+        "growing": lambda: rng.standard_t(3, (runs, n)) * (0.2 + 0.1 * x),
+    }[noise]()
+    u = in_cells(kriging, a[0], values + e)
+    got = biased_intervals(u, 0 * u, found.part(np.zeros(runs, dtype=int)), assumed, level)
+    covered = np.count_nonzero((got.lower <= truth) & (truth <= got.upper))
+    attained = float(got.level[0])
+    assert binom.ppf(5e-7, runs, attained) <= covered <= binom.isf(5e-7, runs, attained + 0.03)
+
+
+def test_every_rank_of_a_band_without_a_bias_occurs_once():
+    K = 16
+    _, system, wanted = problem(n=64, z=np.linspace(1, 9, 5))
+    kriging, a, found = estimated(system, wanted, K=K)
+    e = np.random.default_rng(0).standard_cauchy(64)
+    assumed = Assumed(0.0)
+    u = np.stack([in_cells(kriging, one, e) for one in a])
+    inside = 0
+    sizes = BandSizes.of(found, assumed)
+    for s in hadamard(K):
+        band = function_band(s * u, 0 * u, sizes, 0.9)
+        assert (band.q, band.m) == (1, 16)
+        inside += bool((np.abs(band.estimate) <= band.half_width).all())
+    assert inside == K - 1
+
+
+def test_the_worst_function_is_in_the_band_for_all_signs():
+    """Cells with the same inputs have the same bias, which cancels from all signs but one."""
+    K, B = 16, 30.0
+    x = np.repeat(np.linspace(0, 10, 6), K)
+    system = System(np.zeros((len(x), 0)), np.ones(len(x)), kernel(x, x))
+    wanted = Wanted(np.zeros((1, 0)), np.ones(1), kernel(np.array([4.37]), x))
+    kriging, a, found = estimated(system, wanted, K=K, mu=1e-2)
+    sizes = BandSizes.of(found, Assumed(B, noise_scale=0.01))
+    assert sizes.bias.max() < 1e-4 * sizes.offset[0]
+    e = 1e-4 * np.random.default_rng(1).standard_cauchy(K)
+    share = []
+    for norm in (B, 1.05 * B):
+        values, truth = worst_case(system, wanted, kriging, a, np.ones(K), norm)
+        u = in_cells(kriging, a[0], values)[None]
+        bands = [function_band(u + s * e, 0 * u, sizes, 0.9) for s in hadamard(K)]
+        share.append(np.mean([abs(b.estimate[0] - truth) <= b.half_width[0] for b in bands]))
+    assert share[0] >= 15 / 16
+    assert share[1] == 0
+
+
+def test_statistics_of_a_band_allow_for_the_bias_of_every_sign_vector():
+    """The worst function for one sign vector hides its noise; the allowance makes up for that."""
+    K, B = 8, 30.0
+    _, system, wanted = problem(n=64, z=(4.37,))
+    kriging, a, found = estimated(system, wanted, K=K, mu=1e-2)
+    sizes = BandSizes.of(found, Assumed(B, noise_scale=0.1))
+    noise = in_cells(kriging, a[0], np.abs(np.random.default_rng(0).normal(size=64)))
+    for index, s in enumerate(hadamard(K)[1:]):
+        part = (s * noise).mean()
+        c = s[kriging.labels] * a[0] / K  # h_s = Σ c_j k(x_j, ·), since the signs are balanced
+        along = c @ system.gram
+        values = -np.sign(part) * B * along / np.sqrt(c @ along)
+        u = in_cells(kriging, a[0], values) + noise
+        band = function_band(u[None], np.zeros((1, K)), sizes, 0.5)
+        least = abs(part) / sizes.scale[0]
+        assert band.statistics[index] >= least
+        if abs(part) > B * np.sqrt(c @ along):
+            assert band.statistics[index] == pytest.approx(least, rel=1e-3)
+
+
+def test_the_predicted_band_is_that_of_gaussian_noise():
+    x, system, wanted = problem(n=320, z=np.linspace(0.5, 9.5, 12))
+    kriging = Kriging(system, interleaved(system, 16, order=x), 16)
+    assumed = Assumed(29.2, noise_scale=0.7)
+    chosen = choose_band(system, wanted, [kriging], assumed, 0.9)
+    a, known = kriging.weights(wanted, chosen.mu[0])
+    sizes = BandSizes.of(errors(system, wanted, kriging, a, known), assumed)
+    rng = np.random.default_rng(3)
+    half = []
+    for _ in range(40):
+        e = 0.7 * rng.normal(size=320)
+        u = np.stack([in_cells(kriging, one, e) for one in a])
+        half.append(function_band(u, 0 * u, sizes, 0.9).half_width)
+    np.testing.assert_allclose(chosen.half_width, np.mean(half, axis=0), rtol=0.15)

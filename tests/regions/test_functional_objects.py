@@ -1,0 +1,183 @@
+"""Values, differences, averages and slopes of a function."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import Matern
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+
+import unassuming as ua
+from unassuming.cells.functions import biased_intervals, choose
+from unassuming.functionals import average, difference, slope, value
+from unassuming.inputs import SingleOptions
+from unassuming.regions.single import Assumption, Functions, functional_rows
+from unassuming.regions.single._functions import estimated
+
+X, Y, F = ua.datasets.sine(n=120, noise="laplace", random_state=3)
+GRID = np.array([[0.9], [4.37], [7.2]])
+ALONE = {"norm_bound": 30, "simultaneous": False}
+
+
+def region_of(model=None, y=Y):
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8) if model is None else model
+    return ua.confidence_region(model, X, y, m=20, random_state=0)
+
+
+def middle(found):
+    return (found.lower + found.upper) / 2
+
+
+@pytest.mark.parametrize(
+    "model",
+    [None, SVR(gamma=0.5), KernelRidge(kernel="poly", degree=3, gamma=0.1)],
+    ids=["ridge", "SVR", "poly"],
+)
+def test_values_are_those_of_the_band(model):
+    region = region_of(model)
+    found, band = region.interval(value(GRID), **ALONE), region.band(GRID, **ALONE)
+    np.testing.assert_allclose(found.lower, band.lower, rtol=1e-6)
+    np.testing.assert_allclose(found.estimate, band.estimate)
+    assert found.names == ("value 0", "value 1", "value 2")
+
+
+def test_a_constant_vanishes_from_differences():
+    """A free constant, as SVR has, does not move a difference."""
+    pair = difference(GRID[1:], GRID[:2])
+    found = [region_of(SVR(gamma=0.5), y).interval(pair, **ALONE) for y in (Y, Y + 500)]
+    np.testing.assert_allclose(found[0].lower, found[1].lower, atol=1e-6)
+    truth = F(GRID[1:]) - F(GRID[:2])
+    assert (np.abs(middle(found[0]) - truth) < found[0].upper - found[0].lower).all()
+
+
+def test_an_average_is_narrower_than_its_values():
+    region = region_of()
+    inputs = np.linspace(1, 9, 40)[:, None]
+    mean, values = region.interval(average(inputs), **ALONE), region.band(inputs, **ALONE)
+    assert (mean.upper - mean.lower)[0] < 0.8 * (values.upper - values.lower).min()
+    assert mean.lower[0] - 0.1 < F(inputs).mean() < mean.upper[0] + 0.1
+    weighted = region.interval(average(inputs[:1], [1.0]), **ALONE)
+    assert weighted.lower[0] == pytest.approx(values.lower[0], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model", [None, GaussianProcessRegressor(Matern(1.0, nu=2.5), alpha=0.5, optimizer=None)]
+)
+def test_a_slope_is_the_limit_of_differences(model):
+    region = region_of(model)
+    h = 1e-3
+    near = difference(GRID + h / 2, GRID - h / 2)
+    options = {"norm_bound": 30, "simultaneous": False, "cells": 6}
+    exact = region.interval(slope(GRID), **options)
+    quotient = region.interval(near, noise_scale=30 / 40 * h, **{**options, "norm_bound": 30})
+    np.testing.assert_allclose(exact.estimate, quotient.estimate / h, rtol=1e-3)
+    truth = np.sin(GRID[:, 0]) + GRID[:, 0] * np.cos(GRID[:, 0])
+    assert (np.abs(middle(exact) - truth) < exact.upper - exact.lower).all()
+
+
+@pytest.mark.slow
+def test_coverage_of_a_slope_a_difference_and_an_average():
+    """A function with the norm B; Cauchy noise."""
+    rng, n, runs, B, level = np.random.default_rng(0), 100, 400, 20.0, 0.9
+    inputs, z = np.linspace(0, 10, n)[:, None], np.array([[4.4]])
+    centres, c = rng.uniform(0, 10, 8), rng.normal(size=8)
+    c *= B / np.sqrt(c @ np.exp(-0.5 * np.square(centres[:, None] - centres)) @ c)
+
+    def f(x):
+        return np.exp(-0.5 * np.square(np.asarray(x) - centres)) @ c
+
+    steep = (np.exp(-0.5 * np.square(4.4 - centres)) * (centres - 4.4)) @ c
+    asked = [
+        (slope(z), steep),
+        (difference(z, [[6.0]]), f(z)[0] - f([[6.0]])[0]),
+        (average(inputs), f(inputs).mean()),
+    ]
+    region = ua.confidence_region(
+        KernelRidge(kernel="rbf", gamma=0.5), inputs, f(inputs), m=20, random_state=0
+    )
+    functions, assumption = Functions(region.problem), Assumption(B)
+    system, assumed = functions.system(assumption), functions.assumed(assumption)
+    divisions = functions.divisions(level, SingleOptions(), assumption)
+    for functional, truth in asked:
+        g = functional_rows(region.problem, functional)
+        wanted = functions.functional(functional, g, assumption)
+        chosen = choose(system, wanted, divisions, assumed, level)
+        covered = 0
+        for _ in range(runs):
+            y = f(inputs) + 0.3 * rng.standard_cauchy(n)
+            kriging, mu = divisions[chosen.which[0]], chosen.mu[0]
+            cells = estimated(system, wanted, kriging, mu, np.array([0]), y)
+            got = biased_intervals(cells.u, cells.rounding, cells.found, assumed, level)
+            covered += bool(got.lower[0] <= truth <= got.upper[0])
+        assert covered >= binom.ppf(5e-7, runs, level)
+
+
+def test_features_take_them_without_a_norm_bound():
+    region = region_of(make_pipeline(StandardScaler(), LinearRegression()))
+    found = region.interval(difference([[3.0]], [[1.0]]), simultaneous=False)
+    band = region.band([[3.0], [1.0]])
+    assert found.estimate[0] == pytest.approx(band.estimate[0] - band.estimate[1])
+    joint = region.interval(average(GRID))
+    assert joint.lower[0] < joint.estimate[0] < joint.upper[0]
+
+
+def test_hypotheses_are_dual_to_intervals():
+    region = region_of()
+    found = region.interval(slope(GRID[[1]]), level=0.9, **ALONE)
+    for end, inside in ((found.lower[0], -1), (found.upper[0], 1)):
+        for step in (-1e-6, 1e-6):
+            test = region.test_functional(
+                slope(GRID[[1]]), value=end + step, level=0.9, norm_bound=30
+            )
+            assert (test.pvalue > 1 - found.attained[0]) == (step * inside < 0)
+    assert test.tested.startswith("slope 0 = ")
+    assert "upper bound" in str(test)
+
+
+def test_simultaneous_functionals_of_a_kernel_take_cells():
+    region = ua.confidence_region(
+        KernelRidge(kernel="rbf", gamma=0.1), *ua.datasets.sine(n=300, random_state=0)[:2], m=20
+    )
+    pairs = difference(GRID[1:], GRID[:2])
+    found = region.interval(pairs, norm_bound=60, method="cells")
+    assert found.method == "balanced cells"
+    truth = F(GRID[1:]) - F(GRID[:2])
+    assert ((found.lower <= truth) & (truth <= found.upper)).all()
+    with pytest.raises(ua.NotAvailable, match="the joint region of a kernel bounds its repr"):
+        region.interval(pairs, norm_bound=60)
+
+
+def test_an_indefinite_kernel_has_no_norm():
+    region = region_of(ua.KernelLasso(kernel=ua.kernels.truncated_parabolic))
+    for ask in (lambda: region.interval(value(GRID), **ALONE), lambda: region.band(GRID, **ALONE)):
+        with pytest.raises(ValueError, match="positive semidefinite"):
+            ask()
+
+
+def test_bad_input():
+    region = region_of()
+    with pytest.raises(ua.NotAvailable, match="slopes need a kernel with a derivative"):
+        region_of(KernelRidge(kernel="laplacian")).interval(slope(GRID), **ALONE)
+    with pytest.raises(ua.NotAvailable, match="slopes need a kernel with a derivative"):
+        region_of(LinearRegression()).interval(slope(GRID), simultaneous=False)
+    scaled = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf"))
+    with pytest.raises(ua.NotAvailable, match="without transformers before it"):
+        region_of(scaled).interval(slope(GRID), **ALONE)
+    with pytest.raises(ValueError, match="column does not fit X: expected a number below 1"):
+        region.interval(slope(GRID, 1), **ALONE)
+    with pytest.raises(ValueError, match="column is not the number of a column"):
+        slope(GRID, -1)
+    with pytest.raises(ValueError, match="Z does not fit X: expected 3 rows"):
+        difference(GRID, GRID[:2])
+    with pytest.raises(ValueError, match="weights does not fit X: expected 3 finite numbers"):
+        average(GRID, [1.0, 2.0])
+    with pytest.raises(ValueError, match="X is not a table"):
+        value([1.0, 2.0])
+    with pytest.raises(ua.NotAvailable, match=r"norm_bound=B, simultaneous=False"):
+        region.interval(value(GRID), simultaneous=False)
+    with pytest.raises(ua.NotAvailable, match="expected one functional with it, given 3"):
+        region.test_functional(value(GRID), norm_bound=30)
