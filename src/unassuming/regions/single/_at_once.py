@@ -240,9 +240,8 @@ def simultaneous_summary(
         found, why = in_balanced_cells(g, level, made), Explanation()
         how = Cause.BALANCED_CELLS(cells=found.cells, units=units_of(evidence))
         method = "balanced cells"
-    exact = problem.ties == "random" and made is not None
     facts = (
-        Cause.ALL_HOLD(surely="exactly" if exact else "at least", level=found.level),
+        Cause.ALL_HOLD(level=found.level),
         how,
         *outside(problem, found.lower, found.upper, names, estimate),
         *why.facts,

@@ -126,6 +126,8 @@ def _certified(method: Method, lo: Array, hi: Array, estimate: Array, asked: Ask
     pvalue = np.array(
         [certified_pvalue(*three) for three in zip(lo, hi, asked.tau.tolist(), strict=True)]
     )
+    # An empty set becomes one point, so that the design alone decides where ends are finite.
+    ends = np.where(np.isnan(ends), estimate[:, None], ends)
     q = certified_q(asked.level, m)
     finite = np.isfinite(ends).all(axis=1)
     return Outcome(
