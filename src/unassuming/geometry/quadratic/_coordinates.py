@@ -113,9 +113,8 @@ def _values(objective: Quadratic, g: Array, at: IntArray | None) -> Coordinates:
     there = same >= 0
     turned[there], rest[there], off[there] = np.eye(len(rows))[same[there]], 0.0, 0.0
     F, length = _values_and_lengths(objective)
-    hidden = exceeds(rest, g) | ~np.isfinite(off)
-    off = np.where(hidden, 0.0, off) / length.min()
-    return Coordinates(F, turned / length, hidden, off=off)
+    off = np.where(g.any(axis=1), off, 0.0) / length.min()
+    return Coordinates(F, turned / length, exceeds(rest, g), off=off)
 
 
 def _values_and_lengths(objective: Quadratic) -> tuple[Array, Array]:

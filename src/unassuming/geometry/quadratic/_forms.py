@@ -97,7 +97,8 @@ class Forms:
             if not sure.all():
                 longest[~sure] = rest.longest
             with np.errstate(invalid="ignore"):
-                more = np.where(off[:, None] > 0, off[:, None] * longest, 0.0)
+                more = np.where(np.isinf(off)[:, None], np.inf, off[:, None] * longest)
+            more = np.where((off[:, None] == 0) | self.empty, 0.0, more)
             up, down = up + more, down + more
         return up, down, np.asarray(sure | self.empty)
 
