@@ -131,12 +131,13 @@ def all_at_once(region: ua.Region, Y: Array, level: float) -> Array:
     options = SingleOptions()
     ends = np.empty((2, len(Y), d))
     for j, place in enumerate(region._numbers.places(Method.CELLS, np.eye(d), level, options)):
-        Phi, labels = place.divided.rows.Phi, place.divided.division.labels[place.which]
+        inside, labels = place.divided.rows, place.divided.division.labels[place.which]
+        c = inside.coordinates(np.eye(d)[[j]])[0]
         v = place.divided.information(place.which, np.eye(d)[[j]])[0]
         beta = np.zeros((len(Y), len(v)))
         for b in np.flatnonzero(v):
             rows = labels == b
-            beta[:, b] = Y[:, rows] @ np.linalg.pinv(Phi[rows])[j]
+            beta[:, b] = Y[:, rows] @ (c @ np.linalg.pinv(inside.Phi[rows]))
         found = cells.intervals(beta, np.tile(v, (len(Y), 1)), level, seed=region.problem.seed)
         ends[:, :, j] = found.lower, found.upper
     return ends

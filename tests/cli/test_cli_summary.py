@@ -179,6 +179,18 @@ def test_the_method_of_simultaneous_bounds(run, write):
         assert ("The band comes from balanced cells of rows" in shown) == (method == "auto")
 
 
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize("method", ["auto", "cells", "joint"])
+def test_the_picture_shows_the_band_of_the_method(run, write, monkeypatch, method):
+    X, y, _ = ua.datasets.linear(n=100, d=1, random_state=0)
+    path = write("line.csv", pd.DataFrame({"x": X[:, 0], "y": y}).to_csv(index=False))
+    drawn = []
+    monkeypatch.setattr(ua.plots, "band", lambda *_, **options: drawn.append(options["method"]))
+    words = ("--model", "ols", "--m", 20, "--level", 0.8, "--method", method, "--out", "out")
+    printed(run, "region", path, "--target", "y", *words)
+    assert drawn == [method]
+
+
 # region --pointwise
 
 

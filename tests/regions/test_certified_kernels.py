@@ -325,3 +325,53 @@ def test_kernel_values_beyond_double_precision_are_refused(unit):
         ValueError, match=r"^the kernel matrix is beyond double .* Rescale the inputs"
     ):
         ua.confidence_region(KernelRidge(kernel="linear"), X * unit, y)
+
+
+# Kernels of full rank between the inputs: a value there is a combination of fitted values.
+
+
+def gaussian(gamma, alpha, n, **options):
+    """A region, its inputs and its outputs."""
+    x = np.linspace(0, 1, n)
+    y = np.cos(4 * x) + 0.1 * np.random.default_rng(5).standard_normal(n)
+    model = KernelRidge(kernel="rbf", gamma=gamma, alpha=alpha)
+    return ua.confidence_region(model, x[:, None], y, random_state=3, **options), x, y
+
+
+def largest_value(region, x, y, gamma, alpha, z):
+    """The largest f(z) over the union of all sets, with 100 digits (docs/theory.md 4)."""
+    n, points = len(x), [mp.mpf(float(t)) for t in x]
+    K = mp.matrix([[mp.exp(-gamma * (s - t) ** 2) for t in points] for s in points])
+    weights = mp.lu_solve(K, mp.matrix([mp.exp(-gamma * (mp.mpf(z) - t) ** 2) for t in points]))
+    D = alpha * (K + alpha * mp.eye(n)) ** -1
+    y = mp.matrix(y.tolist())
+    r, found = D * y, []
+    for G in np.moveaxis(region.perturbations.apply(np.eye(n)), 0, 2):
+        E = mp.matrix(G.tolist()) - mp.eye(n)
+        A, Er = E.T * D * E, E * r
+        b, c = E.T * (D * Er + r), (Er.T * (Er - D * Er))[0]
+        centre, across = mp.lu_solve(A, b), mp.lu_solve(A, weights)
+        half = mp.sqrt((c + (b.T * centre)[0]) * (weights.T * across)[0])
+        found.append((weights.T * (y - r + centre))[0] + half)
+    return max(found)
+
+
+@pytest.mark.parametrize("gamma", [0.7, 12.0])
+@pytest.mark.parametrize("z", [2e-9, 0.06, 0.41])
+def test_a_band_between_the_inputs_allows_for_a_nearly_singular_kernel_matrix(gamma, z):
+    region, x, y = gaussian(gamma, 0.1, 10, noise="spherical", m=4)
+    band = region.band([[z]], level=0.75)
+    with mp.workdps(100):
+        assert band.upper[0] >= largest_value(region, x, y, gamma, mp.mpf(0.1), z)
+    assert (band.status is Status.CERTIFIED) == (gamma == 12.0)
+
+
+def test_a_value_next_to_an_input_depends_on_all_fitted_values():
+    region, x, _ = gaussian(2000.0, 0.1, 8, m=40)
+    still = (region.perturbations.apply(np.ones(8)) > 0).sum(axis=0)
+    i, q = int(still.argmin()), int(still.max())
+    assert still[i] < q
+    z = x[i] + (1e-3 if i < 7 else -1e-3)
+    band = region.band([[x[i]], [z]], level=1 - q / 40)
+    # Some other fitted value is free in q sets, and f(z) depends on it, if only by 1e-50 or so.
+    assert np.isfinite(band.upper).tolist() == [True, False]

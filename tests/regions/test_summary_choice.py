@@ -7,7 +7,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
+from unassuming.cells import Method, certified_q
 from unassuming.regions.single._divided import InCells
+from unassuming.regions.single._methods import Asked, _certified
 from unassuming.regions.single._numbers import _too_few
 
 
@@ -51,6 +53,18 @@ def test_cells_that_keep_too_little_give_way():
     found = InCells(nothing, kept, kept, nothing, np.full(4, 8.0))
     assert _too_few(found, 0.95, 2.0).tolist() == [False, False, True, True]
     assert _too_few(found, 0.95, 6.0).tolist() == [False, False, False, True]
+
+
+def test_intervals_without_a_common_point_do_not_change_the_method():
+    """Which method serves a number must not depend on y."""
+    lo = np.arange(0.0, 190.0, 10.0)[None]
+    asked = Asked(np.ones((1, 1)), 0.8, np.zeros(1), "random", 0)
+    empty = _certified(Method.HALVES, lo, lo + 1, np.array([42.0]), asked)
+    assert certified_q(0.8, 20) == 2
+    assert (empty.lower[0], empty.upper[0], empty.finite[0]) == (42.0, 42.0, True)
+    assert empty.pvalue[0] == 3 / 20
+    endless = np.where(lo < 20, -np.inf, lo), np.where(lo < 20, np.inf, lo + 1)
+    assert not _certified(Method.HALVES, *endless, np.zeros(1), asked).finite[0]
 
 
 def test_pairs_give_way_to_permutations_with_few_rows():

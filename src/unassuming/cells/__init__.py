@@ -23,9 +23,10 @@ from unassuming.cells._certified import certified_interval, certified_pvalue, ce
 from unassuming.cells._estimates import Estimates, estimates
 from unassuming.cells._factors import (
     Factor,
+    after_centring,
+    centred,
     factor_of_all,
     factor_of_rows,
-    factor_of_sums,
     factors_of_rows,
 )
 from unassuming.cells._halves import half_spans, random_halves
@@ -59,12 +60,14 @@ __all__ = [
     "Method",
     "PseudoRows",
     "Ranks",
+    "after_centring",
     "approximate_width",
     "balanced_band",
     "balanced_division",
     "balanced_number",
     "balanced_statistic",
     "candidates",
+    "centred",
     "centred_in_blocks",
     "certified_interval",
     "certified_pvalue",
@@ -74,7 +77,6 @@ __all__ = [
     "estimates",
     "factor_of_all",
     "factor_of_rows",
-    "factor_of_sums",
     "factors_of_rows",
     "fewest_cells",
     "flipped_cells",

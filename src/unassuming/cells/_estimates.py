@@ -84,9 +84,8 @@ def estimates(factors: Sequence[Factor], functionals: Array) -> Estimates:
 def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Array, Array]:
     """Return β_b, v_b and the rounding errors of β_b, shape (N, k), in k cells of the same rank."""
     T, z = (np.stack([getattr(f, name) for f in factors]) for name in ("T", "z"))
-    rounding, squared, length = (
-        np.array([getattr(f, name) for f in factors])[:, None]
-        for name in ("unit", "squared", "length")
+    unit, length = (
+        np.array([getattr(f, name) for f in factors])[:, None] for name in ("unit", "length")
     )
     # In the coordinates of T, shape (k, N, d), and offsets, shape (k, N).
     c, offset = map(np.stack, zip(*(f.coordinates(functionals) for f in factors), strict=True))
@@ -102,7 +101,6 @@ def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Arr
         # The condition number of the functional: how much relative errors of the columns count.
         condition = terms[:, :-1] / size
         v = size**-2.0
-    unit = rounding * np.where(squared, condition, 1.0)
     known = ~exceeds(c - inside @ Q.swapaxes(1, 2), c) & (unit * condition < _LARGEST_ERROR)
     known &= np.isfinite(v) & (v > 0)
     fitted = length + terms[:, -1:]

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg.lapack import dgeqp3, dormqr
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, powers_of_two, rank_cut
+from unassuming._rounding import powers_of_two, rank_cut
 from unassuming._typing import Array, IntArray
 
 _BATCH = 2**20  # bytes of rows that are factored at once
@@ -41,8 +41,6 @@ class Factor:
         Number of rows of the cell.
     unit : float
         Relative size of rounding errors in T.
-    squared : bool
-        Whether T comes from a Gram matrix, which squares the condition number.
     centre : array of shape (d + 1,), or None
         The multiples of the first column that were subtracted from the columns of Φ_b, and from
         y_b, before T and z were computed.
@@ -55,7 +53,6 @@ class Factor:
     scale: Array
     rows: int
     unit: float
-    squared: bool = False
     centre: Array | None = None
 
     def coordinates(self, functionals: Array) -> tuple[Array, Array]:
@@ -71,8 +68,42 @@ class Factor:
         """
         if self.centre is None:
             return functionals / self.scale, np.zeros(len(functionals))
-        first = functionals[:, :1]
-        return (functionals - first * self.centre[:-1]) / self.scale, first[:, 0] * self.centre[-1]
+        offset = functionals[:, 0] * self.centre[-1]
+        return after_centring(functionals, self.centre) / self.scale, offset
+
+
+def centred(Phi: Array) -> tuple[Array, Array]:
+    """Subtract multiples of the first column, which is all ones, from the other columns.
+
+    Return the columns, and the multiples as `Factor.centre` has them. A multiple is the mean of the
+    column, rounded to a multiple of its spread: columns around zero stay as they are, and the
+    subtraction adds no rounding errors to others.
+
+    Examples
+    --------
+    >>> centred(np.array([[1.0, 1e9, 3.0], [1.0, 1e9 + 1.5, -4.0]]))[0]
+    array([[ 1. ,  0. ,  3. ],
+           [ 1. ,  1.5, -4. ]])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = Phi.mean(axis=0)
+        spread = np.maximum(Phi.max(axis=0) - mean, mean - Phi.min(axis=0))
+        unit = 4 * powers_of_two(spread)
+        centre = np.nan_to_num(np.rint(mean / unit) * unit, posinf=0.0, neginf=0.0)
+    centre[0] = 0.0
+    return Phi - centre if centre.any() else Phi, np.append(centre, 0.0)
+
+
+def after_centring(functionals: Array, centre: Array) -> Array:
+    """Return functionals (N, d) for the columns minus multiples of the first column.
+
+    Examples
+    --------
+    >>> after_centring(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.0, 5.0, 0.0]))
+    array([[ 1., -5.],
+           [ 0.,  1.]])
+    """
+    return np.asarray(functionals - functionals[:, :1] * centre[:-1])
 
 
 def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:
@@ -142,6 +173,7 @@ def factor_of_all(factors: Sequence[Factor], rows: int) -> Factor:
     Parameters
     ----------
     factors : sequence of K Factor
+        With the same `centre`.
     rows : int
         Number of rows.
 
@@ -161,45 +193,12 @@ def factor_of_all(factors: Sequence[Factor], rows: int) -> Factor:
             (0.0, [factor.length for factor in factors]),
         )
     )
-    return replace(found, rest=rest, length=length)
+    return replace(found, rest=rest, length=length, centre=factors[0].centre)
 
 
-def factor_of_sums(gram: Array, moment: Array, square: float, rows: int) -> Factor:
-    """Return the factor of a cell from its sums.
-
-    Sums lose half of the digits: what they identify has a condition number below about 1e7.
-
-    Parameters
-    ----------
-    gram : array of shape (d, d)
-        Φ_bᵀΦ_b.
-    moment : array of shape (d,)
-        Φ_bᵀy_b.
-    square : float
-        y_bᵀy_b.
-    rows : int
-        Number of rows of the cell.
-
-    Examples
-    --------
-    >>> Phi, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([0.0, 1.0, 5.0])
-    >>> factor = factor_of_sums(Phi.T @ Phi, Phi.T @ y, y @ y, rows=3)
-    >>> factor.T.shape, round(factor.rest, 6)
-    ((2, 2), 1.224745)
-    """
-    d = len(gram)
-    scale = powers_of_two(np.sqrt(np.diagonal(gram)))
-    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
-    unit = max(rows, d) * EPS
-    keep = values > 4 * unit * values[-1] if d else np.zeros(0, dtype=bool)
-    root = np.sqrt(values[keep])
-    z = (vectors[:, keep].T @ (moment / scale)) / root
-    rest = float(np.sqrt(max(square - float(z @ z), 0.0)))
-    T = root[:, None] * vectors[:, keep].T
-    return Factor(T, z, rest, float(np.sqrt(square)), scale, rows, unit, squared=True)
-
-
-def factors_of_rows(Phi: Array, y: Array, labels: IntArray, K: int) -> list[Factor]:
+def factors_of_rows(
+    Phi: Array, y: Array, labels: IntArray, K: int, centre: Array | None = None
+) -> list[Factor]:
     """Return the factor of each cell.
 
     Parameters
@@ -210,6 +209,8 @@ def factors_of_rows(Phi: Array, y: Array, labels: IntArray, K: int) -> list[Fact
         The cell of each row, from 0 to K - 1; rows with a negative label are in none.
     K : int
         Number of cells.
+    centre : array of shape (d + 1,), optional
+        What was subtracted from the columns, as for `Factor`.
 
     Examples
     --------
@@ -219,4 +220,4 @@ def factors_of_rows(Phi: Array, y: Array, labels: IntArray, K: int) -> list[Fact
     order = np.argsort(labels, kind="stable")
     ends = np.searchsorted(labels[order], np.arange(K + 1))
     members = [order[ends[b] : ends[b + 1]] for b in range(K)]
-    return [factor_of_rows(Phi[rows], y[rows]) for rows in members]
+    return [replace(factor_of_rows(Phi[rows], y[rows]), centre=centre) for rows in members]

@@ -7,7 +7,7 @@ it best: C cells are merged to K by their numbers modulo K. Neither the cells no
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -48,6 +48,8 @@ class KeptCells(ABC):
 class KeptRows(KeptCells):
     """All rows, and the cell of each; for so few rows that they were not summed.
 
+    ``centre`` is what was subtracted from the columns, as for `Factor`.
+
     Examples
     --------
     >>> rows = KeptRows(np.ones((4, 1)), np.arange(4.0), np.array([0, 1, 2, 3]), 4, False)
@@ -60,14 +62,15 @@ class KeptRows(KeptCells):
     labels: IntArray
     number: int
     blocks: bool
+    centre: Array | None = None
 
     def factors(self, K: int) -> list[Factor]:
         """Return the factors of K cells."""
-        return factors_of_rows(self.Phi, self.y, self.labels % K, K)
+        return factors_of_rows(self.Phi, self.y, self.labels % K, K, self.centre)
 
     def whole(self) -> Factor:
         """Return the factor of all rows."""
-        return factor_of_rows(self.Phi, self.y)
+        return replace(factor_of_rows(self.Phi, self.y), centre=self.centre)
 
 
 @final

@@ -75,7 +75,6 @@ def pseudo_rows(factors: Sequence[Factor], functionals: Array) -> PseudoRows:
         nuisance = factor.T @ Q[:, k:]
         x = factor.T @ solve_triangular(L[:k, :k], Q[:, :k].T, check_finite=False).T
         cut = max(factor.unit, rank_cut(factor.T.shape))
-        cut = np.sqrt(cut) if factor.squared else cut
         x, z = _without(nuisance, x, factor.z, cut)
         lengths = np.linalg.norm(factor.T, axis=0).sum() * np.linalg.norm(np.linalg.pinv(C), axis=0)
         x = np.where(np.linalg.norm(x, axis=0) > 1e3 * cut * lengths, x, 0.0)

@@ -44,6 +44,7 @@ from unassuming.objectives.designs import entry_errors as entry_errors
 from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import projector_error as projector_error
+from unassuming.objectives.designs import weight_errors as weight_errors
 
 __all__ = [
     "Design",

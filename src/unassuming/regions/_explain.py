@@ -139,11 +139,11 @@ class Cause(Enum):
     ONE_AT_A_TIME = (
         "Each interval has its level by itself; all of them hold at once with less certainty."
     )
-    ALL_HOLD = "All intervals hold at once with probability {surely} {level:.6g}."
+    ALL_HOLD = "All intervals hold at once with probability {level:.6g} or more."
     JOINT_REGION = "They are bounds of the joint region; the p-values are adjusted."
     BALANCED_CELLS = (
-        "They come from least squares in {cells} balanced cells of {units}; the p-values are "
-        "adjusted."
+        "They come from least squares in {cells} balanced cells of {units}: the probability is "
+        "exact if the noise has no ties. The p-values are adjusted."
     )
     IN_CELLS = (
         "Method: {estimator} in {cells} cells of {units}, which depend on the inputs and the seed "

@@ -122,7 +122,8 @@ class Summaries(Functionals):
         """Test a hypothesis about one coefficient or functional, whatever the others are.
 
         Several functionals are tested at once: their hypothetical values make a nested model. The
-        p-value of one functional is dual to its interval of `summary` at the same level.
+        p-value of one functional is dual to its interval of `summary` at the same level, except
+        for ties, which the interval counts in favour of a value.
 
         Parameters
         ----------

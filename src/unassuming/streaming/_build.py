@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
-from unassuming.cells import KeptCells, KeptRows
+from unassuming.cells import KeptCells, KeptRows, centred
 from unassuming.membership import RankEngine
 from unassuming.noise import BlockSymmetric, Perturbations
 from unassuming.objectives import Quadratic, Score
@@ -97,7 +97,10 @@ def _few_in_cells(stream: StreamingRegion, few: Array) -> KeptRows | None:
     if not cells.number:
         return None
     labels = cells(0, len(few))
-    return KeptRows(few[:, :-1], few[:, -1], labels, cells.number, not cells.by_rows)
+    Phi, centre = few[:, :-1], None
+    if stream._intercept and (Phi[:, 0] == 1).all():  # the rows have no weights
+        Phi, centre = centred(Phi)
+    return KeptRows(Phi, few[:, -1], labels, cells.number, not cells.by_rows, centre)
 
 
 def _reversed(stream: StreamingRegion) -> BoolArray:

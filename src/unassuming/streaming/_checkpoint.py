@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from unassuming._archive import Unreadable, read, write
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
@@ -46,7 +44,6 @@ def write_checkpoint(
         store.arrays[f"least{j}"] = part.least
         if stream._cells.number:
             store.arrays[f"cells{j}"] = part.cells
-            store.arrays[f"pivot{j}"] = np.array([part.pivot])
     leaves = sorted(ledger.pending)
     for j, leaf in enumerate(leaves):
         pending = ledger.pending[leaf]

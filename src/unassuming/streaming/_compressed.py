@@ -109,7 +109,7 @@ def compress(
             not cells.by_rows,
             intercept,
             max(unit, float(relative.max(initial=0.0))),
-            unit / whole.pivot,
+            unit / SMALLEST_PIVOT,  # whatever y is: it decides what a cell identifies
             float(errors.spread[d]),
         )
     score = SumScore(objective, E, errors, reversed, whole.least)

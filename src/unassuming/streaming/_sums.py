@@ -38,8 +38,7 @@ class Part:
     an intercept, the others are shifted first; it is then the condition number of the columns minus
     their means, which are in the first row of R. ``least`` (k,) has the smallest absolute value
     other than zero in each column of Z, zero if unknown. ``cells`` (C, k, k) has the products of
-    the rows of each cell, in the same form: Z_bᵀZ_b or Q_bᵀQ_b. ``pivot`` is the smallest pivot of
-    plain sums that were made orthonormal, by which their rounding errors were divided; 1 without.
+    the rows of each cell, in the same form: Z_bᵀZ_b or Q_bᵀQ_b.
     """
 
     basis: Array
@@ -47,7 +46,6 @@ class Part:
     plain: bool
     least: Array
     cells: Array
-    pivot: float = 1.0
 
 
 @dataclass(eq=False)
@@ -98,8 +96,7 @@ class Sums(ABC):
         moved = between(one.moved, upper)
         moved += between(two.moved, lower)
         cells = between(one.cells, upper) + between(two.cells, lower)
-        pivot = min(one.pivot, two.pivot)
-        return Part(R, self._levelled(moved), False, least, cells, pivot)
+        return Part(R, self._levelled(moved), False, least, cells)
 
     def _levelled(self, moved: Array) -> Array:
         """Set to zero what is zero because the transformations keep the intercept."""
@@ -125,8 +122,7 @@ class Sums(ABC):
         scaled, length = _scaled(part.basis)
         R = cholesky(scaled) * length
         moved, cells = _divided(self.unpack(part.moved), R), _divided(part.cells, R)
-        pivot = float((np.diagonal(R) / np.linalg.norm(R, axis=0)).min() ** 2)
-        return Part(R, moved, False, part.least, cells, pivot)
+        return Part(R, moved, False, part.least, cells)
 
     def fits(self, part: Part) -> bool:
         """Whether sums from a file have the shapes of these."""

@@ -120,9 +120,13 @@ def _exchange(
     own = np.diagonal(products)
     here, there = np.arange(len(left)), np.arange(len(left), len(both))
     cross = 2 * products[: len(left), len(left) :]
-    changed = False
+    changed, real = False, both >= 0
     for _ in range(len(both)):
         gain = (along - own)[here][:, None] - (along + own)[there] + cross
+        if np.count_nonzero(real[here]) == 1:  # no cell loses its last unit
+            gain[np.ix_(real[here], ~real[there])] = -np.inf
+        if np.count_nonzero(real[there]) == 1:
+            gain[np.ix_(~real[here], real[there])] = -np.inf
         i, j = divmod(int(gain.argmax()), len(there))
         if gain[i, j] <= least:
             break

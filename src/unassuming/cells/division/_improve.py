@@ -113,10 +113,13 @@ def _best_swaps(
     np.square(new, out=new)
     old = np.square(old)
     squares = (np.square(v).sum() - old)[:, None] - old + new + new.T
-    same = where[:, None] == where
-    total[same] = 0.0
+    barred = where[:, None] == where
+    last = np.bincount(labels, minlength=len(v))[where] == 1  # no cell loses its last unit
+    empty = some < 0
+    barred |= (last[:, None] & empty) | (empty[:, None] & last)
+    total[barred] = 0.0
     score = narrowness(total, squares, level)
-    score[same] = -np.inf
+    score[barred] = -np.inf
     least = _narrowness_of(v, level) + _LEAST / len(v)
     labels = labels.copy()
     for _ in range(len(v) // 2):

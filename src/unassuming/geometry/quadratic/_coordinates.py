@@ -13,10 +13,10 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from unassuming._rounding import EPS, SEEN, exceeds
-from unassuming._typing import Array, BoolArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.noise import Noise
-from unassuming.objectives import FeatureWhitening, Quadratic
+from unassuming.objectives import FeatureWhitening, Quadratic, weight_errors
 
 
 @final
@@ -30,12 +30,18 @@ class Coordinates:
     sizes: Array | None = None  # (n, k): errors of F are at most EPS times these, |F| by default
     basis: Array | None = None  # (l, k): x in the whitened coordinates of the objective, if it is
     tolerance: float = SEEN  # a functional ignores components up to this share of its length
+    off: Array | None = None  # (N,): lengths of the errors of the functionals, zero by default
 
 
-def coordinates(objective: Quadratic, g: Array, noise: Noise) -> Coordinates:
-    """Choose the coordinates, and express the functionals g (N, d) in them."""
+def coordinates(
+    objective: Quadratic, g: Array, noise: Noise, at: IntArray | None = None
+) -> Coordinates:
+    """Choose the coordinates, and express the functionals g (N, d) in them.
+
+    ``at`` (N,) is the row of the data at which a functional is the fitted value, or -1.
+    """
     if objective.design.full_rank:
-        return _values(objective, g)
+        return _values(objective, g, at)
     white = objective.whitening
     if not isinstance(white, FeatureWhitening):
         return whitened(objective, g)
@@ -90,17 +96,26 @@ def whitened_matrix(objective: Quadratic) -> Array:
     return objective.whitening.q @ objective.seen
 
 
-def _values(objective: Quadratic, g: Array) -> Coordinates:
-    """Use the fitted values at the distinct inputs."""
-    rows = objective.design.matrix[objective.design.distinct[0]]
+def _values(objective: Quadratic, g: Array, at: IntArray | None) -> Coordinates:
+    """Use the fitted values at the distinct inputs.
+
+    The value at an input is exactly that coordinate. Any other functional is known up to rounding,
+    and rounding moves it along every coordinate, those without end included.
+    """
+    first, which = objective.design.distinct
+    rows = objective.design.matrix[first]
     turned = np.ascontiguousarray(lstsq(rows.T, g.T, cond=len(rows) * EPS)[0].T)
     rest = g - turned @ rows
-    # The value at an input is exactly that coordinate.
+    off = weight_errors(objective.design, turned, rest)
+    same = np.full(len(g), -1) if at is None else np.where(at >= 0, which[at], -1)
     for j, row in enumerate(rows):
-        same = np.abs(g - row).max(axis=1) <= 1e-12 * np.abs(row).max()
-        turned[same], rest[same] = np.arange(len(rows)) == j, 0.0
+        same[(g == row).all(axis=1)] = j
+    there = same >= 0
+    turned[there], rest[there], off[there] = np.eye(len(rows))[same[there]], 0.0, 0.0
     F, length = _values_and_lengths(objective)
-    return Coordinates(F, turned / length, exceeds(rest, g))
+    hidden = exceeds(rest, g) | ~np.isfinite(off)
+    off = np.where(hidden, 0.0, off) / length.min()
+    return Coordinates(F, turned / length, hidden, off=off)
 
 
 def _values_and_lengths(objective: Quadratic) -> tuple[Array, Array]:

@@ -67,12 +67,17 @@ class Forms:
         return found, np.asarray((error <= limit) & ~self.empty)
 
     def extents(
-        self, g: Array, limit: float = SURE, tolerance: float = SEEN
+        self,
+        g: Array,
+        limit: float = SURE,
+        tolerance: float = SEEN,
+        off: Array | None = None,
     ) -> tuple[Array, Array, BoolArray]:
         """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each.
 
         The third result (s,) says which of the sets rounding leaves in no doubt. The other values
-        come from eigenvectors. A component of g up to ``tolerance`` of its length is ignored.
+        come from eigenvectors. A component of g up to ``tolerance`` of its length is ignored. The
+        functionals are known to within vectors of length ``off`` (N,).
         """
         up, down = np.empty((2, len(g), len(self.A)))
         found, sure = self.outward(limit)
@@ -84,7 +89,16 @@ class Forms:
             for bound in (up, down):
                 bound[:, sure] = np.where(seen, np.inf, bound[:, sure])
         if not sure.all():
-            up[:, ~sure], down[:, ~sure] = self.take(~sure).sets().extents(g)
+            rest = self.take(~sure).sets()
+            up[:, ~sure], down[:, ~sure] = rest.extents(g)
+        if off is not None and off.any():
+            longest = np.empty(len(self.A))
+            longest[sure] = np.where(flat.any(axis=1), np.inf, found.take(sure).longest)
+            if not sure.all():
+                longest[~sure] = rest.longest
+            with np.errstate(invalid="ignore"):
+                more = np.where(off[:, None] > 0, off[:, None] * longest, 0.0)
+            up, down = up + more, down + more
         return up, down, np.asarray(sure | self.empty)
 
 

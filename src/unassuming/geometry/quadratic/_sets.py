@@ -109,6 +109,12 @@ class Ellipsoids:
         """Return some of the ellipsoids."""
         return self if which.all() else Ellipsoids(self.centre[which], self.root[which])
 
+    @property
+    def longest(self) -> Array:
+        """A bound of ‖x‖ over each, (s,)."""
+        half = np.linalg.norm(self.root, axis=(1, 2))
+        return np.asarray(np.linalg.norm(self.centre, axis=1) + half)
+
     def extents(self, g: Array) -> tuple[Array, Array]:
         """Return the largest gᵀx and the largest -gᵀx over each, (N, k) -> (N, s) each."""
         s, k = self.centre.shape
@@ -187,6 +193,14 @@ class Sets:
     def radius(self) -> Array:
         """ρ: in eigen-coordinates E_i is Σ w_k (x_k - b_k/w_k)² <= ρ."""
         return np.asarray(self.c + (self.b**2 / np.where(self.free, 1.0, self.w)).sum(axis=1))
+
+    @property
+    def longest(self) -> Array:
+        """A bound of ‖x‖ over each set, (s,): infinite if it never ends, zero if it is empty."""
+        w = np.where(self.free, np.inf, self.w)
+        half = np.sqrt(np.maximum(self.radius, 0.0) / w.min(axis=1))
+        length = np.linalg.norm(self.b / w, axis=1) + half
+        return np.where(self.empty, 0.0, np.where(self.bounded, length, np.inf))
 
     def extents(self, g: Array) -> tuple[Array, Array]:
         """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each."""

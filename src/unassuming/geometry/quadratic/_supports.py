@@ -25,7 +25,9 @@ def supports(
     decided = np.ones(sets, dtype=np.bool_)
     limit, tolerance = SURE if careful is None else FINE, where.tolerance
     for which, forms in progress(maker.batches_in(where), sets, "sets"):
-        up[:, which], down[:, which], sure = forms.extents(where.functionals, limit, tolerance)
+        up[:, which], down[:, which], sure = forms.extents(
+            where.functionals, limit, tolerance, where.off
+        )
         if careful is None:
             continue
         for i in np.flatnonzero(~sure) + which.start:

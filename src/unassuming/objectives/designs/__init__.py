@@ -2,7 +2,12 @@
 
 from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._design import Design
-from unassuming.objectives.designs._errors import entry_errors, exact_kernel, projector_error
+from unassuming.objectives.designs._errors import (
+    entry_errors,
+    exact_kernel,
+    projector_error,
+    weight_errors,
+)
 from unassuming.objectives.designs._features import FeatureDesign
 from unassuming.objectives.designs._kernel import KernelDesign
 from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall
@@ -22,4 +27,5 @@ __all__ = [
     "exact_columns",
     "exact_kernel",
     "projector_error",
+    "weight_errors",
 ]

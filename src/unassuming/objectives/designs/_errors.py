@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import eigvalsh
 
 from unassuming._exact import Exact
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.kernels import exact_gram
 from unassuming.objectives.designs._design import Design
-from unassuming.objectives.designs._kernel import KernelDesign
+from unassuming.objectives.designs._kernel import KernelDesign, rounding_of_kernel
 from unassuming.objectives.designs._whitening import Whitening
 
 
@@ -28,6 +29,31 @@ def entry_errors(design: Design) -> Array | None:
     if errors is None or not design.intercept:
         return errors
     return np.column_stack([np.zeros(design.n), errors])
+
+
+def weight_errors(design: Design, weights: Array, rest: Array) -> Array:
+    """Bound the errors of functionals that are written as weights of fitted values, (N,).
+
+    In exact arithmetic K* w* = k* at the k distinct inputs. K and k differ from K* and k* by δ at
+    most. If Λ is the least eigenvalue of K, then
+
+        ‖w - w*‖ <= (‖k - K w‖ + δ (1 + ‖w‖)) / (Λ - δ).
+
+    ``weights`` (N, k) are w, and ``rest`` (N, d) is what they leave of the functionals. The bound
+    is infinite if rounding alone could make K* singular.
+    """
+    assert isinstance(design, KernelDesign)
+    first = design.distinct[0]
+    values = design.spectrum[0]
+    if len(first) < design.n:
+        values = eigvalsh(design.K[np.ix_(first, first)])
+    delta = rounding_of_kernel(design)
+    least = float(values[0]) - delta
+    if least <= 0:
+        return np.full(len(weights), np.inf)
+    # The rounding of k - K w is of the size of δ (1 + ‖w‖) as well.
+    length = np.linalg.norm(rest, axis=1)
+    return np.asarray((length + 2 * delta * (1 + np.linalg.norm(weights, axis=1))) / least)
 
 
 def exact_kernel(design: Design) -> tuple[Exact, Array]:

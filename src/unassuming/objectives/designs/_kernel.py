@@ -209,7 +209,7 @@ class KernelDesign(Design):
         representation whose coordinates are all known has p = 0, but for rounding.
         """
         values, u = self.spectrum
-        delta, offset = _rounding(self), int(self.intercept)
+        delta, offset = rounding_of_kernel(self), int(self.intercept)
         cut = int(np.searchsorted(values, delta, side="right"))  # eigenvalues increase
         size, basis = values[cut:] + delta, u[:, cut:]
         root, own = np.sqrt(size), g[:, offset:]
@@ -258,7 +258,7 @@ class KernelDesign(Design):
         if lam == 0:  # directions that are lost in rounding could be fitted or not
             return Complement(white.q, relative=np.inf)
         one, cut = np.sqrt(w), rank_cut(white.u.shape) * float(white.values.max())
-        error = max(_rounding(self) * float(w.max()), cut)
+        error = max(rounding_of_kernel(self) * float(w.max()), cut)
         return Complement.of_kernel(
             white.values, white.u, self.n * lam, error, one if self.intercept else None
         )
@@ -313,7 +313,7 @@ def _bordered(intercept: bool, block: Array, corner: float) -> Array:
     return full
 
 
-def _rounding(design: KernelDesign) -> float:
+def rounding_of_kernel(design: KernelDesign) -> float:
     """Return δ >= ‖K* - UΛUᵀ‖ (docs/theory.md 4.4), for the inputs alone and with one more.
 
     A kernel value takes at most p + 4 roundings relative to κ², the largest k(x, x): p + 2 in a

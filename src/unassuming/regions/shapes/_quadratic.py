@@ -110,7 +110,7 @@ class QuadraticShape(Shape):
         ball = asked.ball_coordinates(o.design, self.sets.root, estimate)
         decided = None
         if ball is None:
-            up, down, decided, hidden = self.sets.supports(o, estimate, asked.g)
+            up, down, decided, hidden = self.sets.supports(o, estimate, asked.g, asked.at)
         else:
             up, down = self.sets.supports_in_ball(o, estimate, asked, ball)
             hidden = bool(ball.hidden.any())

@@ -187,17 +187,19 @@ class QuadraticSets:
         return outer_radii(self.maker, where, self.careful) / o.n * self.unit**2
 
     def supports(
-        self, o: Quadratic, estimate: Array, g: Array
+        self, o: Quadratic, estimate: Array, g: Array, at: IntArray | None = None
     ) -> tuple[Array, Array, BoolArray, bool]:
         """Return the largest gᵀa and -gᵀa over each set, for g (N, d), rounded outward.
 
-        ``o`` is the objective, or its form on features, and ``estimate`` its minimum. The third
-        result says of which sets it is known whether they are bounded, the fourth whether some
-        functionals are hidden.
+        ``o`` is the objective, or its form on features, and ``estimate`` its minimum. ``at`` is the
+        row of the data at which a functional is the fitted value, or -1. The third result says of
+        which sets it is known whether they are bounded, the fourth whether some functionals are
+        hidden.
         """
-        where = coordinates(o, g, self.perturbations.noise)
+        where = coordinates(o, g, self.perturbations.noise, at)
         size = powers_of_two(np.abs(where.functionals).max(axis=1, initial=0.0, keepdims=True))
-        scaled = replace(where, functionals=where.functionals / size)
+        off = None if where.off is None else where.off / size[:, 0]
+        scaled = replace(where, functionals=where.functionals / size, off=off)
         careful = self.careful if o is self.primal else None
         up, down, decided = supports(self.maker, scaled, g / size, careful)
         middle, rounding = g @ estimate, _ROUNDING * (np.abs(g) @ np.abs(estimate))
@@ -221,7 +223,8 @@ class QuadraticSets:
         if asked.at is not None:
             alone |= asked.at >= 0
         if alone.any() and (not o.design.full_rank or both.loose(up, down)):
-            more = self.supports(o, estimate, asked.g[alone])
+            at = None if asked.at is None else asked.at[alone]
+            more = self.supports(o, estimate, asked.g[alone], at)
             for bound, other in zip((up, down), more[:2], strict=True):
                 bound[alone] = np.minimum(bound[alone], other)
         return up, down

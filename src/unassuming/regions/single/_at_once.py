@@ -166,13 +166,13 @@ def _balanced(
         found = balanced_number(kept, g, level, cells)
         return None if found is None else BalancedCells(tuple(kept.factors(found[0])), found[1])
     rows = evidence.signed(None)
-    clusters = rows.clusters
-    made = balanced_division(rows.Phi, g, level, seed=seed, clusters=clusters, cells=cells)
+    made = balanced_division(
+        rows.Phi, rows.coordinates(g), level, seed=seed, clusters=rows.clusters, cells=cells
+    )
     if made is None:
         return None
-    return BalancedCells(
-        tuple(factors_of_rows(rows.Phi, rows.y, made.labels, made.K)), made.predicted
-    )
+    factors = factors_of_rows(rows.Phi, rows.y, made.labels, made.K, rows.centre)
+    return BalancedCells(tuple(factors), made.predicted)
 
 
 def _too_few(evidence: Evidence, level: float) -> str:
@@ -275,9 +275,8 @@ def simultaneous_summary(
         found, why = in_balanced_cells(g, level, made), Explanation()
         how = Cause.BALANCED_CELLS(cells=found.cells, units=units_of(evidence))
         method = "balanced cells"
-    exact = problem.ties == "random" and made is not None
     facts = (
-        Cause.ALL_HOLD(surely="exactly" if exact else "at least", level=found.level),
+        Cause.ALL_HOLD(level=found.level),
         how,
         *outside(problem, found.lower, found.upper, names, estimate),
         *why.facts,

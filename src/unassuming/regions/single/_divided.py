@@ -99,7 +99,7 @@ class DividedRows(Divided):
         self.rows, self.level, self.n = rows, level, len(rows.y)
         self.division: Division = divide(
             rows.Phi,
-            functionals,
+            rows.coordinates(functionals),
             level,
             seed=seed,
             clusters=rows.clusters,
@@ -116,9 +116,9 @@ class DividedRows(Divided):
     def factors(self, k: int) -> Sequence[Factor]:
         """Return the factors of the cells of division k."""
         if k not in self._factors:
-            labels = self.division.labels[k]
-            sizes = int(self.division.sizes[k])
-            self._factors[k] = factors_of_rows(self.rows.Phi, self.rows.y, labels, sizes)
+            rows, labels = self.rows, self.division.labels[k]
+            K = int(self.division.sizes[k])
+            self._factors[k] = factors_of_rows(rows.Phi, rows.y, labels, K, rows.centre)
         return self._factors[k]
 
     def in_cells(self, k: int, g: Array, *, robust: bool) -> Estimates:
@@ -126,7 +126,8 @@ class DividedRows(Divided):
         if not robust:
             return estimates(self.factors(k), g)
         labels, K = self.division.labels[k], int(self.division.sizes[k])
-        return robust_estimates(self.rows.Phi, self.rows.y, labels, K, g)
+        rows = self.rows
+        return robust_estimates(rows.Phi, rows.y, labels, K, rows.coordinates(g))
 
 
 @final
@@ -185,11 +186,15 @@ class InCells:
     whole: Array
 
     @property
+    def shares(self) -> Array:
+        """The information of the cells as a share of that of all rows, (N, K)."""
+        whole = self.whole[:, None]
+        return np.divide(self.v, whole, out=np.zeros_like(self.v), where=whole > 0)
+
+    @property
     def kept(self) -> Array:
         """The share of the information that the cells keep, (N,)."""
-        kept = np.zeros(len(self.whole))
-        np.divide(self.v.sum(axis=1), self.whole, out=kept, where=self.whole > 0)
-        return kept
+        return np.asarray(self.shares.sum(axis=1))
 
     @classmethod
     def of(cls, places: Sequence[Place], g: Array, *, robust: bool, weights: str) -> InCells:

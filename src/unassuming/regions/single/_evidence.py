@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -13,6 +13,8 @@ from unassuming._typing import Array, IntArray
 from unassuming.cells import (
     Factor,
     KeptCells,
+    after_centring,
+    centred,
     factor_of_rows,
     opposite_pairs,
     pair_differences,
@@ -39,17 +41,28 @@ class Rows:
         The unit of each row, from 0; None if every row is a unit.
     cells : integer array of shape (n,), or None
         The cell of each row, if the user chose the cells.
+    centre : array of shape (d + 1,), or None
+        The multiples of the first column that were subtracted from the columns, as for `Factor`.
     """
 
     Phi: Array
     y: Array
     clusters: IntArray | None
     cells: IntArray | None = None
+    centre: Array | None = None
 
     @property
     def units(self) -> int:
         """Number of units."""
         return len(self.y) if self.clusters is None else int(self.clusters.max()) + 1
+
+    def coordinates(self, g: Array) -> Array:
+        """Return functionals (N, d) of the coefficients as functionals of those of ``Phi``."""
+        return g if self.centre is None else after_centring(g, self.centre)
+
+    def factor(self) -> Factor:
+        """Return the factor of all rows."""
+        return replace(factor_of_rows(self.Phi, self.y), centre=self.centre)
 
 
 @final
@@ -62,7 +75,8 @@ class Evidence:
     n : int
         Number of rows.
     Phi, y : arrays of shapes (n, d) and (n,)
-        Of a stream: fewer rows with the same inner products.
+        With an intercept the columns are centred. Of a stream: fewer rows with the same inner
+        products.
     weight : array of shape (n,), or None
         Sample weights.
     signs : integer array of shape (n,), or None
@@ -71,6 +85,8 @@ class Evidence:
         The block of each row within which rows may be swapped.
     spherical : bool
         Whether rotations leave the law of the noise unchanged.
+    centre : array of shape (d + 1,), or None
+        What was subtracted from the columns, as for `Factor`.
     cells : KeptCells or None
         The cells that a stream has collected; its noise may change signs in them.
     """
@@ -82,6 +98,7 @@ class Evidence:
     signs: IntArray | None
     swaps: IntArray | None
     spherical: bool
+    centre: Array | None = None
     cells: KeptCells | None = None
 
     @classmethod
@@ -106,14 +123,16 @@ class Evidence:
             matrix, y = design.matrix, problem.objective.y
             return cls(n, matrix, y, None, None, None, spherical=False, cells=problem.cells)
         data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
+        Phi, centre = centred(design.matrix) if design.intercept else (design.matrix, None)
         found = cls(
             n,
-            design.matrix,
+            Phi,
             problem.objective.y,
             data.weight,
             sign_units_of(noise, n),
             swap_blocks_of(noise, n),
             is_spherical(noise),
+            centre,
         )
         if found.signs is None and found.swaps is None and not found.spherical:
             raise NotAvailable(
@@ -141,8 +160,12 @@ class Evidence:
         """The factor of all rows."""
         if self.cells is not None:
             return self.cells.whole()
-        rows = self.signed(None)
-        return factor_of_rows(rows.Phi, rows.y)
+        return self.signed(None).factor()
+
+    @property
+    def plain(self) -> Rows:
+        """The rows as they are, without weights."""
+        return Rows(self.Phi, self.y, None, None, self.centre)
 
     def signed(self, cells: object) -> Rows:
         """Return the rows, scaled by the roots of their weights (docs/theory.md 9.1)."""
@@ -151,9 +174,9 @@ class Evidence:
         if units is not None and labels is not None:
             require_whole_blocks(labels, units)
         if self.weight is None:
-            return Rows(self.Phi, self.y, units, labels)
+            return Rows(self.Phi, self.y, units, labels, self.centre)
         root = np.sqrt(self.weight)
-        return Rows(self.Phi * root[:, None], self.y * root, units, labels)
+        return Rows(self.Phi * root[:, None], self.y * root, units, labels, self.centre)
 
     def paired(self, c: Array, cells: object) -> Rows:
         """Return differences of pairs of rows that are opposite for one functional (11.4).
@@ -167,14 +190,14 @@ class Evidence:
             assert blocks is not None
             blocks = np.unique(np.column_stack([blocks, labels]), axis=0, return_inverse=True)[1]
             blocks = blocks.reshape(-1).astype(np.intp)
-        pairs = opposite_pairs(self.Phi, c, blocks)
+        pairs = opposite_pairs(self.Phi, self.plain.coordinates(c[None])[0], blocks)
         Phi, y = pair_differences(self.Phi, self.y, pairs)
         scale = np.full(len(y), np.sqrt(0.5))
         if self.weight is not None:
             first, second = self.weight[pairs].T
             scale = np.sqrt(first * second / (first + second))
         chosen = None if labels is None else labels[pairs[:, 0]]
-        return Rows(Phi * scale[:, None], y * scale, None, chosen)
+        return Rows(Phi * scale[:, None], y * scale, None, chosen, self.centre)
 
 
 def require_whole_blocks(labels: IntArray, units: IntArray) -> None:

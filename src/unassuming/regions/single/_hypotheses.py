@@ -14,7 +14,6 @@ from unassuming._typing import Array
 from unassuming.cells import (
     Method,
     PseudoRows,
-    factor_of_rows,
     flipped_cells,
     joint_rank,
     number_of_statistics,
@@ -162,7 +161,8 @@ def _kept(pseudo: PseudoRows, whole: PseudoRows) -> float:
 
 
 def _f_test(numbers: Numbers, g: Array, tau: Array, tested: str) -> FTest:
-    factor = factor_of_rows(numbers.evidence.Phi, numbers.evidence.y)
+    rows = numbers.evidence.plain
+    factor = rows.factor()
     k, freedom = len(g), float(factor.rows - len(factor.T))
     pseudo = pseudo_rows([factor], g)
     if freedom < 1 or _kept(pseudo, pseudo) == 0:
@@ -172,7 +172,7 @@ def _f_test(numbers: Numbers, g: Array, tau: Array, tested: str) -> FTest:
         F = float(np.nan_to_num(np.float64(distance) / k / (factor.rest**2 / freedom)))
     pvalue = float(fdtrc(k, freedom, F))
     if k == 1:  # as in a summary, to the last digit
-        pvalue = float(t_pvalues(numbers.evidence.Phi, numbers.evidence.y, g, tau)[0])
+        pvalue = float(t_pvalues(rows.Phi, rows.y, rows.coordinates(g), tau)[0])
     return FTest(F, (float(k), freedom), pvalue, tested)
 
 

@@ -15,7 +15,6 @@ from unassuming.cells import (
     certified_pvalue,
     certified_q,
     estimates,
-    factor_of_rows,
     half_spans,
     intervals,
     least_absolute_deviations,
@@ -75,27 +74,28 @@ def by_halves(rows: Rows, asked: Asked, *, robust: bool) -> Outcome:
     m = _ROBUST_HALVES if robust else _HALVES
     flipped = random_halves(rows.units, m - 1, asked.seed)
     fit = least_absolute_deviations if robust else None
-    lo, hi = half_spans(rows.Phi, rows.y, asked.g, flipped, rows.clusters, fit)
+    lo, hi = half_spans(rows.Phi, rows.y, rows.coordinates(asked.g), flipped, rows.clusters, fit)
     return _certified(Method.HALVES, lo, hi, _least_squares(rows, asked.g), asked)
 
 
-def by_palmrt(Phi: Array, y: Array, blocks: IntArray, asked: Asked) -> Outcome:
+def by_palmrt(rows: Rows, blocks: IntArray, asked: Asked) -> Outcome:
     """Return certified intervals from permutations within blocks (11.4)."""
     rng = np.random.default_rng([asked.seed, 115])
     order = np.argsort(blocks, kind="stable")
-    moved = np.argsort(blocks[order] + rng.random((_HALVES - 1, len(y))), axis=1)
+    moved = np.argsort(blocks[order] + rng.random((_HALVES - 1, len(rows.y))), axis=1)
     permutations = np.empty_like(moved)
     permutations[:, order] = order[moved]
-    spans = [palmrt_spans(Phi, y, c, permutations) for c in asked.g]
+    g = rows.coordinates(asked.g)
+    spans = [palmrt_spans(rows.Phi, rows.y, c, permutations) for c in g]
     lo, hi = (np.array(ends).reshape(len(asked.g), -1) for ends in zip(*spans, strict=True))
-    rows = Rows(Phi, y, None)
     return _certified(Method.PALMRT, lo, hi, _least_squares(rows, asked.g), asked)
 
 
-def by_t(Phi: Array, y: Array, asked: Asked) -> Outcome:
+def by_t(rows: Rows, asked: Asked) -> Outcome:
     """Return the ordinary t intervals, which are exact for spherical noise."""
-    estimate, half = t_intervals(Phi, y, asked.g, asked.level)
-    pvalue = t_pvalues(Phi, y, asked.g, asked.tau)
+    g = rows.coordinates(asked.g)
+    estimate, half = t_intervals(rows.Phi, rows.y, g, asked.level)
+    pvalue = t_pvalues(rows.Phi, rows.y, g, asked.tau)
     N = len(asked.g)
     zero = np.zeros(N, dtype=np.intp)
     finite = np.isfinite(half)
@@ -115,7 +115,7 @@ def by_t(Phi: Array, y: Array, asked: Asked) -> Outcome:
 
 def _least_squares(rows: Rows, g: Array) -> Array:
     """Return the least-squares estimates of functionals from all rows; NaN if not identified."""
-    found = estimates([factor_of_rows(rows.Phi, rows.y)], g)
+    found = estimates([rows.factor()], g)
     return np.where(found.v[:, 0] > 0, found.beta[:, 0], np.nan)
 
 
@@ -126,6 +126,8 @@ def _certified(method: Method, lo: Array, hi: Array, estimate: Array, asked: Ask
     pvalue = np.array(
         [certified_pvalue(*three) for three in zip(lo, hi, asked.tau.tolist(), strict=True)]
     )
+    # An empty set becomes one point, so that the design alone decides where ends are finite.
+    ends = np.where(np.isnan(ends), estimate[:, None], ends)
     q = certified_q(asked.level, m)
     finite = np.isfinite(ends).all(axis=1)
     return Outcome(

@@ -86,7 +86,7 @@ class Numbers:
     def _answer(self, asked: Asked, options: SingleOptions, *, own: bool) -> Outcome:
         evidence = self.evidence
         if self.takes_t(options):
-            return by_t(evidence.Phi, evidence.y, asked)
+            return by_t(evidence.plain, asked)
         if options.method == "auto":
             return self._auto(asked, options, own=own)
         chosen = _CALLED[options.method]
@@ -152,7 +152,10 @@ class Numbers:
         if weak.size:
             pairs = self.places(Method.PAIRS, g[weak], level, options)
             other = InCells.of(pairs, g[weak], robust=False, weights="design")
-            better = approximate_width(other.v, level) < approximate_width(found.v[weak], level)
+            whole = found.whole[weak, None]
+            shares = np.divide(other.v, whole, out=np.zeros_like(other.v), where=whole > 0)
+            widths = approximate_width(shares, level), approximate_width(found.shares[weak], level)
+            better = widths[0] < widths[1]
             for k in np.flatnonzero(better).tolist():
                 kinds[weak[k]], places[weak[k]] = Method.PAIRS, pairs[k]
         return kinds, places
@@ -166,7 +169,7 @@ class Numbers:
 
     def _palmrt(self, asked: Asked) -> Outcome:
         assert self.evidence.swaps is not None
-        return by_palmrt(self.evidence.Phi, self.evidence.y, self.evidence.swaps, asked)
+        return by_palmrt(self.evidence.plain, self.evidence.swaps, asked)
 
     # Divisions
 
@@ -281,8 +284,7 @@ def _normal(c: Array) -> Array:
 def _too_few(found: InCells, level: float, widest: float) -> BoolArray:
     """Whether the cells of each number are too few, or keep too little of its information."""
     few = [not enough_cells(K, level) for K in (found.v > 0).sum(axis=1).tolist()]
-    errors = np.sqrt(np.where(found.whole > 0, found.whole, 1.0))
-    width = approximate_width(found.v, level) * errors / 2  # in standard errors
+    width = approximate_width(found.shares, level) / 2  # in standard errors
     return np.asarray(np.array(few) | (width > widest * ndtri(0.5 + level / 2)))
 
 

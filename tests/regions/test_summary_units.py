@@ -1,0 +1,84 @@
+"""Units and origins of the columns: they play no part in what is known about a slope."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import unassuming as ua
+
+RNG = np.random.default_rng(0)
+X = np.rint(RNG.normal(size=(120, 2)) * 2**10) / 2**10  # so that shifts round nothing
+Y = 1 + X @ [1.0, 2.0] + RNG.standard_t(3, size=120)
+W = RNG.uniform(0.5, 2.0, size=120)
+NOISES = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
+OPTIONS = [
+    {},
+    {"method": "halves", "level": 0.8},
+    {"estimator": "least absolute deviations", "cells": 8, "level": 0.8},
+    {"weights": "residuals", "cells": np.arange(120) % 8},
+    {"simultaneous": True, "method": "cells", "functionals": ["x0", "x1"], "level": 0.9},
+]
+
+
+def region_of(columns, noise="symmetric", **options):
+    return ua.confidence_region(
+        LinearRegression(), columns, Y, noise=noise, m=10, random_state=0, **options
+    )
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_units_scale_the_intervals_and_change_no_method(noise, unit):
+    plain, scaled = (region_of(columns, noise).summary() for columns in (X, X * unit))
+    assert scaled.method == plain.method
+    for name in ("lower", "upper"):
+        scale = np.array([1.0, unit, unit])
+        found, expected = getattr(scaled, name) * scale, getattr(plain, name)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_array_equal(scaled.pvalue, plain.pvalue)
+
+
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize(
+    ("noise", "options"),
+    [*(("symmetric", options) for options in OPTIONS), *((noise, {}) for noise in NOISES[1:])],
+    ids=str,
+)
+def test_slopes_do_not_depend_on_the_origin_of_the_columns(noise, options):
+    """Shifted by 2^30: uncentred columns would lose all digits but a few."""
+    weight = W if noise == "symmetric" else None
+    plain, shifted = (
+        region_of(columns, noise, sample_weight=weight).summary(**options)
+        for columns in (X, X + 2.0**30)
+    )
+    assert shifted.method[-2:] == plain.method[-2:]
+    for name in ("cell_estimate", "lower", "upper"):
+        found, expected = getattr(shifted, name)[-2:], getattr(plain, name)[-2:]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_the_intercept_is_that_of_the_rows_as_they_are():
+    """The value at a row far away, by the slopes and the value among the rows."""
+    cells = np.arange(120) % 8
+    near, far = region_of(X), region_of(X + 2.0**20)
+    value = near.interval([1.0, -(2.0**20), -(2.0**20)], simultaneous=False, cells=cells)
+    found = far.interval("intercept", simultaneous=False, cells=cells)
+    for name in ("lower", "upper"):
+        assert getattr(found, name)[0] == pytest.approx(getattr(value, name)[0], rel=1e-6)
+
+
+def test_several_slopes_of_columns_far_from_zero():
+    cells = np.arange(120) % 8
+    tests = [
+        region_of(X + shift).test_functional(["x0", "x1"], [1.0, 2.0], cells=cells)
+        for shift in (0.0, 2.0**30)
+    ]
+    assert tests[0].caveat == tests[1].caveat == ""
+    assert tests[0].rank == tests[1].rank
+    np.testing.assert_allclose(tests[0].statistics, tests[1].statistics, rtol=1e-5)
+    stream = ua.StreamingRegion(LinearRegression(), m=10, random_state=0, cells=8)
+    stream.partial_fit(X + 2.0**30, Y)
+    plain = ua.StreamingRegion(LinearRegression(), m=10, random_state=0, cells=8)
+    plain.partial_fit(X, Y)
+    found, expected = (one.region().summary().lower[1:] for one in (stream, plain))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
