@@ -51,9 +51,13 @@ def test_a_common_variance_is_kernel_ridge_regression():
     ridge = ua.confidence_region(
         KernelRidge(kernel="rbf", gamma=0.5, alpha=0.75), X, y, random_state=0
     )
-    one, two = (r.band(Z, norm_bound=5.0) for r in (region, ridge))
-    np.testing.assert_allclose(one.lower, two.lower, rtol=1e-7)
-    np.testing.assert_allclose(one.upper, two.upper, rtol=1e-7)
+    for at_once in (True, False):
+        options = {"norm_bound": 5.0, "simultaneous": at_once}
+        one, two = (r.band(Z, **options) for r in (region, ridge))
+        np.testing.assert_allclose(one.lower, two.lower, rtol=1e-7)
+        np.testing.assert_allclose(one.upper, two.upper, rtol=1e-7)
+    slopes = [r.interval(ua.functionals.slope(Z), **options) for r in (region, ridge)]
+    np.testing.assert_allclose(slopes[0].lower, slopes[1].lower, rtol=1e-7)
 
 
 def test_the_variance_of_each_row_is_a_weight():
@@ -114,3 +118,11 @@ def test_refusals(kernel, options, message):
 def test_a_kernel_that_is_fixed_by_its_bounds_needs_no_option():
     process = GaussianProcessRegressor(RBF(1.0, "fixed"), alpha=0.1)
     assert ua.confidence_region(process, X, y, random_state=0).objective.d == 25
+
+
+def test_a_saved_region_comes_back(tmp_path):
+    process, region = region_of(RBF(1.0) + WhiteKernel(0.3))
+    ua.save(region, tmp_path / "process.region")
+    again = ua.load(tmp_path / "process.region", estimator=process)
+    candidates = np.random.default_rng(1).normal(size=(20, 25))
+    np.testing.assert_array_equal(again.rank(candidates), region.rank(candidates))

@@ -226,3 +226,19 @@ def test_a_model_error_in_simultaneous_bands_takes_cells():
     assert (half(band) > half(exact) + 0.2).all()
     plain = region.band(GRID, method="cells", cells=16)
     assert np.median(half(exact) / half(plain)) == pytest.approx(1, rel=0.5)
+
+
+def test_a_model_error_is_never_left_out():
+    region, _ = region_of(MODELS[6], noise="exchangeable")
+    with pytest.raises(ua.NotAvailable, match="need noise whose signs may change"):
+        region.band(GRID, model_error=0.1, method="auto")
+
+
+@pytest.mark.parametrize("options", [{"simultaneous": False}, {"method": "cells"}], ids=str)
+def test_a_band_reports_an_estimate_outside_of_it(options):
+    region, _ = region_of(KernelRidge(alpha=100.0, **KERNEL), n=300)
+    band = region.band(GRID, norm_bound=30, **options)
+    beyond = (band.estimate < band.lower) | (band.estimate > band.upper)
+    assert beyond.tolist() == [False, True, True]
+    assert "outside the interval of input 1, input 2:" in band.reason
+    assert "the penalty plays no part in it" in band.reason

@@ -65,7 +65,12 @@ def test_an_average_is_narrower_than_its_values():
 
 
 @pytest.mark.parametrize(
-    "model", [None, GaussianProcessRegressor(Matern(1.0, nu=2.5), alpha=0.5, optimizer=None)]
+    "model",
+    [
+        None,
+        GaussianProcessRegressor(Matern(1.0, nu=2.5), alpha=0.5, optimizer=None),
+        SVR(C=5.0, gamma="scale"),
+    ],
 )
 def test_a_slope_is_the_limit_of_differences(model):
     region = region_of(model)

@@ -507,6 +507,21 @@ ASKED = {
         ua.NotAvailable,
         "estimator='least absolute deviations' needs the rows",
     ),
+    "values with a norm bound": (
+        lambda: REGION.band(X[:2], norm_bound=5.0, simultaneous=False),
+        ua.NotAvailable,
+        "with a norm bound or a model error need the rows of the data.*sums over them: build the",
+    ),
+    "a model error": (
+        lambda: REGION.test_functional("x0", model_error=0.1),
+        ua.NotAvailable,
+        "with a norm bound or a model error need the rows",
+    ),
+    "a band with a norm bound in cells": (
+        lambda: REGION.band(X[:2], norm_bound=5.0, method="cells"),
+        ua.NotAvailable,
+        "with a norm bound or a model error need the rows",
+    ),
     "labels": (
         lambda: REGION.summary(cells=np.arange(N) % 8),
         ValueError,

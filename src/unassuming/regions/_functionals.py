@@ -27,6 +27,7 @@ from unassuming.regions.single import (
     all_at_once,
     at_each,
     cells_for_functionals,
+    cells_for_model_error,
     check_at_once,
     division_for,
     function_cells,
@@ -34,7 +35,6 @@ from unassuming.regions.single import (
     functional_rows,
     one_by_one,
     options_for,
-    refuse_joint,
     require_alone,
     values_at_once,
     values_one_by_one,
@@ -145,7 +145,7 @@ class Functionals(Membership):
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
-        return self._values(values(), g, level, method, options, assumption, make)
+        return self._values(values(), g, names, level, method, options, assumption, make)
 
     def band(
         self,
@@ -247,7 +247,8 @@ class Functionals(Membership):
         require_alone(inner)
         if assumption.given:
             wanted, g = self._inputs(X, assumption), self._rows(X)
-            return self._values(wanted, g, level, method, options, assumption, make)
+            names = _numbered(g)
+            return self._values(wanted, g, names, level, method, options, assumption, make)
         _ = self._numbers  # refuses a kernel before anything else
         g = band_question(self.shape, X, None, target, inner=False).g
         return self._one_by_one(g, _numbered(g), level, method, options, make, own=False)
@@ -300,25 +301,25 @@ class Functionals(Membership):
         chosen = check_at_once(method, *options)
         joint = answer(self.shape, question, self.caveat, make)
         if assumption.model_error is not None:
-            refuse_joint(chosen)
+            chosen = cells_for_model_error(chosen)
         if chosen == "joint":
             return self._at_levels(level, joint)
         if assumption.given:
             if not function_cells(chosen, question.inner, lambda: self._functions):
                 return self._at_levels(level, joint)
             wanted, estimate = values(), question.g @ self.problem.estimate
-            compare = chosen == "auto" and assumption.model_error is None
 
             def from_cells(one: float) -> T:
                 found = values_at_once(
                     self._functions,
                     wanted,
+                    names,
                     estimate,
                     one,
                     cells,
                     assumption,
                     make,
-                    unless_wider=compare,
+                    unless_wider=chosen == "auto",
                 )
                 return joint([self.level(one)])[0] if found is None else found
 
@@ -357,6 +358,7 @@ class Functionals(Membership):
         self,
         wanted: Wanted,
         g: Array,
+        names: Sequence[str],
         level: Any,
         method: str | None,
         options: tuple[Any, Any, Any],
@@ -371,7 +373,7 @@ class Functionals(Membership):
 
         def at(one: float) -> T:
             return values_one_by_one(
-                self._functions, wanted, estimate, one, checked, assumption, make
+                self._functions, wanted, names, estimate, one, checked, assumption, make
             )
 
         return at_each(level, at)

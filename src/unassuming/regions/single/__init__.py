@@ -3,10 +3,10 @@
 from unassuming.cells.functions import Wanted as Wanted
 from unassuming.regions.single._at_once import all_at_once as all_at_once
 from unassuming.regions.single._at_once import cells_for_functionals as cells_for_functionals
+from unassuming.regions.single._at_once import cells_for_model_error as cells_for_model_error
 from unassuming.regions.single._at_once import check_at_once as check_at_once
 from unassuming.regions.single._at_once import division_for as division_for
 from unassuming.regions.single._at_once import function_cells as function_cells
-from unassuming.regions.single._at_once import refuse_joint as refuse_joint
 from unassuming.regions.single._at_once import simultaneous_summary as simultaneous_summary
 from unassuming.regions.single._function_bands import values_at_once as values_at_once
 from unassuming.regions.single._functions import Assumption as Assumption

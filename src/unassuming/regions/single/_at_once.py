@@ -88,13 +88,14 @@ def check_at_once(method: Any, cells: Any, weights: Any, estimator: Any) -> str:
     return chosen
 
 
-def refuse_joint(method: str) -> None:
-    """Refuse a model error for bounds of the joint region."""
+def cells_for_model_error(method: str) -> str:
+    """Return the method for simultaneous bounds that allow for a model error."""
     if method == JOINT:
         raise NotAvailable(
             "a model error needs estimates in cells: the joint region holds for the features as "
             "they are. Pass method='cells', or simultaneous=False for one value at a time."
         )
+    return CELLS
 
 
 def cells_for_functionals(method: str | None) -> str:

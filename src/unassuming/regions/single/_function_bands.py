@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from unassuming.cells.functions import (
 )
 from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Explanation, Status
+from unassuming.regions.single._facts import outside
 from unassuming.regions.single._functions import Assumption, Functions, estimated
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ _BATCH = 2**26
 def values_at_once(
     functions: Functions,
     wanted: Wanted,
+    names: Sequence[str],
     estimate: Array,
     level: float,
     cells: int | None,
@@ -70,17 +72,19 @@ def values_at_once(
     kriging = divisions[int(chosen.which[0])]
     band = _band(functions, wanted, kriging, float(chosen.mu[0]), assumption, level)
     half = band.half_width + assumption.beyond
+    lower, upper = band.estimate - half, band.estimate + half
+    why = Explanation(outside(functions.problem, lower, upper, names, estimate))
     return make(
         level=level,
         estimate=estimate,
-        lower=band.estimate - half,
-        upper=band.estimate + half,
+        lower=lower,
+        upper=upper,
         inner_lower=None,
         inner_upper=None,
         witnesses=None,
         status=Status.ALL_AT_ONCE,
-        reason="",
-        explanation=Explanation(),
+        reason=why.text(),
+        explanation=why,
         method="balanced cells",
         attained=np.full(len(half), 1 - band.q / band.m),
         norm_bound=assumption.norm_bound,

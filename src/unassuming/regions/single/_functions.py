@@ -54,6 +54,8 @@ NO_SLOPES = (
     "sums and products. Use ua.functionals.difference for two inputs near each other."
 )
 
+_IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
+
 _BATCH = 2**26
 
 
@@ -117,7 +119,9 @@ class Functions:
             )
         self.problem = problem
         self.design: Design = problem.design("one value at a time")
-        self.data = problem.data("intervals and tests of one number at a time need")
+        self.data = problem.data(
+            "values of a function with a norm bound or a model error need", _IN_MEMORY
+        )
         self.clusters = self._clusters()
         self._made: dict[object, Kriging] = {}
 

@@ -13,7 +13,8 @@ from unassuming.cells import Intervals, fewest_cells
 from unassuming.cells.functions import Wanted
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.ranking import RankTest
-from unassuming.regions._explain import Cause, Explanation, Status
+from unassuming.regions._explain import Cause, Explanation, Fact, Status
+from unassuming.regions.single._facts import outside
 from unassuming.regions.single._functions import Assumption, Functions
 
 T = TypeVar("T")
@@ -22,6 +23,7 @@ T = TypeVar("T")
 def values_one_by_one(
     functions: Functions,
     wanted: Wanted,
+    names: Sequence[str],
     estimate: Array,
     level: float,
     options: SingleOptions,
@@ -31,7 +33,9 @@ def values_one_by_one(
     """Return the intervals of functionals of the function, each with its level by itself."""
     got = functions.intervals(wanted, level, options, assumption)
     finite = np.isfinite(got.lower) & np.isfinite(got.upper)
-    why = Explanation() if finite.all() else _too_few(functions, got, level, finite)
+    apart = outside(functions.problem, got.lower, got.upper, names, estimate)
+    hidden = () if finite.all() else (_too_few(functions, got, level, finite),)
+    why = Explanation((*apart, *hidden), () if hidden else None)
     return make(
         level=level,
         estimate=estimate,
@@ -51,18 +55,17 @@ def values_one_by_one(
     )
 
 
-def _too_few(functions: Functions, got: Intervals, level: float, finite: BoolArray) -> Explanation:
+def _too_few(functions: Functions, got: Intervals, level: float, finite: BoolArray) -> Fact:
     """Say why some intervals are infinite."""
     most, needed = int(got.cells[~finite].max()), fewest_cells(level)
     names = f"{np.count_nonzero(~finite)} of {len(finite)} values"
     if most >= needed:
-        return Explanation((Cause.LEVEL_TOO_HIGH(names=names, level=level),), ())
+        return Cause.LEVEL_TOO_HIGH(names=names, level=level)
     units = "rows" if functions.clusters is None else "blocks of rows"
     rows = -(-functions.problem.n * needed // max(most, 1))
-    fact = Cause.CELLS_MISSING(
+    return Cause.CELLS_MISSING(
         names=names, level=level, needed=needed, units=units, cells=most, rows=rows
     )
-    return Explanation((fact,), ())
 
 
 def function_test(
