@@ -18,7 +18,6 @@ from adversarial.problems import NOISES, Problem, nearest
 from adversarial.strategies import candidates, mantissas, problems
 
 pytestmark = pytest.mark.slow
-
 FEATURES = ("least squares", "ridge", "LS-SVC")
 ON_ROWS = ("symmetric", "exchangeable within")
 
