@@ -76,7 +76,7 @@ def flipped_cells(K: int, seed: int = 0) -> BoolArray:
     """
     if K <= MOST_ENUMERATED:
         return _enumerated(K)
-    rng = np.random.default_rng([seed, K])
+    rng = np.random.default_rng([seed, K, 113])  # not the numbers behind a division
     return np.asarray(rng.integers(0, 2, size=(DRAWN - 1, K), dtype=np.int8) == 1)
 
 
