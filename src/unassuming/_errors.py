@@ -16,6 +16,13 @@ class NotAvailable(RuntimeError):
     Nothing is wrong with the arguments: the mathematics behind the operation needs an assumption
     that does not hold here. The message names the missing assumption and an alternative.
 
+    Parameters
+    ----------
+    message : str
+        What is missing, and what to call instead.
+    command_line : str, optional
+        The same for a reader of the command line, if the message names Python options.
+
     Examples
     --------
     >>> region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
@@ -24,6 +31,10 @@ class NotAvailable(RuntimeError):
         ...
     unassuming._errors.NotAvailable: sampling needs a bounded region. ...
     """
+
+    def __init__(self, message: str = "", command_line: str | None = None) -> None:
+        super().__init__(message)
+        self.command_line = message if command_line is None else command_line
 
 
 def levels_to_user() -> int:

@@ -316,6 +316,32 @@ def test_too_few_rows_are_infinite_and_say_why():
 
 
 @pytest.mark.slow
+def test_advice_about_infinite_intervals_works():
+    X, y = data(n=60)
+    few = ua.noise.BlockSymmetric(np.arange(60) % 3)
+    clustered = ua.confidence_region(LinearRegression(), X, y, noise=few, random_state=0)
+    words = " ".join(str(clustered.summary(0.95)).split())
+    assert "Level 0.95 takes 6 blocks of rows, one for each cell, and there are 3." in words
+    assert "Remedies: a level of at most 0.75; a norm bound" in words
+    assert np.isfinite(clustered.summary(0.75).upper).all()
+
+    region = region_of()
+    words = " ".join(str(region.summary(0.95, cells=2)).split())
+    assert "Level 0.95 takes at least 6 cells, given 2." in words
+    assert "a level of at most 0.5; leave out cells for the default; a norm bound" in words
+    assert np.isfinite(region.summary(0.95).upper).all()
+    assert np.isfinite(region.summary(0.5, cells=2).upper).all()
+
+    wide = region_of(n=200)
+    for options, best in (({}, 1 - 2.0**-15), ({"cells": 20}, 1 - 1 / 4000)):
+        table = wide.summary(0.999999, **options)
+        assert np.isinf(table.upper).all()
+        assert f"Remedies: a level of at most {best:.12g}" in str(table)
+        assert "fewer features" not in str(table)
+        assert np.isfinite(wide.summary(best, **options).upper).all()
+
+
+@pytest.mark.slow
 def test_rare_levels_of_a_factor():
     rng = np.random.default_rng(0)
     level = np.repeat(list("abc"), [40, 17, 3])

@@ -41,13 +41,20 @@ from unassuming.cells._robust import (
     robust_estimates,
 )
 from unassuming.cells._several import PseudoRows, joint_rank, pseudo_rows
-from unassuming.cells._signs import fewest_cells, flipped_cells, largest_q, number_of_statistics
+from unassuming.cells._signs import (
+    MOST_ENUMERATED,
+    fewest_cells,
+    flipped_cells,
+    largest_q,
+    number_of_statistics,
+)
 from unassuming.cells._spherical import t_intervals, t_pvalues
 from unassuming.cells._weights import residual_weights
 from unassuming.cells._width import approximate_width, predicted_width, width_factor
 from unassuming.cells.division import Division, candidates, divide
 
 __all__ = [
+    "MOST_ENUMERATED",
     "BalancedBand",
     "BalancedDivision",
     "Division",

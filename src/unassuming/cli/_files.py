@@ -68,7 +68,7 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
         "classes": _classes(region),
         "norm_bound": findings.norm_bound,
         "simultaneous": not findings.pointwise,
-        "description": str(region).splitlines(),
+        "description": region.text(Language.COMMAND_LINE).splitlines(),
         "estimate": None
         if findings.estimate is None
         else _by_name(region.names, findings.estimate),
@@ -168,7 +168,9 @@ def _plain(value: Any) -> Any:
     return float(value) if np.isfinite(value) else f"{value:.0f}"
 
 
-def pictures(findings: Findings, built: Built, *, splines: bool) -> dict[str, Callable[..., Any]]:
+def pictures(
+    findings: Findings, built: Built, target: str, *, splines: bool
+) -> dict[str, Callable[..., Any]]:
     """Return the pictures that exist for this region, by file."""
     found: dict[str, Callable[..., Any]] = {}
     region, bound, levels = findings.region, findings.norm_bound, findings.levels
@@ -178,13 +180,20 @@ def pictures(findings: Findings, built: Built, *, splines: bool) -> dict[str, Ca
         kinds = {"levels": (), "pointwise": levels} if findings.pointwise else {"levels": levels}
         options: dict[str, Any] = {"norm_bound": bound, "method": findings.method, **kinds}
         options["rows"] = rows
-        found["band.png"] = partial(plots.band, region, built.grid(), **options)
+        picture = partial(plots.band, region, built.grid(), **options)
+        found["band.png"] = picture if classify else partial(_labelled, picture, target)
     if features == 2 and classify and findings.bands.by_level:
         options = {"levels": levels, "norm_bound": bound}
         found["classification.png"] = partial(plots.classification, region, **options)
     if findings.primal and not splines and len(region.names) > 1:
         found["coefficients.png"] = partial(plots.coefficients, region, levels=levels)
     return found
+
+
+def _labelled(picture: Callable[..., Any], target: str, ax: Any) -> None:
+    """Draw a picture whose vertical axis shows the target column."""
+    picture(ax=ax)
+    ax.set_ylabel(target)
 
 
 def draw(

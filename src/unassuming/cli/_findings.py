@@ -103,4 +103,4 @@ def _ask(question: Callable[[], dict[float, Any]]) -> Answer:
     try:
         return Answer(question())
     except NotAvailable as error:
-        return Answer({}, str(error))
+        return Answer({}, error.command_line)

@@ -74,11 +74,11 @@ def run(
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
         splines = problem.model is Model.SPLINE
-        drawn, missing = draw(pictures(findings, built, splines=splines), out)
+        drawn, missing = draw(pictures(findings, built, problem.target, splines=splines), out)
         written += drawn
         remove_others("region", out, written)
     typer.echo(f"{built.heading(problem, columns)}\n")
-    typer.echo(f"{built.region}\n")
+    typer.echo(f"{built.region.text(Language.COMMAND_LINE)}\n")
     _print_findings(findings)
     for remark in built.remarks:
         typer.echo(f"{remark}\n")
@@ -139,6 +139,8 @@ def _sentences(findings: Findings) -> list[str]:
     sentences = _outside(findings)
     if any(np.isfinite(band.upper - band.lower).any() for band in bands):
         sentences.append(_covers(findings, bands[0]))
+        sentences.append(_coefficients_cover(findings))
+        sentences += _attained(findings)
     sentences += [*_reasons(findings), _heuristic(findings)]
     return [sentence for sentence in dict.fromkeys(sentences) if sentence]
 
@@ -161,12 +163,7 @@ def _outside(findings: Findings) -> list[str]:
 def _covers(findings: Findings, band: Any) -> str:
     if findings.region.caveat:
         return f"No guarantee: {findings.region.caveat}"
-    kind = "The band is simultaneous and covers"
-    if band.method == "balanced cells":
-        kind = (
-            f"The band comes from balanced cells of rows, with an attained level of "
-            f"{band.attained[0]:.6g} at level {band.level:.6g}. It is simultaneous and covers"
-        )
+    kind = f"The band comes from {_source(band)}. It is simultaneous and covers"
     if findings.pointwise:
         kind = "The band is pointwise: at each input by itself it covers"
     if band.target == "function":
@@ -178,6 +175,38 @@ def _covers(findings: Findings, band: Any) -> str:
         f"{kind} the ideal representation, which agrees with the noise-free function at the rows "
         "of the data and may differ from it elsewhere."
     )
+
+
+def _source(bounds: Any) -> str:
+    """Return where simultaneous bounds come from, with the level that balanced cells attain."""
+    if bounds.method != "balanced cells":
+        return "the joint region"
+    attained = f"an attained level of {bounds.attained[0]:.6g} at level {bounds.level:.6g}"
+    return f"balanced cells of rows, with {attained}"
+
+
+def _coefficients_cover(findings: Findings) -> str:
+    """Say whether the intervals of the coefficients hold by themselves or at once."""
+    if findings.intervals is None or not findings.intervals.by_level or findings.region.caveat:
+        return ""
+    if findings.pointwise:
+        return "The interval of each coefficient has its level by itself."
+    first = next(iter(findings.intervals.by_level.values()))
+    return f"The intervals of the coefficients come from {_source(first)}. They hold at once."
+
+
+def _attained(findings: Findings) -> list[str]:
+    """Return the levels that pointwise bounds attain."""
+    sentences = []
+    for level in findings.levels if findings.pointwise else []:
+        every = [answer.by_level[level] for answer in _asked(findings) if level in answer.by_level]
+        finite = [b.attained[np.isfinite(b.upper - b.lower)] for b in every]
+        attained = np.unique([f"{x:.6g}" for part in finite for x in part]).tolist()
+        if attained and attained != [f"{level:.6g}"]:
+            several = len(attained) > 1
+            words = f"levels {attained[0]} to {attained[-1]}" if several else f"level {attained[0]}"
+            sentences.append(f"The finite bounds of level {level:.6g} attain the {words}.")
+    return sentences
 
 
 def _asked(findings: Findings) -> list[Answer]:

@@ -9,6 +9,7 @@ from unassuming.cli._problem import Problem
 from unassuming.cli._sources import open_source
 from unassuming.cli._tables import load
 from unassuming.cli._terminal import print_table
+from unassuming.regions import Language
 
 
 def run(problem: Problem, candidate: str) -> None:
@@ -24,7 +25,7 @@ def run(problem: Problem, candidate: str) -> None:
     if classes is not None:
         noise_free = f"E[y|x], with y = 1 where {problem.target} is {classes[1]} and -1 elsewhere,"
     without = f" ({dropped} with missing values dropped)" if dropped else ""
-    typer.echo(f"{region}\n")
+    typer.echo(f"{region.text(Language.COMMAND_LINE)}\n")
     typer.echo(
         f"Hypothesis: the column {candidate} is {noise_free} at the {region.n} rows{without}."
     )

@@ -154,12 +154,12 @@ class Cause(Enum):
         "inputs and the seed alone; exact for every number of rows."
     )
     FROM_HALVES = (
-        "Random halves of the rows give the interval of {names}; its coverage is at least the "
-        "level, not exact."
+        "Intervals from random halves of the {units}: {names}. Their coverage is at least the "
+        "level, not exactly the level."
     )
     FROM_PERMUTATIONS = (
-        "Random permutations of the rows give the interval of {names}; its coverage is at least "
-        "the level, not exact."
+        "Intervals from random permutations of the rows: {names}. Their coverage is at least the "
+        "level, not exactly the level."
     )
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
@@ -172,6 +172,10 @@ class Cause(Enum):
         "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
         "give {cells} for {names}. About {rows:,} rows like these would do."
     )
+    CLUSTERS_MISSING = (
+        "Level {level:.6g} takes {needed} blocks of rows, one for each cell, and there are {units}."
+    )
+    CELLS_CHOSEN = "Level {level:.6g} takes at least {needed} cells, given {cells}."
     LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
 
     # Of a search

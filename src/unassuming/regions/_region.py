@@ -13,6 +13,7 @@ from unassuming.inputs import as_directions, as_vector, check_sampling
 from unassuming.ranking import Level
 from unassuming.regions._answers import ball_for
 from unassuming.regions._describe import Description, describe
+from unassuming.regions._explain import Language
 from unassuming.regions._norm_bounds import NormBounds
 from unassuming.regions._summaries import Summaries
 from unassuming.regions.shapes import Shape, shape_of
@@ -339,13 +340,32 @@ class Region(Summaries):
 
     # In print
 
+    def text(self, language: Language = Language.PYTHON) -> str:
+        """Return what is printed, with advice for Python or for the command line.
+
+        Parameters
+        ----------
+        language : Language, default Language.PYTHON
+            Whom the advice is for.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> region.text() == str(region)
+        True
+        """
+        return self._description(language).text()
+
     def __str__(self) -> str:
-        return self._description().text()
+        return self.text()
 
     def _repr_html_(self) -> str:
-        return self._description().html()
+        return self._description(Language.PYTHON).html()
 
-    def _description(self) -> Description:
+    def _description(self, language: Language) -> Description:
         tuned = [] if self.tuning is None else [("tuned", str(self.tuning))]
         words = describe(self.problem, self.m)
-        return words.with_lines(*self.shape.lines_of_print(), *tuned)
+        return words.with_lines(*self.shape.lines_of_print(language), *tuned)

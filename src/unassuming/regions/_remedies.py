@@ -68,7 +68,9 @@ SPHERICAL = Remedy(
     "noise='spherical', if rotations do not change the law of the noise",
     "--noise spherical, if rotations do not change the law of the noise",
 )
-FEWER_FEATURES = Remedy("fewer features", "fewer columns, --features")
+FEWER_FEATURES = Remedy(
+    "fewer features", "fewer columns, --features, or --model ols instead of spline"
+)
 FEWER_THAN_ROWS = Remedy("fewer features than rows", "fewer columns than rows, --features")
 SHIFT_FREE = Remedy(
     "functionals that a shift does not change, such as slopes: interval(functionals)", None

@@ -13,6 +13,7 @@ from unassuming.geometry.piecewise import LineModel
 from unassuming.membership import RankEngine
 from unassuming.objectives import NormBall
 from unassuming.ranking import Level
+from unassuming.regions._explain import Language
 from unassuming.regions._problem import Problem
 from unassuming.regions._remedies import PiecewiseAdviser
 from unassuming.regions.search._line_search import LineSearch
@@ -86,12 +87,14 @@ class LineShape(Shape):
 
         return self.search.sample(size, level.q, ball, random_state, thinning, refuse)
 
-    def lines_of_print(self) -> list[tuple[str, str]]:
+    def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return how lines are followed, and that boundedness is not examined."""
         grid = ("crossings", "approximate, by bisection between the points of a grid")
-        bounded = (
-            "bounded",
-            "not examined here: crossings(direction) shows how far a line extends, and interval() "
-            "whether finite bounds are certified",
-        )
+        words = "not examined here"
+        if language is Language.PYTHON:
+            words += (
+                ": crossings(direction) shows how far a line extends, and interval() whether "
+                "finite bounds are certified"
+            )
+        bounded = ("bounded", words)
         return [bounded] if self.exact else [grid, bounded]

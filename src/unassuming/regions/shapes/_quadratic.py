@@ -26,7 +26,15 @@ from unassuming.noise import Perturbations
 from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._ellipsoid import Ellipsoid
-from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status, status_of
+from unassuming.regions._explain import (
+    Cause,
+    Explanation,
+    Fact,
+    Language,
+    Remedy,
+    Status,
+    status_of,
+)
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import (
@@ -232,23 +240,25 @@ class QuadraticShape(Shape):
             return True
         return bool(np.isposinf(self.reach(np.stack([direction, -direction]), [q])[0]).all())
 
-    def lines_of_print(self) -> list[tuple[str, str]]:
+    def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""
-        return [("bounded", self._bounded_in_words())]
+        words, more = self._bounded_in_words()
+        return [("bounded", words + more if language is Language.PYTHON else words)]
 
-    def _bounded_in_words(self) -> str:
+    def _bounded_in_words(self) -> tuple[str, str]:
+        """Return what is known, and which call of Python says more."""
         counting = counting_decides(self.objective, self.perturbations.noise)
         if not counting and "free" not in vars(self.sets):  # nobody has asked yet
-            return "not examined yet: region.bounded(level) decides"
+            return "not examined yet", ": region.bounded(level) decides"
         try:
             rank, m = self.largest_bounded_rank(), self.perturbations.m
         except NotAvailable:
-            return "not known: only membership and tests are available here"
+            return "not known: only membership and tests are available here", ""
         if rank >= m - 1:
-            return "at every level, in fitted values at the inputs"
+            return "at every level, in fitted values at the inputs", ""
         if rank <= 0:
-            return "not certified at any level: region.bounded(level) says why and what to do"
-        return f"up to level {rank / m:.4g}; region.bounded(level) says more"
+            return "not certified at any level", ": region.bounded(level) says why and what to do"
+        return f"up to level {rank / m:.4g}", "; region.bounded(level) says more"
 
     # Members
 

@@ -19,7 +19,7 @@ from unassuming._typing import Array
 from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._ellipsoid import Ellipsoid
-from unassuming.regions._explain import Cause, Explanation, Fact, Status
+from unassuming.regions._explain import Cause, Explanation, Fact, Language, Status
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
 from unassuming.regions._results import Boundedness
@@ -135,7 +135,7 @@ class Shape(ABC):
         raise self.not_available("norm_lower_bound")
 
     @abstractmethod
-    def lines_of_print(self) -> list[tuple[str, str]]:
+    def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return what print(region) says of the shape: headings and sentences, cheap to know."""
 
     def not_available(self, operation: str) -> NotAvailable:

@@ -136,10 +136,17 @@ def division_for(
             raise NotAvailable(NO_MEMBERS)
         evidence = Evidence.of(problem)
         if not evidence.flips:
-            raise NotAvailable(
+            needed = (
                 f"balanced cells need noise whose signs may change, and {problem.noise!r} does not "
-                "declare that: use method='joint', or noise='symmetric' if it is. Pairs of rows, "
-                "which serve one number at a time, lose too much if they are to serve all."
+                "declare that"
+            )
+            pairs = (
+                "Pairs of rows, which serve one number at a time, lose too much if they are to "
+                "serve all."
+            )
+            raise NotAvailable(
+                f"{needed}: use method='joint', or noise='symmetric' if it is. {pairs}",
+                f"{needed}: use --method joint, or --noise symmetric if it is. {pairs}",
             )
     except NotAvailable:
         if method == AUTO:
@@ -148,7 +155,7 @@ def division_for(
     made = _balanced(evidence, problem.seed, g, level, cells)
     if method == CELLS:
         if made is None:
-            raise NotAvailable(_too_few(evidence, level))
+            raise _too_few(evidence, level)
         return made
     if made is None or not _narrower(made, evidence, g, level, exact=problem.whitened):
         return None
@@ -175,16 +182,19 @@ def _balanced(
     return BalancedCells(tuple(factors), made.predicted)
 
 
-def _too_few(evidence: Evidence, level: float) -> str:
+def _too_few(evidence: Evidence, level: float) -> NotAvailable:
     """Return why there are no balanced cells."""
     d, kept = evidence.Phi.shape[1], evidence.cells
     there = f"there are {evidence.n} rows"
     if kept is not None:
         there += f" in the {kept.number} cells of the stream"
-    return (
+    why = (
         f"balanced cells are too few for a level of {level:.6g}: they take a power of two of "
-        f"cells, each with at least {d} rows, and {there}. Use method='joint', a lower level, or "
-        "one number at a time (simultaneous=False)."
+        f"cells, each with at least {d} rows, and {there}."
+    )
+    return NotAvailable(
+        f"{why} Use method='joint', a lower level, or one number at a time (simultaneous=False).",
+        f"{why} Use --method joint, a lower --level, or one number at a time (--pointwise).",
     )
 
 

@@ -27,6 +27,12 @@ _COLLECT = (
     "the region in memory with ua.confidence_region(estimator, X, y)."
 )
 
+_NEED = "intervals and tests of one number at a time need"
+_KERNEL = (
+    f"{_NEED} a model with features: the coefficients of a kernel are as many as the rows, and no "
+    "cell of rows determines a value."
+)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -106,17 +112,18 @@ class Evidence:
         """Collect them, or refuse a model or a noise class for which there is no answer."""
         if problem.classes is not None:
             raise NotAvailable(
-                "intervals and tests of one number at a time need a regression: labels are not a "
-                "linear function of the coefficients plus noise. Use region.interval() or "
-                "region.band(X), which hold for all numbers at once."
+                f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
+                "noise. Use region.interval() or region.band(X), which hold for all numbers at "
+                "once.",
+                f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
+                "noise. Leave out --pointwise: then the bounds hold for all numbers at once.",
             )
         design = problem.design("one number at a time")
         if design.dual:
             raise NotAvailable(
-                "intervals and tests of one number at a time need a model with features: the "
-                "coefficients of a kernel are as many as the rows, and no cell of rows determines "
-                "a value. Use region.band(X, norm_bound=B, simultaneous=False), or a pipeline such "
-                "as make_pipeline(Nystroem(n_components=10), Ridge())."
+                f"{_KERNEL} Use region.band(X, norm_bound=B, simultaneous=False), or a pipeline "
+                "such as make_pipeline(Nystroem(n_components=10), Ridge()).",
+                f"{_KERNEL} Add --norm-bound B, or use --model spline.",
             )
         noise, n = problem.noise, problem.n
         if problem.cells is not None:
@@ -136,8 +143,8 @@ class Evidence:
         )
         if found.signs is None and found.swaps is None and not found.spherical:
             raise NotAvailable(
-                "intervals and tests of one number at a time need noise whose signs may change or "
-                f"whose rows may be swapped, and {noise!r} declares neither. Use 'symmetric', "
+                f"{_NEED} noise whose signs may change or whose rows may be swapped, and "
+                f"{noise!r} declares neither. Use 'symmetric', "
                 "ua.noise.BlockSymmetric(blocks), 'exchangeable' or 'spherical', or define "
                 "sign_units(n) or swap_blocks(n) in the class if the assumption allows it."
             )
@@ -147,6 +154,13 @@ class Evidence:
     def flips(self) -> bool:
         """Whether signs may change in units of rows."""
         return self.signs is not None or self.cells is not None
+
+    @property
+    def clusters(self) -> int | None:
+        """Number of blocks of rows whose signs change together; None if every row is a unit."""
+        if self.signs is None or not self.in_blocks:
+            return None
+        return int(self.signs.max()) + 1
 
     @property
     def in_blocks(self) -> bool:

@@ -8,12 +8,14 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import (
+    MOST_ENUMERATED,
     Factor,
     Method,
     centred_in_blocks,
     estimates,
     factor_of_rows,
     fewest_cells,
+    number_of_statistics,
     rows_needed,
 )
 from unassuming.inputs import SingleOptions
@@ -29,6 +31,7 @@ from unassuming.regions.single._outcome import Outcome
 _LISTED = 4
 """Names that are listed in a sentence."""
 
+OTHER_CELLS = Remedy("leave out cells for the default", None)
 ANY_METHOD = Remedy("method='auto', which tries random halves as well", None)
 NORM_BOUND = Remedy(
     "a norm bound that you can assume: interval(norm_bound=B)",
@@ -56,7 +59,7 @@ def method_facts(
     for method, cause in certified:
         used = out.method == method
         if used.any():
-            yield cause(names=listed(names, used))
+            yield cause(names=listed(names, used), units=units_of(evidence))
     if (out.method == Method.STUDENT).any():
         yield Cause.STUDENT()
 
@@ -98,7 +101,7 @@ def explanation_of(
     infinite = ~out.finite
     if not infinite.any():
         return Explanation()
-    needed, n = fewest_cells(level), evidence.n
+    needed, n, clusters = fewest_cells(level), evidence.n, evidence.clusters
     rank = len(evidence.whole.T)
     hidden = infinite & ~_identified(evidence.whole, g)
     shift = np.zeros_like(hidden)
@@ -112,10 +115,18 @@ def explanation_of(
         facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
         remedies.append(SYMMETRIC)
     few = infinite & ~hidden & ~shift
+    # Those that lack cells for want of rows: not by choice, nor since no cells attain the level.
+    short = few & (out.cells < needed) & (options.cells is None)
     for k in np.unique(out.cells[few]).tolist():
         same = few & (out.cells == k)
         if k >= needed:
             facts.append(Cause.LEVEL_TOO_HIGH(names=listed(names, same), level=level))
+            continue
+        if options.cells is not None:
+            facts.append(Cause.CELLS_CHOSEN(level=level, needed=needed, cells=k))
+            continue
+        if clusters is not None and clusters < needed:
+            facts.append(Cause.CLUSTERS_MISSING(level=level, needed=needed, units=clusters))
             continue
         rows = max(rows_needed(level, rank), -(-n * needed // k) if k else 0)
         facts.append(
@@ -129,16 +140,26 @@ def explanation_of(
             )
         )
     if few.any():
-        least = int(out.cells[few].min())
-        if least > 1 and 1 - 2.0 ** (1 - least) >= 0.5:
-            remedies.append(lower_level(1 - 2.0 ** (1 - least)))
+        best = _highest(int(out.cells[few].min()), chosen=options.cells is not None)
+        if 0.5 <= best < level:
+            remedies.append(lower_level(best))
+        if options.cells is not None:
+            remedies.append(OTHER_CELLS)
         if options.method in ("cells", "pairs"):
             remedies.append(ANY_METHOD)
-        elif _permutations_would_do(evidence, g[few], rank):
+        elif short.any() and _permutations_would_do(evidence, g[short], rank):
             remedies.append(EXCHANGEABLE)
-    if few.any() or hidden.any():
-        remedies += [FEWER_FEATURES, NORM_BOUND]
+    if hidden.any() or (short.any() and (clusters is None or clusters >= needed)):
+        remedies.append(FEWER_FEATURES)
+    if hidden.any() or (few & (out.cells < needed)).any():
+        remedies.append(NORM_BOUND)
     return Explanation(tuple(facts), tuple(remedies))
+
+
+def _highest(cells: int, *, chosen: bool) -> float:
+    """Return the highest level of so many cells; with more than are enumerated, fewer do better."""
+    used = cells if chosen else min(cells, MOST_ENUMERATED)
+    return 1 - 1 / number_of_statistics(used)
 
 
 def _permutations_would_do(evidence: Evidence, g: Array, rank: int) -> bool:

@@ -96,11 +96,11 @@ class Summary:
         }
 
     def _columns(self) -> list[tuple[str, list[str]]]:
-        """Return the columns that are printed; level and method only if they vary."""
+        """Return the columns that are printed; attained level and method only if they vary."""
         shown = [(name, [f"{x:.6g}" for x in column]) for name, column in self._numbers().items()]
         shown[-1] = ("pvalue", [f"{p:.4g}" for p in self.pvalue])
         if len(set(self.level.tolist())) > 1:
-            shown.append(("level", [f"{x:.4g}" for x in self.level]))
+            shown.append(("attained", [f"{x:.4g}" for x in self.level]))
         if len(set(self.method)) > 1:
             shown.append(("method", list(self.method)))
         return shown

@@ -1,0 +1,71 @@
+"""What the command line says: options of its own, what each number covers, the level attained."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+pytestmark = pytest.mark.slow
+
+PYTHON = re.compile(r"region\.(?!json)\w|\b\w+=\S|\b[a-z]\w+\(")
+"""Calls and keyword arguments."""
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("sine.csv --model spline --method cells --level 0.99", "Use --method joint"),
+        ("sine.csv --model ols --method cells --noise exchangeable", "--noise symmetric if it is"),
+        ("sine.csv --model krr --pointwise --m 20", "Add --norm-bound B, or use --model spline"),
+        ("sine.csv --model spline --level 0.99", "bounded    up to level"),
+        ("labels.csv --model ls-svc --pointwise --m 20", "Leave out --pointwise"),
+    ],
+)
+def test_advice_names_options_of_the_command_line(run, words, advice):
+    target = "label" if words.startswith("labels") else "y"
+    table, *options = words.split()
+    features = "a,b" if target == "label" else "x"
+    if "--level" not in options:
+        options += ["--level", "0.9"]
+    result = run("region", table, "--target", target, "--features", features, *options)
+    assert result.exit_code == 0, result.stderr
+    shown = " ".join(result.stdout.split())
+    assert " ".join(advice.split()) in shown
+    assert not PYTHON.findall(shown.split(" covers ", 1)[1])
+
+
+def test_every_number_says_what_it_covers(run):
+    words = ("region", "people.csv", "--target", "y", "--model", "ols", "--level", 0.9)
+    single = run(*words, "--pointwise").stdout
+    assert "The interval of each coefficient has its level by itself." in single
+    assert "The finite bounds of level 0.9 attain the level 0.9" in single
+    joint = run(*words, "--method", "joint").stdout
+    assert "The band comes from the joint region. It is simultaneous" in joint
+    assert (
+        "The intervals of the coefficients come from the joint region. They hold at once." in joint
+    )
+
+
+def test_pictures_show_the_target_and_leave_out_a_large_intercept(run, write, monkeypatch):
+    seen = []
+    save = Figure.savefig
+
+    def remember(figure, *args, **options):
+        axes = figure.axes[0]
+        labels = [label.get_text() for label in axes.get_yticklabels()]
+        seen.append((axes.get_ylabel(), labels))
+        save(figure, *args, **options)
+
+    monkeypatch.setattr(Figure, "savefig", remember)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    for shift, rows in ((1000.0, ["price"]), (0.0, ["intercept", "price"])):
+        table = pd.DataFrame({"price": x, "sales": shift + x + rng.normal(size=60)})
+        path = write("shop.csv", table.to_csv(index=False))
+        shown = run("summary", path, "--target", "sales").stdout
+        assert seen.pop()[1] == rows
+        assert ("The picture leaves out the intercept" in shown) == (len(rows) == 1)
+    run("region", path, "--target", "sales", "--model", "ols", "--pointwise", "--level", 0.9)
+    assert seen[0][0] == "sales"
