@@ -82,3 +82,14 @@ def test_several_slopes_of_columns_far_from_zero():
     plain.partial_fit(X, Y)
     found, expected = (one.region().summary().lower[1:] for one in (stream, plain))
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("column", "unit", "name"), [(0, 1e160, "x0"), (1, 1e-170, "x1"), (2, 1e300, "y")]
+)
+def test_numbers_whose_squares_do_not_fit_are_refused_by_name(column, unit, name):
+    table = np.column_stack([X, Y])
+    table[:, column] *= unit
+    region = ua.confidence_region(LinearRegression(), table[:, :2], table[:, 2], random_state=0)
+    with pytest.raises(ua.NotAvailable, match=f"the largest of {name} is"):
+        region.summary()

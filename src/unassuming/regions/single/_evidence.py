@@ -27,6 +27,7 @@ _COLLECT = (
     "the region in memory with ua.confidence_region(estimator, X, y)."
 )
 
+_LARGEST = 1e140
 _NEED = "intervals and tests of one number at a time need"
 _KERNEL = (
     f"{_NEED} a model with features: the coefficients of a kernel are as many as the rows, and no "
@@ -125,6 +126,7 @@ class Evidence:
                 "such as make_pipeline(Nystroem(n_components=10), Ridge()).",
                 f"{_KERNEL} Add --norm-bound B, or use --model spline.",
             )
+        _require_moderate(design.matrix, problem.objective.y, design.names)
         noise, n = problem.noise, problem.n
         if problem.cells is not None:
             matrix, y = design.matrix, problem.objective.y
@@ -212,6 +214,19 @@ class Evidence:
             scale = np.sqrt(first * second / (first + second))
         chosen = None if labels is None else labels[pairs[:, 0]]
         return Rows(Phi * scale[:, None], y * scale, None, chosen, self.centre)
+
+
+def _require_moderate(Phi: Array, y: Array, names: list[str]) -> None:
+    """Refuse numbers whose squares, or the sums of them, are not finite or lose their digits."""
+    sizes = np.append(np.abs(Phi).max(axis=0), np.abs(y).max())
+    wrong = np.flatnonzero((sizes > _LARGEST) | ((sizes > 0) & (sizes < 1 / _LARGEST)))
+    for k in wrong[:1]:
+        name, size = [*names, "y"][k], sizes[k]
+        raise NotAvailable(
+            f"{_NEED} numbers whose squares fit into double precision: the largest of {name} is "
+            f"{size:.3g}, expected between {1 / _LARGEST:g} and {_LARGEST:g}. Multiply {name} by a "
+            "power of ten."
+        )
 
 
 def require_whole_blocks(labels: IntArray, units: IntArray) -> None:
