@@ -70,6 +70,10 @@ class Exact:
         """Return the sum of all entries."""
         return Exact(int(np.sum(self.number)), self.shift)
 
+    def columns(self) -> Exact:
+        """Return the sums of the columns."""
+        return Exact(np.sum(self.number, axis=0), self.shift)
+
     def max(self) -> Exact:
         """Return the largest entry."""
         return Exact(np.max(self.number), self.shift)

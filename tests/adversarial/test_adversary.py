@@ -4,7 +4,6 @@ Every case builds a region or is refused with a sentence. What the region answer
 arithmetic, or is declared to be undecided.
 """
 
-import os
 from dataclasses import replace
 from fractions import Fraction
 
@@ -19,11 +18,6 @@ from adversarial.problems import NOISES, Problem, nearest
 from adversarial.strategies import candidates, mantissas, problems
 
 pytestmark = pytest.mark.slow
-on_demand = pytest.mark.skipif(
-    "UNASSUMING_ADVERSARY" not in os.environ,
-    reason="counterexamples are still found: see them by `python -m tests.adversarial`",
-)
-
 FEATURES = ("least squares", "ridge", "LS-SVC")
 ON_ROWS = ("symmetric", "exchangeable within")
 
@@ -46,7 +40,6 @@ def places(m: int):
     return st.sampled_from([1, 1, 2, m // 2])
 
 
-@on_demand
 @cases("ranks")
 @given(st.data(), problems())
 def test_ranks_are_exact(data, drawn):
@@ -67,7 +60,6 @@ def test_a_candidate_has_one_rank_alone_or_among_forty(data, drawn):
         none_of(checks.one_answer(region, asked_for), problem)
 
 
-@on_demand
 @cases("streams")
 @given(st.data(), problems(models=FEATURES[:2], noises=ON_ROWS))
 def test_a_stream_has_the_ranks_of_memory(data, drawn):
@@ -78,7 +70,6 @@ def test_a_stream_has_the_ranks_of_memory(data, drawn):
         none_of(checks.stream(problem, region, asked_for), problem)
 
 
-@on_demand
 @cases("bounds")
 @given(st.data(), problems(models=FEATURES))
 def test_no_member_lies_outside_an_interval(data, drawn):
@@ -92,7 +83,6 @@ def test_no_member_lies_outside_an_interval(data, drawn):
     none_of(checks.bounds(problem, region, functionals, data.draw(places(problem.m))), problem)
 
 
-@on_demand
 @cases("bands")
 @given(st.data(), problems(models=(*FEATURES, "linear kernel", "polynomial kernel"), largest_n=7))
 def test_no_member_lies_outside_a_band(data, drawn):
@@ -103,7 +93,6 @@ def test_no_member_lies_outside_a_band(data, drawn):
         none_of(checks.band(problem, region, Z, data.draw(places(problem.m))), problem)
 
 
-@on_demand
 @cases("norm bounds")
 @given(
     st.data(),
@@ -125,7 +114,6 @@ def test_no_function_inside_the_norm_bound_lies_outside_the_band(data, drawn):
     none_of(checks.band(problem, region, Z, data.draw(places(problem.m)), bound), problem)
 
 
-@on_demand
 @cases("verdicts")
 @given(st.data(), problems(largest_n=7))
 def test_the_verdict_on_boundedness_is_true(data, drawn):
@@ -135,7 +123,6 @@ def test_the_verdict_on_boundedness_is_true(data, drawn):
         none_of(checks.verdict(problem, region, data.draw(places(problem.m))), problem)
 
 
-@on_demand
 @cases("crossings")
 @given(st.data(), problems(noises=NOISES, largest_n=5))
 def test_crossings_agree_with_membership_for_tiny_n(data, drawn):

@@ -52,12 +52,19 @@ class Doubt:
 
     def gaps(self, a: Array, images: Images) -> Array:
         """Bound the errors of Z_i - Z_0 by that of the projector, shape (N, m - 1)."""
-        o, r = self.objective, images.residuals[:, None, :]
+        sizes = self.sizes(a, images.residuals, images.perturbed)
+        return self.of_product(sizes, sizes)
+
+    def sizes(self, a: Array, residuals: Array, perturbed: Array) -> tuple[Array, Array]:
+        """Return the lengths of what z_i - z_0 and z_i + z_0 are projections of, (N, m - 1)."""
+        o, r = self.objective, residuals[:, None, :]
         root = np.sqrt(o.w / o.n)
-        moved = length((images.perturbed - r) * root)
-        whole = length((images.perturbed + r) * root)
+        moved, whole = length((perturbed - r) * root), length((perturbed + r) * root)
         penalty = np.einsum("nk,nk->n", a @ o.design.penalty_matrix(), a)
         held = np.sqrt(o.lam * np.abs(penalty)) + np.abs(a) @ self.penalised
-        whole = whole + 2 * held[:, None]
-        size = moved * whole
+        return moved, whole + 2 * held[:, None]
+
+    def of_product(self, one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
+        """Bound the error of an inner product of z_i - z_0 with another z_i + z_0, by sizes."""
+        size = one[0] * two[1]
         return np.asarray(np.where(size > 0, self.defect, 0.0) * size)

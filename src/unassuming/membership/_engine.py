@@ -21,6 +21,7 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
 from unassuming.membership._doubt import Doubt
 from unassuming.membership._exact import ExactGaps
+from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
@@ -128,6 +129,24 @@ class RankEngine:
             contrast = self._contrast(a[batch], images)
             found[batch] = self._before(candidates, batch, images, contrast)
         return found
+
+    def ends(self, a: Array, u: Array, low: Array, high: Array) -> tuple[Array, Array]:
+        """Confirm or correct where lines a + t u (N, d) lie in the sets {Z_0 <= Z_i}, (N, m - 1).
+
+        Without exact numbers the intervals remain as they are.
+        """
+        if self._doubt is None or self._exact is None:
+            return low, high
+        low, high = low.copy(), high.copy()
+        wins = self.tie_order[1:] > self.tie_order[0]
+        for batch in self._batches(len(a)):
+            gaps = LineGaps.of(self._doubt, self.score, self._moves, a[batch], u[batch])
+            sure = gaps.confirmed(low[batch], high[batch])
+            for row in np.flatnonzero(~sure.all(axis=-1)):
+                which, line = np.flatnonzero(~sure[row]), batch.start + int(row)
+                ends = self._exact.ends(a[line], u[line], which, wins[which])
+                low[line, which], high[line, which] = ends
+        return low, high
 
     def _admitted(self, r: Array) -> BoolArray:
         """Which candidates with these residuals could have produced the data, or may have."""

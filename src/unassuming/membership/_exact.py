@@ -12,13 +12,15 @@ so statistics tie if rounding of the data by half a unit could make them equal.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from unassuming._exact import Exact, Triangle
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership._parabola import Parabola
 from unassuming.objectives import Moves, Quadratic, exact_kernel
 
 _LARGEST_SYSTEM = 64
@@ -71,19 +73,50 @@ class ExactGaps:
     def signs(self, a: Array, which: IntArray) -> IntArray:
         """Return the signs of Z_i - Z_0 of one candidate (d,), zero for ties, for some i - 1."""
         found = np.zeros(len(which), dtype=np.intp)
-        asked = [j for j, i in enumerate(which.tolist()) if not self._identical.get(i)]
+        candidate = Exact.of(a)
+        r = self.system.residuals(candidate)
+        moved = self.moves.rows[which], self.moves.signs[which].astype(np.int64).astype(object)
+        still = (r.number[moved[0]] * moved[1] == r.number).all(axis=1)  # G_i r = r
+        asked = [
+            j for j, i in enumerate(which.tolist()) if not (still[j] or self._identical.get(i))
+        ]
         if not asked:
             return found
-        state = _State(self.system, self.moves, Exact.of(a), which[asked])
-        literal = state.literal
+        state = _State(self.system, self.moves, candidate, r, which[asked])
+        signs, literal = state.signs, state.literal
         for k, j in enumerate(asked, start=1):
-            sign = state.sign(k)
+            sign = signs[k - 1]
             if sign and not literal and state.blurred(k):
                 sign = 0
             elif not sign:
                 self._always(int(which[j]))
             found[j] = sign
         return found
+
+    def ends(self, a: Array, u: Array, which: IntArray, wins: BoolArray) -> tuple[Array, Array]:
+        """Return where the line a + t u lies in {Z_0 <= Z_i}, for some i - 1; empty: low > high.
+
+        ``wins`` says which sets hold the points where Z_i = Z_0 identically.
+        """
+        found = np.where(wins, [[-np.inf], [np.inf]], [[np.inf], [-np.inf]])
+        asked = [j for j, i in enumerate(which.tolist()) if not self._identical.get(i)]
+        if asked:
+            system, one, two = self.system, Exact.of(a), Exact.of(u)
+            here = _State(system, self.moves, one, system.residuals(one), which[asked])
+            step = system.Phi @ two
+            along = _State(system, self.moves, two, Exact(-step.number, step.shift), which[asked])
+            for line, j in zip(_polynomials(here, along), asked, strict=True):
+                if not self._tied_around(a, u, line, which[[j]]):
+                    found[:, j] = line.ends(wins=bool(wins[j]))
+        return found[0], found[1]
+
+    def _tied_around(self, a: Array, u: Array, line: Parabola, which: IntArray) -> bool:
+        """Whether rounding of the data may make Z_i and Z_0 equal all along a line."""
+        t = line.middle
+        if not np.isfinite(t):
+            return False
+        away = max(2 * line.half_width, abs(t) / 2) or 1.0
+        return not any(self.signs(a + x * u, which)[0] for x in (t + away, t, t - away))
 
     def _always(self, i: int) -> None:
         """Find out once whether Z_i = Z_0 for all candidates.
@@ -95,7 +128,8 @@ class ExactGaps:
             s = self.system
             drawn = np.random.default_rng(i).integers(-(2**49), 2**49, size=s.d)
             a = Exact.of(drawn.astype(np.float64) * s.typical)
-            self._identical[i] = _State(s, self.moves, a, np.array([i])).sign(1) == 0
+            state = _State(s, self.moves, a, s.residuals(a), np.array([i]))
+            self._identical[i] = not state.signs[0]
 
 
 class System(ABC):
@@ -110,6 +144,10 @@ class System(ABC):
         sizes = np.abs(objective.design.matrix).max(axis=0)
         largest = np.abs(objective.y).max() or 1.0
         self.typical = np.ldexp(1.0, np.frexp(largest / np.where(sizes > 0, sizes, 1.0))[1] - 49)
+
+    def residuals(self, a: Exact) -> Exact:
+        """Return y - Φ a."""
+        return self.y - self.Phi @ a
 
     @abstractmethod
     def _design(self, objective: Quadratic) -> Exact:
@@ -142,9 +180,9 @@ class Side:
 class _State:
     """One candidate, and some of its perturbations."""
 
-    def __init__(self, system: System, moves: Moves, a: Exact, which: IntArray) -> None:
-        self.system, self.moves, self.a, self.which = system, moves, a, which
-        self.r = system.y - system.Phi @ a
+    def __init__(self, system: System, moves: Moves, a: Exact, r: Exact, which: IntArray) -> None:
+        """Take a candidate and its residuals, or the changes of both in a step."""
+        self.system, self.moves, self.a, self.r, self.which = system, moves, a, r, which
         signs = moves.signs[which].astype(np.int64).astype(object)
         images = [self.r.number, *(self.r.number[moves.rows[which]] * signs)]
         self.g = Exact(np.array(images, dtype=object).T, self.r.shift)
@@ -159,14 +197,21 @@ class _State:
         ends = abs(self.r).max(), abs(s.y).max()
         return not any(terms.at_most(end.times_two_to(_LITERAL)) for end in ends)
 
-    def sign(self, k: int) -> int:
-        """Return the sign of Z_i - Z_0."""
-        moved, v, v0 = self.system.w * (self.g[:, k] - self.g[:, 0]), self.v[:, k], self.v[:, 0]
-        self._gap = (moved * (v + v0)).sum()
-        size = (abs(moved) * (abs(v) + abs(v0))).sum()
-        if abs(self._gap).at_most(size.times_two_to(_NEGLIGIBLE)):
-            return 0
-        return 1 if self._gap.number > 0 else -1
+    @cached_property
+    def signs(self) -> list[int]:
+        """The signs of Z_i - Z_0."""
+        self._gaps, sizes = self.products(self)
+        clear = abs(self._gaps.number) << -_NEGLIGIBLE > sizes.number
+        return [
+            int(x > 0) - int(x < 0) if sure else 0
+            for x, sure in zip(self._gaps.number, clear, strict=True)
+        ]
+
+    def products(self, other: _State) -> tuple[Exact, Exact]:
+        """Return ⟨W (G_i - I) r, v_i + v_0⟩ with v of another state, and the sizes of the terms."""
+        moved = self.system.w[:, None] * (self.g[:, 1:] - self.g[:, :1])
+        v, v0 = other.v[:, 1:], other.v[:, :1]
+        return (moved * (v + v0)).columns(), (abs(moved) * (abs(v) + abs(v0))).columns()
 
     def blurred(self, k: int) -> bool:
         """Whether rounding of the data could make Z_i and Z_0 equal."""
@@ -182,7 +227,7 @@ class _State:
         if s.weighted:
             parts = one.v * (one.g + one.g - one.v) - two.v * (two.g + two.g - two.v)
             blur = blur + (abs(parts) * s.w).sum()
-        return abs(self._gap).at_most(blur.times_two_to(_UNIT + _MARGIN))
+        return abs(self._gaps[k - 1]).at_most(blur.times_two_to(_UNIT + _MARGIN))
 
     def _side(self, k: int) -> Side:
         v = self.v[:, k]
@@ -193,6 +238,21 @@ class _State:
             back[self.moves.rows[i]] = slope.number * signs
             slope = Exact(back, slope.shift)
         return Side(self.g[:, k], self.x[:, k], v, slope)
+
+
+def _sign(x: int) -> int:
+    return int(x > 0) - int(x < 0)
+
+
+def _polynomials(here: _State, along: _State) -> Iterator[Parabola]:
+    """Yield Z_i - Z_0 at a + t u, one by one."""
+    c, size = here.products(here)
+    one, one_size = here.products(along)
+    two, two_size = along.products(here)
+    square, square_size = along.products(along)
+    values, sizes = (c, one + two, square), (size, one_size + two_size, square_size)
+    for j in range(len(here.which)):
+        yield Parabola.of([x[j] for x in values], [x[j] for x in sizes], _NEGLIGIBLE)
 
 
 @final

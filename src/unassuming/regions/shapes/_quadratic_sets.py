@@ -141,6 +141,7 @@ class QuadraticSets:
         directions, share = self._in_units(directions)
         lines = self.lines(origins - self.estimate, directions)
         low, high = intervals(lines, self._inside(lines, origins))
+        low, high = self.engine.ends(origins, directions, low, high)
         return low * share, high * share
 
     def _inside(self, lines: LineQuadratics, origins: Array) -> BoolArray | None:

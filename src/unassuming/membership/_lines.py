@@ -1,0 +1,81 @@
+"""Ends of sets on lines: confirmed in double precision, or computed without rounding.
+
+Along a line Z_i - Z_0 = c + bt + kt² with k <= 0, and {Z_0 <= Z_i} is an interval of t. With bounds
+of the errors of c, b and k, its signs on both sides of both ends confirm an interval. A line
+outside the set is confirmed by the largest value of the polynomial.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray
+from unassuming.membership._doubt import Doubt
+from unassuming.objectives import Moves, Score
+from unassuming.ranking import Contrast
+
+_NEAR = 1e-8
+"""Ends are confirmed up to this relative error, or the next one relative to the interval."""
+_NEAR_WIDTH = 1e-12
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LineGaps:
+    """c, b and k of N lines and m - 1 sets, shape (3, N, m - 1), and bounds of their errors."""
+
+    values: Array
+    errors: Array
+
+    @classmethod
+    def of(cls, doubt: Doubt, score: Score, moves: Moves, a: Array, u: Array) -> Self:
+        """Restrict the gaps to lines a + t u, each (N, d)."""
+        o = doubt.objective
+        r, step = o.residuals(a), -(u @ o.design.matrix.T)
+        error = o.residual_error(a, r) + doubt.residuals(a)
+        step_error = o.product_error(u) + doubt.residuals(u)
+        with np.errstate(all="ignore"):  # what overflows is not confirmed
+            moved, stepped = moves.apply(r), moves.apply(step)
+            here = score.contrast(a, r, moved, exact=True, error=error)
+            along = score.contrast(u, step, stepped, exact=True, error=step_error)
+            parts = [_product(here, here), _product(here, along), _product(along, here)]
+            values, errors = zip(*parts, _product(along, along), strict=True)
+            sizes, sizes_of_step = doubt.sizes(a, r, moved), doubt.sizes(u, step, stepped)
+            c, k = doubt.of_product(sizes, sizes), doubt.of_product(sizes_of_step, sizes_of_step)
+            b = doubt.of_product(sizes, sizes_of_step) + doubt.of_product(sizes_of_step, sizes)
+        return cls(
+            np.stack([values[0], values[1] + values[2], values[3]]),
+            np.stack([errors[0] + c, errors[1] + errors[2] + b, errors[3] + k]),
+        )
+
+    def confirmed(self, low: Array, high: Array) -> BoolArray:
+        """Return which intervals are right, (N, m - 1) each."""
+        with np.errstate(all="ignore"):
+            near = [_NEAR * np.abs(end) + _NEAR_WIDTH * (high - low) for end in (low, high)]
+            inside = [self._above(low + near[0], 1), self._above(high - near[1], 1)]
+            outside = [self._above(low - near[0], -1), self._above(high + near[1], -1)]
+            c, b, k = self.values
+            dc, db, dk = self.errors
+            bend = -k - dk
+            missed = (bend > 0) & (c + dc + (np.abs(b) + db) ** 2 / (4 * bend) < 0)
+        ends = np.logical_and.reduce(inside + outside) & np.isfinite(low) & np.isfinite(high)
+        return np.asarray(np.where(low > high, missed, ends))
+
+    def _above(self, t: Array, sign: int) -> BoolArray:
+        """Whether the polynomial certainly has this sign at t."""
+        c, b, k = self.values
+        dc, db, dk = self.errors
+        error = dc + np.abs(t) * (db + np.abs(t) * dk)
+        return np.asarray(sign * (c + t * (b + t * k)) > 2 * error)
+
+
+def _product(one: Contrast, two: Contrast) -> tuple[Array, Array]:
+    """Return ⟨d, d' + 2z_0'⟩ of two contrasts and a bound of its error, (N, m - 1) each."""
+    d, e = one.difference, one.difference_error
+    s = two.difference + 2 * two.reference[:, None, :]
+    s_error = two.difference_error + 2 * two.reference_error[:, None, :]
+    value = np.einsum("nik,nik->ni", d, s)
+    return value, ((np.abs(s) + s_error) * e).sum(axis=-1) + (np.abs(d) * s_error).sum(axis=-1)

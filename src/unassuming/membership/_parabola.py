@@ -1,0 +1,85 @@
+"""Where a quadratic polynomial is positive, in exact numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isqrt
+from typing import Self, final
+
+from unassuming._exact import Exact
+
+_DIGITS = 160
+"""Digits of square roots."""
+
+
+@final
+@dataclass(frozen=True)
+class Parabola:
+    """c + bt + kt² with integers as coefficients, up to a positive factor.
+
+    Examples
+    --------
+    >>> Parabola(2, 1, -1).ends(wins=True)
+    (-1.0, 2.0)
+    """
+
+    c: int
+    b: int
+    k: int
+
+    @classmethod
+    def of(cls, coefficients: Sequence[Exact], sizes: Sequence[Exact], negligible: int) -> Self:
+        """Return the polynomial; a coefficient below 2^negligible of its terms is zero."""
+        pairs = list(zip(coefficients, sizes, strict=True))
+        shift = max(x.shift for x in coefficients)
+        c, b, k = (
+            0 if abs(x).at_most(size.times_two_to(negligible)) else int(x.to(shift))
+            for x, size in pairs
+        )
+        return cls(c, b, k)
+
+    @property
+    def middle(self) -> float:
+        """Where the polynomial is largest; 0 if it is not bent."""
+        return _ratio(-self.b, 2 * self.k) if self.k else 0.0
+
+    @property
+    def half_width(self) -> float:
+        """Half the length of the interval where the polynomial is positive; 0 if it is not one."""
+        low, high = self.ends(wins=False)
+        return (high - low) / 2 if -inf < low < high < inf else 0.0
+
+    def ends(self, *, wins: bool) -> tuple[float, float]:
+        """Return the ends of {t : c + bt + kt² >= 0}, for k <= 0; (∞, -∞) if it is empty.
+
+        ``wins`` says whether points belong to the set if the polynomial vanishes identically.
+        """
+        c, b, k = self.c, self.b, self.k
+        if k > 0:  # impossible for exact coefficients
+            raise ArithmeticError("the set is not convex")
+        if k == 0 and b == 0:
+            return (-inf, inf) if c > 0 or (c == 0 and wins) else (inf, -inf)
+        if k == 0:
+            end = _ratio(-c, b)
+            return (end, inf) if b > 0 else (-inf, end)
+        square = b * b - 4 * k * c
+        if square < 0:
+            return inf, -inf
+        # The two roots without cancellation: q/k and c/q with q = -(b ± √(b² - 4kc))/2.
+        up = max(0, 2 * _DIGITS - square.bit_length())
+        up += up % 2
+        root = isqrt(square << up)
+        whole = abs(b) << (up // 2)
+        q = -(root + whole) if b >= 0 else root + whole
+        one = _ratio(q, 2 * k << (up // 2))
+        two = _ratio((2 * c) << (up // 2), q) if q else 0.0
+        return min(one, two), max(one, two)
+
+
+def _ratio(x: int, y: int) -> float:
+    """Return x / y, rounded; infinite if it is too large."""
+    try:
+        return x / y
+    except OverflowError:
+        return inf if (x > 0) == (y > 0) else -inf
