@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, Phase, settings
 SHARES = {
     "oracle": 12,
     "plain data": 5,
-    "ranks": 40,
+    "ranks": 25,
     "one answer": 25,
     "streams": 25,
     "bounds": 20,
     "bands": 15,
-    "norm bounds": 8,
+    "norm bounds": 6,
     "verdicts": 30,
     "crossings": 60,
 }
