@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, Phase, settings
 SHARES = {
     "oracle": 12,
     "plain data": 5,
-    "ranks": 60,
+    "ranks": 25,
     "one answer": 25,
     "streams": 25,
-    "bounds": 30,
-    "bands": 20,
-    "norm bounds": 8,
-    "verdicts": 40,
+    "bounds": 20,
+    "bands": 15,
+    "norm bounds": 6,
+    "verdicts": 30,
     "crossings": 60,
 }
 """The cases of each property in an ordinary run; a longer run keeps the proportions."""

@@ -135,7 +135,7 @@ class RankEngine:
 
         Without exact numbers the intervals remain as they are.
         """
-        if self._doubt is None or self._exact is None:
+        if self._doubt is None:
             return low, high
         low, high = low.copy(), high.copy()
         wins = self.tie_order[1:] > self.tie_order[0]
@@ -143,6 +143,8 @@ class RankEngine:
             gaps = LineGaps.of(self._doubt, self.score, self._moves, a[batch], u[batch])
             sure = gaps.confirmed(low[batch], high[batch])
             for row in np.flatnonzero(~sure.all(axis=-1)):
+                if self._exact is None:
+                    break
                 which, line = np.flatnonzero(~sure[row]), batch.start + int(row)
                 ends = self._exact.ends(a[line], u[line], which, wins[which])
                 low[line, which], high[line, which] = ends

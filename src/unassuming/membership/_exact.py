@@ -105,18 +105,22 @@ class ExactGaps:
             here = _State(system, self.moves, one, system.residuals(one), which[asked])
             step = system.Phi @ two
             along = _State(system, self.moves, two, Exact(-step.number, step.shift), which[asked])
-            for line, j in zip(_polynomials(here, along), asked, strict=True):
-                if not self._tied_around(a, u, line, which[[j]]):
-                    found[:, j] = line.ends(wins=bool(wins[j]))
+            lines = list(_polynomials(here, along))
+            for places in {line.places for line in lines}:
+                some = [(k, j) for k, j in enumerate(asked) if lines[k].places == places]
+                tied = self._tied_at(a, u, places, which[[j for _, j in some]])
+                for (k, j), same in zip(some, tied, strict=True):
+                    if not same:
+                        found[:, j] = lines[k].ends(wins=bool(wins[j]))
         return found[0], found[1]
 
-    def _tied_around(self, a: Array, u: Array, line: Parabola, which: IntArray) -> bool:
-        """Whether rounding of the data may make Z_i and Z_0 equal all along a line."""
-        t = line.middle
-        if not np.isfinite(t):
-            return False
-        away = max(2 * line.half_width, abs(t) / 2) or 1.0
-        return not any(self.signs(a + x * u, which)[0] for x in (t + away, t, t - away))
+    def _tied_at(self, a: Array, u: Array, places: tuple[float, ...], which: IntArray) -> BoolArray:
+        """Whether rounding of the data may make Z_i and Z_0 equal at all of these t."""
+        tied = np.ones(len(which), dtype=np.bool_)
+        for t in places:
+            if tied.any():
+                tied[tied] = self.signs(a + t * u, which[tied]) == 0
+        return tied if places else ~tied
 
     def _always(self, i: int) -> None:
         """Find out once whether Z_i = Z_0 for all candidates.

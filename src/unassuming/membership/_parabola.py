@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isqrt
+from math import inf, isfinite, isqrt
 from typing import Self, final
 
 from unassuming._exact import Exact
@@ -40,15 +40,15 @@ class Parabola:
         return cls(c, b, k)
 
     @property
-    def middle(self) -> float:
-        """Where the polynomial is largest; 0 if it is not bent."""
-        return _ratio(-self.b, 2 * self.k) if self.k else 0.0
-
-    @property
-    def half_width(self) -> float:
-        """Half the length of the interval where the polynomial is positive; 0 if it is not one."""
+    def places(self) -> tuple[float, ...]:
+        """Points inside, and on both sides of, the interval where the polynomial is positive."""
+        middle = _ratio(-self.b, 2 * self.k) if self.k else 0.0
+        if not isfinite(middle):
+            return ()
         low, high = self.ends(wins=False)
-        return (high - low) / 2 if -inf < low < high < inf else 0.0
+        width = high - low if -inf < low < high < inf else 0.0
+        away = max(width, abs(middle) / 2) or 1.0
+        return middle + away, middle, middle - away
 
     def ends(self, *, wins: bool) -> tuple[float, float]:
         """Return the ends of {t : c + bt + kt² >= 0}, for k <= 0; (∞, -∞) if it is empty.

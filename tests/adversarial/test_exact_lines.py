@@ -1,0 +1,88 @@
+"""Lines on which double precision finds wrong ends: rounding hides a set, or makes it endless."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from adversarial import checks
+from adversarial.arithmetic import rationals
+from adversarial.problems import Problem
+from unassuming.membership._parabola import Parabola
+
+WHOLE = st.integers(-(2**70), 2**70)
+POINTS = [0.0, 0.3, -0.7, 1.0, -3.0, 20.0, -20.0]
+LINES = {
+    "an input of 1e14": (
+        Problem.of(
+            model="least squares",
+            X=[["-63/1717986918400"], ["-78/5"], ["-1372190511464448/5"], ["0"], ["271/100"]],
+            y=["83.1", "1307.75", "86173564119967667/4", "83.25", "-129.585"],
+            seed=69,
+        ),
+        [2, -2],
+        [2, -5],
+        1,
+    ),
+    "columns of 1e15": (
+        Problem.of(
+            model="least squares",
+            X=[
+                [-(2.0**32), 2.0**-18, 0.0, -(2.0**-20)],
+                [2.0**51, -0.5, -1.0, 0.0],
+                [-0.75, 2.0**-51, 2.0**-52, 2.0**-53],
+                [3 * 2.0**49, 2.5, 0.75, 1e10],
+                [2.0**49, 1.0, 0.75, 1.25],
+            ],
+            y=[-(2.0**33), 2.0**52 + 1000, 999.0, 3 * 2.0**50, 2.0**50 + 1000],
+            intercept=False,
+            m=5,
+            seed=1591,
+        ),
+        [0, -3, -5, 5],
+        [0, -1, 5, 0],
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_crossings_of_badly_scaled_data_are_exact(name):
+    problem, origin, direction, q = LINES[name]
+    found = checks.crossings(
+        problem, problem.region(), rationals(origin), rationals(direction), q, POINTS
+    )
+    assert list(found) == []
+
+
+@given(WHOLE, WHOLE, st.integers(-(2**70), 0), st.booleans())
+@example(0, 0, 0, True)
+@example(0, 0, 0, False)
+@example(3, 0, 0, False)
+@example(-3, 0, 0, True)
+@example(5, -2, 0, True)
+@example(-1, 2, -1, True)  # a double root
+@example(2**70, 1, -(2**70), True)
+@settings(derandomize=True, deadline=None)
+def test_ends_of_parabolas_have_the_right_signs(c, b, k, wins):
+    low, high = Parabola(c, b, k).ends(wins=wins)
+
+    def holds(t):
+        value = c + b * t + k * t * t
+        return value > 0 or (value == 0 and (wins or bool(b or k)))
+
+    if low > high:
+        vertex = Fraction(-b, 2 * k) if k else Fraction(0)
+        assert not holds(vertex)
+        return
+    step = Fraction(1, 2**40)
+    for end, sign in ((low, -1), (high, 1)):
+        if np.isinf(end):
+            assert holds(Fraction(sign * 10**60))
+        else:
+            away = max(abs(Fraction(end)), Fraction(high - low if high < np.inf > -low else 1))
+            assert not holds(Fraction(end) + sign * (step * away + step))
+    if low < high and not (np.isinf(low) or np.isinf(high)):
+        assert holds((Fraction(low) + Fraction(high)) / 2)
