@@ -24,15 +24,14 @@ if TYPE_CHECKING:
 _FEWEST, _USUAL = 20, 100
 """Bounds on m of a prediction, where the level allows them."""
 
-_SETS = 40
-_FEW_ROWS = 200
-"""With more rows the widths of different data differ little, so one data set is enough."""
+_ROWS, _MOST_RUNS = 8000, 8
+"""Rows times transformations, over all data sets. With more rows the widths differ less."""
 
 
 def joint_width(setting: Setting, alpha: float | None) -> float:
     """Return the median half-width over the inputs, averaged over a few data sets."""
     level, n = few_transformations(setting.level), setting.n
-    runs = ceil(_SETS / level.m) if n <= _FEW_ROWS else 1
+    runs = min(max(1, _ROWS // (n * level.m)), _MOST_RUNS)
     scale, B = setting.assumption.noise_scale, setting.assumption.norm_bound
     assert scale is not None
     halves = []
@@ -53,7 +52,8 @@ def few_transformations(level: float) -> Level:
     >>> few_transformations(0.9), few_transformations(0.99)
     (Level(q=2, m=20), Level(q=1, m=100))
     """
-    fewest = max(_FEWEST, ceil(1 / (1 - level) - 1e-9))
+    two = ceil(2 / (1 - level) - 1e-9)  # q = 2: the largest of a few widths varies a great deal
+    fewest = max(_FEWEST, min(two, _USUAL), ceil(1 / (1 - level) - 1e-9))
     found = [Level.at_least(level, m) for m in range(fewest, max(_USUAL, fewest) + 1)]
     return min(found, key=lambda one: (round(float(one) - level, 9), one.m))
 

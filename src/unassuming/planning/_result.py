@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Any, final
@@ -16,6 +17,8 @@ from unassuming.regions import table
 
 _MOST_ROWS = 4096
 _SHOWN = 60
+_EQUAL = 1.02
+"""Predicted half-widths of this ratio are not told apart."""
 
 
 @final
@@ -61,7 +64,7 @@ class Plan:
     def alpha(self) -> float | None:
         """The penalty of the narrowest band of the joint region; None if there is no choice."""
         joint = [one for one in self.predictions if one.method == JOINT and one.rows == self.n]
-        return _narrowest(joint).alpha if joint else None
+        return narrowest(joint).alpha if joint else None
 
     @property
     def estimator(self) -> Any:
@@ -96,7 +99,7 @@ class Plan:
                 "nothing was predicted for this question: the model or the noise does not allow "
                 f"bounds with simultaneous={simultaneous}."
             )
-        return _narrowest(found)
+        return narrowest(found)
 
     def rows_for(self, half_width: float, *, simultaneous: bool = True) -> int:
         """Predict how many rows a median half-width needs.
@@ -161,8 +164,18 @@ class Plan:
             }
         )
 
+    def _printed(self) -> list[Predicted]:
+        """Return what is printed: the narrowest of each method for further numbers of rows."""
+        kept = []
+        for n in self.rows:
+            here = [one for one in self.predictions if one.rows == n]
+            for method in dict.fromkeys(one.method for one in here):
+                same = [one for one in here if one.method == method]
+                kept += same if n == self.n else [narrowest(same)]
+        return kept
+
     def __str__(self) -> str:
-        assumption, all_rows = self.setting.assumption, self.predictions
+        assumption, all_rows = self.setting.assumption, self._printed()
         B = assumption.norm_bound
         norm = "" if B is None else f"a norm of at most {B:g} and "
         heading = (
@@ -185,11 +198,19 @@ class Plan:
         if len(self.rows) > 1:
             columns.insert(1, ("rows", [str(one.rows) for one in all_rows]))
         lines = [line.rstrip() for line in table(columns, _SHOWN)]
-        return "\n".join([fill(heading, 100, break_on_hyphens=False), *lines])
+        return "\n".join([fill(heading, 94, break_on_hyphens=False), *lines])
 
 
 _HOLD = {True: "all at once", False: "one at a time"}
 
 
-def _narrowest(found: list[Predicted]) -> Predicted:
-    return min(found, key=lambda one: one.half_width)
+def narrowest(found: Sequence[Predicted]) -> Predicted:
+    """Return the narrowest prediction; of penalties that differ little, the smallest.
+
+    A penalty acts as a bias, and functions exist for which it is larger than for those made up.
+    """
+    best = min(found, key=lambda one: one.half_width)
+    if best.alpha is None or not np.isfinite(best.half_width):
+        return best
+    same = [one for one in found if one.alpha and one.half_width <= _EQUAL * best.half_width]
+    return min(same, key=lambda one: one.alpha or 0.0)
