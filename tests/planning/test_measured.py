@@ -49,7 +49,7 @@ SETTINGS = {
     "x sin x": (rbf(0.5), sine(80), 30, laplace, 0.5, 0.9),
     "wide kernel": (rbf(0.1), sine(80), 73, laplace, 0.5, 0.9),
     "level 0.8": (rbf(0.5), in_the_space(60), 25, gaussian, 0.7, 0.8),
-    "two columns": (rbf(0.3), two_columns(100), 25, gaussian, 0.35, 0.9),
+    "two columns": (rbf(0.3), two_columns(150), 4.9, gaussian, 0.35, 0.9),
     "splines": (make_pipeline(SplineTransformer(8), Ridge()), sine(160), 40, laplace, 0.5, 0.9),
 }
 

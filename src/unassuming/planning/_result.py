@@ -40,6 +40,8 @@ class Plan:
     >>> plan = ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01, 1.0])
     >>> plan.best(simultaneous=True).alpha, plan.best(simultaneous=False).cells
     (0.01, 8)
+    >>> plan.n, plan.rows, plan.level, plan.estimator.alpha, len(plan.to_frame())
+    (60, (60,), 0.9, 0.01, 10)
     """
 
     setting: Setting = field(repr=False)
