@@ -86,7 +86,7 @@ def tuned_region(
     >>> search = GridSearchCV(KernelRidge(kernel="rbf", alpha=0.1), {"gamma": [0.1, 0.5]})
     >>> given = {"norm_bound": 60, "alphas": [0.01, 1.0]}
     >>> print(ua.tuned_region(search, X, y, plan=given, random_state=0).tuning)
-    gamma=0.5, alpha=0.01, chosen on 40 other rows
+    gamma=0.1, alpha=0.01, chosen on 40 other rows
     """
     check_search(search)
     seed = as_seed(random_state)

@@ -39,7 +39,7 @@ class Plan:
     >>> model = KernelRidge(kernel="rbf", gamma=0.1)
     >>> plan = ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01, 1.0])
     >>> plan.best(simultaneous=True).alpha, plan.best(simultaneous=False).cells
-    (0.01, 8)
+    (0.01, 6)
     >>> plan.n, plan.rows, plan.level, plan.estimator.alpha, len(plan.to_frame())
     (60, (60,), 0.9, 0.01, 10)
     """
@@ -123,7 +123,7 @@ class Plan:
         >>> X = np.linspace(0, 10, 60)[:, None]
         >>> model = KernelRidge(kernel="rbf", gamma=0.1)
         >>> plan = ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01])
-        >>> bool(100 < plan.rows_for(0.3, simultaneous=False) < 160)
+        >>> bool(129 < plan.rows_for(0.3, simultaneous=False) < 209)
         True
         """
         if not half_width > 0:

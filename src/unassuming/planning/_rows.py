@@ -19,7 +19,7 @@ def spread(X: Any, n: int) -> IntArray:
     --------
     >>> X = np.array([[0.0], [4.0], [1.0], [3.0], [2.0]])
     >>> X[spread(X, 3)].ravel(), X[spread(X, 8)].ravel()
-    (array([0., 2., 4.]), array([0., 0., 1., 2., 2., 3., 4., 4.]))
+    (array([0., 2., 4.]), array([0., 1., 1., 2., 2., 3., 3., 4.]))
     """
     total, columns = (*np.shape(X), 1)[:2]
     order = np.random.default_rng(118).permutation(total)
