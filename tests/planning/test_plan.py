@@ -71,7 +71,8 @@ def test_a_plan_prints_a_table_and_is_a_frame(plan):
     # All predictions for the rows at hand, and the narrowest of each method for 20 rows.
     own = sum(p.rows == 40 for p in plan.predictions)
     others = {p.method for p in plan.predictions if p.rows == 20}
-    assert len(text.splitlines()) == 3 + own + len(others)
+    lines = [line for line in text.splitlines() if line.startswith("  ")]
+    assert len(lines) == 1 + own + len(others)
 
 
 @pytest.mark.slow
@@ -124,7 +125,7 @@ def test_made_up_functions_have_norm_one(features):
 
 @pytest.mark.slow
 def test_the_default_penalties_surround_a_multiple_of_the_noise_over_the_norm():
-    found = ua.plan(SMOOTH, X[::2], norm_bound=50, noise_scale=0.5)
+    found = ua.plan(SMOOTH, X[::4], norm_bound=50, noise_scale=0.5, inputs=X[:1])
     alphas = [p.alpha for p in found.predictions if p.alpha]
     assert len(alphas) == 8
     assert 0.5 in alphas
@@ -143,7 +144,9 @@ def test_the_default_penalties_surround_a_multiple_of_the_noise_over_the_norm():
     ids=["pipeline", "least squares", "Gaussian process", "kernel Huber"],
 )
 def test_other_models(model, norm_bound):
-    found = ua.plan(model, X[::2], norm_bound=norm_bound, noise_scale=0.5, inputs=X[10:30:9])
+    alphas = [0.1] if norm_bound else None
+    given = {"norm_bound": norm_bound, "noise_scale": 0.5, "alphas": alphas}
+    found = ua.plan(model, X[::2], inputs=X[10:30:9], **given)
     assert 0 < found.best(simultaneous=False).half_width < 20
     y = np.random.default_rng(0).standard_normal(20)
     assert ua.confidence_region(found.estimator, X[::2], y, m=10).n == 20

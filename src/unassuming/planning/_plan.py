@@ -76,9 +76,10 @@ def plan(
     -----
     The joint region is predicted from made-up data: random functions of norm B/2 with Gaussian
     noise. The intervals from cells need no data (docs/theory.md 9.9). Above 600 rows the joint
-    region of a kernel is left out, and balanced cells serve for simultaneous bands. In five settings
-    predictions were within 15 % of the median of measured half-widths. Where there are too few rows
-    for the kernel, so that the norm bound decides, those for cells can be a fifth too small.
+    region of a kernel is left out, and balanced cells serve for simultaneous bands. In five
+    settings predictions were within 15 % of the median of measured half-widths. Where there are too
+    few rows for the kernel, so that the norm bound decides, those for cells can be a fifth too
+    small.
 
     Examples
     --------
