@@ -123,8 +123,8 @@ def test_made_up_functions_have_norm_one(features):
     assert f @ np.linalg.pinv(K) @ f == pytest.approx(1.0)
 
 
-@pytest.mark.slow
-def test_the_default_penalties_surround_a_multiple_of_the_noise_over_the_norm():
+def test_the_default_penalties_surround_a_multiple_of_the_noise_over_the_norm(monkeypatch):
+    monkeypatch.setattr("unassuming.planning._setting.joint_width", lambda *_: 1.0)
     found = ua.plan(SMOOTH, X[::4], norm_bound=50, noise_scale=0.5, inputs=X[:1])
     alphas = [p.alpha for p in found.predictions if p.alpha]
     assert len(alphas) == 8
