@@ -10,6 +10,7 @@ from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tun
 from unassuming.io import load, save
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
+from unassuming.planning import Plan, plan
 from unassuming.ranking import RankTest
 from unassuming.regions import Region, Summary, confidence_region
 from unassuming.streaming import StreamingRegion
@@ -21,6 +22,7 @@ __all__ = [
     "KernelHuber",
     "KernelLasso",
     "NotAvailable",
+    "Plan",
     "RankTest",
     "Region",
     "StreamingRegion",
@@ -33,6 +35,7 @@ __all__ = [
     "load",
     "noise",
     "objectives",
+    "plan",
     "plots",
     "ranking",
     "register_objective",

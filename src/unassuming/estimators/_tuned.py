@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
 from unassuming._typing import IntArray
+from unassuming.estimators._planned import planned
 from unassuming.estimators._tuning_checks import (
     check_before,
     check_parts,
@@ -30,6 +31,7 @@ def tuned_region(
     *,
     tune_size: float = 0.5,
     fit_params: Mapping[str, Any] | None = None,
+    plan: Mapping[str, Any] | None = None,
     random_state: Any = None,
     **region_options: Any,
 ) -> Region:
@@ -53,6 +55,10 @@ def tuned_region(
         Further arguments of ``search.fit``, such as ``{"groups": groups}`` or
         ``{"ridge__sample_weight": weights}``. Entries with one item for each row are restricted to
         the rows of the search.
+    plan : dict, optional
+        Arguments of `unassuming.plan`, such as ``{"norm_bound": 30}``. The penalty is then planned
+        for the inputs of the region, after the search has chosen the rest. Without ``noise_scale``
+        the rows of the search give it.
     random_state : int, Generator, RandomState or None
         Source of the split, of the unseeded random parts of the search, and of the region's
         transformations, all independent of each other.
@@ -73,6 +79,14 @@ def tuned_region(
     >>> region = ua.tuned_region(search, X, y, random_state=0)
     >>> print(region.estimator, region.n, region.tuning)
     Ridge() 25 alpha=1.0, chosen on 25 other rows
+
+    The kernel width is tuned and the penalty planned:
+
+    >>> X, y, f = ua.datasets.sine(n=80, random_state=0)
+    >>> search = GridSearchCV(KernelRidge(kernel="rbf", alpha=0.1), {"gamma": [0.1, 0.5]})
+    >>> given = {"norm_bound": 60, "alphas": [0.01, 1.0]}
+    >>> print(ua.tuned_region(search, X, y, plan=given, random_state=0).tuning)
+    gamma=0.1, alpha=0.01, chosen on 40 other rows
     """
     check_search(search)
     seed = as_seed(random_state)
@@ -101,6 +115,13 @@ def tuned_region(
             "that decides."
         )
     best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
+    chosen = dict(tuner.best_params_)
+    if plan is not None:
+        tuned, (inputs, _) = _safe_split(tuner, X, y, used), _safe_split(tuner, X, y, region_rows)
+        made = planned(best, inputs, plan, noise, tuned)
+        best = made.estimator
+        if made.setting.parameter is not None and made.alpha is not None:
+            chosen[made.setting.parameter] = made.alpha
     weighted = region_options.get("sample_weight") is not None
     options = {
         **region_options,
@@ -113,7 +134,7 @@ def tuned_region(
     region.tuning = Tuning(
         tuning_rows=used,
         region_rows=region_rows,
-        best_params=dict(tuner.best_params_),
+        best_params=chosen,
         best_score=float(getattr(tuner, "best_score_", np.nan)),
         seed=seed,
         search=tuner,

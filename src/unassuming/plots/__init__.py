@@ -20,6 +20,7 @@ from unassuming.plots._family import family, family_data
 from unassuming.plots._forest import forest, forest_data
 from unassuming.plots._forest import forest_height as forest_height
 from unassuming.plots._inputs import values as values
+from unassuming.plots._plan import plan, plan_data
 from unassuming.plots._ranks import ranks, ranks_data
 
 __all__ = [
@@ -33,6 +34,8 @@ __all__ = [
     "family_data",
     "forest",
     "forest_data",
+    "plan",
+    "plan_data",
     "ranks",
     "ranks_data",
 ]

@@ -9,11 +9,15 @@ from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
 from unassuming.regions._remedies import ATTAINED as ATTAINED
 from unassuming.regions._results import Band, Boundedness, Bounds, Interval
+from unassuming.regions._results import table as table
 from unassuming.regions._sources import register_source as register_source
 from unassuming.regions._tuning import Tuning
 from unassuming.regions.diagnosis import Diagnosis, Indication
 from unassuming.regions.shapes import Shape
+from unassuming.regions.single import Assumption as Assumption
 from unassuming.regions.single import FTest, Summary
+from unassuming.regions.single import Functions as Functions
+from unassuming.regions.single import check_level as check_level
 
 __all__ = [
     "Band",

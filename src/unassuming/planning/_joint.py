@@ -1,0 +1,79 @@
+"""The half-width of the joint region's band, predicted by made-up data.
+
+The data are functions of half the norm that is allowed, plus Gaussian noise of the working scale.
+Each penalty sees the same data, and its band is computed as that of real data would be, from fewer
+transformations (docs/theory.md 9.9).
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array
+from unassuming.cells.functions import System
+from unassuming.ranking import Level
+from unassuming.regions import Functions
+
+if TYPE_CHECKING:
+    from unassuming.planning._setting import Setting
+
+_FEWEST, _USUAL = 20, 100
+"""Bounds on m of a prediction, where the level allows them."""
+
+_ROWS, _MOST_RUNS = 8000, 8
+"""Rows times transformations, over all data sets. With more rows the widths differ less."""
+
+
+def joint_width(setting: Setting, alpha: float | None) -> float:
+    """Return the median half-width over the inputs, averaged over a few data sets."""
+    level, n = few_transformations(setting.level), setting.n
+    runs = min(max(1, _ROWS // (n * level.m)), _MOST_RUNS)
+    scale, B = setting.assumption.noise_scale, setting.assumption.norm_bound
+    assert scale is not None
+    halves = []
+    for run in range(runs):
+        rng = np.random.default_rng([118, run])
+        e = scale * rng.standard_normal(n)
+        region = setting.region(made_up_values(setting, rng) + e, alpha, level.m, seed=run)
+        band = region.band(setting.inputs, level=float(level), norm_bound=B)
+        halves.append(float(np.median((band.upper - band.lower) / 2)))
+    return float(np.mean(halves))
+
+
+def few_transformations(level: float) -> Level:
+    """Return the level, or the next one above it, with a small m.
+
+    Examples
+    --------
+    >>> few_transformations(0.9), few_transformations(0.99)
+    (Level(q=2, m=20), Level(q=1, m=100))
+    """
+    two = ceil(2 / (1 - level) - 1e-9)  # q = 2: the largest of a few widths varies a great deal
+    fewest = max(_FEWEST, min(two, _USUAL), ceil(1 / (1 - level) - 1e-9))
+    found = [Level.at_least(level, m) for m in range(fewest, max(_USUAL, fewest) + 1)]
+    return min(found, key=lambda one: (round(float(one) - level, 9), one.m))
+
+
+def made_up_values(setting: Setting, rng: np.random.Generator) -> Array:
+    """Return the values at the rows of a random function of norm B/2, (n,)."""
+    B = setting.assumption.norm_bound
+    try:
+        system = Functions(setting.plain.problem).system(setting.assumption)
+    except NotAvailable:
+        return np.zeros(setting.n)
+    return np.zeros(setting.n) if B is None else B / 2 * unit_function(system, rng)
+
+
+def unit_function(system: System, rng: np.random.Generator) -> Array:
+    """Return the values at the rows of Σ c_j k(x_j, ·) with random c, scaled to norm 1."""
+    c = rng.standard_normal(system.n)
+    if system.features is not None:
+        theta = c @ system.features
+        return np.asarray(system.features @ theta / np.linalg.norm(theta))
+    assert system.gram is not None
+    values = system.gram @ c
+    return np.asarray(values / np.sqrt(c @ values))

@@ -1,0 +1,201 @@
+"""Predicted widths: what they depend on, how they compare with measured ones, and the messages."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+
+import unassuming as ua
+from unassuming.cells.functions import System
+from unassuming.planning import Predicted, narrowest
+from unassuming.planning._joint import few_transformations, unit_function
+from unassuming.planning._rows import spread
+
+X = np.linspace(0, 10, 40)[:, None]
+SMOOTH = KernelRidge(kernel="rbf", gamma=0.1, alpha=0.5)
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return ua.plan(SMOOTH, X, norm_bound=60, noise_scale=0.7, alphas=[1.0, 0.01], rows=[20])
+
+
+def test_a_plan_has_no_y():
+    assert "y" not in inspect.signature(ua.plan).parameters
+
+
+def test_the_best_penalty_is_that_of_the_narrowest_joint_region(plan):
+    joint = {p.alpha: p.half_width for p in plan.predictions if p.alpha and p.rows == 40}
+    assert list(joint) == [0.01, 1.0]
+    assert plan.alpha == min(joint, key=joint.get) == 0.01
+    assert plan.estimator.get_params() == {**SMOOTH.get_params(), "alpha": 0.01}
+    assert SMOOTH.alpha == 0.5
+
+
+def test_best_is_the_narrowest_of_its_kind(plan):
+    for simultaneous in (True, False):
+        for rows in (20, 40):
+            same = [
+                p.half_width
+                for p in plan.predictions
+                if (p.simultaneous, p.rows) == (simultaneous, rows)
+            ]
+            best = plan.best(simultaneous=simultaneous, rows=rows).half_width
+            assert min(same) <= best <= 1.02 * min(same)
+    with pytest.raises(ValueError, match=r"rows is not part of the plan: expected one of \(20, 40"):
+        plan.best(rows=30)
+
+
+def test_of_penalties_that_differ_little_the_smallest_is_best():
+    widths = {0.1: 1.03, 0.2: 1.015, 0.3: 1.0, 0.4: 1.5}
+    found = [Predicted(9, True, "joint region", a, None, w) for a, w in widths.items()]
+    assert narrowest(found).alpha == 0.2
+    cells = [Predicted(9, True, "balanced cells", None, K, w) for K, w in ((16, 0.9), (32, 0.91))]
+    assert narrowest([*found, *cells]).cells == 16
+
+
+def test_a_plan_prints_a_table_and_is_a_frame(plan):
+    text, frame = str(plan), plan.to_frame()
+    assert len(frame) == len(plan.predictions)
+    assert text.count("best") == 4
+    for number in ("40 rows", "level 0.9", "at most 60", "scale 0.7"):
+        assert number in " ".join(text.split())
+    # All predictions for the rows at hand, and the narrowest of each method for 20 rows.
+    own = sum(p.rows == 40 for p in plan.predictions)
+    others = {p.method for p in plan.predictions if p.rows == 20}
+    lines = [line for line in text.splitlines() if line.startswith("  ")]
+    assert len(lines) == 1 + own + len(others)
+
+
+@pytest.mark.slow
+def test_the_same_plan_twice_and_through_a_file(plan):
+    again = ua.plan(SMOOTH, X, norm_bound=60, noise_scale=0.7, alphas=[1.0, 0.01], rows=[20])
+    assert again.predictions == plan.predictions
+    assert pickle.loads(pickle.dumps(plan)).predictions == plan.predictions
+
+
+@pytest.mark.slow
+def test_the_rows_for_a_half_width_have_that_half_width(plan):
+    for simultaneous, width in ((False, 0.6), (True, 2.5)):
+        n = plan.rows_for(width, simultaneous=simultaneous)
+        there = ua.plan(SMOOTH, X[spread(X, n)], norm_bound=60, noise_scale=0.7, alphas=[0.01, 1.0])
+        assert there.best(simultaneous=simultaneous).half_width == pytest.approx(width, rel=0.2)
+    assert plan.rows_for(0.5, simultaneous=False) > plan.rows_for(0.6, simultaneous=False)
+    with pytest.raises(ValueError, match="half_width is out of range"):
+        plan.rows_for(0.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 25])
+def test_rows_are_spread_over_those_at_hand(n):
+    rng = np.random.default_rng(0)
+    column, several = rng.standard_normal((10, 1)), rng.standard_normal((10, 2))
+    for table in (column, several):
+        where = spread(table, n)
+        counts = np.bincount(where, minlength=10)
+        assert len(where) == n
+        assert counts.max() <= -(-n // 9)
+    assert (np.diff(column[spread(column, n), 0]) >= 0).all()
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99, 0.937, 0.999])
+def test_few_transformations_allow_the_level(level):
+    found = few_transformations(level)
+    assert level - 1e-9 <= float(found) <= level + 0.01
+    assert 20 <= found.m <= max(100, 1 / (1 - level) + 1)
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_made_up_functions_have_norm_one(features):
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((8, 3))
+    K = Phi @ Phi.T + (0.0 if features else np.eye(8))
+    system = System(np.zeros((8, 0)), np.ones(8), K, Phi if features else None)
+    f = unit_function(system, rng)
+    # The least norm of a function with these values is fᵀK⁺f.
+    assert f @ np.linalg.pinv(K) @ f == pytest.approx(1.0)
+
+
+def test_the_default_penalties_surround_a_multiple_of_the_noise_over_the_norm(monkeypatch):
+    monkeypatch.setattr("unassuming.planning._setting.joint_width", lambda *_: 1.0)
+    found = ua.plan(SMOOTH, X[::4], norm_bound=50, noise_scale=0.5, inputs=X[:1])
+    alphas = [p.alpha for p in found.predictions if p.alpha]
+    assert len(alphas) == 8
+    assert 0.5 in alphas
+    assert min(alphas) == pytest.approx(3e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "norm_bound"),
+    [
+        (make_pipeline(SplineTransformer(5), Ridge(0.1)), 20),
+        (LinearRegression(), None),
+        (GaussianProcessRegressor(RBF(1.0), alpha=0.1, optimizer=None), 20),
+        (ua.KernelHuber(kernel="rbf"), 20),
+    ],
+    ids=["pipeline", "least squares", "Gaussian process", "kernel Huber"],
+)
+def test_other_models(model, norm_bound):
+    alphas = [0.1] if norm_bound else None
+    given = {"norm_bound": norm_bound, "noise_scale": 0.5, "alphas": alphas}
+    found = ua.plan(model, X[::2], inputs=X[10:30:9], **given)
+    assert 0 < found.best(simultaneous=False).half_width < 20
+    y = np.random.default_rng(0).standard_normal(20)
+    assert ua.confidence_region(found.estimator, X[::2], y, m=10).n == 20
+
+
+def test_noise_without_signs_has_no_cells():
+    found = ua.plan(
+        SMOOTH, X[::2], norm_bound=60, noise_scale=0.7, alphas=[0.1], noise="exchangeable"
+    )
+    assert {p.method for p in found.predictions} == {"joint region"}
+    with pytest.raises(ua.NotAvailable, match="simultaneous=False"):
+        found.best(simultaneous=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"noise_scale": None}, "noise_scale is missing"),
+        ({"noise_scale": -1.0}, "noise_scale is out of range"),
+        ({"norm_bound": 0.0}, "norm_bound is out of range"),
+        ({"alphas": [0.0]}, "alphas is out of range"),
+        ({"alphas": []}, "alphas is out of range"),
+        ({"rows": [1]}, "rows is out of range"),
+        ({"level": 90}, "level must be a number strictly between 0 and 1"),
+        ({"estimator": LinearRegression(), "alphas": [1.0]}, "alphas does not apply"),
+        ({"estimator": RidgeClassifier()}, "a plan needs a regression"),
+    ],
+)
+def test_messages(options, message):
+    given = {"estimator": SMOOTH, "norm_bound": 60, "noise_scale": 0.7, **options}
+    with pytest.raises((ValueError, ua.NotAvailable), match=message):
+        ua.plan(given.pop("estimator"), X, **given)
+
+
+@pytest.mark.slow
+def test_tuned_region_plans_the_penalty_for_its_own_rows():
+    X, y, _ = ua.datasets.sine(n=60, random_state=0)
+    search = GridSearchCV(SMOOTH, {"gamma": [0.1, 0.3]})
+    given = {"norm_bound": 60, "noise_scale": 0.7, "alphas": [0.01, 1.0]}
+    tuned = ua.tuned_region(search, X, y, plan=given, random_state=0)
+    own = X[tuned.tuning.region_rows]
+    chosen = ua.plan(SMOOTH.set_params(gamma=tuned.estimator.gamma), own, **given)
+    assert tuned.estimator.alpha == chosen.alpha == tuned.tuning.best_params["alpha"]
+    # The outputs of the region do not enter.
+    other = y.copy()
+    other[tuned.tuning.region_rows] += 100.0
+    del given["noise_scale"]
+    again = ua.tuned_region(search, X, other, plan=given, random_state=0)
+    first = ua.tuned_region(search, X, y, plan=given, random_state=0)
+    assert again.tuning.best_params == first.tuning.best_params
+    with pytest.raises(ValueError, match="plan does not fit: expected a dictionary"):
+        ua.tuned_region(search, X, y, plan={"bound": 3})
