@@ -9,8 +9,8 @@ import unassuming as ua
 from unassuming._rounding import EPS
 from unassuming.objectives.designs._kernel import (
     KernelDesign,
-    _rounding,
     _share_of_representation,
+    rounding_of_kernel,
 )
 
 
@@ -39,7 +39,7 @@ def test_the_decomposition_of_a_kernel_is_within_delta(kernel, offset, n, p, gam
         U, exact = mp.matrix(u.tolist()), exact_gram(X, kernel, gamma)
         apart = exact - U * mp.diag(values.tolist()) * U.T
         error = np.linalg.norm(np.array(apart.tolist(), dtype=float), 2)
-    assert 0 < error <= _rounding(design) < 1e4 * EPS * n
+    assert 0 < error <= rounding_of_kernel(design) < 1e4 * EPS * n
 
 
 def test_a_representation_is_within_its_share():

@@ -197,7 +197,7 @@ class RankEngine:
 
     def _precedes(self, a: Array, images: Images) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
-        gaps, tolerance = self._refined(a, self.score, images)
+        gaps, tolerance = _refined(a, self.score, images)
         before = precedes(gaps, tolerance, self.tie_order)
         doubt = (np.abs(gaps) <= tolerance) & (tolerance > 0)
         rows = np.asarray(doubt.any(axis=-1))
@@ -213,7 +213,7 @@ class RankEngine:
         elif isinstance(self.score, LeastNormScore) and some.literal.any():
             # A tie that only the cancelling terms of the penalty suggest is not credible.
             lone = replace(self.score, penalty_terms=None)
-            gaps, tolerance = self._refined(a[rows], lone, some)
+            gaps, tolerance = _refined(a[rows], lone, some)
             if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
                 raise _undecided(a[rows])
         return before
@@ -257,11 +257,6 @@ class RankEngine:
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported as one sentence
             contrast = self.score.contrast(a, r, perturbed, exact=images.exact, error=images.error)
         return _representable(contrast, a)
-
-    def _refined(self, a: Array, score: Score, images: Images) -> tuple[Array, Array]:
-        """Return the gaps of the refined comparison, and bounds of their errors."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _representable(score.refined(a, images), a).normalised().gaps()
 
     def _images(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Images:
         """Return residuals and perturbed residuals, equal where they may differ by rounding alone.
@@ -370,6 +365,12 @@ class RankEngine:
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
         return slices(count, rows_that_fit(BATCH_BYTES, m * 10 * (n + d)))
+
+
+def _refined(a: Array, score: Score, images: Images) -> tuple[Array, Array]:
+    """Return the gaps of the refined comparison, and bounds of their errors."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _representable(score.refined(a, images), a).normalised().gaps()
 
 
 def _representable(contrast: Contrast, a: Array) -> Contrast:

@@ -365,7 +365,7 @@ class Region(Summaries):
     def _repr_html_(self) -> str:
         return self._description(Language.PYTHON).html()
 
-    def _description(self, language: Language) -> Description:
+    def _description(self, language: Language = Language.PYTHON) -> Description:
         tuned = [] if self.tuning is None else [("tuned", str(self.tuning))]
         words = describe(self.problem, self.m)
         return words.with_lines(*self.shape.lines_of_print(language), *tuned)
