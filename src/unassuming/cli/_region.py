@@ -135,7 +135,10 @@ def _bounds(interval: Any, j: int) -> str:
 
 def _sentences(findings: Findings) -> list[str]:
     """Explain what the band covers, why bounds are infinite or missing, and the remedies."""
-    bands = [b for b in findings.bands.by_level.values() if b.status is not Status.EMPTY]
+    found = findings.bands.by_level
+    # Where the region of a level is empty, what is assumed is refuted at the lower levels too.
+    refuted = max((p for p, band in found.items() if band.status is Status.EMPTY), default=0.0)
+    bands = [band for p, band in found.items() if p > refuted]
     sentences = _outside(findings)
     if any(np.isfinite(band.upper - band.lower).any() for band in bands):
         sentences.append(_covers(findings, bands[0]))

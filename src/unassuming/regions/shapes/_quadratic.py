@@ -214,10 +214,12 @@ class QuadraticShape(Shape):
                 return "bounded", Cause.EVERY_SET_BOUNDED(q=q), None
             why = Cause.SETS_SHARE if free.exact else Cause.SETS_UNBOUNDED
             return "bounded", why(q=q, most=most), None
-        if q <= free.shared and self._never_ends(free.direction, q):
+        design = self.objective.design
+        named = free.direction is not None or (design.dual and design.full_rank)
+        if named and q <= free.shared and self._never_ends(free.direction, q):
             fact = Cause.NEVER_END(shared=free.shared, sets=sets, along=free, q=q)
             return "unbounded", fact, free.direction
-        if q <= free.shared:
+        if named and q <= free.shared:
             return "undetermined", Cause.END_IN_SIGHT(along=free), None
         fact = Cause.NO_DIRECTION(cylinders=free.cylinders, sets=sets, q=q)
         if free.cylinders - free.undecided < q:
