@@ -159,7 +159,7 @@ def balanced_division(
     """
     basis = basis_of(Phi, functionals)
     search = Search(basis, clusters, level, seed)
-    numbers = _powers(level) if cells is None else [cells]
+    numbers = balanced_numbers(level) if cells is None else [cells]
     numbers = [K for K in numbers if min(search.count, search.n / max(search.rank, 1)) >= K]
     known = basis.known
     if not numbers or not known.any():
@@ -204,7 +204,7 @@ def balanced_number(
     """
     whole = kept.whole()
     basis = basis_of(whole.T, whole.coordinates(functionals)[0])
-    numbers = [K for K in _powers(level) if kept.number >= K]
+    numbers = [K for K in balanced_numbers(level) if kept.number >= K]
     if cells is not None:
         numbers = [cells]
     known, best = basis.known, None
@@ -223,9 +223,15 @@ def balanced_number(
     return best
 
 
-def _powers(level: float) -> list[int]:
-    """Return the powers of two that allow the level."""
-    return [2**k for k in range(1, 20) if 2**k <= MOST_BALANCED and largest_q(level, 2**k)]
+def balanced_numbers(level: float, most: int = MOST_BALANCED) -> list[int]:
+    """Return the powers of two, up to ``most``, that allow the level.
+
+    Examples
+    --------
+    >>> balanced_numbers(0.9, 64)
+    [16, 32, 64]
+    """
+    return [2**k for k in range(1, 20) if 2**k <= most and largest_q(level, 2**k)]
 
 
 def _factors(h: Array, numbers: list[int], level: float) -> Array:

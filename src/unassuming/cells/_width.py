@@ -47,7 +47,7 @@ def predicted_width(v: Array, level: float) -> Array:
     width = np.full(len(v), np.inf)
     for i, information in enumerate(v):
         used = information[identified(information)]
-        flipped, q = _signs(len(used), level)
+        flipped, q = prediction_signs(len(used), level)
         if q == 0:
             continue
         beta = _draws(len(used)) / np.sqrt(used)
@@ -108,12 +108,22 @@ def _draws(K: int) -> Array:
     return draws
 
 
-def _signs(K: int, level: float) -> tuple[BoolArray, int]:
-    """Return the cells flipped by the sign vectors of a prediction, and q."""
-    flipped = flipped_cells(K)
+@lru_cache(maxsize=64)
+def prediction_signs(
+    K: int, level: float, most: int = _MOST_SIGNS, seed: int = 11
+) -> tuple[BoolArray, int]:
+    """Return the cells flipped by at most so many sign vectors of a prediction, and q.
+
+    Examples
+    --------
+    >>> flipped, q = prediction_signs(8, 0.9, most=63)
+    >>> flipped.shape, q
+    ((63, 8), 6)
+    """
+    flipped = flipped_cells(K) if K > 1 else np.zeros((0, K), dtype=np.bool_)
     if largest_q(level, len(flipped) + 1) == 0:
         return flipped, 0
-    if len(flipped) > _MOST_SIGNS:
-        part = np.random.default_rng(11).choice(len(flipped), _MOST_SIGNS, replace=False)
+    if len(flipped) > most:
+        part = np.random.default_rng(seed).choice(len(flipped), most, replace=False)
         flipped = flipped[np.sort(part)]
     return flipped, max(1, largest_q(level, len(flipped) + 1))

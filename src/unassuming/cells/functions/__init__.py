@@ -15,7 +15,6 @@ from unassuming.cells.functions._band import (
 from unassuming.cells.functions._biased import biased_intervals, biased_ranks
 from unassuming.cells.functions._divisions import interleaved
 from unassuming.cells.functions._errors import Errors, errors
-from unassuming.cells.functions._joint import joint_half_width
 from unassuming.cells.functions._kriging import Kriging
 from unassuming.cells.functions._predicted import (
     Choice,
@@ -43,7 +42,6 @@ __all__ = [
     "errors",
     "function_band",
     "interleaved",
-    "joint_half_width",
     "looked_at",
     "numbers_of_cells",
     "pointwise_half_width",

@@ -18,8 +18,7 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells._signs import flipped_cells, largest_q
-from unassuming.cells._width import width_factor
+from unassuming.cells._width import prediction_signs, width_factor
 from unassuming.cells.functions._biased import part_bias
 from unassuming.cells.functions._errors import Errors, errors
 from unassuming.cells.functions._kriging import Kriging
@@ -30,6 +29,7 @@ SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
 
 _DRAWS = 12
 _SIGNS = 127
+_SEED = 118
 _BATCH = 2**25
 
 
@@ -143,7 +143,7 @@ def pointwise_half_width(found: Errors, assumed: Assumed, level: float) -> Array
     patterns, inverse = np.unique(found.identified, axis=0, return_inverse=True)
     for index, keep in enumerate(patterns):
         K = int(keep.sum())
-        flipped, q = _signs(K, level)
+        flipped, q = prediction_signs(K, level, _SIGNS, _SEED)
         if q == 0:
             continue
         draws, factor = _draws(K), _correction(K, level)
@@ -175,7 +175,7 @@ def _upper(
 
 @lru_cache(maxsize=32)
 def _draws(K: int) -> Array:
-    draws = np.random.default_rng([118, K]).standard_normal((_DRAWS // 2, K))
+    draws = np.random.default_rng([_SEED, K]).standard_normal((_DRAWS // 2, K))
     draws = np.concatenate([draws, -draws])
     draws.setflags(write=False)
     return draws
@@ -184,23 +184,9 @@ def _draws(K: int) -> Array:
 @lru_cache(maxsize=64)
 def _correction(K: int, level: float) -> float:
     """Return the mean half-width of equal cells over the mean in these draws."""
-    flipped, q = _signs(K, level)
+    flipped, q = prediction_signs(K, level, _SIGNS, _SEED)
     one, none = np.ones((1, K)), np.zeros((1, K))
     plain = Errors(np.zeros((1, K, K)), one, none, none, none, np.ones((1, K), dtype=bool))
     u = _draws(K)[:, None, :]
     upper = _upper(u, one, plain, Assumed(0.0), flipped, q)
     return float(width_factor(K, level) / np.sqrt(K) / upper.mean())
-
-
-@lru_cache(maxsize=64)
-def _signs(K: int, level: float) -> tuple[BoolArray, int]:
-    """Return the cells flipped by the sign vectors of a prediction, and q."""
-    if K < 2:
-        return np.zeros((0, K), dtype=bool), 0
-    flipped = flipped_cells(K)
-    if largest_q(level, len(flipped) + 1) == 0:
-        return flipped, 0
-    if len(flipped) > _SIGNS:
-        part = np.random.default_rng(118).choice(len(flipped), _SIGNS, replace=False)
-        flipped = flipped[np.sort(part)]
-    return flipped, max(1, largest_q(level, len(flipped) + 1))

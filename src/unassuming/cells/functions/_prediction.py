@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells._signs import largest_q
+from unassuming.cells._balanced import balanced_numbers
 from unassuming.cells.division import candidates
 from unassuming.cells.functions._band import choose_band, looked_at
 from unassuming.cells.functions._divisions import interleaved
@@ -63,9 +63,8 @@ def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) ->
     ([5, 6, 7, 8, 10, 12], [16, 32, 64])
     """
     if not simultaneous:
-        return [K for K in candidates(level, units) if max(_MOST_CELLS, 5) >= K]
-    powers = [2**k for k in range(1, 20) if 2**k <= _MOST_BALANCED and largest_q(level, 2**k)]
-    return [K for K in powers[:_COMPARED] if units >= K]
+        return [K for K in candidates(level, units) if K <= _MOST_CELLS]
+    return [K for K in balanced_numbers(level, _MOST_BALANCED)[:_COMPARED] if units >= K]
 
 
 def predicted(

@@ -28,6 +28,7 @@ from unassuming.geometry.quadratic._lines import (
     intervals,
 )
 from unassuming.geometry.quadratic._moved_columns import commute
+from unassuming.geometry.quadratic._multipliers import Multipliers
 from unassuming.geometry.quadratic._outer_radius import farthest, outer_radii
 from unassuming.geometry.quadratic._rows_and_ball import RowsAndBall
 from unassuming.geometry.quadratic._sets import FREE, Sets
@@ -44,6 +45,7 @@ __all__ = [
     "Forms",
     "FreeDirections",
     "LineQuadratics",
+    "Multipliers",
     "RowsAndBall",
     "Sets",
     "SetsAndBall",

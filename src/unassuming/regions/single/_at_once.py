@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, final
 
 import numpy as np
-from scipy.special import fdtri
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
@@ -27,7 +26,8 @@ from unassuming.regions._question import Call, Question
 from unassuming.regions.shapes import Shape
 from unassuming.regions.single._evidence import Evidence
 from unassuming.regions.single._facts import outside, units_of
-from unassuming.regions.single._replies import require_cells
+from unassuming.regions.single._joint_width import joint_of_features
+from unassuming.regions.single._replies import bounds_from_cells, require_cells
 from unassuming.regions.single._summary import Summary
 
 T = TypeVar("T")
@@ -213,7 +213,7 @@ def _narrower(
     known = (whole > 0) & np.isfinite(made.predicted)
     if n <= d or not known.any():
         return True
-    joint = np.sqrt(d * float(fdtri(d, n - d, level)) / whole[known])
+    joint = joint_of_features(whole[known], n, d, level)
     return bool(np.log(made.predicted[known] / joint).mean() < 0)
 
 
@@ -250,17 +250,14 @@ def all_at_once(
     finite = bool(np.isfinite(found.lower).all() and np.isfinite(found.upper).all())
     hidden = () if finite else (Cause.HIDDEN_FEATURES(),)
     why = Explanation((*outside(shape.problem, found.lower, found.upper, names, estimate), *hidden))
-    return make(
+    return bounds_from_cells(
+        make,
+        why,
         level=level,
         estimate=estimate,
         lower=found.lower,
         upper=found.upper,
-        inner_lower=None,
-        inner_upper=None,
-        witnesses=None,
         status=Status.ALL_AT_ONCE if finite else Status.UNDETERMINED,
-        reason=why.text(),
-        explanation=why,
         method="balanced cells",
         attained=np.full(len(question.g), found.level),
     )

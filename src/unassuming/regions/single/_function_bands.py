@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
-from scipy.special import fdtri
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
@@ -19,7 +18,6 @@ from unassuming.cells.functions import (
     Wanted,
     choose_band,
     function_band,
-    joint_half_width,
     looked_at,
     numbers_of_cells,
 )
@@ -27,6 +25,8 @@ from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Explanation, Status
 from unassuming.regions.single._facts import outside
 from unassuming.regions.single._functions import Assumption, Functions, estimated
+from unassuming.regions.single._joint_width import joint_of_features, joint_of_kernel
+from unassuming.regions.single._replies import bounds_from_cells
 
 T = TypeVar("T")
 
@@ -74,17 +74,14 @@ def values_at_once(
     half = band.half_width + assumption.beyond
     lower, upper = band.estimate - half, band.estimate + half
     why = Explanation(outside(functions.problem, lower, upper, names, estimate))
-    return make(
+    return bounds_from_cells(
+        make,
+        why,
         level=level,
         estimate=estimate,
         lower=lower,
         upper=upper,
-        inner_lower=None,
-        inner_upper=None,
-        witnesses=None,
         status=Status.ALL_AT_ONCE,
-        reason=why.text(),
-        explanation=why,
         method="balanced cells",
         attained=np.full(len(half), 1 - band.q / band.m),
         norm_bound=assumption.norm_bound,
@@ -144,7 +141,7 @@ def _narrower(
         system = functions.system(assumption)
         if system.trend.shape[1] or n > _MOST_ROWS:
             return True
-        joint = joint_half_width(system, some, assumed, n * o.lam, level)
+        joint = joint_of_kernel(system, some, assumed, n * o.lam, level)
     else:
         assert some.features is not None
         Phi, g = functions.design.matrix, np.column_stack([some.trend, some.features])
@@ -152,5 +149,5 @@ def _narrower(
         d = int(np.linalg.matrix_rank(Phi))
         if n <= d or not (whole > 0).all():
             return True
-        joint = assumed.noise_scale * np.sqrt(d * float(fdtri(d, n - d, level)) / whole)
+        joint = assumed.noise_scale * joint_of_features(whole, n, d, level)
     return bool(np.log(chosen.half_width / joint).mean() < 0)

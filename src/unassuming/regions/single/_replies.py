@@ -132,21 +132,24 @@ def one_by_one(
     why = replace(
         why, facts=(*outside(numbers.problem, out.lower, out.upper, names, estimate), *why.facts)
     )
-    return make(
+    return bounds_from_cells(
+        make,
+        why,
         level=level,
         estimate=estimate,
         lower=out.lower,
         upper=out.upper,
-        inner_lower=None,
-        inner_upper=None,
-        witnesses=None,
         status=status_of(out),
-        reason=why.text(),
-        explanation=why,
         simultaneous=False,
         method=_methods(out),
         attained=out.level,
     )
+
+
+def bounds_from_cells(make: Callable[..., T], why: Explanation, **own: Any) -> T:
+    """Make a result whose bounds do not come from members of the region."""
+    without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
+    return make(**without, reason=why.text(), explanation=why, **own)
 
 
 def _methods(out: Outcome) -> str:

@@ -16,6 +16,7 @@ from unassuming.ranking import RankTest
 from unassuming.regions._explain import Cause, Explanation, Fact, Status
 from unassuming.regions.single._facts import outside
 from unassuming.regions.single._functions import Assumption, Functions
+from unassuming.regions.single._replies import bounds_from_cells
 
 T = TypeVar("T")
 
@@ -36,17 +37,14 @@ def values_one_by_one(
     apart = outside(functions.problem, got.lower, got.upper, names, estimate)
     hidden = () if finite.all() else (_too_few(functions, got, level, finite),)
     why = Explanation((*apart, *hidden), () if hidden else None)
-    return make(
+    return bounds_from_cells(
+        make,
+        why,
         level=level,
         estimate=estimate,
         lower=got.lower,
         upper=got.upper,
-        inner_lower=None,
-        inner_upper=None,
-        witnesses=None,
         status=Status.ONE_BY_ONE if finite.all() else Status.TOO_FEW_CELLS,
-        reason=why.text(),
-        explanation=why,
         simultaneous=False,
         method="cells",
         attained=np.where(got.q > 0, got.level, 1.0),

@@ -1,28 +1,37 @@
-"""The half-width of the joint region's band with a norm bound, predicted before y is seen.
+"""The half-width of the joint region's band, predicted before y is seen.
 
-For signs and kernel ridge the sets have a simple form. With D = I - S, residuals r̂ = Dy of the
-estimate and r of a candidate, and J the rows that change sign, E_i = {r_JᵀD_JJ r_J <= r_Jᵀr̂_J}. Its
-largest value f(z) with ‖f‖ <= B has a dual in one variable θ. A few sets and simulated data are
-enough for a prediction (docs/theory.md 9.8).
+Without a norm bound the joint region is about as wide as the F ellipsoid. With one, the sets of
+signs and kernel ridge have a simple form. With D = I - S, residuals r̂ = Dy of the estimate and r of a
+candidate, and J the rows that change sign, E_i = {r_JᵀD_JJ r_J <= r_Jᵀr̂_J}. Its largest value f(z)
+with ‖f‖ <= B has a dual in one variable. A few sets and simulated data are enough for a prediction
+(docs/theory.md 9.8).
 """
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.special import fdtri
 
 from unassuming._typing import Array
-from unassuming.cells.functions._system import Assumed, System, Wanted
+from unassuming.cells.functions import Assumed, System, Wanted
+from unassuming.geometry.quadratic import Multipliers
 
 _SETS = 19
 _FEWER = 9
 _MOST_ROWS = 600
 """With more rows fewer sets are used."""
 
-_THETAS = np.concatenate([[0.0], np.logspace(-6, 6, 73)])
+
+def joint_of_features(information: Array, n: int, d: int, level: float) -> Array:
+    """Return the predicted half-widths for n rows, d features and noise of scale 1, (N,).
+
+    ``information`` (N,) is what all rows say about each functional, 1 / cᵀ(ΦᵀΦ)⁺c.
+    """
+    return np.asarray(np.sqrt(d * float(fdtri(d, n - d, level)) / information))
 
 
-def joint_half_width(
+def joint_of_kernel(
     system: System, wanted: Wanted, assumed: Assumed, penalty: float, level: float
 ) -> Array:
     """Return the predicted half-widths of the band at N inputs, (N,).
@@ -39,11 +48,12 @@ def joint_half_width(
 
     Examples
     --------
+    >>> from unassuming.cells.functions import Assumed, System, Wanted
     >>> x, z = np.linspace(0, 1, 40), np.array([0.5])
     >>> kernel = lambda s, t: np.exp(-np.square(s[:, None] - t))
     >>> system = System(np.zeros((40, 0)), np.ones(40), kernel(x, x))
     >>> wanted = Wanted(np.zeros((1, 0)), np.ones(1), kernel(z, x))
-    >>> wide = joint_half_width(system, wanted, Assumed(5.0, noise_scale=0.1), 0.1, 0.9)
+    >>> wide = joint_of_kernel(system, wanted, Assumed(5.0, noise_scale=0.1), 0.1, 0.9)
     >>> bool(0.03 < wide[0] < 0.5)
     True
     """
@@ -72,11 +82,8 @@ def joint_half_width(
         omega, w = eigh(L.T @ D_J @ L, driver="evd")
         beta = w.T @ (L.T @ (D_J @ y_J - rest / 2))
         gamma = float(y_J @ (D_J @ y_J - rest))
-        ends = [
-            _bounds(sign * (g @ w), p2, np.maximum(omega, 0.0), beta, gamma, B) - sign * fitted
-            for sign in (1.0, -1.0)
-        ]
-        halves.append(np.mean(ends, axis=0))
+        up, down = Multipliers(np.maximum(omega, 0.0), beta, -gamma, B).supports(g @ w, p2)
+        halves.append(np.maximum(np.mean([up - fitted, down + fitted], axis=0), 0.0))
     q = max(1, int(np.floor((1 - level) * (sets + 1) + 1e-9)))
     return np.asarray(np.sort(halves, axis=0)[-q])
 
@@ -89,15 +96,3 @@ def _kernel_values(system: System, wanted: Wanted) -> tuple[Array, Array]:
     assert system.gram is not None
     assert wanted.at_rows is not None
     return system.gram, wanted.at_rows
-
-
-def _bounds(g: Array, p2: Array, omega: Array, beta: Array, gamma: float, B: float) -> Array:
-    """Return the least dual bound over θ, for each functional."""
-    best = np.full(len(g), np.inf)
-    scale = 1 / max(float(omega.max(initial=0.0)), 1e-300)
-    for theta in (_THETAS * scale * 1e3).tolist():
-        W = 1 / (1 + theta * omega)
-        room = B**2 - theta * gamma + theta**2 * float(np.square(beta) @ W)
-        bound = theta * (g @ (beta * W)) + np.sqrt(max(room, 0.0) * (np.square(g) @ W + p2))
-        best = np.minimum(best, bound)
-    return best
