@@ -1,10 +1,10 @@
 """The half-width of the joint region's band, predicted before y is seen.
 
 Without a norm bound the joint region is about as wide as the F ellipsoid. With one, the sets of
-signs and kernel ridge have a simple form. With D = I - S, residuals r̂ = Dy of the estimate and r of a
-candidate, and J the rows that change sign, E_i = {r_JᵀD_JJ r_J <= r_Jᵀr̂_J}. Its largest value f(z)
-with ‖f‖ <= B has a dual in one variable. A few sets and simulated data are enough for a prediction
-(docs/theory.md 9.8).
+signs and kernel ridge have a simple form. With D = I - S, residuals r̂ = Dy of the estimate and r of
+a candidate, and J the rows that change sign, E_i = {r_JᵀD_JJ r_J <= r_Jᵀr̂_J}. Its largest value
+f(z) with ‖f‖ <= B has a dual in one variable. A few sets and simulated data are enough for a
+prediction (docs/theory.md 9.8).
 """
 
 from __future__ import annotations
