@@ -25,8 +25,18 @@ from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
+from unassuming.membership._sign_screen import SignScreen
 from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.objectives import Images, LeastNormScore, Moves, Objective, Quadratic, Score
+from unassuming.objectives import (
+    FreshSigns,
+    Images,
+    LeastNormScore,
+    Moves,
+    Objective,
+    Quadratic,
+    Score,
+    SignScore,
+)
 from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
@@ -340,8 +350,18 @@ class RankEngine:
         return Moves.of(self.perturbations.apply(np.arange(1.0, self.perturbations.n + 1)))
 
     @cached_property
+    def fresh_signs(self) -> FreshSigns | None:
+        """The statistics of fresh signs; None if the score depends on more than signs."""
+        if not isinstance(self.score, SignScore):
+            return None
+        below = self.perturbations.apply(np.ones(self.perturbations.n)) < 0
+        return FreshSigns(self.score, below, self.tie_order)
+
+    @cached_property
     def _screen(self) -> Screen | None:
         o, noise = self.objective, self.perturbations.noise
+        if self.fresh_signs is not None and o.design is not None:
+            return SignScreen(o, o.design, self.fresh_signs)
         # An assumption that excludes candidates has to be asked about every one of them.
         if o.design is None or not noise.orthogonal or type(noise).admits is not Noise.admits:
             return None

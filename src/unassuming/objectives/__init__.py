@@ -6,6 +6,7 @@ from unassuming.objectives._base import Objective, rounding_of_difference
 from unassuming.objectives._check import check_objective as check_objective
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
+from unassuming.objectives._fresh_signs import FreshSigns as FreshSigns
 from unassuming.objectives._from_classifier import (
     from_logistic_regression,
     from_ridge_classifier,
@@ -29,11 +30,14 @@ from unassuming.objectives._images import Images as Images
 from unassuming.objectives._images import Moves as Moves
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._lasso import LassoObjective
+from unassuming.objectives._least_element import least_element as least_element
 from unassuming.objectives._logistic import LogisticObjective
 from unassuming.objectives._quadratic import Quadratic
+from unassuming.objectives._quantile import QuantileObjective, from_quantile_regressor
 from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import LeastNormScore, Score
+from unassuming.objectives._sign_score import SignScore
 from unassuming.objectives._svr import SVRObjective
 from unassuming.objectives.designs import BallCoordinates as BallCoordinates
 from unassuming.objectives.designs import Complement as Complement
@@ -59,8 +63,10 @@ __all__ = [
     "LogisticObjective",
     "Objective",
     "Quadratic",
+    "QuantileObjective",
     "SVRObjective",
     "Score",
+    "SignScore",
     "factory_for",
     "fitted_coefficients",
     "fitted_values",
@@ -73,6 +79,7 @@ __all__ = [
     "from_linear_regression",
     "from_logistic_regression",
     "from_lssvc",
+    "from_quantile_regressor",
     "from_ridge",
     "from_ridge_classifier",
     "from_svr",

@@ -159,6 +159,12 @@ OF_HIDDEN_LABEL_FUNCTIONALS = (
 LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
 
 
+# Regions of regression quantiles
+
+FEW_COEFFICIENTS = Remedy("fewer coefficients", "fewer columns, --features")
+QUANTILE_REMEDIES = (FEW_COEFFICIENTS, ATTAINED)
+
+
 # Piecewise regions
 
 

@@ -1,0 +1,61 @@
+"""The screen of regression quantiles: one statistic for each candidate, and a search in a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from unassuming._batches import rows_that_fit
+from unassuming._rounding import EPS
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership._screen import Screen
+from unassuming.objectives import Design, FreshSigns, Objective
+
+_BATCH_BYTES = 2**21
+_FEW_DIGITS = 2.0**-27
+"""Candidates whose residuals have a larger relative error are left to the careful comparison."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SignScreen(Screen):
+    """Ranks from the signs of the residuals (docs/theory.md 13).
+
+    The statistics of fresh signs do not depend on the residuals, so a candidate needs Z_0 alone. It
+    is in doubt if a residual may be zero.
+    """
+
+    objective: Objective
+    design: Design
+    fresh: FreshSigns
+
+    @property
+    def batch(self) -> int:
+        """How many candidates to take at a time."""
+        return rows_that_fit(_BATCH_BYTES, self.objective.n)
+
+    def before(self, a: Array) -> tuple[IntArray, BoolArray]:
+        """Return how many Z_i come before Z_0, and which candidates (N, d) are in doubt."""
+        score, r = self.fresh.score, self.objective.residuals(a)
+        y, columns = self._sizes
+        error = 8 * EPS * y + self._unit * (np.abs(a) @ columns)
+        smallest = np.minimum.reduce(np.abs(r), axis=1)
+        doubt = ~((smallest > error) & (error <= _FEW_DIGITS * y))
+        rho = np.where(r < 0, score.tau - 1, score.tau)
+        z0 = score.of_sums(
+            rho @ score.pull.T, rho @ score.pullback.T if score.penalised else rho, np.sign(a)
+        )
+        return self.fresh.ranks(z0, np.sign(a)) - 1, doubt
+
+    @cached_property
+    def _sizes(self) -> tuple[float, Array]:
+        """The largest entries of y and of the columns of Φ."""
+        return float(np.abs(self.objective.y).max()), np.abs(self.design.matrix).max(axis=0)
+
+    @cached_property
+    def _unit(self) -> float:
+        """More than the relative error of the residuals that the objective declares."""
+        return float((8 + 4 * np.sqrt(self.objective.d)) * EPS + self.design.rounding)
