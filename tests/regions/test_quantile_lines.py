@@ -66,12 +66,27 @@ def test_crossings_agree_with_a_dense_scan_of_membership(seed, alpha, step, dumm
     assert same
 
 
+@pytest.mark.slow
+def test_a_residual_may_stay_zero_along_a_line():
+    """Rows of the reference group do not see the coefficients of dummies."""
+    stays = 0
+    for seed in range(6):
+        region = made(seed, n=15, dummies=True, alpha=0.02 * (seed % 2))
+        zero = np.abs(region.objective.residuals(region.estimate)) < 1e-9
+        for direction in np.eye(3)[1:]:
+            stays += bool((zero & (region.objective.design.matrix @ direction == 0)).any())
+            for level in (0.3, 0.6, 0.9):
+                assert agrees(region, region.estimate, direction, level, points=40)[0]
+    assert stays > 5
+
+
 def test_some_lines_meet_the_region():
     region = made(0)
     _, members = agrees(region, region.estimate, np.array([1.0, 0.0, 0.0]), 0.9)
     assert members > 20
 
 
+@pytest.mark.slow
 def test_a_line_may_meet_the_region_in_single_points():
     """Where two data hyperplanes meet, free indicators admit what both neighbours exclude."""
     found = 0
@@ -103,6 +118,7 @@ def test_reach_is_the_end_of_the_interval_around_the_estimate():
     assert (np.diff(every, axis=1) <= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.05])
 def test_samples_are_members_and_spread_over_the_region(alpha):
     region = made(1, n=60, alpha=alpha)

@@ -66,10 +66,12 @@ class FixedStatistics:
         """Return the smallest ranks that Z_0 can have if it is not less than ``value`` (N,)."""
         wide = 8 * self._error * (np.sqrt(value) + self._longest)
         ranks = 1 + np.searchsorted(self._sorted, value - wide)
-        # What ties for certain is ordered by the tie order.
-        narrow = self.error.min(initial=np.inf) * np.sqrt(value)
-        tied = np.searchsorted(self._sorted, np.stack([value - narrow, value + narrow]))
-        low, high = np.maximum(tied, ranks - 1)
+        # What is not more than an error of z longer ties with every Z_0 that is not before it.
+        length, lengths = np.sqrt(value), np.sqrt(self._sorted)
+        narrow = self.error.min(initial=np.inf)
+        low = np.searchsorted(lengths, length - narrow)
+        high = np.searchsorted(lengths, length + narrow, side="right")
+        low, high = np.maximum(low, ranks - 1), np.maximum(high, ranks - 1)
         return np.asarray(ranks + self._ties_before[high] - self._ties_before[low], dtype=np.intp)
 
     @cached_property
