@@ -1,4 +1,4 @@
-"""The shape of regression quantiles: a union of polyhedra (docs/theory.md 13).
+"""The shape of regression quantiles: a union of polyhedra (docs/theory.md 10).
 
 Lines are exact. Outer bounds come from branch and bound, for few coefficients; with more only a
 norm bound gives some.
@@ -12,6 +12,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from unassuming._errors import NotAvailable
 from unassuming._rounding import exceeds
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry import Lines, order_statistic
@@ -243,6 +244,13 @@ class QuantileShape(LineShape):
                 verdict, fact = "bounded", Cause.NO_END_LEFT()
         explanation = Explanation((fact,))
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
+
+    def not_available(self, operation: str) -> NotAvailable:
+        """Return the refusal of an operation that needs another shape."""
+        return NotAvailable(
+            f"{operation} is not known for regression quantiles: use bounded(level), interval, "
+            "band, crossings, reach or sample."
+        )
 
 
 def _hidden(boxes: SignBoxes, g: Array) -> BoolArray:
