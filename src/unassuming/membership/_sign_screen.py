@@ -39,16 +39,23 @@ class SignScreen(Screen):
 
     def before(self, a: Array) -> tuple[IntArray, BoolArray]:
         """Return how many Z_i come before Z_0, and which candidates (N, d) are in doubt."""
-        score, r = self.fresh.score, self.objective.residuals(a)
+        score, signs = self.fresh.score, np.sign(a)
+        r = np.concatenate([np.ones((len(a), 1)), a], axis=1) @ self._rows
+        rho = np.copysign(0.5, r)  # τ - b, up to a constant
+        smallest = np.minimum.reduce(np.abs(r, out=r), axis=1)
         y, columns = self._sizes
-        error = 8 * EPS * y + self._unit * (np.abs(a) @ columns)
-        smallest = np.minimum.reduce(np.abs(r), axis=1)
+        error = self._unit * (y + np.abs(a) @ columns)
         doubt = ~((smallest > error) & (error <= _FEW_DIGITS * y))
-        rho = np.where(r < 0, score.tau - 1, score.tau)
-        z0 = score.of_sums(
-            rho @ score.pull.T, rho @ score.pullback.T if score.penalised else rho, np.sign(a)
+        pulled, u = (
+            rho @ part.T + (score.tau - 0.5) * part.sum(axis=1)
+            for part in (score.pull, score.pullback if score.at_kinks(signs) else score.pull[:0])
         )
-        return self.fresh.ranks(z0, np.sign(a)) - 1, doubt
+        return self.fresh.ranks(score.of_sums(pulled, u, signs), signs) - 1, doubt
+
+    @cached_property
+    def _rows(self) -> Array:
+        """The matrix (1 + d, n) from [1, a] to residuals."""
+        return np.concatenate([self.objective.y[None, :], -self.design.matrix.T])
 
     @cached_property
     def _sizes(self) -> tuple[float, Array]:
@@ -57,5 +64,5 @@ class SignScreen(Screen):
 
     @cached_property
     def _unit(self) -> float:
-        """More than the relative error of the residuals that the objective declares."""
-        return float((8 + 4 * np.sqrt(self.objective.d)) * EPS + self.design.rounding)
+        """More than the relative errors of the residuals that the objective declares, and of r."""
+        return float((16 + 8 * np.sqrt(self.objective.d)) * EPS + 2 * self.design.rounding)

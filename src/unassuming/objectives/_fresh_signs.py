@@ -14,6 +14,8 @@ from unassuming.ranking import FixedStatistics
 
 _KEPT = 4096
 """Tables that are kept."""
+_DIGITS = 32
+"""As many signs are told apart by one number."""
 
 
 @final
@@ -56,8 +58,11 @@ class FreshSigns:
         """Return the candidates that share a pattern, signs (N, d), and the table of each."""
         if not self.score.penalised:
             return [(np.arange(len(signs)), self.table(signs[:1]))]
-        held = signs[:, self.score.penalty > 0].astype(np.int8)
-        _, first, which = np.unique(held, axis=0, return_index=True, return_inverse=True)
+        held = signs[:, self.score.penalty > 0]
+        codes, axis = held @ 3.0 ** np.arange(held.shape[1]), None
+        if held.shape[1] > _DIGITS:
+            codes, axis = held, 0
+        _, first, which = np.unique(codes, axis=axis, return_index=True, return_inverse=True)
         which = which.reshape(-1)
         order = np.argsort(which, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(which, minlength=len(first)))[:-1])

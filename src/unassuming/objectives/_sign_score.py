@@ -77,7 +77,9 @@ class SignScore(Score):
         d = step @ self.pull.T
         if self.penalised:
             lo, hi = self.subdifferential(a)
-            moved = self._subgradient(np.where(fresh, self.tau - 1, self.tau), lo[:, None, :], hi[:, None, :])
+            moved = self._subgradient(
+                np.where(fresh, self.tau - 1, self.tau), lo[:, None, :], hi[:, None, :]
+            )
             d = d - (moved - s[:, None, :]) @ self.weighting.T
         errors = np.broadcast_to(self.rounding, z0.shape)
         return Contrast(z0, d, errors, 2 * errors[:, None, :], gap_error=slack[:, None])
@@ -105,14 +107,21 @@ class SignScore(Score):
     def of_sums(self, pulled: Array, u: Array, signs: Array) -> Array:
         """Return z (N, k) from P (τ - b) and u = L (τ - b), given the signs of coefficients (N, d).
 
-        No residual is zero. The signs are all that the penalty depends on.
+        No residual is zero. The signs are all that the penalty depends on. Without `at_kinks`, u is
+        not needed.
         """
         if not self.penalised:
             return pulled
+        if not self.at_kinks(signs):
+            return np.asarray(pulled - (self.penalty * signs) @ self.weighting.T)
         return np.asarray(pulled - np.clip(u, *self.subdifferential(signs)) @ self.weighting.T)
 
     def _subgradient(self, rho: Array, lo: Array, hi: Array) -> Array:
         return np.asarray(np.clip(rho @ self.pullback.T, lo, hi))
+
+    def at_kinks(self, signs: Array) -> bool:
+        """Whether penalised coefficients of some candidates are zero, given the signs (N, d)."""
+        return self.penalised and bool((signs[:, self.penalty > 0] == 0).any())
 
     @property
     def penalised(self) -> bool:

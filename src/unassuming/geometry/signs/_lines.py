@@ -15,7 +15,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, TINY
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._lines import Lines
 from unassuming.geometry._spans import SLIVER, Spans
@@ -105,7 +105,8 @@ class SignLines(Lines):
         )
         pulled = self._running(score.pull, rho, turn, order)
         signs = self._signs(start[:, n:], slope[:, n:], order - n, held)
-        u = self._running(score.pullback, rho, turn, order) if len(held) else pulled
+        kinks = score.at_kinks(signs.reshape(-1, d))
+        u = self._running(score.pullback, rho, turn, order) if kinks else pulled
         ranks = self._ranks(pulled, u, signs, stuck)
         at = self._at_breakpoints(t, pulled, turn, order, signs, stuck)
         return _Pieces(t, ranks, at, stuck.any(axis=1))
@@ -173,24 +174,21 @@ class SignLines(Lines):
         line, left = np.divmod(begin, breaks)
         right = np.append(begin[1:], lines * breaks) - line * breaks  # the piece behind the group
 
-        columns = np.concatenate([score.pull.T, np.zeros((order.shape[1], len(score.pull)))])
-        free = columns[np.minimum(order, len(score.pull.T))] * turn[:, :, None]
+        columns = np.concatenate([score.pull.T, np.zeros((1, len(score.pull)))])
+        free = columns[np.minimum(order, len(score.pull.T))] * turn[:, :, None] / 2
         free = free.reshape(lines * breaks, -1)
-        pattern = signs[line, left].copy()
-        kinks = (pattern == 0) * score.penalty
-        always = stuck[line] / 2
-        # At the middle of what is free: half of the rows that turn, half of those that stay zero.
-        z = (pulled[line, left] + pulled[line, right]) / 2 + (
-            score.tau - 0.5
-        ) * 2 * always @ score.pull.T
-        z = z - (pattern * score.penalty) @ score.weighting.T
-        spread = np.add.reduceat(np.abs(free), begin, axis=0) / 2
-        spread += always @ np.abs(score.pull).T + kinks @ np.abs(score.weighting).T
-        unit = z / np.maximum(np.linalg.norm(z, axis=1), np.finfo(np.float64).tiny)[:, None]
+        pattern = signs[line, left]
+        # Indicators that stay free all along, and subgradients where coefficients stay zero.
+        extra = (stuck @ np.abs(score.pull).T / 2)[line]
+        shift = ((score.tau - 0.5) * stuck @ score.pull.T)[line]
+        z = (pulled[line, left] + pulled[line, right]) / 2 + shift
+        if score.penalised:
+            z = z - (pattern * score.penalty) @ score.weighting.T
+            extra = extra + ((pattern == 0) * score.penalty) @ np.abs(score.weighting).T
+        unit = z / np.maximum(np.linalg.norm(z, axis=1), TINY)[:, None]
         along = np.abs(np.einsum("bk,bk->b", free, unit[group]))
-        support = np.add.reduceat(along, begin) / 2
-        support += (always * np.abs(unit @ score.pull)).sum(axis=1)
-        support += (kinks * np.abs(unit @ score.weighting)).sum(axis=1)
+        support = np.add.reduceat(along, begin) + np.einsum("bk,bk->b", np.abs(unit), extra)
+        spread = np.add.reduceat(np.abs(free, out=free), begin, axis=0) + extra
         floor = least_squares_below(z, spread, support)
         least = np.empty(len(begin), dtype=np.intp)
         for rows, table in fresh.by_pattern(pattern):
