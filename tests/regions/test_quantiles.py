@@ -108,7 +108,7 @@ def test_an_intercept_alone_ties_all_the_time():
     assert region.rank(some).tolist() == [plain_rank(region, a) for a in some]
 
 
-# --- exhaustive: the rank of the truth is uniform, in rational numbers -----------------------------
+# --- exhaustive: the rank of the truth is uniform, in rational numbers ---------------------------
 
 
 def comparisons(phi, truth, tau, alpha):

@@ -40,7 +40,8 @@ class Problem:
         Model,
         Option(
             help="spline: ridge on cubic splines of each feature (up to 8 knots). krr: kernel "
-            "ridge. ridge, ols: linear. quantile: a linear regression quantile. svr, klasso, huber: kernel machines. ls-svc, logistic: "
+            "ridge. ridge, ols: linear. quantile: a linear regression quantile. svr, klasso, "
+            "huber: kernel machines. ls-svc, logistic: "
             "classifiers for two labels."
         ),
     ] = Model.SPLINE

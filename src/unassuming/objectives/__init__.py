@@ -6,7 +6,6 @@ from unassuming.objectives._base import Objective, rounding_of_difference
 from unassuming.objectives._check import check_objective as check_objective
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._fitted import fitted_coefficients, fitted_values
-from unassuming.objectives._fresh_signs import FreshSigns as FreshSigns
 from unassuming.objectives._from_classifier import (
     from_logistic_regression,
     from_ridge_classifier,
@@ -30,14 +29,11 @@ from unassuming.objectives._images import Images as Images
 from unassuming.objectives._images import Moves as Moves
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._lasso import LassoObjective
-from unassuming.objectives._least_element import least_element as least_element
 from unassuming.objectives._logistic import LogisticObjective
 from unassuming.objectives._quadratic import Quadratic
-from unassuming.objectives._quantile import QuantileObjective, from_quantile_regressor
 from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import LeastNormScore, Score
-from unassuming.objectives._sign_score import SignScore
 from unassuming.objectives._svr import SVRObjective
 from unassuming.objectives.designs import BallCoordinates as BallCoordinates
 from unassuming.objectives.designs import Complement as Complement
@@ -49,6 +45,9 @@ from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import projector_error as projector_error
 from unassuming.objectives.designs import weight_errors as weight_errors
+from unassuming.objectives.quantiles import FreshSigns as FreshSigns
+from unassuming.objectives.quantiles import QuantileObjective, SignScore, from_quantile_regressor
+from unassuming.objectives.quantiles import least_element as least_element
 
 __all__ = [
     "Design",

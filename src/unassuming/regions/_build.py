@@ -68,19 +68,20 @@ def confidence_region(
     ----------
     estimator : scikit-learn estimator
         LinearRegression, Ridge, KernelRidge, GaussianProcessRegressor with a fixed kernel, SVR,
-        Lasso, QuantileRegressor, HuberRegressor, RidgeClassifier, LogisticRegression, `KernelLasso`, `KernelHuber`,
-        `LSSVC`, or a Pipeline of unsupervised transformers ending in one of them. Only its
-        hyper-parameters are used; it need not be fitted. The transformers are fitted here, without
-        y; one in a FrozenEstimator is taken as it is, and the region then rests on its having been
-        fitted on other rows. How each hyper-parameter enters is told by the factories in
-        `unassuming.objectives`.
+        Lasso, QuantileRegressor, HuberRegressor, RidgeClassifier, LogisticRegression,
+        `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised transformers ending in
+        one of them. Only its hyper-parameters are used; it need not be fitted. The transformers are
+        fitted here, without y; one in a FrozenEstimator is taken as it is, and the region then
+        rests on its having been fitted on other rows. How each hyper-parameter enters is told by
+        the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data. Those of dask are summed by its scheduler in use, and need a model that
         `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
-        ``"quantile"`` (that of QuantileRegressor, and the only one for it), or an instance such as ``ua.noise.BlockSymmetric(blocks)``.
+        ``"quantile"`` (that of QuantileRegressor, and the only one for it), or an instance
+        such as ``ua.noise.BlockSymmetric(blocks)``.
     m : int or "group", default 100
         Number of statistics; levels are multiples of 1/m. ``"group"`` enumerates a small finite
         group of transformations instead of sampling it: at most 4,096, so up to 12 rows for signs

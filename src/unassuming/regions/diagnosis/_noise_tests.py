@@ -169,13 +169,15 @@ def _of_signs(noise: Quantile, seed: int, r: Array, test: _Test) -> Indication:
         why = "Regression quantiles assume nothing about it."
         return Indication(test.name, test.question, nan, nan, assumed=False, unavailable=why)
     rng = np.random.default_rng([seed, RANDOMISATIONS])
-    below = noise.draw(len(r), RANDOMISATIONS, rng)
-    value, others = float(_order(noise.tau - (r < 0))), _order(noise.tau - below)
+    size = len(r), RANDOMISATIONS
+    value, others = (
+        _order(np.where(b, noise.tau - 1, noise.tau)) for b in (r < 0, noise.draw(*size, rng))
+    )
     return Indication(
         test.name,
         "Are the signs of the residuals of neighbouring rows uncorrelated?",
-        value,
-        _two_sided(value, others, 1e-9),
+        float(value),
+        _two_sided(float(value), others, 1e-9),
         assumed=True,
         under=noise.assumption,
     )

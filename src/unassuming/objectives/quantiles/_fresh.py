@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.objectives._sign_score import SignScore
+from unassuming.objectives.quantiles._score import SignScore
 from unassuming.ranking import FixedStatistics
 
 _KEPT = 4096

@@ -19,8 +19,8 @@ from unassuming.objectives._hyperparameters import common_weight, number
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._registry import register_objective
 from unassuming.objectives._score import Score
-from unassuming.objectives._sign_score import SignScore
 from unassuming.objectives.designs import FeatureDesign
+from unassuming.objectives.quantiles._score import SignScore
 
 
 class QuantileObjective(DesignedObjective):
