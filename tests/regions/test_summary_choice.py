@@ -80,6 +80,7 @@ def test_pairs_give_way_to_permutations_with_few_rows():
     ("noise", "model", "weight", "apart"),
     [
         ("spherical", LinearRegression(), True, "the sample weights play no part in it"),
+        ("spherical", Ridge(10.0), True, "the penalty plays no part in it, and the sample weights"),
         ("symmetric", Ridge(100.0), True, "the penalty plays no part in it"),
         ("symmetric", HuberRegressor(alpha=200.0), False, "the penalty and the loss of the model"),
     ],
