@@ -95,12 +95,13 @@ def outside(
 
 def two_values(problem: Problem) -> tuple[Fact, ...]:
     """Say where y looks like labels: noise about their mean is seldom symmetric or exchangeable."""
-    if problem.rows is None or problem.classes is not None:
+    y = problem.objective.y
+    if problem.rows is None or problem.n < _LABELS or len(np.unique(y[:_LABELS])) > 2:
         return ()
-    values = np.unique(problem.objective.y)
-    if len(values) != 2 or problem.n < _LABELS:
+    low, high = float(y.min()), float(y.max())
+    if low == high or ((y > low) & (y < high)).any():
         return ()
-    return (Cause.TWO_VALUES(low=float(values[0]), high=float(values[1])),)
+    return (Cause.TWO_VALUES(low=low, high=high),)
 
 
 def explanation_of(

@@ -319,10 +319,11 @@ def _relative_width(shares: Array, level: float) -> Array:
 
     They are those at the reference level, or at this one if the cells are too few for that.
     """
-    at_reference, at_level = (
-        approximate_width(shares, one) / (2 * ndtri(0.5 + one / 2)) for one in (REFERENCE, level)
-    )
-    return np.asarray(np.where(np.isfinite(at_reference), at_reference, at_level))
+    width = approximate_width(shares, REFERENCE) / (2 * ndtri(0.5 + REFERENCE / 2))
+    few = np.isinf(width)
+    if level != REFERENCE and few.any():
+        width[few] = approximate_width(shares[few], level) / (2 * ndtri(0.5 + level / 2))
+    return np.asarray(width)
 
 
 def _too_few(found: InCells, level: float, widest: float) -> BoolArray:
