@@ -36,9 +36,8 @@ enough for them, so that their intervals are nested and their p-values are equal
 _ROBUST_ROWS = 3
 """Rows of a cell, for each coefficient, from which least absolute deviations resist outliers."""
 
-_WIDEST = 4.5
-_WIDEST_OF_SWAPS = 2.0
-"""Cells with a wider interval, as a multiple of the Gaussian one, give way to halves, and to
+_WIDEST = 2.0
+"""Cells with a wider interval, as a multiple of the Gaussian one, give way to halves and to
 permutations, which are narrower."""
 
 _CALLED = {
@@ -119,8 +118,7 @@ class Numbers:
         out = by_cells(kinds, found, asked)
         if options.cells is not None or self.evidence.cells is not None:
             return out
-        permuted = self.evidence.swaps is not None and not options.robust
-        weak = _too_few(found, asked.level, _WIDEST_OF_SWAPS if permuted else _WIDEST)
+        weak = _too_few(found, asked.level)
         if options.robust:
             thin = [_rows_per_cell(place) < _ROBUST_ROWS * asked.g.shape[1] for place in places]
             weak |= np.array(thin)
@@ -326,10 +324,10 @@ def _relative_width(shares: Array, level: float) -> Array:
     return np.asarray(width)
 
 
-def _too_few(found: InCells, level: float, widest: float) -> BoolArray:
+def _too_few(found: InCells, level: float) -> BoolArray:
     """Whether the cells of each number are too few, or keep too little of its information."""
     few = [not enough_cells(K, level) for K in (found.v > 0).sum(axis=1).tolist()]
-    return np.asarray(np.array(few) | (_relative_width(found.shares, level) > widest))
+    return np.asarray(np.array(few) | (_relative_width(found.shares, level) > _WIDEST))
 
 
 def _rows_per_cell(place: Place) -> float:
