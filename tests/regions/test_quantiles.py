@@ -267,6 +267,32 @@ def test_the_estimate_is_the_minimum_and_has_the_smallest_statistic(tau, alpha):
     assert zeros + (region.estimate == 0).sum() >= 4
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.02])
+def test_outliers_do_not_move_the_estimate(alpha):
+    region, _ = region_of(0.5, alpha)
+    y = region.objective.y
+    far = y.copy()
+    above = np.argsort(region.objective.residuals(region.estimate))[-3:]
+    far[above] = [1e8, 1e12, 1e16]  # on the same side as before: nothing changes
+    model = QuantileRegressor(alpha=alpha)
+    other = ua.confidence_region(model, region.inputs, far, random_state=0)
+    np.testing.assert_allclose(other.estimate, region.estimate, rtol=1e-9)
+    assert other.rank(other.estimate) == 1
+
+
+@pytest.mark.parametrize("values", [(0.0, 0.0), (3.0, 0.0), (1.0, 2.0)])
+@pytest.mark.parametrize("alpha", [0.0, 0.01])
+def test_without_noise_the_region_is_a_point(values, alpha):
+    x = np.random.default_rng(0).normal(size=50)
+    y = values[0] + values[1] * x
+    region = ua.confidence_region(QuantileRegressor(alpha=alpha), x[:, None], y, random_state=0)
+    found = region.interval(level=0.5)
+    assert found.status.name == "CERTIFIED"
+    assert (found.lower <= values).all()
+    assert (values <= found.upper).all()
+    assert (found.upper - found.lower < 1e-9).all()
+
+
 # --- what is said, saved and refused -------------------------------------------------------------
 
 
@@ -301,6 +327,38 @@ def test_a_saved_region_is_the_same(tmp_path):
     some = truth + np.random.default_rng(0).normal(size=(40, 2))
     assert repr(again.noise) == "Quantile(tau=0.3)"
     assert (again.rank(some) == region.rank(some)).all()
+
+
+def test_only_the_order_of_signs_is_diagnosed():
+    region, _ = region_of(0.9, n=60)
+    found = {one.name: one for one in region.diagnose().indications}
+    for name in ("symmetry", "equal spread"):
+        assert "assume nothing about it" in found[name].unavailable
+    assert found["no order"].assumed
+    assert 0 < found["no order"].pvalue <= 1
+    order = np.sign(region.objective.residuals(region.estimate)).argsort(kind="stable")
+    sorted_ = ua.confidence_region(
+        region.estimator, region.inputs[order], region.objective.y[order], random_state=0
+    )
+    assert sorted_.diagnose().indications[2].pvalue < 0.01
+
+
+def test_one_number_at_a_time_is_refused_with_the_reason():
+    region, _ = region_of(0.5)
+    for call in (region.summary, lambda: region.interval("x0", simultaneous=False)):
+        with pytest.raises(ua.NotAvailable, match="for regression quantiles only joint regions"):
+            call()
+    with pytest.raises(ua.NotAvailable, match=r"ellipsoid is not known for regression quantiles"):
+        region.ellipsoid()
+
+
+def test_pictures_can_be_drawn():
+    import matplotlib.pyplot as plt
+
+    region, truth = region_of(0.5)
+    ua.plots.band(region, np.linspace(0, 2, 5)[:, None], levels=(0.5, 0.9))
+    ua.plots.coefficients(region, levels=(0.5, 0.9), truth=truth)
+    plt.close("all")
 
 
 def test_pipelines_and_functions_are_candidates():

@@ -83,7 +83,7 @@ def branch_and_bound(
     centre, half = space.first()
     values = space.most(centre, half, signed)
     attained, witnesses = np.full(2 * N, -np.inf), np.full(signed.shape, np.nan)
-    done = known.copy()
+    done, margin = known.copy(), space.margin(signed)
     examined, look = 0, float(_FIRST_LOOK)
 
     def look_for_members() -> None:
@@ -102,7 +102,7 @@ def branch_and_bound(
             if examined >= look:
                 look = _LOOKS * examined
                 look_for_members()
-            done = known | _close(best, attained, gap)
+            done = known | _close(best, attained, gap, margin)
             if done.all():
                 break
             split = _chosen(values[:, ~done])
@@ -121,20 +121,25 @@ def branch_and_bound(
             if not len(centre):
                 none = np.full(N, np.inf)
                 return Support(none, -none, np.ones(N, dtype=np.bool_), None)
-    upper = best + space.margin(signed)
+    upper = best + margin
     members = None if np.isneginf(attained).any() else witnesses.reshape(2, *g.shape)
     return Support(-upper[:N], upper[N:], done[:N] & done[N:], members)
 
 
-def _close(best: Array, attained: Array, gap: float) -> BoolArray:
-    """Which bounds, those below and then those above, are close to a member."""
+def _close(best: Array, attained: Array, gap: float, margin: Array) -> BoolArray:
+    """Which bounds, those below and then those above, are close to a member.
+
+    A region may be a single point, which bounds approach up to rounding.
+    """
     below, above = np.split(best, 2)
     with np.errstate(invalid="ignore"):
         width = below + above
         # Without a bound on the other side, compare with the range of the members.
         one_sided = np.stack([below + attained[len(below) :], above + attained[: len(below)]])
         size = np.where(np.isfinite(width), width, one_sided)
-        return np.asarray(np.isfinite(best) & (best - attained <= gap * size.ravel()))
+        return np.asarray(
+            np.isfinite(best) & (best - attained <= np.fmax(gap * size.ravel(), margin))
+        )
 
 
 def _chosen(values: Array) -> IntArray:

@@ -25,6 +25,7 @@ from unassuming.geometry._branch_and_bound import LARGEST_RANK, BoxSpace, halves
 from unassuming.geometry.signs._model import SignModel, least_squares_below
 
 _NEAR = 4.0  # R: the size of the first box, in units of a typical residual
+_SMALL = 1e-6  # relative to y; residuals of an exact fit are nothing but rounding
 _PAD = 1e-12  # relative; more than the errors within which a residual counts as zero
 _STEPS = 3  # of the search for the shortest gradient in a box
 _BATCH_BYTES = 2**23
@@ -54,7 +55,7 @@ class SignBoxes(BoxSpace):
             return None
         residuals = model.y - phi @ origin
         size = np.abs(residuals)
-        unit = float(np.median(size)) or float(size.max()) or 1.0
+        unit = max(float(np.median(size)), _SMALL * float(np.abs(model.y).max())) or 1.0
         back = _NEAR * unit * (vt[:r].T / s[:r])
         rows = np.concatenate([residuals[:, None], -(phi @ back)], axis=1)
         sizes = np.abs(phi) @ np.concatenate([np.abs(origin)[:, None], np.abs(back)], axis=1)

@@ -11,6 +11,8 @@ from unassuming._typing import Array, BoolArray
 
 _ACTIVE = 1e-8
 """Residuals and coefficients that are this small, in units of y, may be zero at the vertex."""
+_FAR, _ROUNDS = 1e3, 6
+"""Residuals larger than so many times their median are outliers, which are moved nearer."""
 
 
 def quantile_regression(design: Array, y: Array, tau: float, penalty: Array) -> Array:
@@ -27,14 +29,22 @@ def quantile_regression(design: Array, y: Array, tau: float, penalty: Array) -> 
     >>> quantile_regression(np.ones((3, 1)), np.array([1.0, 2.0, 9.0]), 0.5, np.zeros(1))
     array([2.])
     """
-    size = float(np.abs(y).max(initial=0.0)) or 1.0
     unit = np.abs(design).max(axis=0, initial=0.0)
     unit[unit == 0] = 1.0
-    phi, scaled, held = design / unit, y / size, penalty / unit
-    a = _vertex(phi, scaled, tau, held) if y.any() else np.zeros(len(unit))
-    r = scaled - phi @ a
+    phi, held = design / unit, penalty / unit
+    fit, far = np.zeros(len(y)), np.inf
+    for _ in range(_ROUNDS):
+        # A residual may be replaced by a smaller one of the same sign: outliers cost no digits.
+        near = fit + np.clip(y - fit, -far, far)
+        size = float(np.abs(near).max(initial=0.0)) or 1.0
+        a = _vertex(phi, near / size, tau, held) * size if y.any() else np.zeros(len(unit))
+        fit = phi @ a
+        r = np.abs(y - fit)
+        before, far = far, _FAR * float(np.median(r))
+        if far == 0 or r.max(initial=0.0) <= far or far >= before / 2:
+            break
     zero = (np.abs(a) <= _ACTIVE * np.abs(a).max(initial=0.0)) & (held > 0)
-    return np.asarray(_polished(phi, scaled, a, np.abs(r) <= _ACTIVE, zero) * size / unit)
+    return np.asarray(_polished(phi, y, a, r <= _ACTIVE * size, zero) / unit)
 
 
 def _vertex(phi: Array, y: Array, tau: float, penalty: Array) -> Array:
