@@ -32,7 +32,6 @@ class _Pieces(NamedTuple):
     t: Array  # (N, B): the breakpoints in order, infinite where there are fewer
     ranks: IntArray  # (N, B + 1): between them
     at: IntArray  # (N, B): lower bounds of the ranks at the breakpoints themselves
-    stays: BoolArray  # (N,): whether a residual is zero all along
 
 
 @final
@@ -109,7 +108,7 @@ class SignLines(Lines):
         u = self._running(score.pullback, rho, turn, order) if kinks else pulled
         ranks = self._ranks(pulled, u, signs, stuck)
         at = self._at_breakpoints(t, pulled, turn, order, signs, stuck)
-        return _Pieces(t, ranks, at, stuck.any(axis=1))
+        return _Pieces(t, ranks, at)
 
     def _running(self, matrix: Array, rho: Array, turn: Array, order: IntArray) -> Array:
         """Return the product of a matrix (k, n) with τ - b in all pieces, (N, B + 1, k)."""
