@@ -14,9 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
-from unassuming.cells.functions import System
 from unassuming.planning import Predicted, narrowest
-from unassuming.planning._joint import few_transformations, unit_function
+from unassuming.planning._joint import few_transformations
 from unassuming.planning._rows import spread
 
 X = np.linspace(0, 10, 40)[:, None]
@@ -110,17 +109,6 @@ def test_few_transformations_allow_the_level(level):
     found = few_transformations(level)
     assert level - 1e-9 <= float(found) <= level + 0.01
     assert 20 <= found.m <= max(100, 1 / (1 - level) + 1)
-
-
-@pytest.mark.parametrize("features", [False, True])
-def test_made_up_functions_have_norm_one(features):
-    rng = np.random.default_rng(0)
-    Phi = rng.standard_normal((8, 3))
-    K = Phi @ Phi.T + (0.0 if features else np.eye(8))
-    system = System(np.zeros((8, 0)), np.ones(8), K, Phi if features else None)
-    f = unit_function(system, rng)
-    # The least norm of a function with these values is fᵀK⁺f.
-    assert f @ np.linalg.pinv(K) @ f == pytest.approx(1.0)
 
 
 def test_the_default_penalties_surround_a_multiple_of_the_noise_over_the_norm(monkeypatch):

@@ -14,7 +14,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells.functions import System
+from unassuming.cells.functions import unit_function
 from unassuming.ranking import Level
 from unassuming.regions import Functions
 
@@ -65,15 +65,4 @@ def made_up_values(setting: Setting, rng: np.random.Generator) -> Array:
         system = Functions(setting.plain.problem).system(setting.assumption)
     except NotAvailable:
         return np.zeros(setting.n)
-    return np.zeros(setting.n) if B is None else B / 2 * unit_function(system, rng)
-
-
-def unit_function(system: System, rng: np.random.Generator) -> Array:
-    """Return the values at the rows of Σ c_j k(x_j, ·) with random c, scaled to norm 1."""
-    c = rng.standard_normal(system.n)
-    if system.features is not None:
-        theta = c @ system.features
-        return np.asarray(system.features @ theta / np.linalg.norm(theta))
-    assert system.gram is not None
-    values = system.gram @ c
-    return np.asarray(values / np.sqrt(c @ values))
+    return np.zeros(setting.n) if B is None else B / 2 * unit_function(system, None, rng)[0]
