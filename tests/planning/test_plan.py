@@ -187,3 +187,24 @@ def test_tuned_region_plans_the_penalty_for_its_own_rows():
     assert again.tuning.best_params == first.tuning.best_params
     with pytest.raises(ValueError, match="plan does not fit: expected a dictionary"):
         ua.tuned_region(search, X, y, plan={"bound": 3})
+
+
+def test_weights_of_four_are_noise_of_half_the_scale():
+    given = {"norm_bound": 60, "alphas": [0.1], "inputs": X[5:30:8]}
+    equal = ua.plan(SMOOTH, X, noise_scale=0.35, **given)
+    four = ua.plan(SMOOTH, X, noise_scale=0.7, sample_weight=4.0, **{**given, "alphas": [0.4]})
+    for one, two in zip(equal.predictions, four.predictions, strict=True):
+        assert (one.method, one.cells) == (two.method, two.cells)
+        assert one.half_width == pytest.approx(two.half_width, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_rows_of_weight_zero_are_left_out():
+    given = {"norm_bound": 60, "noise_scale": 0.7, "alphas": [0.1], "inputs": X[5:30:8]}
+    weight = np.arange(40) % 2
+    some = ua.plan(SMOOTH, X, sample_weight=weight, rows=[10], **given)
+    plain = ua.plan(SMOOTH, X[1::2], rows=[10], **given)
+    assert some.n == 20
+    assert some.predictions == plain.predictions
+    with pytest.raises(ValueError, match="sample_weight has the wrong length: expected 40"):
+        ua.plan(SMOOTH, X, sample_weight=weight[:-1], **given)

@@ -32,13 +32,13 @@ def joint_width(setting: Setting, alpha: float | None) -> float:
     """Return the median half-width over the inputs, averaged over a few data sets."""
     level, n = few_transformations(setting.level), setting.n
     runs = min(max(1, _ROWS // (n * level.m)), _MOST_RUNS)
-    scale, B = setting.assumption.noise_scale, setting.assumption.norm_bound
-    assert scale is not None
+    B = setting.assumption.norm_bound
     halves = []
     for run in range(runs):
         rng = np.random.default_rng([118, run])
-        e = scale * rng.standard_normal(n)
-        region = setting.region(made_up_values(setting, rng) + e, alpha, level.m, seed=run)
+        e = setting.noise_draw(rng)
+        y = setting.outputs(made_up_values(setting, rng) + e)
+        region = setting.region(y, alpha, level.m, seed=run)
         band = region.band(setting.inputs, level=float(level), norm_bound=B)
         halves.append(float(np.median((band.upper - band.lower) / 2)))
     return float(np.mean(halves))
