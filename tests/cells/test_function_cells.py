@@ -228,7 +228,7 @@ def test_the_chosen_cells_have_nearly_the_smallest_predicted_width():
     divisions = [Kriging(system, interleaved(system, K, order=x), K) for K in (5, 6, 8)]
     assumed = Assumed(29.2, noise_scale=0.7)
     chosen = choose(system, wanted, divisions, assumed, 0.9)
-    plain, made_up = {}, MadeUp.of(system, wanted, assumed, 6)
+    plain, made_up = {}, MadeUp.of(system, wanted, assumed, 24)
     for k, kriging in enumerate(divisions):
         for share in (1.0, 1e-1, 1e-2, 1e-3):
             mu = share * (0.7 / 29.2) ** 2
@@ -247,7 +247,7 @@ def test_the_predicted_width_is_that_of_gaussian_noise(n, K):
     _, system, wanted = problem(n=n, z=(4.37, 2.2))
     kriging, a, found = estimated(system, wanted, K=K, mu=1e-5)
     assumed = Assumed(29.2, noise_scale=0.7)
-    made_up = MadeUp.of(system, wanted, assumed, 6)
+    made_up = MadeUp.of(system, wanted, assumed, 24)
     width = pointwise_half_width(found, assumed, 0.9, made_up.shifts(a, kriging))
     rng = np.random.default_rng(3)
     functions = MadeUp.of(system, wanted, assumed, 400)
@@ -300,7 +300,7 @@ def test_too_few_cells_give_the_whole_line():
     got = biased_intervals(np.zeros((2, 3)), np.zeros((2, 3)), found, Assumed(1.0), 0.9)
     assert np.isneginf(got.lower).all()
     assert np.isposinf(got.upper).all()
-    assert np.isposinf(pointwise_half_width(found, Assumed(1.0), 0.9, np.zeros((6, 2, 3)))).all()
+    assert np.isposinf(pointwise_half_width(found, Assumed(1.0), 0.9, np.zeros((24, 2, 3)))).all()
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from unassuming.cells.functions._system import Assumed, System, Wanted
 SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
 """Candidates for μ, in units of σ²/B²."""
 
-_DRAWS = 12
+_DRAWS = 48
 _SIGNS = 127
 _SEED = 118
 _BATCH = 2**25
@@ -135,7 +135,7 @@ def pointwise_half_width(found: Errors, assumed: Assumed, level: float, shifts: 
         The errors of the estimates in the cells.
     assumed : Assumed
     level : float
-    shifts : array of shape (6, N, K)
+    shifts : array of shape (24, N, K)
         The biases that made-up functions give to the estimates.
 
     Notes
