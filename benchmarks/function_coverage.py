@@ -9,9 +9,11 @@ before any noise is drawn. Printed are the coverage, the attained level, the cov
 the only error, the median half-width, the half-width that was predicted, and the largest bias of
 the estimate as a share of the half-width: of its median, and on average over the runs.
 
-The intervals allow for the largest bias at both ends, so they cover more than the attained level.
-Where the average share is below a tenth the excess should be at most 0.03. With Cauchy noise the
-median half-width says little: many intervals are far shorter, and there the allowance counts.
+With noise alone the attained level is reached. The intervals allow for the largest bias at both
+ends, so they cover more. Listed at the end are the settings that cover 0.03 more than the attained
+level though the share is below a tenth. For Gaussian estimates a tenth at both ends is worth 0.03
+by itself, and single cells have about twice the bias of the estimate, so some excess is to be
+expected there; below a twentieth there should be none.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ LAWS: dict[str, Draw] = {
 }
 
 
-MOST_EXCESS, SMALL_SHARE, SURE = 0.03, 0.1, 1e-6
+MOST_EXCESS, SHARES, SURE = 0.03, (0.1, 0.05), 1e-6
 
 
 def intervals(
@@ -96,7 +98,8 @@ def main(runs: int) -> None:
         "bias  average"
     )
     assumed = Assumed(BOUND, noise_scale=BOUND / 40)
-    low, high = [], []
+    low: list[str] = []
+    high: dict[float, list[str]] = {limit: [] for limit in SHARES}
     for n in (80, 200, 500):
         x = np.linspace(0, 10, n)
         system = System(np.zeros((n, 0)), np.ones(n), rbf_kernel(x[:, None], gamma=GAMMA))
@@ -134,13 +137,12 @@ def main(runs: int) -> None:
                     )
                     if binom.cdf(cover * runs, runs, level) < SURE:
                         low.append(name)
-                    if average < SMALL_SHARE and cover > level + MOST_EXCESS:
-                        high.append(name)
+                    for limit in SHARES:
+                        if share < limit and cover > level + MOST_EXCESS:
+                            high[limit].append(f"{name} {cover - level:.3f}")
     print(f"Below the level by more than chance: {low or 'none'}.")
-    print(
-        f"More than {MOST_EXCESS} above the level, average share below {SMALL_SHARE}: "
-        f"{high or 'none'}."
-    )
+    for limit, names in high.items():
+        print(f"More than {MOST_EXCESS} above the level, share below {limit}: {names or 'none'}.")
 
 
 if __name__ == "__main__":

@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 _FEWEST, _USUAL = 20, 100
 """Bounds on m of a prediction, where the level allows them."""
 
-_ROWS, _MOST_RUNS = 8000, 8
-"""Rows times transformations, over all data sets. With more rows the widths differ less."""
+_ROWS, _MOST_RUNS, _OF_FEATURES = 8000, 8, 16
+"""Rows times transformations, over all data sets. With more rows the widths differ less. Features
+take little time."""
 
 
 def joint_width(setting: Setting, alpha: float | None) -> float:
     """Return the median half-width over the inputs, averaged over a few data sets."""
     level, n = few_transformations(setting.level), setting.n
     runs = min(max(1, _ROWS // (n * level.m)), _MOST_RUNS)
+    if not setting.plain.problem.design("a plan").dual:
+        runs = _OF_FEATURES
     B = setting.assumption.norm_bound
     halves = []
     for run in range(runs):
