@@ -102,14 +102,14 @@ def plan(
       all at once      joint region   0.01               1.09  best
       all at once      joint region    0.1               1.19
       all at once      joint region      1               3.72
-      all at once    balanced cells            16        12.1
-      all at once    balanced cells            32        33.5
-      one at a time           cells             5         0.7
-      one at a time           cells             6       0.582  best
-      one at a time           cells             7       0.585
-      one at a time           cells             8        0.68
-      one at a time           cells            10        1.21
-      one at a time           cells            12        2.71
+      all at once    balanced cells            16        12.9
+      all at once    balanced cells            32        34.9
+      one at a time           cells             5       0.709
+      one at a time           cells             6        0.58  best
+      one at a time           cells             7       0.584
+      one at a time           cells             8        0.66
+      one at a time           cells            10        1.22
+      one at a time           cells            12        2.91
     >>> region = ua.confidence_region(plan.estimator, X, y, random_state=0)
     >>> band = region.band(X, norm_bound=60)
     >>> bool((band.lower <= f(X)).all() and (f(X) <= band.upper).all())
