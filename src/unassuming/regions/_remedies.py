@@ -162,7 +162,11 @@ LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
 # Regions of regression quantiles
 
 FEW_COEFFICIENTS = Remedy("fewer coefficients", "fewer columns, --features")
-QUANTILE_REMEDIES = (FEW_COEFFICIENTS, ATTAINED)
+
+
+def of_quantiles(*, inner: bool) -> tuple[Remedy, Remedy]:
+    """Return what to do without outer bounds; ``inner`` says that attained values were asked for."""
+    return FEW_COEFFICIENTS, CROSSINGS if inner else ATTAINED
 
 
 # Piecewise regions

@@ -27,6 +27,7 @@ from unassuming.geometry.signs._model import SignModel, least_squares_below
 _NEAR = 4.0  # R: the size of the first box, in units of a typical residual
 _SMALL = 1e-6  # relative to y; residuals of an exact fit are nothing but rounding
 _PAD = 1e-12  # relative; more than the errors within which a residual counts as zero
+_FARTHEST = 1e-9  # σ of the farthest points at which members are looked for
 _STEPS = 3  # of the search for the shortest gradient in a box
 _BATCH_BYTES = 2**23
 
@@ -92,8 +93,9 @@ class SignBoxes(BoxSpace):
         return np.asarray(g @ self.origin + far)
 
     def points(self, centre: Array) -> Array:
-        """Return the coefficients at the centres of boxes."""
-        return np.asarray(self.origin + (centre[:, 1:] / centre[:, :1]) @ self.back.T)
+        """Return the coefficients at the centres of boxes, or on the way if these are far out."""
+        sigma = np.maximum(centre[:, :1], _FARTHEST)
+        return np.asarray(self.origin + (centre[:, 1:] / sigma) @ self.back.T)
 
     def margin(self, g: Array) -> Array:
         """Return more than the rounding errors of the values of g (N, d), (N,)."""

@@ -43,7 +43,7 @@ from unassuming.regions._remedies import (
     ATTAINED,
     CROSSINGS,
     FEWER_FEATURES,
-    QUANTILE_REMEDIES,
+    of_quantiles,
 )
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions._results import Boundedness
@@ -193,7 +193,9 @@ class QuantileShape(LineShape):
         assert self.boxes is not None
         if _hidden(self.boxes, question.g).any():
             return Status.UNDETERMINED, Explanation((Cause.HIDDEN_FEATURES(),), (FEWER_FEATURES,))
-        return status, Explanation((Cause.NOT_SETTLED(nodes=NODES),), QUANTILE_REMEDIES)
+        return status, Explanation(
+            (Cause.NOT_SETTLED(nodes=NODES),), of_quantiles(inner=question.inner)
+        )
 
     def _lower_level(self, level: Level) -> tuple[Remedy, ...]:
         """Return the highest level below this one whose region is known to be bounded, if any."""
@@ -219,7 +221,10 @@ class QuantileShape(LineShape):
         facts, remedies = ball_facts(status, lower, upper, level, ball), None
         endless = members.endless(g)
         if status is Status.NO_OUTER_BOUND:
-            facts, remedies = (Cause.NO_BOXES(most=LARGEST_RANK),), QUANTILE_REMEDIES
+            facts, remedies = (
+                (Cause.NO_BOXES(most=LARGEST_RANK),),
+                of_quantiles(inner=question.inner),
+            )
             if endless.any():
                 status, along = Status.UNBOUNDED, _ray(members.rays, g)
                 words = direction_in_words(along, self.problem.objective)
