@@ -165,7 +165,7 @@ FEW_COEFFICIENTS = Remedy("fewer coefficients", "fewer columns, --features")
 
 
 def of_quantiles(*, inner: bool) -> tuple[Remedy, Remedy]:
-    """Return what to do without outer bounds; ``inner`` says that attained values were asked for."""
+    """Return what to do without outer bounds; ``inner``: attained values were asked for."""
     return FEW_COEFFICIENTS, CROSSINGS if inner else ATTAINED
 
 
