@@ -14,6 +14,8 @@ from unassuming.ranking import FixedStatistics
 
 _KEPT = 4096
 """Tables that are kept."""
+_FEW = 4
+"""Up to so many signs, their patterns are counted."""
 _DIGITS = 32
 """As many signs are told apart by one number."""
 
@@ -59,6 +61,11 @@ class FreshSigns:
         if not self.score.penalised:
             return [(np.arange(len(signs)), self.table(signs[:1]))]
         held = signs[:, self.score.penalty > 0]
+        if held.shape[1] <= _FEW:  # no need to sort them
+            number = ((held + 1) @ 3.0 ** np.arange(held.shape[1])).astype(np.intp)
+            present = np.flatnonzero(np.bincount(number))
+            groups = [np.flatnonzero(number == code) for code in present]
+            return [(rows, self.table(signs[rows[:1]])) for rows in groups]
         codes, axis = held @ 3.0 ** np.arange(held.shape[1]), None
         if held.shape[1] > _DIGITS:
             codes, axis = held, 0
