@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVR
@@ -23,6 +23,7 @@ class Model(StrEnum):
     KRR = "krr"
     RIDGE = "ridge"
     OLS = "ols"
+    QUANTILE = "quantile"
     SVR = "svr"
     KLASSO = "klasso"
     HUBER = "huber"
@@ -54,6 +55,7 @@ RECIPES: dict[Model, Recipe] = {
     Model.KRR: Recipe(KernelRidge, {"kernel": "rbf", "gamma": None, "alpha": 1.0}, kernel=True),
     Model.RIDGE: Recipe(Ridge, {"alpha": 1.0}),
     Model.OLS: Recipe(LinearRegression, {}),
+    Model.QUANTILE: Recipe(QuantileRegressor, {"quantile": 0.5, "alpha": 0.0}),
     Model.SVR: Recipe(SVR, {"kernel": "rbf", "gamma": None, "C": 1.0, "epsilon": 0.1}, kernel=True),
     Model.KLASSO: Recipe(KernelLasso, {"kernel": "rbf", "gamma": None, "alpha": 1.0}, kernel=True),
     Model.HUBER: Recipe(

@@ -40,7 +40,8 @@ class Problem:
         Model,
         Option(
             help="spline: ridge on cubic splines of each feature (up to 8 knots). krr: kernel "
-            "ridge. ridge, ols: linear. svr, klasso, huber: kernel machines. ls-svc, logistic: "
+            "ridge. ridge, ols: linear. quantile: a linear regression quantile. svr, klasso, "
+            "huber: kernel machines. ls-svc, logistic: "
             "classifiers for two labels."
         ),
     ] = Model.SPLINE
@@ -60,7 +61,10 @@ class Problem:
     ] = None
     alpha: Annotated[
         float | None,
-        Option(help="Penalty of spline (default 0.1), ridge, krr, klasso and huber (default 1)."),
+        Option(
+            help="Penalty of spline (default 0.1), ridge, krr, klasso and huber (default 1), and "
+            "quantile (default 0)."
+        ),
     ] = None
     C: Annotated[
         float | None, Option("--C", help="Cost of errors in svr, ls-svc, logistic; default 1.")
@@ -72,11 +76,14 @@ class Problem:
             "which the loss becomes linear (default 1)."
         ),
     ] = None
+    quantile: Annotated[
+        float | None, Option(help="Quantile of the model quantile; default 0.5, the median.")
+    ] = None
     noise: Annotated[
         str | None,
         Option(
-            help=f"Assumption on the noise: {', '.join(NAMED)}; default: symmetric, and labels for "
-            "classifiers."
+            help=f"Assumption on the noise: {', '.join(NAMED)}; default: symmetric, labels for "
+            "classifiers, and quantile for the model of that name."
         ),
     ] = None
     classes: Annotated[
@@ -113,7 +120,7 @@ class Problem:
     @property
     def options(self) -> dict[str, Any]:
         """Hyper-parameters of the model that were given."""
-        names = ("kernel", "gamma", "alpha", "C", "epsilon")
+        names = ("kernel", "gamma", "alpha", "C", "epsilon", "quantile")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     @property

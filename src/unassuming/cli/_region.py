@@ -173,7 +173,9 @@ def _covers(findings: Findings, band: Any) -> str:
         return f"{kind} the function itself, if its norm is at most {findings.norm_bound:g}."
     design = findings.region.objective.design
     if design is not None and not design.spans_everything:
-        return f"{kind} the noise-free function, if this lies in the span of the model's features."
+        objective, noise = findings.region.objective, findings.region.noise
+        what = "the noise-free function" if objective.quantile is None else noise.target
+        return f"{kind} {what}, if this lies in the span of the model's features."
     return (
         f"{kind} the ideal representation, which agrees with the noise-free function at the rows "
         "of the data and may differ from it elsewhere."

@@ -108,6 +108,8 @@ class Cause(Enum):
         "Every transformation leaves a constant shift of the noise unchanged, so the data say "
         "nothing about the intercept."
     )
+    NO_END_LEFT = "no direction is left in which members could move for ever."
+    BOXES_LEFT = "after {nodes:,} boxes some directions are left, and none of them was followed."
     VALUES_DETERMINE = "fitted values lie in [-1, 1] and determine the coefficients."
     VALUES_DO_NOT_DETERMINE = "fitted values do not determine the coefficients."
     FREE_COEFFICIENTS = (
@@ -129,6 +131,13 @@ class Cause(Enum):
         "function do not depend on them."
     )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
+    NO_BOXES = (
+        "Outer bounds of regression quantiles come from branch and bound, for at most {most} "
+        "coefficients (linearly independent features if there is a penalty)."
+    )
+    NOT_SETTLED = (
+        "Branch and bound stopped after {nodes:,} boxes without a finite bound for some of them."
+    )
     LOGISTIC = "No outer bound is known for logistic regression."
     LOGISTIC_NORM = "A norm bound limits the coefficients."
     LOGISTIC_NORM_INTERCEPT = (

@@ -159,6 +159,16 @@ OF_HIDDEN_LABEL_FUNCTIONALS = (
 LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
 
 
+# Regions of regression quantiles
+
+FEW_COEFFICIENTS = Remedy("fewer coefficients", "fewer columns, --features")
+
+
+def of_quantiles(*, inner: bool) -> tuple[Remedy, Remedy]:
+    """Return what to do without outer bounds; ``inner``: attained values were asked for."""
+    return FEW_COEFFICIENTS, CROSSINGS if inner else ATTAINED
+
+
 # Piecewise regions
 
 
