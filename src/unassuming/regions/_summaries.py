@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from unassuming._errors import complaint
 from unassuming.inputs import (
     as_functionals,
     as_hypothesis,
@@ -14,6 +15,7 @@ from unassuming.inputs import (
 from unassuming.ranking import RankTest
 from unassuming.regions._functionals import Functionals
 from unassuming.regions._question import Call, Question
+from unassuming.regions.diagnosis import LackOfFit, columns_of, lack_of_fit
 from unassuming.regions.single import (
     Assumption,
     FTest,
@@ -172,3 +174,38 @@ class Summaries(Functionals):
             )
         options = self._options(cells, method, weights, estimator)
         return hypothesis_test(self._numbers, g, names, check_level(level), options, tau)
+
+    def lack_of_fit(self, most: int = 20) -> LackOfFit:
+        """Look for features that the model lacks, by tests in enlarged models.
+
+        A spline of each numeric column of X and products of two columns are added to the model, one
+        at a time, and tested by `test_functional` in the enlarged model. Which ones depends on the
+        inputs alone, and each p-value is valid for every number of rows. The p-values are adjusted
+        for their number (Bonferroni).
+
+        Parameters
+        ----------
+        most : int, default 20
+            The largest number of features that are tested: splines first, then products of
+            neighbouring columns. The result lists what was left out.
+
+        Returns
+        -------
+        LackOfFit
+
+        Examples
+        --------
+        >>> X, y, f = ua.datasets.sine(n=200, random_state=0)
+        >>> line = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> print(line.lack_of_fit().sentence())
+        Lack of fit: one feature was added to the model. The p-value is ... (spline of x0). The
+        model without it and the assumption on the noise cannot both hold, unless an event of
+        probability at most ... has happened.
+        """
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            remedy = "Leave it out for 20."
+            raise ValueError(
+                complaint("most", "is not a number of tests", "an integer >= 1", most, remedy)
+            )
+        inputs = columns_of(self.problem.data("a test of lack of fit needs"))
+        return lack_of_fit(self.problem, inputs, most)
