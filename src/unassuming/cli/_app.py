@@ -9,7 +9,7 @@ import typer
 from typer import Option
 
 from unassuming._version import __version__
-from unassuming.cli import _demo, _paper, _region, _summary, _verdict
+from unassuming.cli import _demo, _paper, _region, _report, _summary, _verdict
 from unassuming.cli._findings import AtOnce
 from unassuming.cli._group import OneLineErrors
 from unassuming.cli._models import Model
@@ -143,6 +143,27 @@ def summary(
     summary.json and forest.png, a picture at the highest level. For spline, ridge and ols.
     """
     _summary.run(problem, out, Streaming(stream))
+
+
+@app.command()
+@problem_options(model=Model.OLS, levels=(0.95, 0.8, 0.5))
+def report(
+    problem: Problem,
+    norm_bound: Annotated[
+        float | None, Option(help="Assume that the norm of the function is at most this.")
+    ] = None,
+    title: Annotated[str | None, Option(help="Title of the report.")] = None,
+    out: Annotated[
+        Path, Option("--out", "-o", dir_okay=False, help="The HTML file to write.")
+    ] = Path("unassuming-report.html"),
+) -> None:
+    """A report in one HTML file.
+
+    The data at a glance, what is assumed, the coefficients with intervals and p-values, bands,
+    checks of the residuals and of the fit, what is guaranteed and what is not. The file needs no
+    network.
+    """
+    _report.run(problem, norm_bound, out, title)
 
 
 @app.command("test")

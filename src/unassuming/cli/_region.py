@@ -10,6 +10,7 @@ import typer
 
 from unassuming._typing import Array
 from unassuming.cli._built import build_in_memory
+from unassuming.cli._checks import checks
 from unassuming.cli._files import (
     check_writable,
     draw,
@@ -80,7 +81,7 @@ def run(
     typer.echo(f"{built.heading(problem, columns)}\n")
     typer.echo(f"{built.region.text(Language.COMMAND_LINE)}\n")
     _print_findings(findings)
-    for remark in built.remarks:
+    for remark in [*checks(built.region), *built.remarks]:
         typer.echo(f"{remark}\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
 

@@ -10,6 +10,7 @@ import typer
 
 from unassuming import plots
 from unassuming.cli._built import build_in_memory
+from unassuming.cli._checks import checks
 from unassuming.cli._files import check_writable, draw, remove_others, write_summaries
 from unassuming.cli._models import RECIPES, Model
 from unassuming.cli._problem import Problem
@@ -48,7 +49,7 @@ def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     typer.echo(f"{built.heading(problem, columns)}\n")
     for summary in summaries:
         typer.echo(f"{summary.text(Language.COMMAND_LINE)}\n")
-    for remark in built.remarks:
+    for remark in [*checks(built.region), *built.remarks]:
         typer.echo(f"{remark}\n")
     if drawn and len(which) < len(highest):
         typer.echo("The picture leaves out the intercept, which has another scale.\n")

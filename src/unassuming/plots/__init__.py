@@ -16,6 +16,7 @@ from unassuming.plots._canvas import percent as percent
 from unassuming.plots._canvas import require_matplotlib as require_matplotlib
 from unassuming.plots._classification import classification, classification_data
 from unassuming.plots._coefficients import coefficients, coefficients_data
+from unassuming.plots._diagnosis import DiagnosisData as DiagnosisData
 from unassuming.plots._diagnosis import diagnosis, diagnosis_data
 from unassuming.plots._diagnosis import running_median as running_median
 from unassuming.plots._family import family, family_data

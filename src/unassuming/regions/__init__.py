@@ -14,8 +14,10 @@ from unassuming.regions._sources import register_source as register_source
 from unassuming.regions._tuning import Tuning
 from unassuming.regions._views import View as View
 from unassuming.regions._views import register_view as register_view
+from unassuming.regions.diagnosis import MULTIPLICITY as MULTIPLICITY
 from unassuming.regions.diagnosis import AddedFeature, Diagnosis, Indication, LackOfFit, LeftOut
 from unassuming.regions.diagnosis import Reason as Reason
+from unassuming.regions.diagnosis import columns_of as columns_of
 from unassuming.regions.shapes import Shape
 from unassuming.regions.single import Assumption as Assumption
 from unassuming.regions.single import FTest, Summary

@@ -1,7 +1,9 @@
-"""Summaries of a model and tests of hypotheses, one number at a time or simultaneously."""
+"""Summaries of a model, tests of hypotheses and of the fit, and the report on all of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from unassuming._errors import complaint
@@ -15,6 +17,7 @@ from unassuming.inputs import (
 from unassuming.ranking import RankTest
 from unassuming.regions._functionals import Functionals
 from unassuming.regions._question import Call, Question
+from unassuming.regions._views import View, make_view
 from unassuming.regions.diagnosis import LackOfFit, columns_of, lack_of_fit
 from unassuming.regions.single import (
     Assumption,
@@ -209,3 +212,45 @@ class Summaries(Functionals):
             )
         inputs = columns_of(self.problem.data("a test of lack of fit needs"))
         return lack_of_fit(self.problem, inputs, most)
+
+    def report(
+        self,
+        path: Any,
+        *,
+        target: str = "y",
+        title: str | None = None,
+        levels: Sequence[float] | None = None,
+        norm_bound: float | None = None,
+    ) -> Path:
+        """Write a report: one HTML file that needs no network.
+
+        It contains the data at a glance, the assumptions, the summary, bands with numbers under the
+        pointer, checks of the residuals and of the fit, and what is guaranteed and what is not. The
+        same data and seed give the same file.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write it.
+        target : str, default "y"
+            The name of the output.
+        title : str, optional
+        levels : sequence of floats, optional
+            Levels of the bands; the summary has the highest one. By default 0.95, 0.8 and 0.5, as
+            far as the region has them.
+        norm_bound : float, optional
+            As for `band`.
+
+        Returns
+        -------
+        Path
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     region.report(f"{folder}/report.html", target="yield").read_text()[:15]
+        '<!doctype html>'
+        """
+        options: dict[str, Any] = {"levels": levels, "norm_bound": norm_bound}
+        return Path(make_view(View.REPORT, self, path, target=target, title=title, **options))
