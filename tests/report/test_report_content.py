@@ -183,8 +183,5 @@ def test_intervals_are_rounded_outward_and_keep_their_sign():
 
 def test_numbers_align_on_the_decimal_point():
     texts = aligned(["1.25", "\u2212310", "0.5", "∞"])
-    ends = [
-        len(text) - (text.find(".") if "." in text else len(text.rstrip("\u2007\u2008")))
-        for text in texts
-    ]
-    assert len(set(ends)) == 1
+    before = [text.rstrip("\u2007\u2008").partition(".")[0] for text in texts]
+    assert len({len(text) - len(start) for text, start in zip(texts, before, strict=True)}) == 1

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from unassuming._errors import NotAvailable
 from unassuming.regions import Diagnosis, Region
 from unassuming.report import warnings_of
+
+T = TypeVar("T")
 
 
 def checks(region: Region) -> list[str]:
@@ -14,16 +19,21 @@ def checks(region: Region) -> list[str]:
             "Residuals and lack of fit were not checked: that needs the rows of the data, and the "
             "table was streamed."
         ]
-    diagnosis = region.diagnose()
-    try:
-        fit = region.lack_of_fit()
-    except NotAvailable:  # a model that can follow all data, or labels
-        fit = None
+    diagnosis, fit = _asked(region.diagnose), _asked(region.lack_of_fit)
     said = [f"Warning: {warning}" for warning in warnings_of(region, diagnosis, fit)]
-    said.append(_residuals(diagnosis))
+    if diagnosis is not None:
+        said.append(_residuals(diagnosis))
     if fit is not None and not fit.found:
         said.append(fit.sentence())
     return said
+
+
+def _asked(question: Callable[[], T]) -> T | None:
+    """Return an answer, or None if there is none: no estimate, labels, no model that can fail."""
+    try:
+        return question()
+    except NotAvailable:
+        return None
 
 
 def _residuals(diagnosis: Diagnosis) -> str:
