@@ -9,12 +9,13 @@ import typer
 from typer import Option
 
 from unassuming._version import __version__
-from unassuming.cli import _demo, _paper, _region, _report, _summary, _verdict
+from unassuming.cli import _demo, _paper, _region, _summary, _verdict
 from unassuming.cli._findings import AtOnce
 from unassuming.cli._group import OneLineErrors
 from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem, Seed, problem_options
 from unassuming.cli._streamed import Streaming
+from unassuming.cli.reports import write_report
 
 Stream = Annotated[
     bool | None,
@@ -163,7 +164,7 @@ def report(
     checks of the residuals and of the fit, what is guaranteed and what is not. The file needs no
     network.
     """
-    _report.run(problem, norm_bound, out, title)
+    write_report(problem, norm_bound, out, title)
 
 
 @app.command("test")

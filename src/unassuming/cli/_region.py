@@ -10,7 +10,6 @@ import typer
 
 from unassuming._typing import Array
 from unassuming.cli._built import build_in_memory
-from unassuming.cli._checks import checks
 from unassuming.cli._files import (
     check_writable,
     draw,
@@ -26,6 +25,7 @@ from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._tables import load_inputs
 from unassuming.cli._terminal import print_table, stages
+from unassuming.cli.reports import checks
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Labels
 from unassuming.plots import percent

@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 _USUAL = (0.95, 0.8, 0.5)
 _SMALL = 0.05
+"""A test of the residuals whose p-value times the number of such tests is at most this warns."""
 
 
 def collect(
@@ -162,11 +163,12 @@ def warnings_of(
             "feature, best on new data."
         )
     tests = () if diagnosis is None else diagnosis.indications
+    assumed = [one for one in tests if one.assumed and not one.unavailable]
     said += [
         f"The residuals speak against an assumption on the noise: {one.name}, p-value "
         f"{one.pvalue:.3g}. {one.question}"
-        for one in tests
-        if one.assumed and one.pvalue <= _SMALL
+        for one in assumed
+        if len(assumed) * one.pvalue <= _SMALL
     ]
     return tuple(said)
 

@@ -126,6 +126,12 @@ class Report:
         Why a check could not be made.
     guaranteed, not_guaranteed : tuples of str
     reproduction : Reproduction
+
+    Examples
+    --------
+    >>> report: ua.report.Report = ua.report.collect(region, title="Two columns")
+    >>> report.title, report.warnings, [panel.name for panel in report.bands.panels]
+    ('Two columns', (), ['x0', 'x1'])
     """
 
     title: str

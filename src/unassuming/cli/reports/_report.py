@@ -18,7 +18,7 @@ from unassuming.inputs import check_norm_bound
 from unassuming.regions import Language
 
 
-def run(problem: Problem, norm_bound: float | None, out: Path, title: str | None) -> None:
+def write_report(problem: Problem, norm_bound: float | None, out: Path, title: str | None) -> None:
     """Build the region, write the report, print its warnings."""
     source = open_source(problem.data)
     columns = problem.columns(source)
