@@ -131,7 +131,7 @@ def test_a_phone_needs_no_horizontal_scrolling(browser, files, name):
     page = browser.open(files[name], width=390, height=844, phone=True)
     assert page.eval("document.documentElement.scrollWidth") <= 390
     size = page.eval(
-        "(s => parseFloat(getComputedStyle(s.querySelector('text')).fontSize)"
+        "(s => parseFloat(getComputedStyle(s.querySelector('text.name')).fontSize)"
         " * s.getBoundingClientRect().width / s.viewBox.baseVal.width)"
         "(document.querySelector('#bands svg'))"
     )
