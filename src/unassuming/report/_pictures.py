@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.plots import DiagnosisData, percent
+from unassuming.plots import DiagnosisData, on_one_scale, percent
 from unassuming.regions import Summary
 from unassuming.report._content import Column, Panel
 from unassuming.report._html import element
@@ -21,9 +21,6 @@ MOST_ROWS = 40
 
 _ROW, _LONGEST = 30.0, 16
 """Height of a row, and characters of a name in a forest plot."""
-
-_SQUEEZED = 5.0
-"""An intercept that is larger than the other numbers by this factor is left out of the picture."""
 
 _DOTS = 1500
 """Residuals that are drawn."""
@@ -116,12 +113,8 @@ def _plain(values: Array) -> list[Any]:
 
 def forest_rows(summary: Summary) -> list[int]:
     """Return the rows that are drawn: not an intercept that would squeeze the others."""
-    numbers = np.stack([summary.estimate, summary.lower, summary.upper])
-    size = np.where(np.isfinite(numbers), np.abs(numbers), 0.0).max(axis=0)
-    rows = list(range(len(summary)))
-    if len(rows) > 1 and summary.names[0] == "intercept" and size[0] > _SQUEEZED * size[1:].max():
-        rows = rows[1:]
-    return rows[:MOST_ROWS]
+    first = len(summary) - len(on_one_scale(summary))
+    return list(range(first, len(summary)))[:MOST_ROWS]
 
 
 def forest_figure(summary: Summary, rows: list[int]) -> Element:
