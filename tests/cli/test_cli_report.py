@@ -17,7 +17,8 @@ def curve(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("command", ["region", "summary", "report"])
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize("command", ["summary", "region", "report"])
 def test_a_line_through_a_curve_is_never_printed_without_a_warning(run, curve, command, tmp_path):
     words = [command, str(curve), "--target", "y", "--out", str(tmp_path / "out")]
     printed = run(*words, "--model", "ols").stdout

@@ -89,7 +89,8 @@ def test_the_p_value_of_one_feature_is_uniform_over_the_sign_changes_of_its_cell
     assert counts.tolist() == [0] + [2] * m  # each of 1/m, 2/m, ..., 1 twice
 
 
-@pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "spherical"])
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize("noise", ["spherical", "symmetric", "exchangeable"])
 def test_the_tests_are_those_of_the_enlarged_model(noise, made):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(120, 2))

@@ -11,6 +11,8 @@ import unassuming as ua
 
 from .chromium import NAMES, Chromium, executable
 
+pytestmark = pytest.mark.slow
+
 LOWER = "#bands path[data-level='0.9']"
 
 

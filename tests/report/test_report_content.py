@@ -87,6 +87,7 @@ def test_names_are_escaped_everywhere_and_nothing_is_fetched(content):
     assert "@import" not in page
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(region, tmp_path):
     again = ua.confidence_region(LinearRegression(), *table(), random_state=0)
     first, second = (
@@ -103,6 +104,7 @@ def test_a_line_through_a_curve_is_reported_with_a_warning():
     assert content.warnings[0] in "".join(Reader(ua.report.render(content)).texts)
 
 
+@pytest.mark.slow
 def test_models_without_a_summary_say_so_and_show_what_they_have():
     X, y, _ = ua.datasets.sine(n=25, random_state=0)
     kernel = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5), X, y, random_state=0)
@@ -119,6 +121,7 @@ def test_models_without_a_summary_say_so_and_show_what_they_have():
         assert "There is no table of coefficients." in Reader(ua.report.render(content)).texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [RidgeClassifier(), LogisticRegression()])
 def test_classifiers(model):
     X, y, _ = ua.datasets.sine(n=25, random_state=0)

@@ -134,5 +134,5 @@ def diagnosis(diagnosis: Diagnosis, against: str | None = None, *, ax: Axes | No
         line: dict[str, Any] = {"color": canvas.BLUE, "linewidth": 2, "label": "running median"}
         ax.plot(data.line_x, data.line, **line)
     ax.set(xlabel=data.name, ylabel="residual")
-    canvas.legend_above(ax, [". ".join(data.notes) + "."])
+    canvas.legend_above(ax, ["; ".join(data.notes)])
     return ax
