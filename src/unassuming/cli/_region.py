@@ -25,6 +25,7 @@ from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._tables import load_inputs
 from unassuming.cli._terminal import print_table, stages
+from unassuming.cli.reports import checks
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Labels
 from unassuming.plots import percent
@@ -80,7 +81,7 @@ def run(
     typer.echo(f"{built.heading(problem, columns)}\n")
     typer.echo(f"{built.region.text(Language.COMMAND_LINE)}\n")
     _print_findings(findings)
-    for remark in built.remarks:
+    for remark in [*checks(built.region), *built.remarks]:
         typer.echo(f"{remark}\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
 

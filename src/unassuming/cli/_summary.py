@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import typer
 
 from unassuming import plots
@@ -16,10 +15,8 @@ from unassuming.cli._problem import Problem
 from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import stages
-from unassuming.regions import Language, Summary
-
-_SQUEEZED = 5.0
-"""An intercept that is larger than the other numbers by this factor is left out of the picture."""
+from unassuming.cli.reports import checks
+from unassuming.regions import Language
 
 
 def run(problem: Problem, out: Path, streaming: Streaming) -> None:
@@ -40,7 +37,7 @@ def run(problem: Problem, out: Path, streaming: Streaming) -> None:
         out.mkdir(parents=True, exist_ok=True)
         written = write_summaries(built.region, summaries, built.about(problem, columns), out)
         highest = summaries[0]
-        which = _on_one_scale(highest)
+        which = plots.on_one_scale(highest)
         picture = {"forest.png": partial(plots.forest, highest, which)}
         drawn, missing = draw(picture, out, plots.forest_height(len(which)))
         written += drawn
@@ -48,21 +45,11 @@ def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     typer.echo(f"{built.heading(problem, columns)}\n")
     for summary in summaries:
         typer.echo(f"{summary.text(Language.COMMAND_LINE)}\n")
-    for remark in built.remarks:
+    for remark in [*checks(built.region), *built.remarks]:
         typer.echo(f"{remark}\n")
     if drawn and len(which) < len(highest):
         typer.echo("The picture leaves out the intercept, which has another scale.\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
-
-
-def _on_one_scale(summary: Summary) -> list[str]:
-    """Return the names without the intercept if it would squeeze the others in a picture."""
-    numbers = np.stack([summary.estimate, summary.lower, summary.upper])
-    size = np.where(np.isfinite(numbers), np.abs(numbers), 0.0).max(axis=0)
-    names = list(summary.names)
-    if len(names) > 1 and names[0] == "intercept" and size[0] > _SQUEEZED * size[1:].max():
-        return names[1:]
-    return names
 
 
 def _require_features(model: Model) -> None:
