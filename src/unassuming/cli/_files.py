@@ -18,6 +18,7 @@ from unassuming._frames import apart
 from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
+from unassuming.cli._terms import Kind
 from unassuming.regions import Language, Region, Summary
 
 _OURS = {
@@ -59,7 +60,7 @@ def write_band(findings: Findings, path: Path) -> bool:
     return bool(tables)
 
 
-def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
+def write_region(findings: Findings, about: dict[str, Any], model: str, path: Path) -> None:
     """Write assumptions and results. Infinite numbers are the strings "inf" and "-inf"."""
     region = findings.region
     content = {
@@ -68,7 +69,7 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
         "classes": _classes(region),
         "norm_bound": findings.norm_bound,
         "simultaneous": not findings.pointwise,
-        "description": region.text(Language.COMMAND_LINE).splitlines(),
+        "description": region.text(Language.COMMAND_LINE, model).splitlines(),
         "estimate": None
         if findings.estimate is None
         else _by_name(region.names, findings.estimate),
@@ -174,15 +175,16 @@ def pictures(
     """Return the pictures that exist for this region, by file."""
     found: dict[str, Callable[..., Any]] = {}
     region, bound, levels = findings.region, findings.norm_bound, findings.levels
+    numeric = all(term.kind is not Kind.INDICATORS for term in built.terms)
     features, classify = built.X.shape[1], region.problem.classes is not None
-    if features == 1 and findings.bands.by_level:
+    if built.one_number and findings.bands.by_level:
         rows = built.X, built.y
         kinds = {"levels": (), "pointwise": levels} if findings.pointwise else {"levels": levels}
         options: dict[str, Any] = {"norm_bound": bound, "method": findings.method, **kinds}
         options["rows"] = rows
         picture = partial(plots.band, region, built.grid(), **options)
         found["band.png"] = picture if classify else partial(_labelled, picture, target)
-    if features == 2 and classify and findings.bands.by_level:
+    if features == 2 and numeric and classify and findings.bands.by_level:
         options = {"levels": levels, "norm_bound": bound}
         found["classification.png"] = partial(plots.classification, region, **options)
     if findings.primal and not splines and len(region.names) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._tables import load_inputs
 from unassuming.cli._terminal import print_table, stages
+from unassuming.cli._terms import Kind, Term
 from unassuming.inputs import check_norm_bound
 from unassuming.noise import Labels
 from unassuming.plots import percent
@@ -34,6 +36,19 @@ _LONGEST = 20
 """Coefficients that the screen shows; the file contains all."""
 _WITHOUT_WIDTH = (Status.EMPTY, Status.TRIVIAL)
 _FINITE = (Status.ALL_AT_ONCE, Status.ONE_BY_ONE)
+_STATUS = {
+    Status.CERTIFIED: "certified",
+    Status.ALL_AT_ONCE: "certified",
+    Status.ONE_BY_ONE: "certified",
+    Status.UNBOUNDED: "unbounded",
+    Status.NOT_CERTIFIED: "not certified",
+    Status.UNDETERMINED: "undetermined",
+    Status.NO_OUTER_BOUND: "no outer bound",
+    Status.TRIVIAL: "trivial",
+    Status.EMPTY: "empty",
+    Status.TOO_FEW_CELLS: "too few cells",
+}
+"""The word for a band in the table."""
 
 
 def run(
@@ -47,9 +62,9 @@ def run(
     method: str,
 ) -> None:
     """Build the region, print a report, write the files."""
-    source = open_source(problem.data)
+    source = problem.open()
     columns = problem.columns(source)
-    inputs = None if at is None else load_inputs(open_source(at), columns.features)
+    there = None if at is None else open_source(at, problem.reading)
     check_norm_bound(norm_bound)
     check_writable(out, "--out")
     if streaming.decide(problem, source, columns):
@@ -58,7 +73,9 @@ def run(
         built = build_in_memory(problem, source, columns)
     with stages(2) as begin:
         begin("bounds")
-        wanted = built.inputs() if inputs is None else inputs
+        wanted = built.inputs()
+        if there is not None:
+            wanted = load_inputs(there, built.columns, built.terms)
         findings = examine(
             built.region,
             wanted,
@@ -69,7 +86,7 @@ def run(
         )
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
-        write_region(findings, built.about(problem, columns), out / "region.json")
+        write_region(findings, built.about(problem), built.model(problem), out / "region.json")
         written = [out / "region.json"]
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
@@ -77,15 +94,15 @@ def run(
         drawn, missing = draw(pictures(findings, built, problem.target, splines=splines), out)
         written += drawn
         remove_others("region", out, written)
-    typer.echo(f"{built.heading(problem, columns)}\n")
-    typer.echo(f"{built.region.text(Language.COMMAND_LINE)}\n")
-    _print_findings(findings)
+    typer.echo(f"{built.heading(problem)}\n")
+    typer.echo(f"{built.region.text(Language.COMMAND_LINE, built.model(problem))}\n")
+    _print_findings(findings, built.terms)
     for remark in built.remarks:
         typer.echo(f"{remark}\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
 
 
-def _print_findings(findings: Findings) -> None:
+def _print_findings(findings: Findings, terms: Sequence[Term]) -> None:
     rows = []
     for level in findings.levels:
         verdict = findings.bounded.by_level.get(level)
@@ -94,7 +111,7 @@ def _print_findings(findings: Findings) -> None:
             (
                 f"{level:.6g}",
                 "not known" if verdict is None else verdict.verdict,
-                "not available" if band is None else band.status.name.lower().replace("_", " "),
+                "not available" if band is None else _STATUS[band.status],
                 "" if band is None or band.status in _WITHOUT_WIDTH else _width(band),
             )
         )
@@ -104,7 +121,7 @@ def _print_findings(findings: Findings) -> None:
         count = len(findings.region.names)
         typer.echo(f"The estimate has {count} dual coefficients: see region.json.\n")
     elif findings.estimate is not None:
-        _print_coefficients(findings, findings.estimate, findings.intervals)
+        _print_coefficients(findings, findings.estimate, findings.intervals, terms)
     for sentence in _sentences(findings):
         typer.echo(f"{sentence}\n")
 
@@ -115,15 +132,28 @@ def _width(band: Any) -> str:
     return f"{half.min():.4g} to {half.max():.4g}"
 
 
-def _print_coefficients(findings: Findings, estimate: Array, intervals: Answer) -> None:
+def _print_coefficients(
+    findings: Findings, estimate: Array, intervals: Answer, terms: Sequence[Term]
+) -> None:
+    """Print the coefficients of lines and indicators; those of splines mean nothing alone."""
+    names = findings.region.names
+    of_splines = {name for term in terms if term.kind is Kind.SPLINE for name in term.features}
+    hidden = of_splines | {"intercept"} if of_splines else of_splines
     head = ["coefficient", "estimate", *map(percent, intervals.by_level)]
     rows = [
         [name, f"{value:.4g}", *(_bounds(interval, j) for interval in intervals.by_level.values())]
-        for j, (name, value) in enumerate(zip(findings.region.names, estimate, strict=True))
+        for j, (name, value) in enumerate(zip(names, estimate, strict=True))
+        if name not in hidden
     ]
-    print_table(head, rows[:_LONGEST], right=1)
+    if rows:
+        print_table(head, rows[:_LONGEST], right=1)
     if len(rows) > _LONGEST:
         typer.echo(f"and {len(rows) - _LONGEST} more in region.json")
+    if hidden:
+        typer.echo(
+            f"The intercept and the {len(of_splines)} coefficients of splines, which mean nothing "
+            "one by one, are in region.json."
+        )
     typer.echo()
 
 
