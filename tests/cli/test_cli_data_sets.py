@@ -11,6 +11,7 @@ import statsmodels.api as sm
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from speed import slow_but
+from unassuming import plots
 
 OUT = Path("unassuming-region")
 PYTHON = re.compile(r"region\.(?!json)\w|\b\w+=[^\s;,]|\b[a-z]\w+\(")
@@ -81,6 +82,37 @@ def test_the_default_command_gives_a_finite_band_or_a_reason(reported, name):
     assert ("Caution" in text) == (name in ("spector", "cancer"))
 
 
+@pytest.mark.parametrize("name", slow_but(list(TARGETS), "stackloss", "longley"))
+def test_pictures_show_the_numbers_of_the_tables(reported, monkeypatch, name):
+    drawn = {}
+    monkeypatch.setattr(plots, "band", lambda *a, ax, **k: drawn.update(band=(a, k)))
+    monkeypatch.setattr(
+        plots, "coefficients", lambda *a, ax, **k: drawn.update(coefficients=(a, k))
+    )
+    _, found = reported(name)
+    if "band" in drawn:
+        given, options = drawn["band"]
+        data = plots.band_data(*given, **options)
+        written = pd.read_csv(OUT / "band.csv")
+        for level, lower in data.lower.items():
+            rows = written[written["level"] == level]
+            np.testing.assert_allclose(lower, rows["lower"], rtol=1e-9)
+            np.testing.assert_allclose(data.upper[level], rows["upper"], rtol=1e-9)
+    if "coefficients" in drawn:
+        given, options = drawn["coefficients"]
+        data = plots.coefficients_data(*given, **options, rays=8)
+        for answer in found["intervals"]:
+            if answer["level"] in options["levels"]:
+                ends = [[answer[end][n] for end in ("lower", "upper")] for n in data.names]
+                np.testing.assert_allclose(data.projection.box(answer["level"]), ends, rtol=1e-9)
+    one = len(table(name).columns) == 2
+    assert ("band" in drawn) == one
+    straight = set(found["terms"].values()) == {"lines"}
+    assert ("coefficients" in drawn) == straight
+    if name == "longley":
+        assert drawn["coefficients"][1]["levels"] == [0.5]
+
+
 @pytest.mark.parametrize("name", ["spector", "diabetes", "cancer", "heart"])
 def test_a_column_of_two_values_is_not_a_spline(name):
     from unassuming.cli._terms import Kind, choose_terms
@@ -92,7 +124,8 @@ def test_a_column_of_two_values_is_not_a_spline(name):
     assert two or name == "cancer"
 
 
-@pytest.mark.parametrize("name", slow_but(list(TARGETS), "stackloss"))
+# That of cancer takes seconds.
+@pytest.mark.parametrize("name", slow_but([name for name in TARGETS if name != "cancer"], "engel"))
 def test_a_summary_has_an_interval_or_a_reason_for_each_coefficient(run, write, name):
     path = write(f"{name}.csv", table(name).to_csv(index=False))
     result = run("summary", path, "--target", TARGETS[name])

@@ -63,6 +63,12 @@ class Built:
         """Whether there is one feature, and it is numeric."""
         return len(self.terms) == 1 and self.terms[0].kind is not Kind.INDICATORS
 
+    @property
+    def two_classes(self) -> bool:
+        """Whether two classes can be drawn over two numeric features."""
+        numeric = all(term.kind is not Kind.INDICATORS for term in self.terms)
+        return numeric and len(self.terms) == 2 and self.region.problem.classes is not None
+
     def about(self, problem: Problem) -> dict[str, Any]:
         """Return what was asked, for a file."""
         return {

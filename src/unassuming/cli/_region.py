@@ -12,15 +12,16 @@ import typer
 from unassuming._typing import Array
 from unassuming.cli._built import build_in_memory
 from unassuming.cli._files import (
+    WITHOUT_NUMBERS,
     check_writable,
     draw,
     pictures,
     remove_others,
+    without_picture,
     write_band,
     write_region,
 )
 from unassuming.cli._findings import Answer, Findings, examine
-from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem
 from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
@@ -34,7 +35,6 @@ from unassuming.regions import Language, Status
 
 _LONGEST = 20
 """Coefficients that the screen shows; the file contains all."""
-_WITHOUT_WIDTH = (Status.EMPTY, Status.TRIVIAL)
 _FINITE = (Status.ALL_AT_ONCE, Status.ONE_BY_ONE)
 _STATUS = {
     Status.CERTIFIED: "certified",
@@ -90,14 +90,14 @@ def run(
         written = [out / "region.json"]
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
-        splines = problem.model is Model.SPLINE
-        drawn, missing = draw(pictures(findings, built, problem.target, splines=splines), out)
+        without = without_picture(findings) if built.one_number or built.two_classes else []
+        drawn, missing = draw(pictures(findings, built, problem.target), out)
         written += drawn
         remove_others("region", out, written)
     typer.echo(f"{built.heading(problem)}\n")
     typer.echo(f"{built.region.text(Language.COMMAND_LINE, built.model(problem))}\n")
     _print_findings(findings, built.terms)
-    for remark in built.remarks:
+    for remark in (*built.remarks, *without):
         typer.echo(f"{remark}\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
 
@@ -112,7 +112,7 @@ def _print_findings(findings: Findings, terms: Sequence[Term]) -> None:
                 f"{level:.6g}",
                 "not known" if verdict is None else verdict.verdict,
                 "not available" if band is None else _STATUS[band.status],
-                "" if band is None or band.status in _WITHOUT_WIDTH else _width(band),
+                "" if band is None or band.status in WITHOUT_NUMBERS else _width(band),
             )
         )
     print_table(("level", "region", "band", "half-width"), rows, right=3)
