@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
 
 from unassuming._typing import Array
@@ -23,13 +22,13 @@ from unassuming.cli._files import (
 )
 from unassuming.cli._findings import Answer, Findings, examine
 from unassuming.cli._problem import Problem
+from unassuming.cli._sentences import sentences
 from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._tables import load_inputs
 from unassuming.cli._terminal import print_table, stages
 from unassuming.cli._terms import Kind, Term
 from unassuming.inputs import check_norm_bound
-from unassuming.noise import Labels
 from unassuming.plots import percent
 from unassuming.regions import Language, Status
 
@@ -122,7 +121,7 @@ def _print_findings(findings: Findings, terms: Sequence[Term]) -> None:
         typer.echo(f"The estimate has {count} dual coefficients: see region.json.\n")
     elif findings.estimate is not None:
         _print_coefficients(findings, findings.estimate, findings.intervals, terms)
-    for sentence in _sentences(findings):
+    for sentence in sentences(findings):
         typer.echo(f"{sentence}\n")
 
 
@@ -161,117 +160,3 @@ def _bounds(interval: Any, j: int) -> str:
     if interval.status is Status.EMPTY:
         return "empty"
     return f"[{interval.lower[j]:.4g}, {interval.upper[j]:.4g}]"
-
-
-def _sentences(findings: Findings) -> list[str]:
-    """Explain what the band covers, why bounds are infinite or missing, and the remedies."""
-    found = findings.bands.by_level
-    # Where the region of a level is empty, what is assumed is refuted at the lower levels too.
-    refuted = max((p for p, band in found.items() if band.status is Status.EMPTY), default=0.0)
-    bands = [band for p, band in found.items() if p > refuted]
-    sentences = _outside(findings)
-    if any(np.isfinite(band.upper - band.lower).any() for band in bands):
-        sentences.append(_covers(findings, bands[0]))
-        sentences.append(_coefficients_cover(findings))
-        sentences += _attained(findings)
-    sentences += [*_reasons(findings), _heuristic(findings)]
-    return [sentence for sentence in dict.fromkeys(sentences) if sentence]
-
-
-def _outside(findings: Findings) -> list[str]:
-    """Report that the estimate of a classifier leaves [-1, 1], and so lies in no region."""
-    region, estimate = findings.region, findings.estimate
-    if not isinstance(region.noise, Labels) or estimate is None:
-        return []
-    fitted = region.objective.fitted(estimate[None, :])[0]
-    rows = int((np.abs(fitted) > 1).sum())
-    if not rows:
-        return []
-    return [
-        f"The estimate leaves [-1, 1] at {rows} of {len(fitted)} rows, where it cannot be E[y|x]: "
-        "it lies in no region, and may lie outside its own bounds."
-    ]
-
-
-def _covers(findings: Findings, band: Any) -> str:
-    if findings.region.caveat:
-        return f"No guarantee: {findings.region.caveat}"
-    kind = f"The band comes from {_source(band)}. It is simultaneous and covers"
-    if findings.pointwise:
-        kind = "The band is pointwise: at each input by itself it covers"
-    if band.target == "function":
-        return f"{kind} the function itself, if its norm is at most {findings.norm_bound:g}."
-    design = findings.region.objective.design
-    if design is not None and not design.spans_everything:
-        return f"{kind} the noise-free function, if this lies in the span of the model's features."
-    return (
-        f"{kind} the ideal representation, which agrees with the noise-free function at the rows "
-        "of the data and may differ from it elsewhere."
-    )
-
-
-def _source(bounds: Any) -> str:
-    """Return where simultaneous bounds come from, with the level that balanced cells attain."""
-    if bounds.method != "balanced cells":
-        return "the joint region"
-    attained = f"an attained level of {bounds.attained[0]:.6g} at level {bounds.level:.6g}"
-    return f"balanced cells of rows, with {attained}"
-
-
-def _coefficients_cover(findings: Findings) -> str:
-    """Say whether the intervals of the coefficients hold by themselves or at once."""
-    if findings.intervals is None or not findings.intervals.by_level or findings.region.caveat:
-        return ""
-    if findings.pointwise:
-        return "The interval of each coefficient has its level by itself."
-    first = next(iter(findings.intervals.by_level.values()))
-    return f"The intervals of the coefficients come from {_source(first)}. They hold at once."
-
-
-def _attained(findings: Findings) -> list[str]:
-    """Return the levels that pointwise bounds attain."""
-    sentences = []
-    for level in findings.levels if findings.pointwise else []:
-        every = [answer.by_level[level] for answer in _asked(findings) if level in answer.by_level]
-        finite = [b.attained[np.isfinite(b.upper - b.lower)] for b in every]
-        attained = np.unique([f"{x:.6g}" for part in finite for x in part]).tolist()
-        if attained and attained != [f"{level:.6g}"]:
-            several = len(attained) > 1
-            words = f"levels {attained[0]} to {attained[-1]}" if several else f"level {attained[0]}"
-            sentences.append(f"The finite bounds of level {level:.6g} attain the {words}.")
-    return sentences
-
-
-def _asked(findings: Findings) -> list[Answer]:
-    return [findings.bands, *([] if findings.intervals is None else [findings.intervals])]
-
-
-def _reasons(findings: Findings) -> list[str]:
-    """Return the reason for each kind of infinite or missing bound, at its highest level.
-
-    Bounds from cells have reasons at each level: where the estimate of the model lies outside.
-    """
-    kinds: dict[Any, str] = {}
-    for answer in _asked(findings):
-        if answer.refusal:
-            kinds[answer.refusal] = f"Not available: {answer.refusal}"
-        for level, bounds in answer.by_level.items():
-            text = bounds.explanation.text(Language.COMMAND_LINE)
-            if text and bounds.status in _FINITE:
-                kinds[level, text] = f"At level {level:.6g}: {text[0].lower()}{text[1:]}"
-            else:
-                kinds.setdefault(bounds.status, text)
-    return list(kinds.values())
-
-
-def _heuristic(findings: Findings) -> str:
-    """Return a norm bound from the data where one is a remedy, for kernels, with its caveat."""
-    region, design = findings.region, findings.region.objective.design
-    every = [bounds for answer in _asked(findings) for bounds in answer.by_level.values()]
-    asked_for = any(bounds.explanation.asks_for_norm_bound for bounds in every)
-    if not asked_for or design is None or not design.dual:
-        return ""
-    return (
-        f"As a heuristic, twice the norm of the estimate is {region.suggest_norm_bound():.4g}. A "
-        "norm bound taken from the same data voids the guarantee."
-    )

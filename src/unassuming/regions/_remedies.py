@@ -50,7 +50,9 @@ def norm_bound(paste: str, about: str = "") -> Remedy:
 
 def level(highest: float) -> Remedy:
     """Ask at a lower level."""
-    return Remedy(f"a level of at most {highest:.12g}", f"--level {highest:.12g} or less")
+    return Remedy(
+        f"a level of at most {highest:.12g}", f"--level {highest:.12g} or less", level=highest
+    )
 
 
 SYMMETRIC = Remedy(
@@ -68,9 +70,7 @@ SPHERICAL = Remedy(
     "noise='spherical', if rotations do not change the law of the noise",
     "--noise spherical, if rotations do not change the law of the noise",
 )
-FEWER_FEATURES = Remedy(
-    "fewer features", "fewer columns, --features, or --model ols instead of spline"
-)
+FEWER_FEATURES = Remedy("fewer features", "fewer columns, --features, or fewer --knots for splines")
 FEWER_THAN_ROWS = Remedy("fewer features than rows", "fewer columns than rows, --features")
 SHIFT_FREE = Remedy(
     "functionals that a shift does not change, such as slopes: interval(functionals)", None
@@ -155,6 +155,14 @@ OF_EMPTY_LABEL_REGION = (
 OF_HIDDEN_LABEL_FUNCTIONALS = (
     Remedy("inputs of the data, where E[y|x] is determined", None),
     Remedy("a model without a bias beside a full-rank kernel", None),
+)
+FEW_LABEL_COEFFICIENTS = Remedy(
+    "a linear model of at most 3 features, for which tighter bounds are computed",
+    "--kernel linear with at most 3 columns, --features",
+)
+LEAST_SQUARES_LABELS = Remedy(
+    "RidgeClassifier() or ua.LSSVC(), whose bounds are computed for at most 3 features",
+    "--model ls-svc with at most 3 columns, --features",
 )
 LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
 
@@ -259,6 +267,8 @@ class PiecewiseAdviser:
                 yield Remedy("fit_intercept=False, if the function has no constant part", None)
         if asked.ball is None and features and o.d > o.n:
             yield FEWER_THAN_ROWS
+        if asked.ball is None and dual and o.n >= 4:
+            yield few_components(o.n)
         yield CROSSINGS if inner else ATTAINED
 
     @cached_property
