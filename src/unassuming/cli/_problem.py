@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 from typer import Argument, Option
 
 from unassuming.cli._models import RECIPES, Model, build
+from unassuming.cli._sample import RowSample
 from unassuming.cli._sources import Reading, Source, open_source
 from unassuming.cli._tables import Columns, choose
 from unassuming.cli._terms import Term, choose_terms
@@ -226,10 +228,14 @@ class Problem:
                 f"--knots is not an option of {self.model}: expected --model spline, given --knots "
                 f"{self.knots}. Leave it out."
             )
+        # The same rows as of a stream, which keeps a sample of them.
+        numbers = np.arange(len(X), dtype=np.float64)[:, None]
+        sample = RowSample(self.seed).add(0, numbers).values[:, 0].astype(np.int64)
         return choose_terms(
             X,
             columns.categorical,
             rows=rows,
+            sample=sample if len(X) > len(sample) else None,
             splines=self.model is Model.SPLINE,
             knots=self.knots,
         )

@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, SplineTransformer
 
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 
 _ROWS_EACH, _ROWS_ALONE = 15, 5
 """Rows for each coefficient: the usual rule for splines of several columns, and what is enough for
@@ -105,6 +105,7 @@ def choose_terms(
     categorical: Sequence[str],
     *,
     rows: int | None = None,
+    sample: IntArray | None = None,
     splines: bool = False,
     knots: int | None = None,
 ) -> tuple[Term, ...]:
@@ -118,6 +119,8 @@ def choose_terms(
         Columns of categories; the others are numbers.
     rows : int, optional
         Number of rows, or of groups of dependent rows; by default those of X.
+    sample : array of int, optional
+        The rows from which knots are chosen; by default all.
     splines : bool
         Whether numeric columns may be splines.
     knots : int, optional
@@ -125,7 +128,9 @@ def choose_terms(
     """
     terms = {name: _indicators(X[name]) for name in X.columns if name in categorical}
     numeric = [name for name in X.columns if name not in categorical]
-    values = {name: np.unique(X[name].to_numpy(dtype=np.float64)) for name in numeric}
+    some = slice(None) if sample is None else sample
+    numbers = {name: X[name].to_numpy(dtype=np.float64)[some] for name in numeric}
+    values = {name: np.unique(column) for name, column in numbers.items()}
     size = knots + 1 if knots is not None else None
     curved = [name for name in numeric if len(values[name]) > 2]
     if size is None and curved:
@@ -136,7 +141,7 @@ def choose_terms(
         terms[name] = Term(name, Kind.LINE)
         if splines and name in curved and size is not None:
             most = size if knots is not None else min(size, len(values[name]) // 3)
-            terms[name] = _spline(name, X[name].to_numpy(dtype=np.float64), values[name], most)
+            terms[name] = _spline(name, numbers[name], values[name], most)
     return tuple(terms[name] for name in X.columns)
 
 

@@ -218,7 +218,7 @@ class Language(Enum):
 class Remedy:
     """What to do, in Python and on the command line (None where that does not offer it)."""
 
-    python: str
+    python: str | None
     command_line: str | None
     norm_bound: bool = False
     """Whether it is to assume a norm bound."""

@@ -86,6 +86,8 @@ NO_INTERCEPT = Remedy(
     "KernelRidge() with the same kernel, which has no intercept",
     "--model krr, which has no intercept",
 )
+MODEL_OF_FEATURES = Remedy(None, "a model with fewer features than rows: --model spline")
+CELLS = Remedy("method='cells', bounds from least squares in parts of the rows", "--method cells")
 CROSSINGS = Remedy("crossings(direction), which shows how far a line extends", None)
 
 
@@ -156,14 +158,8 @@ OF_HIDDEN_LABEL_FUNCTIONALS = (
     Remedy("inputs of the data, where E[y|x] is determined", None),
     Remedy("a model without a bias beside a full-rank kernel", None),
 )
-FEW_LABEL_COEFFICIENTS = Remedy(
-    "a linear model of at most 3 features, for which tighter bounds are computed",
-    "--kernel linear with at most 3 columns, --features",
-)
-LEAST_SQUARES_LABELS = Remedy(
-    "RidgeClassifier() or ua.LSSVC(), whose bounds are computed for at most 3 features",
-    "--model ls-svc with at most 3 columns, --features",
-)
+FEW_LABEL_COEFFICIENTS = Remedy(None, "--kernel linear with at most 3 columns, --features")
+LEAST_SQUARES_LABELS = Remedy(None, "--model ls-svc with at most 3 columns, --features")
 LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
 
 
@@ -267,8 +263,10 @@ class PiecewiseAdviser:
                 yield Remedy("fit_intercept=False, if the function has no constant part", None)
         if asked.ball is None and features and o.d > o.n:
             yield FEWER_THAN_ROWS
-        if asked.ball is None and dual and o.n >= 4:
-            yield few_components(o.n)
+        if dual:
+            yield MODEL_OF_FEATURES
+        if self.model is None and features and _cells_serve(self.problem, asked):
+            yield CELLS
         yield CROSSINGS if inner else ATTAINED
 
     @cached_property
@@ -310,6 +308,13 @@ class PiecewiseAdviser:
         if call is Call.BAND and design is not None and design.precomputed:
             return "band(X, norm_bound=B, target='representation')"
         return call.value.format("norm_bound=B")
+
+
+def _cells_serve(problem: Problem, asked: Question) -> bool:
+    """Whether there are certainly enough rows for balanced cells at the usual levels."""
+    enough = 32 * problem.objective.d <= problem.n
+    usual = isinstance(problem.noise, Symmetric) and asked.call in (Call.BAND, Call.INTERVAL)
+    return enough and usual and asked.ball is None and not asked.inner
 
 
 def _slopes(bound: str) -> str:
