@@ -10,7 +10,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
-from unassuming.cli._tables import split_names
+from unassuming.cli._problem import Problem
+from unassuming.cli._streamed import Streaming, build_streamed
+from unassuming.cli._tables import load, split_names
 from unassuming.cli._terms import Kind, choose_terms, encoder
 
 OUT = Path("unassuming-region")
@@ -216,3 +218,17 @@ def test_labels_as_numbers_get_a_caution(run, write):
     assert caution in shown(run("region", path, "--target", "y", "--m", 20))
     words = ("--model", "ls-svc", "--m", 20, "--level", 0.5)
     assert caution not in shown(run("region", path, "--target", "y", *words))
+
+
+def test_a_stream_and_the_memory_choose_the_same_knots(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.exponential(size=2500), "y": rng.normal(size=2500)})
+    path = tmp_path / "long.csv"
+    table.to_csv(path, index=False)
+    problem = Problem(path, "y", m="10", seed=4)
+    source = problem.open()
+    columns = problem.columns(source)
+    streamed = build_streamed(problem, source, columns, Streaming(True)).terms
+    frame = load(source, columns)
+    assert problem.terms(frame.X, frame.columns, 2500) == streamed
+    assert choose_terms(table[["a"]], (), splines=True) != streamed
