@@ -1,4 +1,4 @@
-"""Intersect a region with lines when only membership can be tested: a grid, then bisection."""
+"""Intersect a region with lines when only membership can be tested: a grid, then bracketing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from unassuming.geometry._lines import Lines
 
 DECADES, PER_DECADE = 6, 24
 """The grid spans this many decades on either side of the unit, with so many points in each."""
-HALVINGS = 60
+SECTIONS, ROUNDS = 4, 30
+"""A bracket is divided into so many parts at once, and that so many times."""
 
 
 @final
@@ -53,11 +54,16 @@ class GridLines(Lines):
         inside = t[np.r_[starts, stops]]
         beyond = t[np.r_[np.maximum(starts - 1, 0), np.minimum(stops + 1, len(t) - 1)]]
         open_ended = inside == beyond
-        for _ in range(HALVINGS):
-            middle = inside + (beyond - inside) / 2
-            if not ((middle != inside) & (middle != beyond)).any():
+        parts = np.arange(1, SECTIONS) / SECTIONS
+        for _ in range(ROUNDS):
+            inner = inside[:, None] + (beyond - inside)[:, None] * parts
+            if not ((inner != inside[:, None]) & (inner != beyond[:, None])).any():
                 break
-            hit = self.ranks(o + middle[:, None] * d) <= self.m - q
-            inside, beyond = np.where(hit, middle, inside), np.where(hit, beyond, middle)
+            candidates = o + inner.reshape(-1, 1) * d
+            hit = (self.ranks(candidates) <= self.m - q).reshape(inner.shape)
+            kept = np.logical_and.accumulate(hit, axis=1).sum(axis=1)  # up to the first gap
+            ladder = np.column_stack([inside, inner, beyond])
+            row = np.arange(len(ladder))
+            inside, beyond = ladder[row, kept], ladder[row, kept + 1]
         inside = np.where(open_ended, np.copysign(np.inf, inside), inside)
         return np.stack(np.split(inside, 2), axis=1)
