@@ -115,7 +115,7 @@ def test_pictures_show_the_numbers_of_the_tables(reported, monkeypatch, name):
 
 @pytest.mark.parametrize("name", ["spector", "diabetes", "cancer", "heart"])
 def test_a_column_of_two_values_is_not_a_spline(name):
-    from unassuming.cli._terms import Kind, choose_terms
+    from unassuming.cli.tables import Kind, choose_terms
 
     X = table(name).drop(columns=TARGETS[name])
     kinds = {term.column: term.kind for term in choose_terms(X, (), splines=True)}

@@ -20,11 +20,10 @@ from typer.testing import CliRunner
 
 import unassuming as ua
 from speed import slow_but
-from unassuming.cli import _pass, _sources, _streamed, _terminal
+from unassuming.cli import _pass, _streamed, _terminal
 from unassuming.cli._app import app
 from unassuming.cli._problem import Problem
-from unassuming.cli._sample import RowSample
-from unassuming.cli._terms import encoder
+from unassuming.cli.tables import RowSample, _sources, encoder
 from unassuming.streaming import read_note
 
 ROOT = Path(__file__).resolve().parents[2]

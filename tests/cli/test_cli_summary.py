@@ -9,7 +9,8 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from unassuming.cli import _sources, _streamed
+from unassuming.cli import _streamed
+from unassuming.cli.tables import _sources
 
 OUT = Path("unassuming-summary")
 NUMBERS = ["estimate", "cell_estimate", "lower", "upper", "pvalue"]

@@ -12,8 +12,7 @@ from sklearn.linear_model import LinearRegression
 import unassuming as ua
 from unassuming.cli._problem import Problem
 from unassuming.cli._streamed import Streaming, build_streamed
-from unassuming.cli._tables import load, split_names
-from unassuming.cli._terms import Kind, choose_terms, encoder
+from unassuming.cli.tables import Kind, choose_terms, encoder, load, split_names
 
 OUT = Path("unassuming-region")
 

@@ -10,10 +10,8 @@ import pandas as pd
 
 from unassuming.cli._models import RECIPES, Model, in_short
 from unassuming.cli._problem import Problem
-from unassuming.cli._sources import Ranges, Source
-from unassuming.cli._tables import Columns, Loaded, load
 from unassuming.cli._terminal import stages
-from unassuming.cli._terms import Kind, Term, in_words
+from unassuming.cli.tables import Columns, Kind, Loaded, Ranges, Source, Term, in_words, load
 from unassuming.inputs import coded_classes, one_class
 from unassuming.noise import BlockSymmetric
 from unassuming.regions import Region, confidence_region

@@ -18,7 +18,7 @@ from unassuming._frames import apart
 from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
-from unassuming.cli._terms import Kind
+from unassuming.cli.tables import Kind
 from unassuming.regions import Language, Region, Status, Summary
 
 _OURS = {

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from unassuming._words import shown
-from unassuming.cli._terms import Kind, Term, encoder
+from unassuming.cli.tables import Kind, Term, encoder
 from unassuming.inputs import split_pipeline
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 

@@ -13,11 +13,18 @@ import numpy as np
 import pandas as pd
 
 from unassuming.cli._interrupt import Interrupted, Request, interrupts
-from unassuming.cli._sample import RowSample
-from unassuming.cli._sources import Chunk, Ranges, Source
-from unassuming.cli._tables import Columns, require_observations
 from unassuming.cli._terminal import row_counter
-from unassuming.cli._terms import Term, terms_as_data, terms_from_data
+from unassuming.cli.tables import (
+    Chunk,
+    Columns,
+    Ranges,
+    RowSample,
+    Source,
+    Term,
+    require_observations,
+    terms_as_data,
+    terms_from_data,
+)
 from unassuming.streaming import StreamingRegion, read_note, write_checkpoint
 
 

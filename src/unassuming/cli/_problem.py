@@ -14,10 +14,16 @@ import pandas as pd
 from typer import Argument, Option
 
 from unassuming.cli._models import RECIPES, Model, build
-from unassuming.cli._sample import RowSample
-from unassuming.cli._sources import Reading, Source, open_source
-from unassuming.cli._tables import Columns, choose
-from unassuming.cli._terms import Term, choose_terms
+from unassuming.cli.tables import (
+    Columns,
+    Reading,
+    RowSample,
+    Source,
+    Term,
+    choose,
+    choose_terms,
+    open_source,
+)
 from unassuming.noise import NAMED, ExchangeableWithin
 
 Seed = Annotated[int, Option(min=0, help="Seed of all random numbers.")]

@@ -23,11 +23,9 @@ from unassuming.cli._files import (
 from unassuming.cli._findings import Answer, Findings, examine
 from unassuming.cli._problem import Problem
 from unassuming.cli._sentences import sentences
-from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
-from unassuming.cli._tables import load_inputs
 from unassuming.cli._terminal import print_table, stages
-from unassuming.cli._terms import Kind, Term
+from unassuming.cli.tables import Kind, Term, load_inputs, open_source
 from unassuming.inputs import check_norm_bound
 from unassuming.plots import percent
 from unassuming.regions import Language, Status

@@ -14,11 +14,8 @@ from unassuming.cli._built import Built
 from unassuming.cli._models import RECIPES, Model
 from unassuming.cli._pass import Checkpoint, Pass, Scanned, run_pass
 from unassuming.cli._problem import Problem
-from unassuming.cli._sample import SIZE
-from unassuming.cli._sources import Source
-from unassuming.cli._tables import Columns, require_observations
 from unassuming.cli._terminal import say
-from unassuming.cli._terms import Kind, Term
+from unassuming.cli.tables import SIZE, Columns, Kind, Source, Term, require_observations
 from unassuming.noise import RowNoise, as_noise
 from unassuming.ranking import Level
 from unassuming.streaming import DEFAULT_CELLS

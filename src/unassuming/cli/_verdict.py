@@ -7,9 +7,8 @@ import typer
 from unassuming.cli._built import region_in_memory
 from unassuming.cli._models import Model, in_short
 from unassuming.cli._problem import Problem
-from unassuming.cli._tables import load
 from unassuming.cli._terminal import print_table
-from unassuming.cli._terms import in_words
+from unassuming.cli.tables import in_words, load
 from unassuming.regions import Language
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from unassuming.cli._sources import Source
-from unassuming.cli._terms import Kind, Term
+from unassuming.cli.tables._sources import Source
+from unassuming.cli.tables._terms import Kind, Term
 
 _UNNAMED = re.compile(r"Unnamed: \d+|__index_level_\d+__")
 
