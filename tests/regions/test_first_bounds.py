@@ -1,7 +1,6 @@
 """Models as shipped on well-known data: a finite answer, or a reason with what helps."""
 
 import numpy as np
-import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import HuberRegressor, Lasso
 from sklearn.preprocessing import StandardScaler
@@ -12,7 +11,6 @@ from unassuming.regions import Status
 X, Y = load_diabetes(return_X_y=True)
 
 
-@pytest.mark.slow
 def test_lasso_bounds_scaled_features_by_default_and_the_identity_does_not():
     scaled = StandardScaler().fit_transform(X)
     default = ua.confidence_region(Lasso(0.1), scaled, Y, m=20, random_state=0)
