@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 import unassuming as ua
 from benchmarks.clock import best_times
+from benchmarks.function_widths import beside_process, cells_and_joint, pointwise
 from benchmarks.result import Check, Comparison, Result
 
 M, INPUTS, LEVEL, GAMMA, ALPHA, BOUND = 100, 100, 0.9, 0.5, 1.0, 60.0
@@ -21,10 +22,10 @@ LARGE, SMALL = 1000, 300
 TARGET_DECOMPOSITION, TARGET_PROCESS = 40, 3
 ALL_CORES = True
 TITLE = (
-    f"Simultaneous {LEVEL:.0%} band with a norm bound, Laplacian kernel, m = {M}, {INPUTS} inputs, "
-    "from the data to the bounds, on all cores.\n"
-    f"Targets: at most {TARGET_DECOMPOSITION} times as long as one decomposition, and "
-    f"{TARGET_PROCESS} times as long as a Gaussian process"
+    f"Bands of functions with a norm bound, {LEVEL:.0%}, from the data to the bounds, on all cores."
+    f"\nThe first two: simultaneous, Laplacian kernel, m = {M}, {INPUTS} inputs; targets: at most "
+    f"{TARGET_DECOMPOSITION} times as long as one decomposition, and\n{TARGET_PROCESS} times as "
+    "long as a Gaussian process. The others: Gaussian kernel, x sin x"
 )
 
 
@@ -75,4 +76,10 @@ def against_process(name: str) -> Result:
     return Result(name, seconds, [comparison], [finite(found)])
 
 
-CASES = {f"n = {LARGE:,}": against_decomposition, f"n = {SMALL}": against_process}
+CASES = {
+    f"n = {LARGE:,}": against_decomposition,
+    f"n = {SMALL}": against_process,
+    "one at a time, n = 500": pointwise,
+    "cells, n = 500": cells_and_joint,
+    "beside a GP, n = 200": beside_process,
+}

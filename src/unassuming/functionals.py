@@ -132,8 +132,11 @@ def average(X: Any, weights: Any = None) -> Functional:
 def slope(X: Any, column: int = 0) -> Functional:
     """Return the slopes of the function along one input column, at N inputs.
 
-    They need a kernel with a derivative: rbf and the objects RBF, Matern (nu 1.5, 2.5 or infinite),
-    RationalQuadratic, DotProduct, and sums and products of them.
+    The derivative has to be known in closed form. Kernels: rbf, linear, poly and the objects RBF,
+    Matern (nu 1.5, 2.5 or infinite), RationalQuadratic, DotProduct, and sums, products and powers
+    of them. Transformers before the model: StandardScaler, MinMaxScaler, MaxAbsScaler,
+    RobustScaler, PolynomialFeatures, SplineTransformer (degree 2 or more) and Nystroem. Slopes are
+    those along the column as it is passed, before any transformer.
 
     Parameters
     ----------
@@ -149,6 +152,10 @@ def slope(X: Any, column: int = 0) -> Functional:
     --------
     >>> ua.functionals.slope([[1.0], [2.0]]).names
     ('slope 0', 'slope 1')
+    >>> slope = ua.functionals.slope([[0.0, 0.0]], column=1)  # a coefficient of a linear model
+    >>> found = region.interval(slope, simultaneous=False)
+    >>> bool(found.lower[0] < coefficients[2] < found.upper[0])
+    True
     """
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or column < 0:
         raise ValueError(

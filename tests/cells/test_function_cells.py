@@ -12,6 +12,7 @@ from unassuming.cells.functions import (
     Assumed,
     BandSizes,
     Kriging,
+    MadeUp,
     System,
     Wanted,
     biased_intervals,
@@ -227,29 +228,55 @@ def test_the_chosen_cells_have_nearly_the_smallest_predicted_width():
     divisions = [Kriging(system, interleaved(system, K, order=x), K) for K in (5, 6, 8)]
     assumed = Assumed(29.2, noise_scale=0.7)
     chosen = choose(system, wanted, divisions, assumed, 0.9)
-    plain = {}
+    plain, made_up = {}, MadeUp.of(system, wanted, assumed, 24)
     for k, kriging in enumerate(divisions):
         for share in (1.0, 1e-1, 1e-2, 1e-3):
             mu = share * (0.7 / 29.2) ** 2
             a, known = kriging.weights(wanted, mu)
             found = errors(system, wanted, kriging, a, known)
-            plain[k, mu] = pointwise_half_width(found, assumed, 0.9)
+            plain[k, mu] = pointwise_half_width(found, assumed, 0.9, made_up.shifts(a, kriging))
     for i, (k, mu) in enumerate(zip(chosen.which, chosen.mu, strict=True)):
         assert chosen.half_width[i] == pytest.approx(plain[k, mu][i], rel=1e-9)
     assert (chosen.half_width <= 1.05 * np.min(list(plain.values()), axis=0)).all()
     assert 0.65 < chosen.half_width[0] < 0.85
 
 
-def test_the_predicted_width_is_that_of_gaussian_noise():
-    _, system, wanted = problem(n=120, z=(4.37, 2.2))
-    kriging, a, found = estimated(system, wanted, K=8, mu=1e-5)
+@pytest.mark.parametrize(("n", "K"), [(30, 5), (60, 5), (60, 6), (120, 8)])
+def test_the_predicted_width_is_that_of_gaussian_noise(n, K):
+    """With 30 rows the norm bound decides, with 120 the noise."""
+    _, system, wanted = problem(n=n, z=(4.37, 2.2))
+    kriging, a, found = estimated(system, wanted, K=K, mu=1e-5)
     assumed = Assumed(29.2, noise_scale=0.7)
-    e = 0.7 * np.random.default_rng(3).normal(size=(400, 120))
+    made_up = MadeUp.of(system, wanted, assumed, 24)
+    width = pointwise_half_width(found, assumed, 0.9, made_up.shifts(a, kriging))
+    rng = np.random.default_rng(3)
+    functions = MadeUp.of(system, wanted, assumed, 400)
+    y = functions.at_rows + 0.7 * rng.normal(size=(400, n))
     for i in range(2):
-        u = in_cells(kriging, a[i], e)
+        u = in_cells(kriging, a[i], y)
         got = biased_intervals(u, 0 * u, found.part(np.full(400, i)), assumed, 0.9)
         half = np.mean(got.upper - got.lower) / 2
-        assert pointwise_half_width(found, assumed, 0.9)[i] == pytest.approx(half, rel=0.15)
+        assert width[i] == pytest.approx(half, rel=0.1)
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_made_up_functions_have_half_the_norm(features):
+    rng = np.random.default_rng(0)
+    Phi = rng.standard_normal((8, 3))
+    K = Phi @ Phi.T + (0.0 if features else np.eye(8))
+    system = System(np.zeros((8, 0)), np.ones(8), K, Phi if features else None)
+    wanted = Wanted(np.zeros((8, 0)), np.diagonal(K), K, Phi if features else None)
+    made_up = MadeUp.of(system, wanted, Assumed(6.0), 4)
+    for f in made_up.at_rows:  # the least norm of a function with these values
+        assert np.sqrt(f @ np.linalg.pinv(K) @ f) == pytest.approx(3.0)
+    np.testing.assert_allclose(made_up.wanted, made_up.at_rows)
+    # The bias is what the estimate without noise misses, and at most B/2 times the length of h.
+    kriging, a, found = estimated(system, wanted, K=2, mu=0.1)
+    shifts = made_up.shifts(a, kriging)
+    for d, f in enumerate(made_up.at_rows):
+        for i in range(8):
+            np.testing.assert_allclose(shifts[d, i], in_cells(kriging, a[i], f) - f[i])
+    assert (np.abs(shifts) <= 3.0 * np.sqrt(np.einsum("nbb->nb", found.H)) + 1e-9).all()
 
 
 def test_predictions_need_the_design_alone():
@@ -273,7 +300,7 @@ def test_too_few_cells_give_the_whole_line():
     got = biased_intervals(np.zeros((2, 3)), np.zeros((2, 3)), found, Assumed(1.0), 0.9)
     assert np.isneginf(got.lower).all()
     assert np.isposinf(got.upper).all()
-    assert np.isposinf(pointwise_half_width(found, Assumed(1.0), 0.9)).all()
+    assert np.isposinf(pointwise_half_width(found, Assumed(1.0), 0.9, np.zeros((24, 2, 3)))).all()
 
 
 @pytest.mark.slow
@@ -370,7 +397,8 @@ def test_the_predicted_band_is_that_of_gaussian_noise():
     rng = np.random.default_rng(3)
     half = []
     for _ in range(40):
-        e = 0.7 * rng.normal(size=320)
-        u = np.stack([in_cells(kriging, one, e) for one in a])
+        [f] = MadeUp.of(system, wanted, assumed, 1).at_rows
+        y = f + 0.7 * rng.normal(size=320)
+        u = np.stack([in_cells(kriging, one, y) for one in a])
         half.append(function_band(u, 0 * u, sizes, 0.9).half_width)
     np.testing.assert_allclose(chosen.half_width, np.mean(half, axis=0), rtol=0.15)

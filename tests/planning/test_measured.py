@@ -1,4 +1,8 @@
-"""Predicted half-widths are within 15 % of the median measured ones, on five settings."""
+"""Predicted half-widths are within 15 % of the median measured ones.
+
+Five of the ten settings of ``python -m benchmarks.plan_widths``, which were fixed before any of
+them was looked at, and one with sample weights. Here m is 20 and not 100, for speed.
+"""
 
 import numpy as np
 import pytest
@@ -10,6 +14,11 @@ from sklearn.preprocessing import SplineTransformer
 import unassuming as ua
 
 RUNS = 5
+METHODS = {
+    "joint region": {},
+    "balanced cells": {"method": "cells"},
+    "cells": {"simultaneous": False},
+}
 
 
 def sine(n):
@@ -17,9 +26,10 @@ def sine(n):
     return X, f
 
 
-def two_columns(n):
-    rng = np.random.default_rng(0)
-    X, centres, c = rng.uniform(0, 4, (n, 2)), rng.uniform(0, 4, (6, 2)), 3 * rng.standard_normal(6)
+def bumps(n):
+    """Eight Gaussian bumps of two columns; their norm is 7.1."""
+    rng = np.random.default_rng(1)
+    X, centres, c = rng.uniform(0, 4, (n, 2)), rng.uniform(0, 4, (8, 2)), 3 * rng.standard_normal(8)
 
     def f(Z):
         return np.exp(-0.3 * np.square(Z[:, None] - centres).sum(axis=2)) @ c
@@ -27,58 +37,51 @@ def two_columns(n):
     return X, f
 
 
-def in_the_space(n):
-    X, _, f = ua.datasets.rkhs(n=n, gamma=0.5, random_state=4)
-    return X, f
-
-
 def laplace(n, rng):
-    return rng.laplace(size=n)
+    return rng.laplace(size=n) / np.sqrt(2)
 
 
 def gaussian(n, rng):
-    return np.sqrt(2) * rng.standard_normal(n)
+    return rng.standard_normal(n)
 
 
-def rbf(gamma):
-    return KernelRidge(kernel="rbf", gamma=gamma)
-
-
-# model, inputs and truth, norm bound, noise of variance 2 and its factor, level
+SPLINES = make_pipeline(SplineTransformer(8), Ridge())
+# model, inputs and truth, norm bound, law and scale of the noise
 SETTINGS = {
-    "x sin x": (rbf(0.5), sine(80), 30, laplace, 0.5, 0.9),
-    "wide kernel": (rbf(0.1), sine(80), 73, laplace, 0.5, 0.9),
-    "level 0.8": (rbf(0.5), in_the_space(60), 25, gaussian, 0.7, 0.8),
-    "two columns": (rbf(0.3), two_columns(150), 4.9, gaussian, 0.35, 0.9),
-    "splines": (make_pipeline(SplineTransformer(8), Ridge()), sine(160), 40, laplace, 0.5, 0.9),
+    "few rows": (KernelRidge(kernel="rbf", gamma=0.5), sine(50), 30, laplace, 0.7),
+    "wide kernel": (KernelRidge(kernel="rbf", gamma=0.1), sine(50), 73, laplace, 0.7),
+    "rough kernel": (KernelRidge(kernel="laplacian", gamma=0.5), sine(100), 30, laplace, 0.7),
+    "two columns": (KernelRidge(kernel="rbf", gamma=0.3), bumps(100), 14, gaussian, 0.4),
+    "splines": (SPLINES, sine(100), 40, laplace, 0.7),
+    "weights": (KernelRidge(kernel="rbf", gamma=0.1), sine(60), 73, gaussian, 0.7),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SETTINGS)
 def test_predicted_half_widths_are_near_the_measured_ones(name):
-    model, (X, f), B, draw, factor, level = SETTINGS[name]
-    scale = np.sqrt(2) * factor
-    alphas = np.array([30, 300]) * (scale / B) ** 2
-    plan = ua.plan(model, X, norm_bound=B, noise_scale=scale, level=level, alphas=alphas)
-    asked = {"level": level, "norm_bound": B}
-    methods = {
-        "joint region": {},
-        "balanced cells": {"method": "cells", "noise_scale": scale},
-        "cells": {"simultaneous": False, "noise_scale": scale},
-    }
+    model, (X, f), B, draw, scale = SETTINGS[name]
+    n = len(X)
+    weight = np.where(np.arange(n) % 3 == 0, 9.0, 1.0) if name == "weights" else np.ones(n)
+    alphas = [100 * (scale / B) ** 2]
+    plan = ua.plan(model, X, norm_bound=B, noise_scale=scale, alphas=alphas, sample_weight=weight)
     predicted = {
-        kind: min(p.half_width for p in plan.predictions if p.method == kind and p.alpha in used)
-        for kind, used in zip(methods, ([plan.alpha], [None], [None]), strict=True)
+        kind: min(
+            one.half_width
+            for one in plan.predictions
+            if one.method == kind and one.alpha in (None, plan.alpha)
+        )
+        for kind in METHODS
     }
-    if predicted["balanced cells"] > 2 * predicted["joint region"]:
-        del methods["balanced cells"]  # too few rows for them, and nobody would use them
-    measured = {kind: [] for kind in methods}
+    measured = {kind: [] for kind in METHODS}
     for run in range(RUNS):
-        y = f(X) + factor * draw(len(X), np.random.default_rng(run))
-        region = ua.confidence_region(plan.estimator, X, y, random_state=run)
-        for kind, options in methods.items():
-            band = region.band(plan.setting.inputs, **asked, **options)
+        y = f(X) + scale * draw(n, np.random.default_rng(run)) / np.sqrt(weight)
+        region = ua.confidence_region(
+            plan.estimator, X, y, m=20, sample_weight=weight, random_state=run
+        )
+        for kind, options in METHODS.items():
+            given = {**options, "noise_scale": scale} if options else {}
+            band = region.band(plan.setting.inputs, norm_bound=B, **given)
             measured[kind].append(np.median(band.upper - band.lower) / 2)
     for kind, widths in measured.items():
         assert predicted[kind] == pytest.approx(np.median(widths), rel=0.15), kind

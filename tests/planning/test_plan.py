@@ -14,9 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
-from unassuming.cells.functions import System
 from unassuming.planning import Predicted, narrowest
-from unassuming.planning._joint import few_transformations, unit_function
+from unassuming.planning._joint import few_transformations
 from unassuming.planning._rows import spread
 
 X = np.linspace(0, 10, 40)[:, None]
@@ -113,17 +112,6 @@ def test_few_transformations_allow_the_level(level):
     assert 20 <= found.m <= max(100, 1 / (1 - level) + 1)
 
 
-@pytest.mark.parametrize("features", [False, True])
-def test_made_up_functions_have_norm_one(features):
-    rng = np.random.default_rng(0)
-    Phi = rng.standard_normal((8, 3))
-    K = Phi @ Phi.T + (0.0 if features else np.eye(8))
-    system = System(np.zeros((8, 0)), np.ones(8), K, Phi if features else None)
-    f = unit_function(system, rng)
-    # The least norm of a function with these values is fᵀK⁺f.
-    assert f @ np.linalg.pinv(K) @ f == pytest.approx(1.0)
-
-
 def test_the_default_penalties_surround_a_multiple_of_the_noise_over_the_norm(monkeypatch):
     monkeypatch.setattr("unassuming.planning._setting.joint_width", lambda *_: 1.0)
     found = ua.plan(SMOOTH, X[::4], norm_bound=50, noise_scale=0.5, inputs=X[:1])
@@ -200,3 +188,24 @@ def test_tuned_region_plans_the_penalty_for_its_own_rows():
     assert again.tuning.best_params == first.tuning.best_params
     with pytest.raises(ValueError, match="plan does not fit: expected a dictionary"):
         ua.tuned_region(search, X, y, plan={"bound": 3})
+
+
+def test_weights_of_four_are_noise_of_half_the_scale():
+    given = {"norm_bound": 60, "alphas": [0.1], "inputs": X[5:30:8]}
+    equal = ua.plan(SMOOTH, X, noise_scale=0.35, **given)
+    four = ua.plan(SMOOTH, X, noise_scale=0.7, sample_weight=4.0, **{**given, "alphas": [0.4]})
+    for one, two in zip(equal.predictions, four.predictions, strict=True):
+        assert (one.method, one.cells) == (two.method, two.cells)
+        assert one.half_width == pytest.approx(two.half_width, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_rows_of_weight_zero_are_left_out():
+    given = {"norm_bound": 60, "noise_scale": 0.7, "alphas": [0.1], "inputs": X[5:30:8]}
+    weight = np.arange(40) % 2
+    some = ua.plan(SMOOTH, X, sample_weight=weight, rows=[10], **given)
+    plain = ua.plan(SMOOTH, X[1::2], rows=[10], **given)
+    assert some.n == 20
+    assert some.predictions == plain.predictions
+    with pytest.raises(ValueError, match="sample_weight has the wrong length: expected 40"):
+        ua.plan(SMOOTH, X, sample_weight=weight[:-1], **given)

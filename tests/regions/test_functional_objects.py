@@ -5,10 +5,16 @@ import pytest
 from scipy.stats import binom
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Matern
+from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    PolynomialFeatures,
+    SplineTransformer,
+    StandardScaler,
+)
 from sklearn.svm import SVR
 
 import unassuming as ua
@@ -70,6 +76,8 @@ def test_an_average_is_narrower_than_its_values():
         None,
         GaussianProcessRegressor(Matern(1.0, nu=2.5), alpha=0.5, optimizer=None),
         SVR(C=5.0, gamma="scale"),
+        make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", gamma=4.0, alpha=0.8)),
+        make_pipeline(SplineTransformer(12), Ridge(0.01)),
     ],
 )
 def test_a_slope_is_the_limit_of_differences(model):
@@ -82,6 +90,29 @@ def test_a_slope_is_the_limit_of_differences(model):
     np.testing.assert_allclose(exact.estimate, quotient.estimate / h, rtol=1e-3)
     truth = np.sin(GRID[:, 0]) + GRID[:, 0] * np.cos(GRID[:, 0])
     assert (np.abs(middle(exact) - truth) < exact.upper - exact.lower).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelRidge(kernel="poly", degree=4, gamma=0.1),
+        make_pipeline(StandardScaler(), KernelRidge(kernel="poly", degree=7)),
+        make_pipeline(StandardScaler(), SVR(kernel="poly", degree=3)),
+        make_pipeline(SplineTransformer(12), Ridge(0.01)),
+        make_pipeline(Nystroem(gamma=0.5, n_components=15, random_state=0), Ridge(0.01)),
+        make_pipeline(PolynomialFeatures(3), LinearRegression()),
+    ],
+)
+def test_intervals_of_slopes_are_the_limit_of_those_of_differences(model):
+    region, h = region_of(model), 1e-4
+    near = difference(GRID + h / 2, GRID - h / 2)
+    options = {"norm_bound": 300, "simultaneous": False, "cells": 6}
+    exact, quotient = region.interval(slope(GRID), **options), region.interval(near, **options)
+    for name in ("estimate", "lower", "upper"):
+        np.testing.assert_allclose(
+            getattr(exact, name), getattr(quotient, name) / h, rtol=1e-3, atol=1e-3
+        )
+    assert (exact.lower < exact.upper).all()
 
 
 @pytest.mark.slow
@@ -167,11 +198,10 @@ def test_bad_input():
     region = region_of()
     with pytest.raises(ua.NotAvailable, match="slopes need a kernel with a derivative"):
         region_of(KernelRidge(kernel="laplacian")).interval(slope(GRID), **ALONE)
-    with pytest.raises(ua.NotAvailable, match="slopes need a kernel with a derivative"):
-        region_of(LinearRegression()).interval(slope(GRID), simultaneous=False)
-    scaled = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf"))
-    with pytest.raises(ua.NotAvailable, match="without transformers before it"):
-        region_of(scaled).interval(slope(GRID), **ALONE)
+    steps = make_pipeline(KBinsDiscretizer(5, quantile_method="averaged_inverted_cdf"), Ridge())
+    for pipeline in (steps, make_pipeline(SplineTransformer(5, degree=1), Ridge())):
+        with pytest.raises(ua.NotAvailable, match="slopes need transformers with a known deriv"):
+            region_of(pipeline).interval(slope(GRID), **ALONE)
     with pytest.raises(ValueError, match="column does not fit X: expected a number below 1"):
         region.interval(slope(GRID, 1), **ALONE)
     with pytest.raises(ValueError, match="column is not the number of a column"):

@@ -21,6 +21,7 @@ def planned(
     options: Mapping[str, Any],
     noise: Noise,
     tuning: tuple[Any, Any],
+    sample_weight: Any = None,
 ) -> Plan:
     """Return the plan for the inputs of a region.
 
@@ -36,6 +37,8 @@ def planned(
     tuning : pair
         Inputs and outputs of the rows of the search. Without ``noise_scale`` their residuals give
         it, each predicted by a model of other rows.
+    sample_weight : array, optional
+        The weights of the rows of the region.
     """
     known = {"norm_bound", "noise_scale", "level", "alphas", "inputs"}
     if not isinstance(options, Mapping) or "norm_bound" not in options or set(options) - known:
@@ -45,7 +48,7 @@ def planned(
         )
     if options.get("noise_scale") is None:
         options = {**options, "noise_scale": noise_scale(estimator, *tuning)}
-    return plan(estimator, X, noise=noise, **options)
+    return plan(estimator, X, noise=noise, sample_weight=sample_weight, **options)
 
 
 def noise_scale(estimator: Any, X: Any, y: Any) -> float:

@@ -116,17 +116,18 @@ def tuned_region(
         )
     best = clone(search.estimator).set_params(**clone(tuner.best_params_, safe=False))
     chosen = dict(tuner.best_params_)
+    weighted = region_options.get("sample_weight") is not None
+    region_weight = weight[region_rows] if weighted else None
     if plan is not None:
         tuned, (inputs, _) = _safe_split(tuner, X, y, used), _safe_split(tuner, X, y, region_rows)
-        made = planned(best, inputs, plan, noise, tuned)
+        made = planned(best, inputs, plan, noise, tuned, region_weight)
         best = made.estimator
         if made.setting.parameter is not None and made.alpha is not None:
             chosen[made.setting.parameter] = made.alpha
-    weighted = region_options.get("sample_weight") is not None
     options = {
         **region_options,
         "noise": noise,
-        "sample_weight": weight[region_rows] if weighted else None,
+        "sample_weight": region_weight,
         "classes": classes,  # of all rows: those of the region may show only one
         "random_state": int(own.generate_state(1)[0]),
     }

@@ -45,3 +45,4 @@ from unassuming.inputs._tables import column_names as column_names
 from unassuming.inputs._tables import is_frame as is_frame
 from unassuming.inputs._tables import row_count as row_count
 from unassuming.inputs._tables import rows_between as rows_between
+from unassuming.inputs._tangents import tangents as tangents

@@ -73,6 +73,22 @@ class InnerProductKernel:
             columns.append(column)
         return np.column_stack(columns)
 
+    def slopes(self, X: Array, along: Array) -> Array | None:
+        """Return the derivatives of the features along directions (N, p), shape (N, D).
+
+        None for inputs that are scaled to length one.
+        """
+        if self.normalised:
+            return None
+        columns = []
+        for factors in self._monomials(X.shape[1]):
+            total = np.zeros(len(X))
+            for i, j in enumerate(factors):
+                others = [k for at, k in enumerate(factors) if at != i]
+                total += along[:, j] * X[:, others].prod(axis=1)
+            columns.append(np.sqrt(self.c[len(factors)] * _ways(factors)) * total)
+        return np.column_stack(columns)
+
     def squared_weights(self, p: int, prime: int) -> Remainders:
         """Return the squares of the weights of the monomials, modulo a prime, shape (D,)."""
         c, monomials = remainders(np.array(self.c), prime), self._monomials(p)

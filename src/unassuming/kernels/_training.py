@@ -79,9 +79,12 @@ class TrainingKernel:
             total += np.einsum("nm,nm->n", C[:, part] @ self.evaluate(Z[part], Z), C)
         return np.maximum(total, 0.0)
 
-    def slopes(self, Z: Array, column: int) -> tuple[Array, Array] | None:
-        """Return ∂k(z, x_j)/∂z, (N, n), and the squared norms of the slopes at z, (N,)."""
+    def slopes(self, Z: Array, along: Array) -> tuple[Array, Array] | None:
+        """Return the derivatives of k(z, x_j) along directions (N, p), and their squared norms.
+
+        The shapes are (N, n) and (N,). None if the derivatives are not known.
+        """
         if self.precomputed or self.slope is None:
             return None
-        rows = [self.slope(z[None], self.X, column)[1] for z in Z]
-        return np.stack(rows), self.slope(Z, Z, column)[3]
+        rows = [self.slope(z, self.X, u)[1] for z, u in zip(Z, along, strict=True)]
+        return np.stack(rows), self.slope(Z, Z, along)[3]

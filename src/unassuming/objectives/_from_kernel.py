@@ -180,7 +180,9 @@ def _kernel_design(
             kernel, X.shape[1], gamma, estimator.degree, estimator.coef0
         ),
         gaussian=width if built_in else None,
-        slope=kernel_slope(kernel, width),
+        slope=kernel_slope(
+            kernel, 1 / X.shape[1] if gamma is None else gamma, estimator.degree, estimator.coef0
+        ),
     )
     return kernel_design(training, intercept=intercept)
 

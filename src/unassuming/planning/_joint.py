@@ -14,7 +14,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells.functions import System
+from unassuming.cells.functions import unit_function
 from unassuming.ranking import Level
 from unassuming.regions import Functions
 
@@ -24,21 +24,24 @@ if TYPE_CHECKING:
 _FEWEST, _USUAL = 20, 100
 """Bounds on m of a prediction, where the level allows them."""
 
-_ROWS, _MOST_RUNS = 8000, 8
-"""Rows times transformations, over all data sets. With more rows the widths differ less."""
+_ROWS, _MOST_RUNS, _OF_FEATURES = 8000, 8, 16
+"""Rows times transformations, over all data sets. With more rows the widths differ less. Features
+take little time."""
 
 
 def joint_width(setting: Setting, alpha: float | None) -> float:
     """Return the median half-width over the inputs, averaged over a few data sets."""
     level, n = few_transformations(setting.level), setting.n
     runs = min(max(1, _ROWS // (n * level.m)), _MOST_RUNS)
-    scale, B = setting.assumption.noise_scale, setting.assumption.norm_bound
-    assert scale is not None
+    if not setting.plain.problem.design("a plan").dual:
+        runs = _OF_FEATURES
+    B = setting.assumption.norm_bound
     halves = []
     for run in range(runs):
         rng = np.random.default_rng([118, run])
-        e = scale * rng.standard_normal(n)
-        region = setting.region(made_up_values(setting, rng) + e, alpha, level.m, seed=run)
+        e = setting.noise_draw(rng)
+        y = setting.outputs(made_up_values(setting, rng) + e)
+        region = setting.region(y, alpha, level.m, seed=run)
         band = region.band(setting.inputs, level=float(level), norm_bound=B)
         halves.append(float(np.median((band.upper - band.lower) / 2)))
     return float(np.mean(halves))
@@ -65,15 +68,4 @@ def made_up_values(setting: Setting, rng: np.random.Generator) -> Array:
         system = Functions(setting.plain.problem).system(setting.assumption)
     except NotAvailable:
         return np.zeros(setting.n)
-    return np.zeros(setting.n) if B is None else B / 2 * unit_function(system, rng)
-
-
-def unit_function(system: System, rng: np.random.Generator) -> Array:
-    """Return the values at the rows of Σ c_j k(x_j, ·) with random c, scaled to norm 1."""
-    c = rng.standard_normal(system.n)
-    if system.features is not None:
-        theta = c @ system.features
-        return np.asarray(system.features @ theta / np.linalg.norm(theta))
-    assert system.gram is not None
-    values = system.gram @ c
-    return np.asarray(values / np.sqrt(c @ values))
+    return np.zeros(setting.n) if B is None else B / 2 * unit_function(system, None, rng)[0]

@@ -11,7 +11,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from unassuming._errors import NotAvailable
-from unassuming.inputs import check_assumption, is_label_model, split_pipeline
+from unassuming.inputs import (
+    as_weights,
+    check_assumption,
+    check_weight,
+    is_label_model,
+    split_pipeline,
+)
 from unassuming.noise import Noise
 from unassuming.objectives import Quadratic
 from unassuming.planning._result import Plan
@@ -36,6 +42,7 @@ def plan(
     inputs: Any = None,
     rows: Sequence[int] = (),
     noise: str | Noise | None = None,
+    sample_weight: Any = None,
 ) -> Plan:
     """Predict the widths of bands and intervals before y is seen, and choose the penalty.
 
@@ -65,6 +72,9 @@ def plan(
         if there are not enough.
     noise : str or Noise, optional
         The assumption on the noise, as for `confidence_region`.
+    sample_weight : array of shape (n,), optional
+        The weights that the region will have. The noise of a row is taken to have the variance
+        ``noise_scale**2`` over its weight. Rows of weight zero are left out.
 
     Returns
     -------
@@ -74,12 +84,11 @@ def plan(
 
     Notes
     -----
-    The joint region is predicted from made-up data: random functions of norm B/2 with Gaussian
-    noise. The intervals from cells need no data (docs/theory.md 9.9). Above 600 rows the joint
-    region of a kernel is left out, and balanced cells serve for simultaneous bands. In five
-    settings predictions were within 15 % of the median of measured half-widths. Where there are too
-    few rows for the kernel, so that the norm bound decides, those for cells can be a fifth too
-    small.
+    Predictions use made-up data: random functions of norm B/2 with Gaussian noise (docs/theory.md
+    9.9). Above 600 rows the joint
+    region of a kernel is left out, and balanced cells serve for simultaneous bands. In ten
+    settings with 50 to 300 rows, predictions were within 15 % of the median of measured half-widths
+    (``python -m benchmarks.plan_widths``).
 
     Examples
     --------
@@ -93,14 +102,14 @@ def plan(
       all at once      joint region   0.01               1.09  best
       all at once      joint region    0.1               1.19
       all at once      joint region      1               3.72
-      all at once    balanced cells            16        12.1
-      all at once    balanced cells            32        33.5
-      one at a time           cells             5         0.7
-      one at a time           cells             6       0.582  best
-      one at a time           cells             7       0.585
-      one at a time           cells             8        0.68
-      one at a time           cells            10        1.21
-      one at a time           cells            12        2.71
+      all at once    balanced cells            16        12.9
+      all at once    balanced cells            32        34.9
+      one at a time           cells             5       0.709
+      one at a time           cells             6        0.58  best
+      one at a time           cells             7       0.584
+      one at a time           cells             8        0.66
+      one at a time           cells            10        1.22
+      one at a time           cells            12        2.91
     >>> region = ua.confidence_region(plan.estimator, X, y, random_state=0)
     >>> band = region.band(X, norm_bound=60)
     >>> bool((band.lower <= f(X)).all() and (f(X) <= band.upper).all())
@@ -119,9 +128,12 @@ def plan(
             "Use ua.tuned_region to choose the penalty of a classifier."
         )
     parameter = _penalty(estimator)
+    length = int(np.shape(X)[0])
+    used = check_weight(sample_weight, length)[0].nonzero()[0]
+    weight = None if sample_weight is None else as_weights(sample_weight, length)
     if inputs is None:
-        n = int(np.shape(X)[0])
-        inputs = _safe_indexing(X, np.sort(spread(X, min(n, _INPUTS))))
+        rows_used = _safe_indexing(X, used)
+        inputs = _safe_indexing(rows_used, np.sort(spread(rows_used, min(len(used), _INPUTS))))
     setting = Setting(
         estimator,
         X,
@@ -131,6 +143,7 @@ def plan(
         noise,
         parameter,
         (),
+        weight,
     )
     setting = setting.with_alphas(_alphas(setting, alphas))
     numbers = sorted({setting.n, *map(_count, rows)})

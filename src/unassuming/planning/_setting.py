@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from unassuming._errors import NotAvailable
+from unassuming._typing import Array, IntArray
 from unassuming.noise import Noise
 from unassuming.planning._cells import widths_over_cells
 from unassuming.planning._joint import joint_width
@@ -70,6 +71,8 @@ class Setting:
         The name of the penalty.
     alphas : tuple of floats
         Its values; empty if there is no choice.
+    weight : array or None
+        Sample weights, one for each row of X.
     """
 
     estimator: Any
@@ -80,6 +83,7 @@ class Setting:
     noise: str | Noise | None
     parameter: str | None
     alphas: tuple[float, ...]
+    weight: Array | None = None
 
     def model(self, alpha: float | None) -> Any:
         """Return the estimator with another penalty."""
@@ -89,22 +93,51 @@ class Setting:
     def region(self, y: Any, alpha: float | None = None, m: int = 2, seed: int = 0) -> Region:
         """Return the region of made-up outputs."""
         return confidence_region(
-            self.model(alpha), self.X, y, noise=self.noise, m=m, random_state=seed
+            self.model(alpha),
+            self.X,
+            y,
+            noise=self.noise,
+            m=m,
+            sample_weight=self.weight,
+            random_state=seed,
         )
 
     @cached_property
     def plain(self) -> Region:
         """A region of the same rows with outputs that mean nothing."""
-        return self.region(np.random.default_rng(118).standard_normal(self.n))
+        return self.region(self.outputs(np.random.default_rng(118).standard_normal(self.n)))
+
+    @cached_property
+    def used(self) -> IntArray:
+        """The rows of X with a positive weight."""
+        length = int(np.shape(self.X)[0])
+        return np.arange(length) if self.weight is None else np.flatnonzero(self.weight > 0)
 
     @property
     def n(self) -> int:
-        """Number of rows."""
-        return int(np.shape(self.X)[0])
+        """Number of rows with a positive weight."""
+        return len(self.used)
+
+    def outputs(self, values: Array) -> Array:
+        """Return outputs for all rows of X from those of the rows that are used."""
+        y = np.zeros(int(np.shape(self.X)[0]))
+        y[self.used] = values
+        return y
+
+    def noise_draw(self, rng: np.random.Generator) -> Array:
+        """Return Gaussian noise of the working scale, its variance over the sample weight, (n,)."""
+        scale = self.assumption.noise_scale
+        assert scale is not None
+        e = scale * rng.standard_normal(self.n)
+        return e if self.weight is None else e / np.sqrt(self.weight[self.used])
 
     def with_rows(self, n: int) -> Setting:
         """Return the setting for n rows with inputs like those of X."""
-        return self if n == self.n else replace(self, X=_safe_indexing(self.X, spread(self.X, n)))
+        if n == self.n:
+            return self
+        rows = self.used[spread(_safe_indexing(self.X, self.used), n)]
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, X=_safe_indexing(self.X, rows), weight=weight)
 
     def with_alphas(self, alphas: tuple[float, ...]) -> Setting:
         """Return the setting for other penalties."""

@@ -207,6 +207,7 @@ def build_region(
         seed=seed,
         transform=partial(_transformed, transformers, column_names(features)),
         rows=data,
+        transformers=transformers,
     )
     whitened = problem.whitened
     # To whiten many rows takes long, and intervals of one number do without.

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
+from sklearn.pipeline import Pipeline
+
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.cells import KeptCells
@@ -45,6 +47,8 @@ class Problem:
         The rows of the data; None if only sums over them were kept.
     cells : KeptCells or None
         What a stream has collected for single numbers.
+    transformers : Pipeline or None
+        The fitted transformers of a pipeline.
     """
 
     estimator: Any
@@ -58,6 +62,7 @@ class Problem:
     transform: Callable[[Any], Array]
     rows: Data | None
     cells: KeptCells | None = None
+    transformers: Pipeline | None = None
 
     @cached_property
     def estimate(self) -> Array:

@@ -16,6 +16,7 @@ from unassuming.cells.functions._biased import biased_intervals, biased_ranks
 from unassuming.cells.functions._divisions import interleaved
 from unassuming.cells.functions._errors import Errors, errors
 from unassuming.cells.functions._kriging import Kriging
+from unassuming.cells.functions._made_up import MadeUp, unit_function
 from unassuming.cells.functions._predicted import (
     Choice,
     choose,
@@ -31,6 +32,7 @@ __all__ = [
     "Choice",
     "Errors",
     "Kriging",
+    "MadeUp",
     "Prediction",
     "System",
     "Wanted",
@@ -47,4 +49,5 @@ __all__ = [
     "pointwise_half_width",
     "predicted",
     "smoothings",
+    "unit_function",
 ]

@@ -21,6 +21,7 @@ from unassuming.cells._balanced import BalancedBand
 from unassuming.cells._signs import largest_q
 from unassuming.cells.functions._errors import Errors, errors
 from unassuming.cells.functions._kriging import Kriging
+from unassuming.cells.functions._made_up import MadeUp
 from unassuming.cells.functions._predicted import Choice, smoothings
 from unassuming.cells.functions._system import Assumed, System, Wanted
 
@@ -112,11 +113,12 @@ def choose_band(
     N = len(some)
     best = np.full(N, np.inf)
     which, chosen = 0, smoothings(system, wanted, assumed)[0]
+    values = MadeUp.of(system, some, assumed, _DRAWS).at_rows
     for index, kriging in enumerate(divisions):
         for mu in smoothings(system, wanted, assumed):
             a, known = kriging.weights(some, mu)
             found = errors(system, some, kriging, a, known)
-            width = band_half_width(system, kriging, a, found, assumed, level)
+            width = band_half_width(system, kriging, a, found, assumed, level, values)
             if np.isinf(best).any() or np.log(width).mean() < np.log(best).mean():
                 which, chosen, best = index, mu, width
     return Choice(np.full(N, which, dtype=np.intp), np.full(N, chosen), best)
@@ -128,7 +130,13 @@ def looked_at(N: int) -> IntArray:
 
 
 def band_half_width(
-    system: System, kriging: Kriging, a: Array, found: Errors, assumed: Assumed, level: float
+    system: System,
+    kriging: Kriging,
+    a: Array,
+    found: Errors,
+    assumed: Assumed,
+    level: float,
+    values: Array,
 ) -> Array:
     """Return the mean half-widths of the simultaneous band of N functionals, (N,).
 
@@ -143,6 +151,8 @@ def band_half_width(
         Weights (N, n), and the errors of the estimates with them.
     assumed : Assumed
     level : float
+    values : array of shape (12, n)
+        Values of made-up functions at the rows.
     """
     K = kriging.K
     q = largest_q(level, K)
@@ -151,8 +161,8 @@ def band_half_width(
     sizes = BandSizes.of(found, assumed)
     rng = np.random.default_rng([118, system.n])
     halves = []
-    for _ in range(_DRAWS):
+    for f in values:
         e = assumed.noise_scale * rng.standard_normal(system.n) / np.sqrt(system.weight)
-        u = np.stack([a[:, rows] @ e[rows] for rows in kriging.cells], axis=1)
+        u = np.stack([a[:, rows] @ (f + e)[rows] for rows in kriging.cells], axis=1)
         halves.append(function_band(u, np.zeros_like(u), sizes, level).half_width)
     return np.asarray(np.mean(halves, axis=0))

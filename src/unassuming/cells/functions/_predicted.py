@@ -1,9 +1,9 @@
 """The half-width of intervals and bands of a function, predicted before y is seen.
 
-Noise of the working scale is drawn, Gaussian and always the same. It gives the intervals that a
-function of norm zero would get, with the biases that the assumptions allow. The number of cells K
-and the smoothing μ are chosen by the mean half-width. A wrong noise scale costs some width and
-never coverage (docs/theory.md 9.8).
+Gaussian noise of the working scale and functions of norm B/2 are drawn, always the same. They give
+the estimates in the cells, and the assumptions give the biases that are allowed. The number of
+cells K and the smoothing μ are chosen by the mean half-width. A wrong noise scale costs some width
+and never coverage (docs/theory.md 9.8).
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from unassuming.cells._width import prediction_signs, width_factor
 from unassuming.cells.functions._biased import part_bias
 from unassuming.cells.functions._errors import Errors, errors
 from unassuming.cells.functions._kriging import Kriging
+from unassuming.cells.functions._made_up import MadeUp
 from unassuming.cells.functions._system import Assumed, System, Wanted
 
 SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
 """Candidates for μ, in units of σ²/B²."""
 
-_DRAWS = 12
+_DRAWS = 48
 _SIGNS = 127
 _SEED = 118
 _BATCH = 2**25
@@ -95,6 +96,7 @@ def choose(
     N = len(wanted)
     which, mu, best = np.zeros(N, dtype=np.intp), np.zeros(N), np.full(N, np.inf)
     mu[:] = (shares := smoothings(system, wanted, assumed))[0]
+    made_up = MadeUp.of(system, wanted, assumed, _DRAWS // 2)
 
     def compare(index: int, candidate: float, where: IntArray) -> None:
         for part in slices(len(where), rows_that_fit(_BATCH, 4 * system.n)):
@@ -102,7 +104,8 @@ def choose(
             some = wanted.part(rows)
             a, known = divisions[index].weights(some, candidate)
             found = errors(system, some, divisions[index], a, known)
-            width = pointwise_half_width(found, assumed, level)
+            shifts = made_up.part(rows).shifts(a, divisions[index])
+            width = pointwise_half_width(found, assumed, level, shifts)
             better = rows[width < best[rows]]
             best[better] = width[width < best[rows]]
             which[better], mu[better] = index, candidate
@@ -123,7 +126,7 @@ def choose(
     return Choice(which, mu, best)
 
 
-def pointwise_half_width(found: Errors, assumed: Assumed, level: float) -> Array:
+def pointwise_half_width(found: Errors, assumed: Assumed, level: float, shifts: Array) -> Array:
     """Return the mean half-width of the interval of each functional, (N,).
 
     Parameters
@@ -132,11 +135,13 @@ def pointwise_half_width(found: Errors, assumed: Assumed, level: float) -> Array
         The errors of the estimates in the cells.
     assumed : Assumed
     level : float
+    shifts : array of shape (24, N, K)
+        The biases that made-up functions give to the estimates.
 
     Notes
     -----
-    For equal cells without a bias the mean is known from many draws. The few draws that are used
-    here are corrected by their error in that case.
+    For equal cells without a bias the mean is known from many draws. The few draws of the noise
+    that are used here are scaled so that they give that mean.
     """
     width = np.full(len(found.H), np.inf)
     w = found.weights(assumed)
@@ -146,14 +151,14 @@ def pointwise_half_width(found: Errors, assumed: Assumed, level: float) -> Array
         flipped, q = prediction_signs(K, level, _SIGNS, _SEED)
         if q == 0:
             continue
-        draws, factor = _draws(K), _correction(K, level)
+        draws = _correction(K, level) * _draws(K)
         same = np.flatnonzero(inverse.reshape(-1) == index)
         for part in slices(len(same), rows_that_fit(_BATCH, len(flipped) * K * _DRAWS)):
             rows = same[part]
             some = found.part(rows).cells(keep)
             u = assumed.noise_scale * np.sqrt(some.noise) * draws[:, None, :]
-            upper = _upper(u, w[rows][:, keep], some, assumed, flipped, q)
-            width[rows] = factor * upper.mean(axis=0)
+            u += np.concatenate([shifts, -shifts])[:, rows][:, :, keep]
+            width[rows] = _upper(u, w[rows][:, keep], some, assumed, flipped, q).mean(axis=0)
     return width
 
 

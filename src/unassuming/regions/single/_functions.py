@@ -34,7 +34,7 @@ from unassuming.cells.functions import (
     numbers_of_cells,
 )
 from unassuming.functionals import Functional
-from unassuming.inputs import SingleOptions, single_column
+from unassuming.inputs import SingleOptions, single_column, tangents
 from unassuming.noise import sign_units_of
 from unassuming.objectives import Design
 from unassuming.ranking import RankTest
@@ -49,9 +49,9 @@ NO_NORMS = (
     "give: pass the kernel itself, or use simultaneous=True."
 )
 NO_SLOPES = (
-    "slopes need a kernel with a derivative that is known, without transformers before it: rbf, or "
-    "the objects RBF, Matern (nu 1.5, 2.5 or infinite), RationalQuadratic, DotProduct and their "
-    "sums and products. Use ua.functionals.difference for two inputs near each other."
+    "slopes need a kernel with a derivative that is known: rbf, linear, poly, or the objects RBF, "
+    "Matern (nu 1.5, 2.5 or infinite), RationalQuadratic, DotProduct and their sums, products and "
+    "powers. Use ua.functionals.difference for two inputs near each other."
 )
 
 _IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
@@ -207,15 +207,11 @@ class Functions:
         design = self.design
         if not design.dual:
             return self._of_features(g, assumption)
-        inputs = [self.problem.transform(X) for X, _ in functional.terms]
-        weights = [C for _, C in functional.terms]
         free = int(design.intercept)
         if functional.column is not None:
-            found = _slopes(self.problem, inputs[0], functional.column)
-            if self._primal is not None:
-                raise NotAvailable(NO_SLOPES)
-            self.system(assumption)
-            return Wanted(g[:, :free], found[1], g[:, free:])
+            return self._slopes(functional, g, assumption)
+        inputs = [self.problem.transform(X) for X, _ in functional.terms]
+        weights = [C for _, C in functional.terms]
         if self._primal is not None:
             rows = [design.primal_rows(X, function=True) for X in inputs]
             pairs = zip(weights, rows, strict=True)
@@ -227,6 +223,21 @@ class Functions:
         if norms is None:
             raise NotAvailable(NO_NORMS)
         return Wanted(g[:, :free], norms, g[:, free:])
+
+    def _slopes(self, functional: Functional, g: Array, assumption: Assumption) -> Wanted:
+        """Return slopes of a kernel model."""
+        kernel, free = self.design.kernel, int(self.design.intercept)
+        inputs, along = directions(self.problem, functional)
+        if self._primal is not None and kernel is not None and kernel.polynomial is not None:
+            rows = kernel.polynomial.slopes(inputs, along)
+            if rows is None:
+                raise NotAvailable(NO_SLOPES)
+            return self._of_features(np.column_stack([g[:, :free], rows]), assumption)
+        self.system(assumption)
+        found = None if kernel is None else kernel.slopes(inputs, along)
+        if found is None:
+            raise NotAvailable(NO_SLOPES)
+        return Wanted(g[:, :free], found[1], g[:, free:])
 
     def _of_features(self, g: Array, assumption: Assumption) -> Wanted:
         if assumption.norm_bound is None:
@@ -355,20 +366,21 @@ def functional_rows(problem: Problem, functional: Functional) -> Array:
     if functional.column is None:
         terms = [C @ design.rows(problem.transform(X)) for X, C in functional.terms]
         return np.asarray(sum(terms))
-    inputs = problem.transform(functional.terms[0][0])
-    if functional.column >= inputs.shape[1]:
-        raise ValueError(
-            f"column does not fit X: expected a number below {inputs.shape[1]}, given "
-            f"{functional.column}. Count the columns from 0."
+    inputs, along = directions(problem, functional)
+    if design.dual:
+        found = None if design.kernel is None else design.kernel.slopes(inputs, along)
+        if found is None:
+            raise NotAvailable(NO_SLOPES)
+        along = found[0]
+    return np.column_stack([np.zeros(len(along)), along]) if design.intercept else along
+
+
+def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:
+    """Return the inputs of the model and the directions of the slopes there, both (N, d)."""
+    assert functional.column is not None
+    if problem.rows is None and isinstance(problem.estimator, Pipeline):
+        raise NotAvailable(
+            "slopes of a pipeline need the fitted transformers, which a stream does not keep: "
+            + _IN_MEMORY
         )
-    rows = _slopes(problem, inputs, functional.column)[0]
-    return np.column_stack([np.zeros(len(rows)), rows]) if design.intercept else rows
-
-
-def _slopes(problem: Problem, inputs: Array, column: int) -> tuple[Array, Array]:
-    """Return ∂k(z, x_j)/∂z, (N, n), and the squared norms of the slopes at z, or refuse."""
-    kernel = problem.design("slopes").kernel
-    found = None if kernel is None else kernel.slopes(inputs, column)
-    if isinstance(problem.estimator, Pipeline) or found is None:
-        raise NotAvailable(NO_SLOPES)
-    return found
+    return tangents(problem.transformers, functional.terms[0][0], functional.column)

@@ -1,0 +1,128 @@
+"""Widths and coverages of bands of functions, beside the joint region and a Gaussian process."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.kernel_ridge import KernelRidge
+
+import unassuming as ua
+from benchmarks.clock import best_times
+from benchmarks.result import Check, Comparison, Result
+
+LEVEL, SCALE = 0.9, 0.7
+LARGE, MANY, BOUND = 500, 200, 30.0
+SMOOTH, SMOOTH_BOUND, SHARES, SETS = 0.1, 73.0, (10, 30, 100), 2
+RUNS, MIDDLE, TRUE_NORM = 30, 200, 14.6
+TARGET_WIDTH, TARGET_TIME, TARGET_PROCESS = 0.75, 10, 1.7
+
+
+def data(n: int, seed: int, law: str = "laplace") -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = np.linspace(0, 10, n)
+    noise = rng.laplace(size=n) / np.sqrt(2) if law == "laplace" else rng.standard_cauchy(n)
+    return x[:, None], x * np.sin(x) + SCALE * noise
+
+
+def half(band: Any) -> float:
+    return float(np.median(band.upper - band.lower)) / 2
+
+
+def process(X: np.ndarray, y: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean and the half-width of the 90 % interval, hyper-parameters estimated."""
+    kernel = ConstantKernel(10.0) * RBF() + WhiteKernel(0.5)
+    model = GaussianProcessRegressor(kernel, normalize_y=True).fit(X, y)
+    mean, spread = model.predict(Z, return_std=True)
+    noise = model.kernel_.k2.noise_level * model._y_train_std**2
+    return mean, norm.ppf(0.5 + LEVEL / 2) * np.sqrt(np.maximum(spread**2 - noise, 0.0))
+
+
+def alone(X: np.ndarray, y: np.ndarray, Z: np.ndarray, bound: float) -> Any:
+    region = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5), X, y, random_state=0)
+    return region.band(Z, LEVEL, norm_bound=bound, simultaneous=False, noise_scale=SCALE)
+
+
+def pointwise(name: str) -> Result:
+    X, y = data(LARGE, 0)
+    Z = np.linspace(0, 10, MANY)[:, None]
+    (seconds, other), (band, _) = best_times(
+        lambda: alone(X, y, Z, BOUND), lambda: process(X, y, Z), rounds=3, clock=perf_counter
+    )
+    found = Check("median half-width", f"{half(band):.3g}", bool(np.isfinite(band.upper).all()))
+    return Result(name, seconds, [Comparison("GaussianProcessRegressor, tuned", other, 1)], [found])
+
+
+def cells_and_joint(name: str) -> Result:
+    """Compare at the best of a few penalties, chosen by the measured widths."""
+    Z = np.linspace(0, 10, 60)[:, None]
+    widths, others, seconds, joint = [], [], np.inf, np.inf
+    compared: tuple[int, ...] = SHARES  # on the first data set; the best of them on the others
+    for seed in range(SETS):
+        X, y = data(LARGE, seed)
+        at = {}
+        for share in compared:
+            alpha = share * (SCALE / SMOOTH_BOUND) ** 2
+            model = KernelRidge(kernel="rbf", gamma=SMOOTH, alpha=alpha)
+
+            def band(method: str | None, model: Any = model, X: Any = X, y: Any = y) -> Any:
+                region = ua.confidence_region(model, X, y, random_state=0)
+                scale = {"noise_scale": SCALE} if method else {}
+                return region.band(Z, LEVEL, norm_bound=SMOOTH_BOUND, method=method, **scale)
+
+            (one, two), (cells, whole) = best_times(
+                lambda band=band: band("cells"),
+                lambda band=band: band(None),
+                rounds=1,
+                clock=perf_counter,
+            )
+            seconds, joint, at[share] = min(seconds, one), min(joint, two), half(whole)
+        compared = (min(at, key=at.__getitem__),)
+        widths.append(half(cells))
+        others.append(at[compared[0]])
+    ratio = float(np.median(widths) / np.median(others))
+    found = f"{ratio:.3f} ({np.median(widths):.3g} and {np.median(others):.3g})"
+    return Result(
+        name,
+        seconds,
+        [Comparison(f"joint region, alpha = {compared[0]} σ²/B²", joint, TARGET_TIME)],
+        [
+            Check(
+                f"width over the joint region, at most {TARGET_WIDTH}", found, ratio <= TARGET_WIDTH
+            )
+        ],
+    )
+
+
+def beside_process(name: str) -> Result:
+    Z = np.linspace(0.5, 9.5, 19)[:, None]
+    truth = (Z * np.sin(Z))[:, 0]
+    checks, seconds, others = [], 0.0, 0.0
+    for law in ("laplace", "cauchy"):
+        widths, rates = np.empty((2, RUNS)), np.empty((2, RUNS))
+        for run in range(RUNS):
+            X, y = data(MIDDLE, run, law)
+            (one, two), (band, (mean, wide)) = best_times(
+                lambda X=X, y=y: alone(X, y, Z, 2 * TRUE_NORM),
+                lambda X=X, y=y: process(X, y, Z),
+                rounds=1,
+                clock=perf_counter,
+            )
+            seconds, others = seconds + one / (2 * RUNS), others + two / (2 * RUNS)
+            widths[:, run] = half(band), np.median(wide)
+            rates[0, run] = np.mean((band.lower <= truth) & (truth <= band.upper))
+            rates[1, run] = np.mean(np.abs(mean - truth) <= wide)
+        ratio = float(np.median(widths[0]) / np.median(widths[1]))
+        own, other = rates.mean(axis=1)
+        found = f"{ratio:.2f}, coverage {own:.3f} and {other:.3f}"
+        if law == "laplace":
+            checks.append(
+                Check(f"width over the GP, at most {TARGET_PROCESS}", found, ratio <= 1.7)
+            )
+        else:
+            checks.append(Check("Cauchy noise: width over the GP", found, own >= LEVEL))
+    return Result(name, seconds, [Comparison("GaussianProcessRegressor, tuned", others)], checks)
