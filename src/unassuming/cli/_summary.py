@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from unassuming.cli._built import build_in_memory
 from unassuming.cli._files import check_writable, draw, remove_others, write_summaries
 from unassuming.cli._models import RECIPES, Model
 from unassuming.cli._problem import Problem
-from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import stages
 from unassuming.cli.reports import checks
@@ -22,7 +22,7 @@ from unassuming.regions import Language
 def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     """Summarise the model at each level, print the summaries, write the files."""
     _require_features(problem.model)
-    source = open_source(problem.data)
+    source = problem.open()
     columns = problem.columns(source)
     check_writable(out, "--out")
     if streaming.decide(problem, source, columns):
@@ -32,17 +32,18 @@ def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     with stages(2) as begin:
         begin("intervals")
         levels = sorted(set(problem.levels), reverse=True)
-        summaries = [built.region.summary(level) for level in levels]
+        model = built.model(problem)
+        summaries = [replace(built.region.summary(level), model=model) for level in levels]
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
-        written = write_summaries(built.region, summaries, built.about(problem, columns), out)
+        written = write_summaries(built.region, summaries, built.about(problem), out)
         highest = summaries[0]
         which = plots.on_one_scale(highest)
         picture = {"forest.png": partial(plots.forest, highest, which)}
         drawn, missing = draw(picture, out, plots.forest_height(len(which)))
         written += drawn
         remove_others("summary", out, written)
-    typer.echo(f"{built.heading(problem, columns)}\n")
+    typer.echo(f"{built.heading(problem)}\n")
     for summary in summaries:
         typer.echo(f"{summary.text(Language.COMMAND_LINE)}\n")
     for remark in [*checks(built.region), *built.remarks]:

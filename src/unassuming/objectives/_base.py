@@ -63,7 +63,7 @@ class Objective(ABC):
 
     design: Design | None = None
     quantile: float | None = None
-    default_weighting: ClassVar[str] = "identity"
+    default_weighting: str = "identity"
     labels_only: ClassVar[bool] = False
     spanned: ClassVar[str] = ""
 

@@ -233,10 +233,12 @@ class Language(Enum):
 class Remedy:
     """What to do, in Python and on the command line (None where that does not offer it)."""
 
-    python: str
+    python: str | None
     command_line: str | None
     norm_bound: bool = False
     """Whether it is to assume a norm bound."""
+    level: float | None = None
+    """The highest level to ask at, if the remedy is a lower one."""
 
     def text(self, language: Language) -> str | None:
         """Return the remedy for one kind of reader."""
@@ -289,11 +291,12 @@ class Explanation:
 
 
 def _listed(remedies: tuple[Remedy, ...], language: Language) -> str:
-    """Return the remedies in one sentence; those of Python if this language has none."""
-    for where, asked in (("", language), (" in Python", Language.PYTHON)):
-        ways = [way for remedy in remedies if (way := remedy.text(asked))]
-        if ways:
-            return f"Remedies{where}: {'; '.join(ways)}."
+    """Return the remedies in one sentence, in the language of the reader alone."""
+    ways = [way for remedy in remedies if (way := remedy.text(language))]
+    if ways:
+        return f"Remedies: {'; '.join(ways)}."
+    if remedies and language is Language.COMMAND_LINE:
+        return "No option of the command line changes this."
     return "No remedy is known."
 
 

@@ -12,7 +12,6 @@ import typer
 from unassuming import report as reports
 from unassuming.cli._built import build_in_memory
 from unassuming.cli._problem import Problem
-from unassuming.cli._sources import open_source
 from unassuming.cli._terminal import stages
 from unassuming.inputs import check_norm_bound
 from unassuming.regions import Language
@@ -20,7 +19,7 @@ from unassuming.regions import Language
 
 def write_report(problem: Problem, norm_bound: float | None, out: Path, title: str | None) -> None:
     """Build the region, write the report, print its warnings."""
-    source = open_source(problem.data)
+    source = problem.open()
     columns = problem.columns(source)
     check_norm_bound(norm_bound)
     _check_writable(out)
@@ -38,7 +37,7 @@ def write_report(problem: Problem, norm_bound: float | None, out: Path, title: s
         )
         begin("file")
         out.write_text(reports.render(content), encoding="utf-8", newline="\n")
-    typer.echo(f"{built.heading(problem, columns)}\n")
+    typer.echo(f"{built.heading(problem)}\n")
     for warning in content.warnings:
         typer.echo(f"Warning: {warning}\n")
     for remark in built.remarks:

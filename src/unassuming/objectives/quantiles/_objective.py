@@ -46,7 +46,7 @@ class QuantileObjective(DesignedObjective):
     (23, 3)
     """
 
-    default_weighting: ClassVar[str] = "hessian"
+    default_weighting: str = "hessian"
     spanned: ClassVar[str] = "the conditional quantiles of y"
 
     design: FeatureDesign

@@ -37,7 +37,9 @@ from unassuming.regions._explain import Cause, Explanation, Fact, Status, status
 from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import (
     ATTAINED,
+    FEW_LABEL_COEFFICIENTS,
     LABEL_NORM_BOUND,
+    LEAST_SQUARES_LABELS,
     OF_EMPTY_LABEL_REGION,
     OF_HIDDEN_LABEL_FUNCTIONALS,
 )
@@ -192,7 +194,7 @@ class LabelShape(LineShape):
             return Explanation((Cause.NO_LABEL_MODEL_IN_BALL(bound=ball.bound),))
         if status is Status.CERTIFIED:
             loose = self.linear is not None and self.linear.boxes is None
-            return Explanation(facts, (ATTAINED,) if loose else None)
+            return Explanation(facts, (FEW_LABEL_COEFFICIENTS, ATTAINED) if loose else None)
         norm = () if ball is not None else (LABEL_NORM_BOUND,)
         return Explanation((), (*OF_HIDDEN_LABEL_FUNCTIONALS, *norm))
 
@@ -227,7 +229,7 @@ class LabelShape(LineShape):
         if found.status is Status.EMPTY:
             return found
         if np.isinf(found.lower).all() and np.isinf(found.upper).all():
-            why = Explanation((Cause.LOGISTIC(),), (ATTAINED,))
+            why = Explanation((Cause.LOGISTIC(),), (LEAST_SQUARES_LABELS, ATTAINED))
             return found.because(Status.TRIVIAL, why)
         return found.because(Status.CERTIFIED, Explanation((), (ATTAINED,)))
 
