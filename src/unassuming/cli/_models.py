@@ -46,6 +46,11 @@ class Recipe:
     kernel: bool = False
     classify: bool = False
 
+    @property
+    def one_by_one(self) -> bool:
+        """Whether single coefficients have intervals of their own."""
+        return not (self.kernel or self.classify or "quantile" in self.defaults)
+
 
 RECIPES: dict[Model, Recipe] = {
     # Without a penalty the estimate is a member of every region, in whatever units columns are.

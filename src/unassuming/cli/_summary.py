@@ -55,8 +55,8 @@ def run(problem: Problem, out: Path, streaming: Streaming) -> None:
 
 def _require_features(model: Model) -> None:
     """Refuse models whose coefficients have no interval of their own."""
-    if RECIPES[model].kernel or RECIPES[model].classify:
-        known = [name for name in Model if not RECIPES[name].kernel | RECIPES[name].classify]
+    known = [name for name in Model if RECIPES[name].one_by_one]
+    if model not in known:
         raise ValueError(
             "--model has no coefficients to summarise one at a time: expected "
             f"{' or '.join(known)}, given {model}. Use unassuming region for this model."
