@@ -22,9 +22,11 @@ from unassuming.geometry.quadratic._free_directions import (
 from unassuming.geometry.quadratic._least_norms import least_norms
 from unassuming.geometry.quadratic._lines import (
     LineQuadratics,
+    OriginErrors,
     along_lines,
     covered,
     exits,
+    first_ends,
     intervals,
 )
 from unassuming.geometry.quadratic._moved_columns import commute
@@ -46,6 +48,7 @@ __all__ = [
     "FreeDirections",
     "LineQuadratics",
     "Multipliers",
+    "OriginErrors",
     "RowsAndBall",
     "Sets",
     "SetsAndBall",
@@ -58,6 +61,7 @@ __all__ = [
     "covered",
     "exits",
     "farthest",
+    "first_ends",
     "free_directions",
     "intervals",
     "least_norms",
