@@ -12,6 +12,7 @@ from unassuming.geometry.quadratic._at_estimate import (
 )
 from unassuming.geometry.quadratic._careful import CarefulSets
 from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
+from unassuming.geometry.quadratic._dense_forms import dense_forms
 from unassuming.geometry.quadratic._exact_sets import ExactSets
 from unassuming.geometry.quadratic._forms import AccurateResidual, FormMaker, Forms
 from unassuming.geometry.quadratic._free_directions import (
@@ -59,6 +60,7 @@ __all__ = [
     "coordinates",
     "counting_decides",
     "covered",
+    "dense_forms",
     "exits",
     "farthest",
     "first_ends",

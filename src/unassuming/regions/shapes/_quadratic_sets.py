@@ -29,6 +29,7 @@ from unassuming.geometry.quadratic import (
     along_lines,
     commute,
     coordinates,
+    dense_forms,
     free_directions,
     intervals,
     least_norms,
@@ -244,8 +245,24 @@ class QuadraticSets:
         off = None if where.off is None else where.off / size[:, 0]
         scaled = replace(where, functionals=where.functionals / size, off=off)
         careful = self.careful if o is self.primal else None
-        up, down, decided = supports(self.maker, scaled, g / size, careful)
-        middle, rounding = g @ estimate, _ROUNDING * (np.abs(g) @ np.abs(estimate))
+        forms, middle = None, g @ estimate
+        rounding = _ROUNDING * (np.abs(g) @ np.abs(estimate))
+        if o.design.full_rank and o.complement.dense is not None:
+            # From fitted values: those of the estimate, rounded, are a point like any other.
+            start = where.F.T @ (self.root * (o.design.matrix @ estimate))
+            forms = dense_forms(
+                self.perturbations,
+                o.complement,
+                self.root * o.y / self.unit,
+                where.F @ (start / self.unit),
+                where.F,
+                self.maker.certainly_empty,
+            )
+            middle = where.functionals @ start
+            rounding = _ROUNDING * (np.abs(where.functionals) @ np.abs(start))
+            if where.off is not None and (known := where.off > 0).any():
+                rounding[known] += where.off[known] * np.linalg.norm(start)
+        up, down, decided = supports(self.maker, scaled, g / size, careful, forms)
         size = size * self.unit
         up, down = (
             up * size + (rounding + middle)[:, None],
