@@ -78,7 +78,7 @@ class Doubt:
         o, size = self.objective, powers_of_two(np.abs(a).max(axis=1, initial=0.0))
         scaled = a / size[:, None]  # squares of the coefficients may overflow
         penalty = np.einsum("nk,nk->n", scaled @ o.design.penalty_matrix(), scaled)
-        held = size * np.sqrt(o.lam * np.abs(penalty))
+        held = np.sqrt(o.lam) * size * np.sqrt(np.abs(penalty))
         return np.asarray(held + np.abs(a) @ self.penalised)
 
     def of_product(self, one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:

@@ -100,7 +100,7 @@ def along_lines(
             base_size = np.linalg.norm(vectors[1], axis=-1) if starts else 0.0
             base = np.linalg.norm(start[lines], axis=1)[:, None] if starts else 0.0
             away_error = start_error[lines, None] if starts else 0.0
-            whole = np.linalg.norm(maker.residual) + base
+            whole = np.asarray(np.linalg.norm(maker.residual) + base)
             found = _errors(maker, origin, lengths, moved + base_size, whole, away_error)
             found[0] += maker.margin[which]
             errors[(slice(None), *at)] = np.where(zero, np.inf, found)

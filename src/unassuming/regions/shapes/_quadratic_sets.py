@@ -167,7 +167,7 @@ class QuadraticSets:
     @cached_property
     def hold_estimate(self) -> BoolArray:
         """Which sets hold the estimate, by its rank, (m - 1,)."""
-        return ~self.engine.before(self.estimate[None, :])[0]
+        return np.asarray(~self.engine.before(self.estimate[None, :])[0])
 
     @cached_property
     def _origin_errors(self) -> OriginErrors | None:
