@@ -175,6 +175,7 @@ def test_the_file_holds_no_pickled_object(tmp_path):
         assert all(file[name].dtype != object for name in file.files)
 
 
+@pytest.mark.slow
 def test_signs_take_a_bit_each(tmp_path):
     x = np.random.default_rng(0).normal(size=(500, 1))
     ua.save(build(LinearRegression(), X=x, y=x[:, 0], m=1000), tmp_path / "region")

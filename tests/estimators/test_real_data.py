@@ -68,6 +68,7 @@ PIPELINES = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("kind", PIPELINES)
 def test_pipelines_give_a_finite_band_around_the_predictions(kind):
     load, steps = PIPELINES[kind]
@@ -148,7 +149,7 @@ def test_each_output_of_linnerud_has_its_own_region():
 
 # --- exact in practice ----------------------------------------------------------------------------
 
-RUNS = 2000
+RUNS = 700
 
 
 @pytest.mark.slow

@@ -74,6 +74,7 @@ def away_from(inside, outside, half, rng):
     return inside + side * half
 
 
+@pytest.mark.slow_but_first
 @problems
 @ties
 def test_a_set_is_counted_in_every_box_with_a_last_point_of_it_in_a_corner(name, ties):
@@ -88,6 +89,7 @@ def test_a_set_is_counted_in_every_box_with_a_last_point_of_it_in_a_corner(name,
         assert holding[np.arange(len(which)), which].all(), exponent
 
 
+@pytest.mark.slow_but_first
 @problems
 @ties
 def test_small_boxes_count_no_set_that_is_far_from_them(name, ties):

@@ -46,6 +46,7 @@ def test_the_estimate_is_the_mean_of_the_process(name, alpha):
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_common_variance_is_kernel_ridge_regression():
     _, region = region_of(RBF(1.0) + WhiteKernel(0.25), alpha=0.5)
     ridge = ua.confidence_region(

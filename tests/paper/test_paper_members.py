@@ -93,6 +93,7 @@ def test_kernel_ridge_is_bounded_up_to_the_level_that_the_signs_allow():
     assert ends(region) == Ends(99 - plus, 100 - plus)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("panel", ["3a", "5a", "5b", "5c", "6a", "6b", "6c", "6d"])
 def test_kernel_lasso_is_unbounded_at_every_level(panel):
     assert ends(region_of(panel)) == Ends(0, 1)

@@ -32,6 +32,7 @@ def test_a_plan_has_no_y():
     assert "y" not in inspect.signature(ua.plan).parameters
 
 
+@pytest.mark.slow
 def test_the_best_penalty_is_that_of_the_narrowest_joint_region(plan):
     joint = {p.alpha: p.half_width for p in plan.predictions if p.alpha and p.rows == 40}
     assert list(joint) == [0.01, 1.0]

@@ -15,6 +15,7 @@ def plan():
     return ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01, 0.1, 1.0], rows=[20])
 
 
+@pytest.mark.slow
 def test_over_the_penalty(plan):
     data = ua.plots.plan_data(plan, "alpha")
     x, width = data.lines[True, "joint region"]

@@ -10,7 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import unassuming as ua
 
-RUNS = 600
+RUNS = 300
 
 
 def covers(band, values):

@@ -276,6 +276,7 @@ def test_a_function_that_bends_next_to_an_input_stays_inside(step):
 # Units
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("power", [-560, -300, 300, 480])
 def test_a_ball_has_no_unit(power):
     X, y, _ = ua.datasets.sine(n=10, random_state=3)

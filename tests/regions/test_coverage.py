@@ -21,8 +21,8 @@ from sklearn.svm import SVR
 import unassuming as ua
 
 SLOW = pytest.mark.slow
-RUNS = 300  # of each law, where the counts of several are added up
-ALONE = 700  # of a count that is judged by itself
+RUNS = 150  # of each law, where the counts of several are added up
+ALONE = 350  # of a count that is judged by itself
 M = 20
 LEVELS = (0.05, 0.5, 0.9, 0.95)  # at both ends one rank too many or too few is all or nothing
 N = 7

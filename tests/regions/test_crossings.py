@@ -141,9 +141,9 @@ def test_dense_scans_of_membership_agree_with_crossings(name, noise, n, seed):
     assert region.exact_crossings
     assert name == "kernel Huber" or not face(region).all()
     rng = np.random.default_rng(seed)
-    share = check_scans(region, *lines(region, 100, rng, along_face=False), rng)
+    share = check_scans(region, *lines(region, 50, rng, along_face=False), rng)
     assert 0.1 < share < 0.95
-    share = check_scans(region, *lines(region, 40, rng, along_face=True), rng)
+    share = check_scans(region, *lines(region, 20, rng, along_face=True), rng)
     assert 0.1 < share < 0.95
 
 
@@ -182,6 +182,7 @@ def test_scans_agree_for_any_weighting_and_noise(name, noise):
         scan_loosely(region, *lines(region, 12, rng, along_face=along_face), rng)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", MODELS)
 def test_scans_agree_under_rotations(name):
     estimator, data, options = MODELS[name]
@@ -279,6 +280,7 @@ def test_a_far_origin_costs_no_more_digits_than_it_has():
 # --- reach -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", MODELS)
 def test_reach_is_the_end_of_the_interval_around_the_estimate(name):
     estimator, data, options = MODELS[name]

@@ -216,6 +216,7 @@ def test_kernel_lasso_with_zeros_takes_the_least_subgradient(noise):
     assert_agree(region, candidates, lambda a, g: oracles.lasso(K, Y, 1.0, np.full(N, 0.7), a, g))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_lasso_with_zeros_takes_the_least_subgradient(noise):
     region = build(Lasso(alpha=0.3), X, Y, noise)
@@ -228,6 +229,7 @@ def test_lasso_with_zeros_takes_the_least_subgradient(noise):
 # --- Huber -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_kernel_huber_clips_the_transformed_residuals(noise):
     delta = 0.5

@@ -74,6 +74,7 @@ def stacked(found, field):
     return np.stack([getattr(found[p], field) for p in LEVELS[::-1]])
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     ("name", "noise", "n", "bound", "weighted"),
     [

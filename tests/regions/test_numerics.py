@@ -389,6 +389,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(("estimator", "X", "y", "a", "noise", "options"), CASES)
 def test_where_everything_ties_the_tie_order_is_the_rank(estimator, X, y, a, noise, options):
     seen = set()

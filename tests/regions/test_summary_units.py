@@ -26,6 +26,7 @@ def region_of(columns, noise="symmetric", **options):
     )
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
 def test_units_scale_the_intervals_and_change_no_method(noise, unit):

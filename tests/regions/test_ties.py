@@ -37,7 +37,7 @@ def test_an_offset_of_decimals_changes_no_rank(model, noise):
 
 @pytest.mark.slow
 def test_the_ranks_of_decimals_are_uniform():
-    runs = 2500
+    runs = 1000
     ranks = [
         decimal_region(seed, 700, LinearRegression(), "symmetric").rank([700, 2.3])
         for seed in range(runs)

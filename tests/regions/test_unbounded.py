@@ -170,6 +170,7 @@ def test_signs_with_permutations_are_not_certified_rather_than_wrong():
     assert_infinite(region.band(X), Status.NOT_CERTIFIED, Status.UNBOUNDED)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("level", [0.05, 0.5, 0.9])
 @pytest.mark.parametrize("weights", [None, np.full(20, 3.0)])
 def test_a_constant_shift_is_free_under_permutations_at_every_level(level, weights):

@@ -68,7 +68,13 @@ def assert_same_geometry(one, two, seed=0):
     near = one.estimate + rng.uniform(0, 3, size=(60, 1)) * spread
     assert one.rank(near).tolist() == two.rank(near).tolist()
     assert len(set(one.rank(near).tolist())) > 5
-    for level in (0.5, 0.9):
+    start, levels = one.estimate + spread[0], (0.5, 0.9)
+    for direction in spread[1:4]:
+        a, b = (r.crossings(direction, levels, origin=start) for r in (one, two))
+        for level in levels:
+            assert b[level].shape == a[level].shape
+            assert b[level] == pytest.approx(a[level], rel=1e-5, abs=1e-8)
+    for level in levels:
         a, b = one.interval(level=level), two.interval(level=level)
         assert (b.status, b.reason) == (a.status, a.reason)
         assert b.lower == pytest.approx(a.lower, rel=1e-6, abs=1e-9)
@@ -77,11 +83,6 @@ def assert_same_geometry(one, two, seed=0):
             one.ellipsoid(level).squared_radius, rel=1e-6
         )
         assert str(two.bounded(level)) == str(one.bounded(level))
-        start = one.estimate + spread[0]
-        for direction in spread[1:4]:
-            a, b = (r.crossings(direction, level, origin=start) for r in (one, two))
-            assert b.shape == a.shape
-            assert b == pytest.approx(a, rel=1e-5, abs=1e-8)
 
 
 @pytest.mark.slow_but_first
@@ -177,6 +178,7 @@ def test_outputs_without_noise_have_ties_only():
     assert two.rank([4.1, 1.0, 2.0, 3.0]) == one.rank([4.1, 1.0, 2.0, 3.0]) == 100
 
 
+@pytest.mark.slow
 def test_a_large_signal_does_not_hide_the_noise():
     X, y = data()
     assert_same_geometry(*both(LinearRegression(), X, y + 1e7 * X[:, 0]))

@@ -11,17 +11,20 @@ so statistics tie if rounding of the data by half a unit could make them equal.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, reduce
+from operator import add
 from typing import final
 
 import numpy as np
 
-from unassuming._exact import Exact, Triangle
+from unassuming._exact import Exact
+from unassuming._rough import Rough
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership._blur import N, Rounding, Side
 from unassuming.membership._parabola import Parabola
-from unassuming.objectives import Moves, Quadratic, exact_kernel
+from unassuming.membership._systems import FeatureSystem, KernelSystem, System
+from unassuming.objectives import Moves, Quadratic
 
 _LARGEST_SYSTEM = 64
 _MOST_PRODUCTS = 2**18
@@ -141,51 +144,6 @@ class ExactGaps:
             self._identical[i] = not state.signs[0]
 
 
-class System(ABC):
-    """The equations N x = s of one objective."""
-
-    def __init__(self, objective: Quadratic) -> None:
-        self.n, self.d = objective.n, objective.d
-        self.y, self.w = Exact.of(objective.y), Exact.of(objective.w)
-        self.weighted = bool((objective.w != 1).any())
-        self.alpha = Exact.of(objective.lam * objective.n)
-        self.Phi = self._design(objective)
-        sizes = np.abs(objective.design.matrix).max(axis=0)
-        largest = np.abs(objective.y).max() or 1.0
-        self.typical = np.ldexp(1.0, np.frexp(largest / np.where(sizes > 0, sizes, 1.0))[1] - 49)
-
-    def residuals(self, a: Exact) -> Exact:
-        """Return y - Φ a."""
-        return self.y - self.Phi @ a
-
-    @abstractmethod
-    def _design(self, objective: Quadratic) -> Exact:
-        """Return Φ, (n, d)."""
-
-    @abstractmethod
-    def solve(self, g: Exact, a: Exact) -> Exact:
-        """Return x with N x = ΦᵀW g - alpha Pa for vectors g (n, k), shape (d, k)."""
-
-    @abstractmethod
-    def penalised(self, x: Exact) -> Exact:
-        """Return P x for x (d,)."""
-
-    @abstractmethod
-    def blur_of_design(self, one: Side, two: Side, change: Exact, a: Exact) -> Exact:
-        """Bound the change of Z_1 - Z_2 by the rounding of Φ and P, in units of rounding.
-
-        ``change`` (n,) is half the gradient of Z_1 - Z_2 with respect to the residuals.
-        """
-
-
-@final
-class Side:
-    """One of two statistics that are compared: G_i r, x_i, v_i = Φ x_i, and half the gradient."""
-
-    def __init__(self, g: Exact, x: Exact, v: Exact, slope: Exact) -> None:
-        self.g, self.x, self.v, self.slope = g, x, v, slope
-
-
 class _State:
     """One candidate, and some of its perturbations."""
 
@@ -196,7 +154,37 @@ class _State:
         images = [self.r.number, *(self.r.number[moves.rows[which]] * signs)]
         self.g = Exact(np.array(images, dtype=object).T, self.r.shift)
         self.x = system.solve(self.g, a)
-        self.v = system.Phi @ self.x
+
+    @cached_property
+    def changes(self) -> Exact:
+        """What differs between the sides of N x_i = s_i and N x_0 = s_0."""
+        return self.system.changes(self.g[:, 1:] - self.g[:, :1])
+
+    @cached_property
+    def paired(self) -> Exact:
+        """What the changes are multiplied by."""
+        return self.system.paired(self.x)
+
+    @cached_property
+    def v(self) -> Exact:
+        """The fitted values Φ x."""
+        return self.system.Phi @ self.x
+
+    @cached_property
+    def moved(self) -> Exact:
+        """W (G_i - I) r."""
+        return self.system.w[:, None] * (self.g[:, 1:] - self.g[:, :1])
+
+    @cached_property
+    def rough_v(self) -> Rough:
+        """The fitted values, in rough numbers."""
+        return self.system.rough.Phi @ Rough.of(self.x)
+
+    @cached_property
+    def rough_moved(self) -> Rough:
+        """W (G_i - I) r, in rough numbers."""
+        g = Rough.of(self.g)
+        return self.system.rough.w[:, None] * (g[:, 1:] - g[:, :1])
 
     @property
     def literal(self) -> bool:
@@ -209,161 +197,67 @@ class _State:
     @cached_property
     def signs(self) -> list[int]:
         """The signs of Z_i - Z_0."""
-        self._gaps, sizes = self.products(self)
-        clear = abs(self._gaps.number) << -_NEGLIGIBLE > sizes.number
+        self._gaps = self.products(self)
         return [
-            int(x > 0) - int(x < 0) if sure else 0
-            for x, sure in zip(self._gaps.number, clear, strict=True)
+            int(x > 0) - int(x < 0) if clear else 0
+            for x, clear in zip(self._gaps.number, _clear(self._gaps, [(self, self)]), strict=True)
         ]
 
-    def products(self, other: _State) -> tuple[Exact, Exact]:
-        """Return ⟨W (G_i - I) r, v_i + v_0⟩ with v of another state, and the sizes of the terms."""
-        moved = self.system.w[:, None] * (self.g[:, 1:] - self.g[:, :1])
-        v, v0 = other.v[:, 1:], other.v[:, :1]
-        return (moved * (v + v0)).columns(), (abs(moved) * (abs(v) + abs(v0))).columns()
+    def products(self, other: _State) -> Exact:
+        """Return ⟨W (G_i - I) r, v_i + v_0⟩ with v of another state."""
+        q = other.paired
+        return (self.changes * (q[:, 1:] + q[:, :1])).columns()
 
     def blurred(self, k: int) -> bool:
         """Whether rounding of the data could make Z_i and Z_0 equal."""
-        s, a, one, two = self.system, self.a, self._side(k), self._side(0)
-        change, step = one.slope - two.slope, one.x - two.x
-        two_ = Exact(2, 0)
-        moved = s.Phi.T @ change + s.alpha * s.penalised(step)
-        blur = two_ * ((abs(change) * abs(s.y)).sum() + (abs(moved) * abs(a)).sum())
-        blur = blur + s.blur_of_design(one, two, change, a)
-        penalty = two_ * (step * s.penalised(a)).sum()
-        penalty = penalty + (step * s.penalised(one.x + two.x)).sum()
-        blur = blur + abs(penalty) * s.alpha
-        if s.weighted:
-            parts = one.v * (one.g + one.g - one.v) - two.v * (two.g + two.g - two.v)
-            blur = blur + (abs(parts) * s.w).sum()
-        return abs(self._gaps[k - 1]).at_most(blur.times_two_to(_UNIT + _MARGIN))
+        s, gap = self.system, abs(self._gaps[k - 1])
+        rough = self._blur(s.rounding(s.rough), Rough.of(self.a), Rough.of, k)
+        certain = Rough.of(gap).at_most(rough.times_two_to(_UNIT + _MARGIN))
+        if certain is not None:
+            return certain
+        exact = self._blur(s.rounding(s.given), self.a, lambda x: x, k)
+        return gap.at_most(exact.times_two_to(_UNIT + _MARGIN))
 
-    def _side(self, k: int) -> Side:
-        v = self.v[:, k]
-        slope = self.system.w * v
-        if k:
-            i, back = self.which[k - 1], np.zeros(self.system.n, dtype=object)
-            signs = self.moves.signs[i].astype(np.int64).astype(object)
-            back[self.moves.rows[i]] = slope.number * signs
-            slope = Exact(back, slope.shift)
-        return Side(self.g[:, k], self.x[:, k], v, slope)
+    def _blur(self, rounding: Rounding[N], a: N, turned: Callable[[Exact], N], k: int) -> N:
+        """Bound what rounding of the data may change; ``turned`` makes the kind of numbers."""
+
+        def back(slope: N) -> N:
+            i = self.which[k - 1]
+            signs = Exact(self.moves.signs[i].astype(np.int64).astype(object), 0)
+            return (slope * turned(signs))[np.argsort(self.moves.rows[i])]
+
+        g, x = (turned(Exact(z.number[:, [k, 0]], z.shift)) for z in (self.g, self.x))
+        one = Side(rounding.given, g[:, 0], x[:, 0], back)
+        two = Side(rounding.given, g[:, 1], x[:, 1], lambda slope: slope)
+        return rounding.blur(one, two, a)
 
 
-def _sign(x: int) -> int:
-    return int(x > 0) - int(x < 0)
+def _clear(gaps: Exact, pairs: list[tuple[_State, _State]]) -> BoolArray:
+    """Which sums of products of states are more than rounding of the triangle's own digits."""
+    rough = [_sizes(here.rough_moved, there.rough_v) for here, there in pairs]
+    found = np.zeros(len(gaps.number), dtype=np.bool_)
+    for k in np.flatnonzero(gaps.number != 0).tolist():
+        gap, size = abs(gaps[k]), reduce(add, [sizes[k] for sizes in rough])
+        small = Rough.of(gap).at_most(size.times_two_to(_NEGLIGIBLE))
+        if small is None:
+            every = slice(k, k + 1)
+            exact = [_sizes(here.moved, there.v)[every] for here, there in pairs]
+            small = gap.at_most(reduce(add, exact).sum().times_two_to(_NEGLIGIBLE))
+        found[k] = not small
+    return found
+
+
+def _sizes(moved: N, v: N) -> N:
+    """Return the sizes of the terms of ⟨W (G_i - I) r, v_i + v_0⟩."""
+    return (abs(moved) * (abs(v[:, 1:]) + abs(v[:, :1]))).columns()
 
 
 def _polynomials(here: _State, along: _State) -> Iterator[Parabola]:
     """Yield Z_i - Z_0 at a + t u, one by one."""
-    c, size = here.products(here)
-    one, one_size = here.products(along)
-    two, two_size = along.products(here)
-    square, square_size = along.products(along)
-    values, sizes = (c, one + two, square), (size, one_size + two_size, square_size)
+    pairs = [[(here, here)], [(here, along), (along, here)], [(along, along)]]
+    values = [reduce(add, [one.products(two) for one, two in some]) for some in pairs]
+    sure = [(x, _clear(x, some)) for x, some in zip(values, pairs, strict=True)]
+    shift = max(x.shift for x in values)
     for j in range(len(here.which)):
-        yield Parabola.of([x[j] for x in values], [x[j] for x in sizes], _NEGLIGIBLE)
-
-
-@final
-class FeatureSystem(System):
-    """N = ΦᵀWΦ + alpha P with P = diag(0, 1, ..., 1)."""
-
-    def __init__(self, objective: Quadratic) -> None:
-        super().__init__(objective)
-        design = objective.design
-        self._penalised = np.repeat([0, 1], [design.intercept, self.d - design.intercept])
-        self._penalised = self._penalised.astype(object)
-        self._N = Triangle(self._weighted @ self.Phi + self.alpha * self._P)
-
-    def _design(self, objective: Quadratic) -> Exact:
-        return Exact.of(objective.design.matrix)
-
-    @cached_property
-    def _weighted(self) -> Exact:
-        return self.Phi.T * self.w
-
-    @property
-    def _P(self) -> Exact:
-        return Exact(np.diag(self._penalised), 0)
-
-    def solve(self, g: Exact, a: Exact) -> Exact:
-        """Solve with the triangle of N."""
-        return self._N.solve(self._weighted @ g - (self.alpha * self.penalised(a))[:, None])
-
-    def penalised(self, x: Exact) -> Exact:
-        """Return P x."""
-        return Exact(self._penalised * x.number, x.shift)
-
-    def blur_of_design(self, one: Side, two: Side, change: Exact, a: Exact) -> Exact:
-        """Every feature may be rounded; the ones of an intercept are not."""
-        # ∂Z/∂Φ_jk = 2 (x_k w_j (g - v)_j - slope_j a_k).
-        parts = [(self.w * (side.g - side.v))[:, None] * side.x[None, :] for side in (one, two)]
-        slope = parts[0] - parts[1] - change[:, None] * a[None, :]
-        entries = abs(slope) * abs(self.Phi)
-        return Exact(2, 0) * Exact(entries.number * self._penalised, entries.shift).sum()
-
-
-@final
-class KernelSystem(System):
-    """Φ = K or [1, K], P = K or diag(0, K), without a pseudo-inverse of K.
-
-    x = (b, z) solves (K + alpha W⁻¹) z + 1 b = G_i r - alpha W⁻¹ a; with an intercept 1ᵀz = -1ᵀa.
-    """
-
-    def __init__(self, objective: Quadratic) -> None:
-        super().__init__(objective)
-        diagonal = np.zeros((self.n, self.n), dtype=object)
-        np.fill_diagonal(diagonal, self.w.number)
-        W = Exact(diagonal, self.w.shift)
-        # Both sides are multiplied by W, and z = W t.
-        self._triangle = Triangle(W @ self._K @ W + self.alpha * W)
-        if len(self._triangle.pivots) < self.n:
-            raise ArithmeticError("the kernel matrix is not positive semidefinite")
-        self._along = self._triangle.solve(self.w[:, None])[:, 0] if self._bias else None
-
-    def _design(self, objective: Quadratic) -> Exact:
-        self._bias = int(objective.design.intercept)
-        self._K, errors = exact_kernel(objective.design)
-        self._errors = Exact.of(errors)
-        if not self._bias:
-            return self._K
-        ones = np.full((self.n, 1), 1 << self._K.shift, dtype=object)
-        return Exact(np.concatenate([ones, self._K.number], axis=1), self._K.shift)
-
-    def solve(self, g: Exact, a: Exact) -> Exact:
-        """Solve with the triangle of WKW + alpha W."""
-        own = a[self._bias :]
-        t = self._triangle.solve(self.w[:, None] * g - (self.alpha * own)[:, None])
-        if self._along is None:
-            return self.w[:, None] * t
-        rest = self.w[None, :] @ t
-        ones = own.sum()
-        rest = rest + Exact(np.full(rest.number.shape, ones.number, dtype=object), ones.shift)
-        b = _quotient(rest, (self.w * self._along).sum())
-        z = self.w[:, None] * (t - self._along[:, None] * b)
-        shift = max(b.shift, z.shift)
-        return Exact(np.concatenate([b.to(shift), z.to(shift)]), shift)
-
-    def penalised(self, x: Exact) -> Exact:
-        """Return P x."""
-        found = self._K @ x[self._bias :]
-        if not self._bias:
-            return found
-        return Exact(np.concatenate([np.zeros(1, dtype=object), found.number]), found.shift)
-
-    def blur_of_design(self, one: Side, two: Side, change: Exact, a: Exact) -> Exact:
-        """Inputs may be rounded, and so kernel values."""
-        # dZ = alpha zᵀ dK z - 2 slopeᵀ dK a.
-        own, parts = a[self._bias :], []
-        for side in (one, two):
-            z = side.x[self._bias :]
-            parts.append(z[:, None] * z[None, :])
-        across = change[:, None] * own[None, :]
-        slope = self.alpha * (parts[0] - parts[1]) - across - across.T
-        return (abs(slope) * self._errors).sum()
-
-
-def _quotient(x: Exact, y: Exact) -> Exact:
-    """Return x / y to 2048 digits more than y has."""
-    more = 2048 + int(y.number).bit_length()
-    return Exact((x.number << more) // y.number, x.shift - y.shift + more)
+        c, b, k = (int(x[j].to(shift)) if clear[j] else 0 for x, clear in sure)
+        yield Parabola(c, b, k)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isqrt
-from typing import Self, final
-
-from unassuming._exact import Exact
+from typing import final
 
 _DIGITS = 160
 """Digits of square roots."""
@@ -27,17 +24,6 @@ class Parabola:
     c: int
     b: int
     k: int
-
-    @classmethod
-    def of(cls, coefficients: Sequence[Exact], sizes: Sequence[Exact], negligible: int) -> Self:
-        """Return the polynomial; a coefficient below 2^negligible of its terms is zero."""
-        pairs = list(zip(coefficients, sizes, strict=True))
-        shift = max(x.shift for x in coefficients)
-        c, b, k = (
-            0 if abs(x).at_most(size.times_two_to(negligible)) else int(x.to(shift))
-            for x, size in pairs
-        )
-        return cls(c, b, k)
 
     def places(self, least: float) -> tuple[float, ...]:
         """Points inside, and on both sides of, the interval where the polynomial is positive.

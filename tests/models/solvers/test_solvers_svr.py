@@ -59,6 +59,7 @@ def test_the_optimality_conditions_hold(problem):
     assert_optimal(K, y, C, epsilon, b, a, fit_intercept=fit_intercept)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("C", [0.1, 12.5, 1e4])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("gamma", [2.0, 0.05])

@@ -1,0 +1,180 @@
+"""The equations N x_i = s_i of quadratic objectives, in exact numbers.
+
+With nλ = alpha and everything multiplied by n, N = ΦᵀWΦ + alpha P and s_i = ΦᵀW G_i r - alpha Pa
+(docs/theory.md 4).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from unassuming._exact import Exact, Triangle
+from unassuming._rough import Rough
+from unassuming.membership._blur import FeatureRounding, Given, KernelRounding, N, Rounding
+from unassuming.objectives import Quadratic, exact_kernel
+
+
+class System(ABC):
+    """The equations N x = s of one objective."""
+
+    def __init__(self, objective: Quadratic) -> None:
+        self.n, self.d = objective.n, objective.d
+        self.y, self.w = Exact.of(objective.y), Exact.of(objective.w)
+        self.weighted = bool((objective.w != 1).any())
+        self.alpha = Exact.of(objective.lam * objective.n)
+        self.Phi = self._design(objective)
+        sizes = np.abs(objective.design.matrix).max(axis=0)
+        largest = np.abs(objective.y).max() or 1.0
+        self.typical = np.ldexp(1.0, np.frexp(largest / np.where(sizes > 0, sizes, 1.0))[1] - 49)
+
+    def residuals(self, a: Exact) -> Exact:
+        """Return y - Φ a."""
+        return self.y - self.Phi @ a
+
+    @abstractmethod
+    def _design(self, objective: Quadratic) -> Exact:
+        """Return Φ, (n, d)."""
+
+    @abstractmethod
+    def solve(self, g: Exact, a: Exact) -> Exact:
+        """Return x with N x = ΦᵀW g - alpha Pa for vectors g (n, k), shape (d, k)."""
+
+    @abstractmethod
+    def changes(self, moved: Exact) -> Exact:
+        """Return p_i (f, k) of (G_i - I) r (n, k), with Z_i - Z_0 = p_iᵀ(q_i + q_0)."""
+
+    @abstractmethod
+    def paired(self, x: Exact) -> Exact:
+        """Return q_i (f, k) of x_i (d, k)."""
+
+    @cached_property
+    @abstractmethod
+    def given(self) -> Given[Exact]:
+        """What was given, and may be rounded."""
+
+    @abstractmethod
+    def rounding(self, given: Given[N]) -> Rounding[N]:
+        """Return the effect of rounding, in exact or in rough numbers."""
+
+    @cached_property
+    def rough(self) -> Given[Rough]:
+        """What was given, in rough numbers."""
+        return self.given.rough()
+
+
+@final
+class FeatureSystem(System):
+    """N = ΦᵀWΦ + alpha P with P = diag(0, 1, ..., 1)."""
+
+    def __init__(self, objective: Quadratic) -> None:
+        super().__init__(objective)
+        design = objective.design
+        self._penalised = np.repeat([0, 1], [design.intercept, self.d - design.intercept])
+        self._penalised = self._penalised.astype(object)
+        self._N = Triangle(self._weighted @ self.Phi + self.alpha * self._P)
+
+    def _design(self, objective: Quadratic) -> Exact:
+        return Exact.of(objective.design.matrix)
+
+    @cached_property
+    def _weighted(self) -> Exact:
+        return self.Phi.T * self.w
+
+    @property
+    def _P(self) -> Exact:
+        return Exact(np.diag(self._penalised), 0)
+
+    def solve(self, g: Exact, a: Exact) -> Exact:
+        """Solve with the triangle of N."""
+        held = self.alpha * Exact(self._penalised * a.number, a.shift)
+        return self._N.solve(self._weighted @ g - held[:, None])
+
+    def changes(self, moved: Exact) -> Exact:
+        """ΦᵀW (G_i - I) r: products of d terms instead of n."""
+        return self._weighted @ moved
+
+    def paired(self, x: Exact) -> Exact:
+        """X."""
+        return x
+
+    @cached_property
+    def given(self) -> Given[Exact]:
+        """Every feature may be rounded."""
+        rounded = Exact(abs(self.Phi.number) * self._penalised, self.Phi.shift)
+        return Given(self.Phi, self.y, self.w, self.alpha, self._P, rounded)
+
+    def rounding(self, given: Given[N]) -> Rounding[N]:
+        """Return the rounding of features."""
+        return FeatureRounding(given, weighted=self.weighted, intercept=not self._penalised[0])
+
+
+@final
+class KernelSystem(System):
+    """Φ = K or [1, K], P = K or diag(0, K), without a pseudo-inverse of K.
+
+    x = (b, z) solves (K + alpha W⁻¹) z + 1 b = G_i r - alpha W⁻¹ a; with an intercept 1ᵀz = -1ᵀa.
+    """
+
+    def __init__(self, objective: Quadratic) -> None:
+        super().__init__(objective)
+        diagonal = np.zeros((self.n, self.n), dtype=object)
+        np.fill_diagonal(diagonal, self.w.number)
+        W = Exact(diagonal, self.w.shift)
+        # Both sides are multiplied by W, and z = W t.
+        self._triangle = Triangle(W @ self._K @ W + self.alpha * W)
+        if len(self._triangle.pivots) < self.n:
+            raise ArithmeticError("the kernel matrix is not positive semidefinite")
+        self._along = self._triangle.solve(self.w[:, None])[:, 0] if self._bias else None
+
+    def _design(self, objective: Quadratic) -> Exact:
+        self._bias = int(objective.design.intercept)
+        self._K, errors = exact_kernel(objective.design)
+        self._errors = Exact.of(errors)
+        if not self._bias:
+            return self._K
+        ones = np.full((self.n, 1), 1 << self._K.shift, dtype=object)
+        return Exact(np.concatenate([ones, self._K.number], axis=1), self._K.shift)
+
+    def solve(self, g: Exact, a: Exact) -> Exact:
+        """Solve with the triangle of WKW + alpha W."""
+        own = a[self._bias :]
+        t = self._triangle.solve(self.w[:, None] * g - (self.alpha * own)[:, None])
+        if self._along is None:
+            return self.w[:, None] * t
+        rest = self.w[None, :] @ t
+        ones = own.sum()
+        rest = rest + Exact(np.full(rest.number.shape, ones.number, dtype=object), ones.shift)
+        b = _quotient(rest, (self.w * self._along).sum())
+        z = self.w[:, None] * (t - self._along[:, None] * b)
+        shift = max(b.shift, z.shift)
+        return Exact(np.concatenate([b.to(shift), z.to(shift)]), shift)
+
+    def changes(self, moved: Exact) -> Exact:
+        """W (G_i - I) r."""
+        return self.w[:, None] * moved
+
+    def paired(self, x: Exact) -> Exact:
+        """Φ x."""
+        return self.Phi @ x
+
+    @cached_property
+    def given(self) -> Given[Exact]:
+        """Kernel values may be rounded."""
+        P = np.zeros((self.d, self.d), dtype=object)
+        P[self._bias :, self._bias :] = self._K.number
+        held = Exact(P, self._K.shift)
+        return Given(self.Phi, self.y, self.w, self.alpha, held, self._errors)
+
+    def rounding(self, given: Given[N]) -> Rounding[N]:
+        """Return the rounding of kernel values."""
+        return KernelRounding(given, weighted=self.weighted, intercept=bool(self._bias))
+
+
+def _quotient(x: Exact, y: Exact) -> Exact:
+    """Return x / y to 2048 digits more than y has."""
+    more = 2048 + int(y.number).bit_length()
+    return Exact((x.number << more) // y.number, x.shift - y.shift + more)
