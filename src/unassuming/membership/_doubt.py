@@ -7,7 +7,7 @@ from typing import Self, final
 
 import numpy as np
 
-from unassuming._rounding import length
+from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array
 from unassuming.objectives import Images, Quadratic, entry_errors, projector_error
 
@@ -50,6 +50,17 @@ class Doubt:
         """Bound the errors of residuals of candidates (N, d) by those of Φ, shape (N, n)."""
         return 0.0 if self.entries is None else np.abs(a) @ self.entries.T
 
+    def gradient(self, a: Array) -> float:
+        """Bound ‖z_0‖, the length of the whitened gradient at a candidate (d,), from above."""
+        o, white = self.objective, self.objective.whitening
+        r, pull = o.residuals(a[None, :]), white.pull(o.w)
+        error = o.residual_error(a[None, :], r) + self.residuals(a[None, :])
+        found = pull @ r[0] - white.push @ a
+        terms = length(np.abs(pull) @ np.abs(r[0])) + length(np.abs(white.push) @ np.abs(a))
+        rounding = 2 * EPS * (o.n + o.d) * terms + length(error * np.sqrt(o.w / o.n))[0]
+        held = self._held(a[None, :])[0] + length(r * np.sqrt(o.w / o.n))[0]
+        return float(length(found) + rounding + self.defect * held)
+
     def gaps(self, a: Array, images: Images) -> Array:
         """Bound the errors of Z_i - Z_0 by that of the projector, shape (N, m - 1)."""
         sizes = self.sizes(a, images.residuals, images.perturbed)
@@ -60,9 +71,15 @@ class Doubt:
         o, r = self.objective, residuals[:, None, :]
         root = np.sqrt(o.w / o.n)
         moved, whole = length((perturbed - r) * root), length((perturbed + r) * root)
-        penalty = np.einsum("nk,nk->n", a @ o.design.penalty_matrix(), a)
-        held = np.sqrt(o.lam * np.abs(penalty)) + np.abs(a) @ self.penalised
-        return moved, whole + 2 * held[:, None]
+        return moved, whole + 2 * self._held(a)[:, None]
+
+    def _held(self, a: Array) -> Array:
+        """Return the lengths of the penalty's part of the stacked residuals, (N,)."""
+        o, size = self.objective, powers_of_two(np.abs(a).max(axis=1, initial=0.0))
+        scaled = a / size[:, None]  # squares of the coefficients may overflow
+        penalty = np.einsum("nk,nk->n", scaled @ o.design.penalty_matrix(), scaled)
+        held = np.sqrt(o.lam) * size * np.sqrt(np.abs(penalty))
+        return np.asarray(held + np.abs(a) @ self.penalised)
 
     def of_product(self, one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
         """Bound the error of an inner product of z_i - z_0 with another z_i + z_0, by sizes."""

@@ -130,22 +130,29 @@ class RankEngine:
             found[batch] = self._before(candidates, batch, images, contrast)
         return found
 
-    def ends(self, a: Array, u: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    def ends(
+        self, a: Array, u: Array, low: Array, high: Array, quick: LineGaps | None = None
+    ) -> tuple[Array, Array]:
         """Confirm or correct where lines a + t u (N, d) lie in the sets {Z_0 <= Z_i}, (N, m - 1).
 
-        Without exact numbers the intervals remain as they are.
+        Gaps with ``quick`` bounds of their errors confirm most of them. Without exact numbers the
+        intervals remain as they are.
         """
-        if self._doubt is None:
+        if self.doubt is None:
             return low, high
         low, high = low.copy(), high.copy()
         wins = self.tie_order[1:] > self.tie_order[0]
-        for batch in self._batches(len(a)):
-            gaps = LineGaps.of(self._doubt, self.score, self._moves, a[batch], u[batch])
-            sure = gaps.confirmed(low[batch], high[batch])
+        left = np.arange(len(a))
+        if quick is not None:
+            left = np.flatnonzero(~quick.confirmed(low, high).all(axis=-1))
+        for batch in self._batches(len(left)):
+            lines = left[batch]
+            gaps = LineGaps.of(self.doubt, self.score, self._moves, a[lines], u[lines])
+            sure = gaps.confirmed(low[lines], high[lines])
             for row in np.flatnonzero(~sure.all(axis=-1)):
                 if self._exact is None:
                     break
-                which, line = np.flatnonzero(~sure[row]), batch.start + int(row)
+                which, line = np.flatnonzero(~sure[row]), lines[row]
                 ends = self._exact.ends(a[line], u[line], which, wins[which])
                 low[line, which], high[line, which] = ends
         return low, high
@@ -192,8 +199,8 @@ class RankEngine:
 
     def _doubted(self, contrast: Contrast, a: Array, images: Images) -> Contrast:
         """Add the errors of the whitening to the bounds of the gaps."""
-        assert self._doubt is not None
-        return replace(contrast, gap_error=contrast.gap_error + self._doubt.gaps(a, images))
+        assert self.doubt is not None
+        return replace(contrast, gap_error=contrast.gap_error + self.doubt.gaps(a, images))
 
     def _precedes(self, a: Array, images: Images) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
@@ -320,10 +327,11 @@ class RankEngine:
 
     def _doubt_about(self, candidates: Candidates) -> Doubt | None:
         """Return the errors that leave candidates to exact numbers; None if these are no help."""
-        return self._doubt if candidates.values is None else None
+        return self.doubt if candidates.values is None else None
 
     @cached_property
-    def _doubt(self) -> Doubt | None:
+    def doubt(self) -> Doubt | None:
+        """The errors that leave candidates to exact numbers; None if these are not available."""
         o, score, noise = self.objective, self.score, self.perturbations.noise
         plain = isinstance(score, LeastNormScore) and score.row_weights is not None
         if not (plain and noise.exact_arithmetic and isinstance(o, Quadratic)):
@@ -360,7 +368,7 @@ class RankEngine:
         o, orthogonal = self.objective, self.perturbations.noise.orthogonal
         if not (self.whitened and orthogonal and isinstance(o, Quadratic)):
             return None
-        return LiftedGaps.build(o, self.perturbations, self._doubt)
+        return LiftedGaps.build(o, self.perturbations, self.doubt)
 
     def _batches(self, count: int) -> Iterator[slice]:
         n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m

@@ -109,12 +109,17 @@ class ExactGaps:
             step = system.Phi @ two
             along = _State(system, self.moves, two, Exact(-step.number, step.shift), which[asked])
             lines = list(_polynomials(here, along))
-            for places in {line.places for line in lines}:
-                some = [(k, j) for k, j in enumerate(asked) if lines[k].places == places]
-                tied = self._tied_at(a, u, places, which[[j for _, j in some]])
-                for (k, j), same in zip(some, tied, strict=True):
-                    if not same:
-                        found[:, j] = lines[k].ends(wins=bool(wins[j]))
+            # Steps that move coefficients by less than their rounding show nothing.
+            moved = u != 0
+            least = float((np.abs(a[moved]) / np.abs(u[moved])).max(initial=0.0))
+            tied = self.signs(a, which[asked]) == 0  # at the origin, and then elsewhere
+            where = [line.places(least) for line in lines]
+            for places in {where[k] for k in np.flatnonzero(tied)}:
+                some = [int(k) for k in np.flatnonzero(tied) if where[k] == places]
+                tied[some] = self._tied_at(a, u, places, which[[asked[k] for k in some]])
+            for k, j in enumerate(asked):
+                if not tied[k]:
+                    found[:, j] = lines[k].ends(wins=bool(wins[j]))
         return found[0], found[1]
 
     def _tied_at(self, a: Array, u: Array, places: tuple[float, ...], which: IntArray) -> BoolArray:

@@ -25,15 +25,17 @@ class Parabola:
     b: int
     k: int
 
-    @property
-    def places(self) -> tuple[float, ...]:
-        """Points inside, and on both sides of, the interval where the polynomial is positive."""
+    def places(self, least: float) -> tuple[float, ...]:
+        """Points inside, and on both sides of, the interval where the polynomial is positive.
+
+        They are at least that far apart.
+        """
         middle = _ratio(-self.b, 2 * self.k) if self.k else 0.0
         if not isfinite(middle):
             return ()
         low, high = self.ends(wins=False)
         width = high - low if -inf < low < high < inf else 0.0
-        away = max(width, abs(middle) / 2) or 1.0
+        away = max(width, abs(middle) / 2, least) or 1.0
         return middle + away, middle, middle - away
 
     def ends(self, *, wins: bool) -> tuple[float, float]:

@@ -39,6 +39,7 @@ from unassuming.ranking import check_m, check_ties, draw_tie_order
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
+from unassuming.regions._sizes import require_representable
 from unassuming.regions._sources import builder_for
 
 
@@ -196,6 +197,8 @@ def build_region(
     if drawn is None:
         tie_order = draw_tie_order(perturbations.m, ties, tie_stream)
     psi = objective.default_weighting if weighting is None else weighting
+    if isinstance(objective, Quadratic):
+        require_representable(objective)
     problem = Problem(
         estimator=with_plain_numbers(estimator),
         n=objective.n,

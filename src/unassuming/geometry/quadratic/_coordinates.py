@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 from scipy.linalg import lstsq
 
-from unassuming._rounding import EPS, SEEN, exceeds
+from unassuming._rounding import EPS, SEEN, exceeds, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.noise import Noise
@@ -86,7 +86,9 @@ def whitened(objective: Quadratic, g: Array) -> Coordinates:
     rest = g - turned @ (objective.forward * np.sqrt(objective.n))
     # In units in which the columns of the stacked design have length one.
     Phi, P = objective.design.matrix, objective.design.penalty_matrix()
-    unit = np.sqrt(objective.w @ Phi**2 / objective.n + objective.lam * np.diag(P))
+    size = powers_of_two(np.abs(Phi).max(axis=0))
+    squares = objective.w @ (Phi / size) ** 2 / objective.n
+    unit = size * np.sqrt(squares + objective.lam * np.diag(P) / size / size)
     unit = np.where(unit > objective.design.rounding * unit.max(), unit, unit.max())
     return Coordinates(whitened_matrix(objective), turned, exceeds(rest / unit, g / unit))
 

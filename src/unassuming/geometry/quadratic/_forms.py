@@ -75,8 +75,8 @@ class Forms:
     ) -> tuple[Array, Array, BoolArray]:
         """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each.
 
-        The third result (s,) says which of the sets rounding leaves in no doubt. The other values
-        come from eigenvectors. A component of g up to ``tolerance`` of its length is ignored. The
+        The third result (s,) says which of the sets rounding leaves in no doubt. The others count
+        as unbounded. A component of g up to ``tolerance`` of its length is ignored. The
         functionals are known to within vectors of length ``off`` (N,).
         """
         up, down = np.empty((2, len(g), len(self.A)))
@@ -89,13 +89,12 @@ class Forms:
             for bound in (up, down):
                 bound[:, sure] = np.where(seen, np.inf, bound[:, sure])
         if not sure.all():
-            rest = self.take(~sure).sets()
-            up[:, ~sure], down[:, ~sure] = rest.extents(g)
+            # A form that has lost its digits does not tell a bounded set from a cylinder.
+            rest = np.where(self.empty[~sure], -np.inf, np.inf)
+            up[:, ~sure] = down[:, ~sure] = rest
         if off is not None and off.any():
-            longest = np.empty(len(self.A))
+            longest = np.full(len(self.A), np.inf)
             longest[sure] = np.where(flat.any(axis=1), np.inf, found.take(sure).longest)
-            if not sure.all():
-                longest[~sure] = rest.longest
             with np.errstate(invalid="ignore"):
                 more = np.where(np.isinf(off)[:, None], np.inf, off[:, None] * longest)
             more = np.where((off[:, None] == 0) | self.empty, 0.0, more)
