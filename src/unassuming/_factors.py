@@ -3,19 +3,21 @@
 Columns are scaled by powers of two, which rounds nothing. Rows are sorted by size and columns are
 pivoted, so that the rounding errors of Householder's method are relative to each row (Cox and
 Higham). What counts as zero is decided row by row as well: no constant is compared with the largest
-number of a matrix.
+number of a matrix. Where a column seems to depend on others, the rank is computed without rounding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._modular import PRIMES, Remainders, null_space, product, remainders, row_spaces
+from unassuming._rounding import EPS, UNIT, gamma, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 
 _SPLIT = 2.0**27 + 1
@@ -26,9 +28,11 @@ _MANY = 2**16
 """Products for which twice the digits take noticeable time."""
 _DECIDED = 1e-2
 """An error up to which columns are determined."""
-_NEAR = 1e-2
+_NEAR = 0.5
 """Columns whose inner products are so near the identity need no further refinement."""
 _REFINEMENTS = 4
+_BLOCK = 64
+"""Rows whose products are added in one sum."""
 
 
 def accurate_product(A: Array, B: Array) -> Array:
@@ -96,8 +100,8 @@ def image(
     """
     d = rows.shape[1]
     terms = (np.abs(rows) if sizes is None else sizes) @ np.abs(back)
-    # Rounding errors of a sum grow like the root of its length.
-    error = (np.sqrt(d) + 1) * EPS * terms
+    # The rounding of d products and sums, of the terms themselves, and of the rows.
+    error = (gamma(d + 1) + (0.0 if sizes is None else EPS)) * terms
     length = np.linalg.norm(error, axis=0)
     found = rows @ back
     fine = (
@@ -110,7 +114,7 @@ def image(
     if root is None:
         return found, error
     found *= root[:, None]
-    return found, error * root[:, None] + EPS * np.abs(found)
+    return found, (error * root[:, None] + EPS * np.abs(found)) * (1 + 4 * EPS)
 
 
 @final
@@ -128,15 +132,19 @@ class Factor:
     lower : array of shape (r, r)
         Triangle: the inner products of these columns are ``lower lowerᵀ``, near the identity.
     null : array of shape (d, d - r)
-        Vectors that the matrix maps to zero, up to rounding in each row.
+        Vectors that the matrix maps to zero, up to rounding in each row. If the matrix is known
+        exactly, their number is that of exact arithmetic.
     columns : array of shape (n, r)
         Orthonormal columns: the matrix times ``back``, times ``lower⁻ᵀ``.
     sizes : array of shape (n, r)
         Rounding errors of the columns are at most EPS times these numbers.
     error : float
-        Bound on the distance of their inner products from the identity.
+        Bound on the distance of their inner products from the identity, and of their projector from
+        that on the range of the matrix. Infinite if double precision does not determine it.
     unit : array of shape (d,)
         The size of each column of the matrix.
+    exact_null : arrays of shape (d, d - r)
+        Bases of the null vectors modulo primes, if the matrix is known exactly.
     """
 
     back: Array
@@ -146,6 +154,7 @@ class Factor:
     sizes: Array
     error: float
     unit: Array
+    exact_null: tuple[Remainders, ...] = ()
 
     @property
     def decided(self) -> bool:
@@ -167,22 +176,45 @@ class Factor:
         return lower_solved(self.lower, image(g, self.back)[0])
 
     def blind(self, g: Array) -> BoolArray:
-        """Return which functionals (N, d) the null vectors leave as they are, up to rounding.
+        """Return which functionals (N, d) the null vectors leave as they are.
 
-        Rounding is relative to the largest entry of a null vector, in units of the columns.
+        Decided without rounding if the matrix is known exactly, and up to rounding of the entries
+        of the functional: weights of 1/3 that add up to one are not 1/3 in double precision.
         """
         if not self.null.shape[1]:
             return np.ones(len(g), dtype=np.bool_)
-        value = accurate_product(g, self.null)
-        largest = (np.abs(self.null) * self.unit[:, None]).max(axis=0)
-        size = (np.abs(g) / self.unit).sum(axis=1, keepdims=True)
-        return np.asarray((np.abs(value) <= 16 * len(self.null) * EPS * size * largest).all(axis=1))
+        value = np.abs(accurate_product(g, self.null))
+        if not self.exact_null:  # relative to the largest entry, in units of the columns
+            largest = (np.abs(self.null) * self.unit[:, None]).max(axis=0)
+            size = (np.abs(g) / self.unit).sum(axis=1, keepdims=True)
+            return np.asarray((value <= 16 * len(self.null) * EPS * size * largest).all(axis=1))
+        near = (value <= UNIT * (np.abs(g) @ np.abs(self.null))).all(axis=1) & self.decided
+        exact = [
+            ~product(remainders(g, prime), null, prime).any(axis=1)
+            for prime, null in zip(PRIMES, self.exact_null, strict=True)
+        ]
+        return np.asarray(np.logical_and.reduce(exact) | near)
 
 
-def factor(matrix: Array, sizes: Array | None = None, root: Array | None = None) -> Factor:
+class Start(NamedTuple):
+    """Vectors to start from."""
+
+    back: Array  # (d, r): their images are nearly orthonormal
+    null: Array  # (d, d - r): their images are zero
+    exact_null: tuple[Remainders, ...] = ()  # the same modulo primes, where that is known
+    certain: bool = True  # whether double precision determines the null vectors
+
+
+def factor(
+    matrix: Array,
+    sizes: Array | None = None,
+    root: Array | None = None,
+    given: Sequence[Array] = (),
+) -> Factor:
     """Factor diag(root) times a matrix (n, d).
 
-    ``sizes`` (n, d) are the numbers that its rounding errors are relative to, if it has any.
+    ``sizes`` (n, d) are the numbers that its rounding errors are relative to, if it has any. Then
+    ``given`` are matrices whose sum it is without rounding, if such are known.
 
     Examples
     --------
@@ -190,13 +222,21 @@ def factor(matrix: Array, sizes: Array | None = None, root: Array | None = None)
     >>> found.back.shape, bool(found.error < 1e-14)
     ((3, 2), True)
     """
-    return refined(matrix, *independent(matrix, sizes, root), sizes, root)
+    known = (matrix,) if sizes is None else given
+    return refined(matrix, independent(matrix, sizes, root, known), sizes, root)
 
 
 def independent(
-    matrix: Array, sizes: Array | None = None, root: Array | None = None
-) -> tuple[Array, Array]:
-    """Return vectors (d, r) with nearly orthonormal images, and null vectors (d, d - r)."""
+    matrix: Array,
+    sizes: Array | None = None,
+    root: Array | None = None,
+    given: Sequence[Array] = (),
+) -> Start:
+    """Return vectors with nearly orthonormal images, and null vectors.
+
+    If double precision takes columns for dependent, the rank is that of the matrices ``given``,
+    whose sum the matrix is without rounding.
+    """
     n, d = matrix.shape
     root = np.ones(n) if root is None else root
     weighted = root[:, None] * matrix
@@ -206,13 +246,19 @@ def independent(
     R, pivots = qr(weighted[order], mode="r", pivoting=True, check_finite=False)
     R, seen = R[: min(n, d)], root > 0
     sized = np.abs(rows) if sizes is None else sizes / unit
-    r = _rank(rows[seen], sized[seen], root[seen], R, pivots)
+    r, certain = _rank(rows[seen], sized[seen], root[seen], R, pivots), True
+    spaces = row_spaces([part[seen] for part in given]) if r < d and given else []
+    exact = max(map(len, spaces), default=r)
+    if exact > r:  # columns differ by less than a single decomposition resolves
+        r, certain = exact, exact == d
+        R[range(r), range(r)] += np.where(np.diagonal(R)[:r] == 0, EPS, 0.0)
     back, null = np.zeros((d, r)), np.zeros((d, d - r))
     if r:
         back[pivots[:r]] = solve_triangular(R[:r, :r], np.eye(r), check_finite=False)
     if r < d:
         null = _refined(rows, root, R, pivots, r, _null_vectors(R, pivots, r, slice(r, d)))
-    return back / unit[:, None], null / unit[:, None]
+    nulls = [null_space(*pair) for pair in zip(spaces, PRIMES, strict=False)] if r < d else []
+    return Start(back / unit[:, None], null / unit[:, None], tuple(nulls), certain)
 
 
 def _units(rows: Array) -> Array:
@@ -221,20 +267,24 @@ def _units(rows: Array) -> Array:
 
 
 def refined(
-    matrix: Array,
-    back: Array,
-    null: Array,
-    sizes: Array | None = None,
-    root: Array | None = None,
+    matrix: Array, start: Start, sizes: Array | None = None, root: Array | None = None
 ) -> Factor:
-    """Return the factor of diag(root) times a matrix, given vectors with nearly such images."""
-    r = back.shape[1]
+    """Return the factor of diag(root) times a matrix, given vectors with nearly such images.
+
+    With the computed images M = Φ_w B + E, the computed inner products MᵀM + E', their triangle L
+    and the columns C = M L⁻ᵀ + E'', the exact columns Q = Φ_w B L⁻ᵀ satisfy
+
+        ‖QᵀQ - I‖ <= ‖L⁻¹‖² (‖E'‖ + γ_{r+1} ‖L‖²) + 2 ‖EL⁻ᵀ‖ ‖ML⁻ᵀ‖ + ‖EL⁻ᵀ‖²,
+
+    |E''| <= γ_r |C||Lᵀ||L⁻ᵀ|, and CCᵀ is as far from QQᵀ as 2‖C - Q‖ + ‖C - Q‖².
+    """
+    r = start.back.shape[1]
     unit = _units(matrix if root is None else root[:, None] * matrix)
-    rows, back = matrix / unit, back * unit[:, None]
+    rows, back = matrix / unit, start.back * unit[:, None]
     sizes = None if sizes is None else sizes / unit
     for _ in range(_REFINEMENTS):
         found, off = image(rows, back, sizes, root)
-        gram = found.T @ found
+        gram, gram_error = inner_products(found)
         far = float(np.abs(gram - np.eye(r)).max(initial=0.0))
         try:
             lower: Array = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
@@ -245,12 +295,45 @@ def refined(
             break
         back = lower_solved(lower, back)
     columns = lower_solved(lower, found)
-    off = off @ np.abs(lower_solved(lower, np.eye(r)))
-    length = float(np.linalg.norm(off))
-    error = EPS * np.sqrt((len(rows) + 1) * r) + 2 * length + length**2
-    error = error if far <= _NEAR else np.inf
-    both = off / EPS + np.abs(columns)
-    return Factor(back / unit[:, None], lower, null, columns, both, error, unit)
+    inverse = lower_solved(lower, np.eye(r))  # L⁻ᵀ
+    solved = gamma(r + 2) * (np.abs(columns) @ (np.abs(lower.T) @ np.abs(inverse)))
+    off = off @ np.abs(inverse)
+    error = np.inf
+    if start.certain and far <= _NEAR:
+        size, length = float(np.linalg.norm(columns)), float(np.linalg.norm(off))
+        total = float(np.linalg.norm(off + solved))
+        cut = float(np.linalg.norm(inverse)) ** 2
+        error = cut * (gram_error + gamma(r + 2) * float(np.linalg.norm(lower)) ** 2)
+        error += 2 * (length + total) * (size + total) + length**2 + total**2 + 4 * EPS
+    both = (off + solved) / EPS + np.abs(columns)
+    parts = (back / unit[:, None], lower, start.null, columns, both, error, unit)
+    return Factor(*parts, start.exact_null)
+
+
+def inner_products(columns: Array) -> tuple[Array, float]:
+    """Return MᵀM for columns M (n, r), and a bound of the length of its error.
+
+    Blocks of rows are added in pairs, so that few roundings add up.
+
+    Examples
+    --------
+    >>> gram, error = inner_products(np.ones((1000, 1)))
+    >>> float(gram[0, 0]), bool(error < 1e-10)
+    (1000.0, True)
+    """
+    n, r = columns.shape
+    blocks, levels = -(-n // _BLOCK), 0
+    if blocks <= 1:
+        return columns.T @ columns, gamma(n + 1) * float(np.linalg.norm(columns)) ** 2
+    padded = np.zeros((blocks * _BLOCK, r))
+    padded[:n] = columns
+    padded = padded.reshape(blocks, _BLOCK, r)
+    parts = np.swapaxes(padded, 1, 2) @ padded
+    while len(parts) > 1:
+        half, levels = len(parts) // 2, levels + 1
+        rest = parts[2 * half :]
+        parts = np.concatenate([parts[:half] + parts[half : 2 * half], rest])
+    return parts[0], gamma(_BLOCK + levels + 2) * float(np.linalg.norm(columns)) ** 2
 
 
 def lower_solved(lower: Array, x: Array) -> Array:

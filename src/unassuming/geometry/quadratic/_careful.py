@@ -43,6 +43,7 @@ class CarefulSet:
     measure: Callable[[], float]
     known: tuple[Factor, ...]  # factors whose null vectors are the free directions
     unseen: int  # the number of independent directions that change no fitted value at all
+    dimension: int | None = None  # that of the free directions without rounding, if it is known
     before: Factor | None = None  # the coordinates that the parts refer to, if not coefficients
 
     @cached_property
@@ -55,9 +56,13 @@ class CarefulSet:
         """Whether double precision determines the set."""
         if not all(part.decided for part in self.parts):
             return False
+        if self.dimension is not None and self.dimension != self._dimension:
+            return False
         # A direction that may be free has to be one that is.
         if self.before is None:
             return True
+        if not self.before.decided:
+            return False
         lost = self.before.null.shape[1] + sum(part.null.shape[1] for part in self.parts)
         return bool(lost == self._dimension)
 
@@ -159,7 +164,9 @@ class CarefulSets:
         slim = parts[0].without_columns(), parts[1].without_columns()
         radius = partial(self._radius, slim, ends, sum(off))
         unseen = self.white.null.shape[1]
-        return CarefulSet(slim, np.append(*centre) / 2, radius, slim, unseen)
+        # What is free in both halves is null in the stacked design.
+        free = sum(part.null.shape[1] for part in parts) - self.white.factor.null.shape[1]
+        return CarefulSet(slim, np.append(*centre) / 2, radius, slim, unseen, free)
 
     def _radius(self, parts: tuple[Factor, Factor], ends: Array, off: float) -> float:
         """Return half the distance of the two solutions in the metric P, rounded outward."""
@@ -216,11 +223,12 @@ class CarefulSets:
         if part.null.shape[1]:
             # Columns stay as they are, or change sign, which matters to the penalty only.
             terms = np.abs(GPhi) + np.abs(self.Phi)
-            known = (factor(EPhi, terms).without_columns(),)
+            known = (factor(EPhi, terms, given=(GPhi, -self.Phi)).without_columns(),)
             if not self.penalty.any():
-                known = (*known, factor(GPhi + self.Phi, terms).without_columns())
+                both = factor(GPhi + self.Phi, terms, given=(GPhi, self.Phi))
+                known = (*known, both.without_columns())
         unseen = self.white.null.shape[1]
-        return CarefulSet((slim,), value, partial(float, radius), known, unseen, slim_white)
+        return CarefulSet((slim,), value, partial(float, radius), known, unseen, None, slim_white)
 
 
 def _relative(*parts: Factor) -> float:
