@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming._factors import accurate_product, exact_difference, factor
+from unassuming._factors import factor
+from unassuming._products import accurate_product, exact_difference
 from unassuming._rounding import EPS
 
 
@@ -71,7 +72,7 @@ def test_columns_are_orthonormal_whatever_the_scales(seed, kind):
         for i in range(12):
             for j in range(images.cols):
                 wrong = abs(images[i, j] * root[i] - found.columns[i, j])
-                assert wrong <= 3 * EPS * found.sizes[i, j]
+                assert wrong <= EPS * found.sizes[i, j]
                 images[i, j] *= root[i]
         assert largest(images.T * images - mp.eye(images.cols)) <= found.error
         g = rng.normal(size=(1, X.shape[1]))
@@ -83,7 +84,7 @@ def test_columns_are_orthonormal_whatever_the_scales(seed, kind):
 
 def test_dependent_columns_are_found_at_any_scale():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(9, 2)) * 2.0 ** rng.integers(-40, 40, (9, 1))
+    X = rng.integers(-(2**30), 2**30, (9, 2)) * 2.0 ** rng.integers(-40, 40, (9, 1))
     X = np.column_stack([X, X @ [3.0, -1.0]]) * [1.0, 2.0**50, 2.0**-50]
     found = factor(X)
     assert found.back.shape == (3, 2)
@@ -98,7 +99,7 @@ def test_columns_that_differ_by_more_than_rounding_are_not_dependent():
     x = np.random.default_rng(0).normal(size=20)
     near = np.column_stack([x, x * (1 + 1e-12 * np.arange(20))])
     assert factor(near).back.shape == (2, 2)
-    assert factor(np.column_stack([x, x / 3 * 3])).back.shape == (2, 1)
+    assert factor(np.column_stack([x, x])).back.shape == (2, 1)
 
 
 @pytest.mark.parametrize("shape", [(0, 2), (1, 3), (3, 1)])

@@ -15,106 +15,24 @@ from typing import NamedTuple, final
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from unassuming._batches import rows_that_fit, slices
-from unassuming._modular import PRIMES, Remainders, null_space, product, remainders, row_spaces
+from unassuming._modular import (
+    PRIMES,
+    Remainders,
+    echelon,
+    null_space,
+    product,
+    remainders,
+    row_spaces,
+)
+from unassuming._products import accurate_product, image, inner_products
 from unassuming._rounding import EPS, UNIT, gamma, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 
-_SPLIT = 2.0**27 + 1
-_BATCH_BYTES = 2**20
-_FINE = 2e-13
-"""An error up to which the plain product serves."""
-_MANY = 2**16
-"""Products for which twice the digits take noticeable time."""
 _DECIDED = 1e-2
 """An error up to which columns are determined."""
 _NEAR = 0.5
 """Columns whose inner products are so near the identity need no further refinement."""
 _REFINEMENTS = 4
-_BLOCK = 64
-"""Rows whose products are added in one sum."""
-
-
-def accurate_product(A: Array, B: Array) -> Array:
-    """Return A B as if computed with twice the digits, (n, d) and (d, k) -> (n, k).
-
-    The error is at most EPS times the result, plus (d EPS)² |A||B| (Ogita, Rump and Oishi).
-
-    Examples
-    --------
-    >>> A, B = np.array([[1.0, 1e17, -1e17]]), np.array([[3.0], [1.0], [1.0]])
-    >>> accurate_product(A, B)
-    array([[3.]])
-    """
-    found = np.empty((len(A), B.shape[1]))
-    B_high, B_low = _halves(B)
-    for some in slices(len(A), rows_that_fit(_BATCH_BYTES, max(1, B.shape[1]))):
-        high, low = _halves(A[some])
-        total, rest = np.zeros((2, *found[some].shape))
-        for j in range(A.shape[1]):
-            a, b = A[some, j, None], B[j]
-            product = a * b
-            one, two = high[:, j, None], low[:, j, None]
-            most = (product - one * B_high[j]) - two * B_high[j]
-            off = two * B_low[j] - (most - one * B_low[j])
-            total, lost = exact_sum(total, product)
-            rest += lost + off
-        found[some] = total + rest
-    return found
-
-
-def exact_product(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return x y, rounded, and the rounding error (Dekker)."""
-    product = x * y
-    (x1, x2), (y1, y2) = _halves(x), _halves(y)
-    return product, x2 * y2 - (((product - x1 * y1) - x2 * y1) - x1 * y2)
-
-
-def exact_sum(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return x + y, rounded, and the rounding error (Knuth)."""
-    total = x + y
-    of_y = total - x
-    return total, (x - (total - of_y)) + (y - of_y)
-
-
-def exact_difference(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return x - y, rounded, and the rounding error."""
-    return exact_sum(x, -y)
-
-
-def _halves(x: Array) -> tuple[Array, Array]:
-    """Return x as the sum of two numbers of 26 bits (Veltkamp)."""
-    big = _SPLIT * x
-    high = big - (big - x)
-    return high, x - high
-
-
-def image(
-    rows: Array, back: Array, sizes: Array | None = None, root: Array | None = None
-) -> tuple[Array, Array]:
-    """Return diag(root) rows @ back and bounds on its rounding errors, entry by entry.
-
-    The product has twice the digits if the plain one would lose too many. ``sizes`` bounds |rows|
-    from above, with a margin for errors of the rows themselves. The weights of the rows come last:
-    rounding weighted rows would change how nearly dependent the columns are.
-    """
-    d = rows.shape[1]
-    terms = (np.abs(rows) if sizes is None else sizes) @ np.abs(back)
-    # The rounding of d products and sums, of the terms themselves, and of the rows.
-    error = (gamma(d + 1) + (0.0 if sizes is None else EPS)) * terms
-    length = np.linalg.norm(error, axis=0)
-    found = rows @ back
-    fine = (
-        rows.size * back.shape[1] > _MANY
-        and (length <= _FINE * np.linalg.norm(found, axis=0)).all()
-    )
-    if sizes is None and not fine:
-        found = accurate_product(rows, back)
-        error = EPS * np.abs(found) + (d * EPS) ** 2 * terms
-    if root is None:
-        return found, error
-    found *= root[:, None]
-    return found, (error * root[:, None] + EPS * np.abs(found)) * (1 + 4 * EPS)
 
 
 @final
@@ -128,7 +46,7 @@ class Factor:
     Attributes
     ----------
     back : array of shape (d, r)
-        The matrix times ``back`` has nearly orthonormal columns.
+        The matrix times ``back + rest`` has nearly orthonormal columns.
     lower : array of shape (r, r)
         Triangle: the inner products of these columns are ``lower lowerᵀ``, near the identity.
     null : array of shape (d, d - r)
@@ -145,6 +63,10 @@ class Factor:
         The size of each column of the matrix.
     exact_null : arrays of shape (d, d - r)
         Bases of the null vectors modulo primes, if the matrix is known exactly.
+    certain : bool
+        Whether double precision determines the null vectors.
+    rest : array of shape (d, r), or None
+        Digits that ``back`` has no room for; None if it needs none.
     """
 
     back: Array
@@ -155,6 +77,8 @@ class Factor:
     error: float
     unit: Array
     exact_null: tuple[Remainders, ...] = ()
+    certain: bool = True
+    rest: Array | None = None
 
     @property
     def decided(self) -> bool:
@@ -173,7 +97,14 @@ class Factor:
 
     def turn(self, g: Array) -> Array:
         """Return functionals g (N, d) in these coordinates, (N, r)."""
-        return lower_solved(self.lower, image(g, self.back)[0])
+        return lower_solved(self.lower, self.image(g)[0])
+
+    def image(self, *rows: Array, root: Array | None = None) -> tuple[Array, Array]:
+        """Return the sum of some rows (N, d) times ``back + rest``, and bounds on its errors."""
+        back = [self.back] if self.rest is None else [self.back, self.rest]
+        left = np.hstack([one for one in rows for _ in back])
+        right = np.vstack([part for _ in rows for part in back])
+        return image(left, right, root=root)
 
     def blind(self, g: Array) -> BoolArray:
         """Return which functionals (N, d) the null vectors leave as they are.
@@ -188,7 +119,7 @@ class Factor:
             largest = (np.abs(self.null) * self.unit[:, None]).max(axis=0)
             size = (np.abs(g) / self.unit).sum(axis=1, keepdims=True)
             return np.asarray((value <= 16 * len(self.null) * EPS * size * largest).all(axis=1))
-        near = (value <= UNIT * (np.abs(g) @ np.abs(self.null))).all(axis=1) & self.decided
+        near = (value <= UNIT * (np.abs(g) @ np.abs(self.null))).all(axis=1) & self.certain
         exact = [
             ~product(remainders(g, prime), null, prime).any(axis=1)
             for prime, null in zip(PRIMES, self.exact_null, strict=True)
@@ -248,9 +179,12 @@ def independent(
     sized = np.abs(rows) if sizes is None else sizes / unit
     r, certain = _rank(rows[seen], sized[seen], root[seen], R, pivots), True
     spaces = row_spaces([part[seen] for part in given]) if r < d and given else []
-    exact = max(map(len, spaces), default=r)
-    if exact > r:  # columns differ by less than a single decomposition resolves
-        r, certain = exact, exact == d
+    k = max(range(len(spaces)), key=lambda i: len(spaces[i]), default=0)
+    if spaces and len(spaces[k]) > r:  # columns differ by less than one decomposition resolves
+        r, certain = len(spaces[k]), len(spaces[k]) == d
+        first = pivots[echelon(spaces[k][:, pivots], PRIMES[k])[1]]
+        pivots = np.append(first, np.setdiff1d(pivots, first))
+        R = qr(weighted[order][:, pivots], mode="r", check_finite=False)[0][: min(n, d)]
         R[range(r), range(r)] += np.where(np.diagonal(R)[:r] == 0, EPS, 0.0)
     back, null = np.zeros((d, r)), np.zeros((d, d - r))
     if r:
@@ -280,10 +214,13 @@ def refined(
     """
     r = start.back.shape[1]
     unit = _units(matrix if root is None else root[:, None] * matrix)
-    rows, back = matrix / unit, start.back * unit[:, None]
+    rows, back, rest = matrix / unit, start.back * unit[:, None], None
     sizes = None if sizes is None else sizes / unit
     for _ in range(_REFINEMENTS):
-        found, off = image(rows, back, sizes, root)
+        if rest is None:
+            found, off = image(rows, back, sizes, root)
+        else:
+            found, off = image(np.hstack([rows, rows]), np.vstack([back, rest]), None, root)
         gram, gram_error = inner_products(found)
         far = float(np.abs(gram - np.eye(r)).max(initial=0.0))
         try:
@@ -293,47 +230,34 @@ def refined(
             break
         if far <= _NEAR:
             break
-        back = lower_solved(lower, back)
+        if sizes is None:
+            back, rest = _turned(lower, back, rest)
+        else:
+            back = lower_solved(lower, back)
     columns = lower_solved(lower, found)
     inverse = lower_solved(lower, np.eye(r))  # L⁻ᵀ
     solved = gamma(r + 2) * (np.abs(columns) @ (np.abs(lower.T) @ np.abs(inverse)))
     off = off @ np.abs(inverse)
     error = np.inf
-    if start.certain and far <= _NEAR:
+    if far <= _NEAR:
         size, length = float(np.linalg.norm(columns)), float(np.linalg.norm(off))
         total = float(np.linalg.norm(off + solved))
         cut = float(np.linalg.norm(inverse)) ** 2
         error = cut * (gram_error + gamma(r + 2) * float(np.linalg.norm(lower)) ** 2)
         error += 2 * (length + total) * (size + total) + length**2 + total**2 + 4 * EPS
     both = (off + solved) / EPS + np.abs(columns)
+    rest = None if rest is None or not rest.any() else rest / unit[:, None]
     parts = (back / unit[:, None], lower, start.null, columns, both, error, unit)
-    return Factor(*parts, start.exact_null)
+    return Factor(*parts, start.exact_null, start.certain, rest)
 
 
-def inner_products(columns: Array) -> tuple[Array, float]:
-    """Return MᵀM for columns M (n, r), and a bound of the length of its error.
-
-    Blocks of rows are added in pairs, so that few roundings add up.
-
-    Examples
-    --------
-    >>> gram, error = inner_products(np.ones((1000, 1)))
-    >>> float(gram[0, 0]), bool(error < 1e-10)
-    (1000.0, True)
-    """
-    n, r = columns.shape
-    blocks, levels = -(-n // _BLOCK), 0
-    if blocks <= 1:
-        return columns.T @ columns, gamma(n + 1) * float(np.linalg.norm(columns)) ** 2
-    padded = np.zeros((blocks * _BLOCK, r))
-    padded[:n] = columns
-    padded = padded.reshape(blocks, _BLOCK, r)
-    parts = np.swapaxes(padded, 1, 2) @ padded
-    while len(parts) > 1:
-        half, levels = len(parts) // 2, levels + 1
-        rest = parts[2 * half :]
-        parts = np.concatenate([parts[:half] + parts[half : 2 * half], rest])
-    return parts[0], gamma(_BLOCK + levels + 2) * float(np.linalg.norm(columns)) ** 2
+def _turned(lower: Array, back: Array, rest: Array | None) -> tuple[Array, Array]:
+    """Return (back + rest) lower⁻ᵀ in twice the digits: a rounded matrix and what it leaves out."""
+    turn = lower_solved(lower, np.eye(len(lower)))
+    whole = np.hstack([back] if rest is None else [back, rest])
+    turns = np.vstack([turn] * (1 if rest is None else 2))
+    high = accurate_product(whole, turns)
+    return high, accurate_product(np.hstack([whole, high]), np.vstack([turns, -np.eye(len(turn))]))
 
 
 def lower_solved(lower: Array, x: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unassuming._factors import accurate_product
+from unassuming._products import accurate_product
 from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry.quadratic._forms import AccurateResidual

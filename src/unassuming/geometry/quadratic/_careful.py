@@ -21,7 +21,8 @@ import numpy as np
 from numpy.linalg import norm
 from scipy.linalg import qr
 
-from unassuming._factors import Factor, exact_difference, factor, image, lower_solved
+from unassuming._factors import Factor, factor, lower_solved
+from unassuming._products import exact_difference
 from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry.quadratic._moved_columns import flips_signs
@@ -98,17 +99,21 @@ class CarefulSet:
         half, middle = self.radius * norm(t, axis=1), t @ self.centre
         return np.where(blind, half + middle, np.inf), np.where(blind, half - middle, np.inf)
 
-    def root(self) -> Array:
-        """Return C, (d, r)."""
-        C = np.hstack([part.basis for part in self.parts])
-        return C if self.before is None else self.before.basis @ C
-
     def whitened(self, sets: CarefulSets) -> Ellipsoids:
-        """Return a bounded set in coordinates √n H^{1/2}(a - â)."""
-        C = self.root()
-        white = sets.white
-        turned = white.q.T @ (sets.root[:, None] * image(sets.Phi, C)[0])
-        turned += np.sqrt(len(sets.root)) * white.push @ C
+        """Return a bounded set in coordinates √n H^{1/2}(a - â).
+
+        The images of factors are accurate; the factors themselves, rounded, need not be.
+        """
+        n, white = len(sets.root), sets.white
+        C = np.hstack([part.basis for part in self.parts])
+        if self.before is not None:  # whitened coordinates are what the parts refer to
+            turned = np.sqrt(n) * C
+        else:
+            images = (
+                lower_solved(part.lower, part.image(sets.Phi, root=sets.root)[0])
+                for part in self.parts
+            )
+            turned = white.q.T @ np.hstack(list(images)) + np.sqrt(n) * white.push @ C
         turned = sets.seen.T @ turned
         centre = turned @ self.centre
         return Ellipsoids(centre[None], self.radius * turned[None])
@@ -185,7 +190,7 @@ class CarefulSets:
         g = np.diag(unit) if not null.shape[1] else _complement(null * unit[:, None]) * unit
         turned = np.hstack([part.turn(g) for part in parts]).T
         found = factor(turned, 2 * np.abs(turned))
-        if not found.decided:
+        if not (found.decided and all(part.certain for part in parts)):
             return np.inf
         value, off = _projected(found, ends)
         return float(norm(value) + off + found.error * norm(ends))
@@ -196,8 +201,7 @@ class CarefulSets:
         # Differences of rows, to the last digit: nearly dependent columns need them.
         GPhi = some.apply(self.Phi.T)[:, 0].T
         EPhi, rest = exact_difference(GPhi, self.Phi)
-        exact = np.hstack([EPhi, rest])
-        found, off = image(exact, np.vstack([white.back] * 2), root=self.root / scale)
+        found, off = white.image(EPhi, rest, root=self.root / scale)
         EF = lower_solved(white.lower, found)
         sizes = np.abs(EF) + off / EPS
         q, low = white.columns[:n], white.columns[n:]
@@ -225,8 +229,8 @@ class CarefulSets:
             terms = np.abs(GPhi) + np.abs(self.Phi)
             known = (factor(EPhi, terms, given=(GPhi, -self.Phi)).without_columns(),)
             if not self.penalty.any():
-                both = factor(GPhi + self.Phi, terms, given=(GPhi, self.Phi))
-                known = (*known, both.without_columns())
+                turned = factor(GPhi + self.Phi, terms, given=(GPhi, self.Phi))
+                known = (*known, turned.without_columns())
         unseen = self.white.null.shape[1]
         return CarefulSet((slim,), value, partial(float, radius), known, unseen, None, slim_white)
 

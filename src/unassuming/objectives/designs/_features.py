@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from unassuming._factors import Factor, accurate_product, independent, refined
+from unassuming._factors import Factor, independent, refined
+from unassuming._products import accurate_product
 from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, IntArray
 from unassuming.objectives.designs._design import Design

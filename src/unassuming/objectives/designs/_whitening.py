@@ -94,12 +94,8 @@ class FeatureWhitening(Whitening):
     @property
     def defect(self) -> float:
         """Bound on the distance from orthonormal columns; infinite if they are not determined."""
-        return self.factor.error
-
-    @property
-    def decided(self) -> bool:
-        """Whether double precision determines the directions that change fitted values."""
-        return self.factor.decided and (self.plain.decided or not self.null.shape[1])
+        hidden = self.null.shape[1] - self.factor.null.shape[1]
+        return self.factor.error if self.plain.certain or not hidden else np.inf
 
     def turn(self, g: Array) -> Array:
         """Return functionals in these coordinates."""
