@@ -109,8 +109,8 @@ class Factor:
     def blind(self, g: Array) -> BoolArray:
         """Return which functionals (N, d) the null vectors leave as they are.
 
-        Decided without rounding if the matrix is known exactly, and up to rounding of the entries
-        of the functional: weights of 1/3 that add up to one are not 1/3 in double precision.
+        Decided without rounding if the matrix is known exactly, and up to rounding of entries that
+        have all the digits of a double: weights of 1/3 add up to one as they are meant.
         """
         if not self.null.shape[1]:
             return np.ones(len(g), dtype=np.bool_)
@@ -119,7 +119,10 @@ class Factor:
             largest = (np.abs(self.null) * self.unit[:, None]).max(axis=0)
             size = (np.abs(g) / self.unit).sum(axis=1, keepdims=True)
             return np.asarray((value <= 16 * len(self.null) * EPS * size * largest).all(axis=1))
-        near = (value <= UNIT * (np.abs(g) @ np.abs(self.null))).all(axis=1) & self.certain
+        # Numbers of few digits are what they are; only long ones may be rounded.
+        long = np.where(g == g.astype(np.float32), 0.0, np.abs(g))
+        slack = UNIT * (long @ np.abs(self.null))
+        near = (value <= slack).all(axis=1) & slack.any(axis=1) & self.certain
         exact = [
             ~product(remainders(g, prime), null, prime).any(axis=1)
             for prime, null in zip(PRIMES, self.exact_null, strict=True)
@@ -240,10 +243,10 @@ def refined(
     off = off @ np.abs(inverse)
     error = np.inf
     if far <= _NEAR:
-        size, length = float(np.linalg.norm(columns)), float(np.linalg.norm(off))
-        total = float(np.linalg.norm(off + solved))
-        cut = float(np.linalg.norm(inverse)) ** 2
+        length, total = float(np.linalg.norm(off)), float(np.linalg.norm(off + solved))
+        cut = float((1 + r * EPS) * np.linalg.norm(inverse, 2)) ** 2 if r else 0.0
         error = cut * (gram_error + gamma(r + 2) * float(np.linalg.norm(lower)) ** 2)
+        size = float(np.sqrt(1 + error))  # of ML⁻ᵀ
         error += 2 * (length + total) * (size + total) + length**2 + total**2 + 4 * EPS
     both = (off + solved) / EPS + np.abs(columns)
     rest = None if rest is None or not rest.any() else rest / unit[:, None]

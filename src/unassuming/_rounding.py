@@ -42,6 +42,15 @@ def gamma(operations: float) -> float:
     return share / (1 - share) if share < 1 else np.inf
 
 
+def of_products(terms: int) -> float:
+    """Return a relative error of sums of so many products of rounded numbers.
+
+    γ covers the sum and the rounding of both factors. For few terms the root is larger: decimals
+    that are equal as they are meant then differ by less, and count as equal.
+    """
+    return max(4 * EPS * float(np.sqrt(terms)), gamma(terms + 4))
+
+
 def exceeds(rest: Array, g: Array) -> BoolArray:
     """Return which functionals g (..., d) leave a remainder that counts."""
     unit = powers_of_two(np.abs(g).max(axis=-1, keepdims=True, initial=0.0))

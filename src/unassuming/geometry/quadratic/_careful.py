@@ -23,14 +23,14 @@ from scipy.linalg import qr
 
 from unassuming._factors import Factor, factor, lower_solved
 from unassuming._products import exact_difference
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._rounding import EPS, gamma, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.geometry.quadratic._sets import Ellipsoids
 from unassuming.noise import Perturbations
 from unassuming.objectives import FeatureWhitening, Quadratic
 
-FINE = 1e-8
+FINE = 1e-7
 """A relative error of a form above which its set is computed with care."""
 
 
@@ -189,7 +189,10 @@ class CarefulSets:
         unit = powers_of_two(np.abs(self.root[:, None] * self.Phi).max(axis=0))
         g = np.diag(unit) if not null.shape[1] else _complement(null * unit[:, None]) * unit
         turned = np.hstack([part.turn(g) for part in parts]).T
-        found = factor(turned, 2 * np.abs(turned))
+        sizes = 2 * np.abs(turned)
+        if null.shape[1]:  # the functionals are rounded, and long coordinates magnify that
+            sizes += np.hstack([np.abs(g) @ np.abs(part.basis) for part in parts]).T
+        found = factor(turned, sizes)
         if not (found.decided and all(part.certain for part in parts)):
             return np.inf
         value, off = _projected(found, ends)
@@ -242,7 +245,7 @@ def _relative(*parts: Factor) -> float:
 
 def _projected(part: Factor, r: Array) -> tuple[Array, float]:
     """Return the coordinates of a vector along the columns, and a bound on their rounding error."""
-    error = EPS * (np.sqrt(len(r)) + 4) * norm(part.sizes.T @ np.abs(r))
+    error = (gamma(len(r) + 4) + EPS) * norm(part.sizes.T @ np.abs(r))
     return part.columns.T @ r, float(error)
 
 

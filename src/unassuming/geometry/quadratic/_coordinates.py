@@ -51,6 +51,8 @@ def coordinates(
         shift = np.sqrt(objective.w) * objective.design.one
         F[:, 0] = shift * (np.sign(F[:, 0] @ shift) / np.linalg.norm(shift))
     turned = white.turn(g) @ basis / np.sqrt(objective.n)
+    if not flips_signs(noise) and objective.design.intercept:  # a shift moves the intercept alone
+        turned[:, 0] = np.where(g[:, 0] == 0, 0.0, turned[:, 0])
     hidden = ~white.plain.blind(g)
     sizes = white.sizes @ np.abs(basis)
     return Coordinates(F, turned, hidden, sizes, basis, 64 * F.shape[1] * EPS)

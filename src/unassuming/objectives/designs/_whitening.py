@@ -36,7 +36,7 @@ class Whitening(ABC):
     @property
     def defect(self) -> float:
         """Bound on the distance of the inner products of the columns of Q from the identity."""
-        return float(8 * EPS * np.sqrt(sum(self.q.shape)))
+        return float(4 * EPS * sum(self.q.shape))
 
     def turn(self, g: Array) -> Array:
         """Return functionals of the coefficients in these coordinates, (N, d) -> (N, k)."""
