@@ -19,7 +19,7 @@ from unassuming._rounding import length
 from unassuming._threads import in_threads
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
-from unassuming.membership._doubt import Doubt
+from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_columns
 from unassuming.membership._exact import ExactGaps
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
@@ -182,6 +182,11 @@ class RankEngine:
         open_ = ~(np.abs(gaps) > tolerance)
         before = gaps < 0
         ties = self.tie_order[1:] < self.tie_order[0]
+        if not self._affordable:
+            if (open_ & (tolerance > 0)).any():
+                assert isinstance(self.objective, Quadratic)
+                raise undecided_columns(self.objective)
+            return np.asarray(np.where(open_, ties, before))
         for row in np.flatnonzero(open_.any(axis=-1)):
             if self._exact is None:
                 return None
@@ -270,7 +275,7 @@ class RankEngine:
         doubt = self._doubt_about(candidates)
         if doubt is not None:
             error = error + doubt.residuals(candidates.coefficients[which])
-        literal = self._blurred(r, error) & (doubt is None)
+        literal = self._blurred(r, error) & (doubt is None or not self._affordable)
         if literal.any():
             every = np.arange(len(candidates))[which]
             better = candidates.accurate_residuals(self.objective, every[literal])
@@ -328,12 +333,18 @@ class RankEngine:
         plain = isinstance(score, LeastNormScore) and score.row_weights is not None
         if not (plain and noise.exact_arithmetic and isinstance(o, Quadratic)):
             return None
-        return Doubt.of(o) if ExactGaps.affordable(o) else None
+        # Without exact numbers only columns that nearly depend on each other matter.
+        return Doubt.of(o) if self._affordable or columns_in_doubt(o) else None
+
+    @cached_property
+    def _affordable(self) -> bool:
+        """Whether exact numbers decide what double precision does not."""
+        return isinstance(self.objective, Quadratic) and ExactGaps.affordable(self.objective)
 
     @cached_property
     def _exact(self) -> ExactGaps | None:
         assert isinstance(self.objective, Quadratic)
-        return ExactGaps.build(self.objective, self._moves)
+        return ExactGaps.build(self.objective, self._moves) if self._affordable else None
 
     @cached_property
     def _moves(self) -> Moves:

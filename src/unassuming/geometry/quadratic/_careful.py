@@ -104,16 +104,10 @@ class CarefulSet:
 
         The images of factors are accurate; the factors themselves, rounded, need not be.
         """
-        n, white = len(sets.root), sets.white
-        C = np.hstack([part.basis for part in self.parts])
         if self.before is not None:  # whitened coordinates are what the parts refer to
-            turned = np.sqrt(n) * C
+            turned = np.sqrt(len(sets.root)) * np.hstack([part.basis for part in self.parts])
         else:
-            images = (
-                lower_solved(part.lower, part.image(sets.Phi, root=sets.root)[0])
-                for part in self.parts
-            )
-            turned = white.q.T @ np.hstack(list(images)) + np.sqrt(n) * white.push @ C
+            turned = sets.in_whitened(self.parts)[0]
         turned = sets.seen.T @ turned
         centre = turned @ self.centre
         return Ellipsoids(centre[None], self.radius * turned[None])
@@ -173,6 +167,17 @@ class CarefulSets:
         free = sum(part.null.shape[1] for part in parts) - self.white.factor.null.shape[1]
         return CarefulSet(slim, np.append(*centre) / 2, radius, slim, unseen, free)
 
+    def in_whitened(self, parts: tuple[Factor, ...]) -> tuple[Array, Array]:
+        """Return the coordinates of factors in coordinates √n H^{1/2}(a - â), and error sizes."""
+        white, scale = self.white, np.sqrt(len(self.root))
+        C = np.hstack([part.basis for part in parts])
+        images = [
+            lower_solved(part.lower, part.image(self.Phi, root=self.root)[0]) for part in parts
+        ]
+        moved, push = np.hstack(images), scale * white.push
+        size = white.sizes.T @ np.abs(moved) + np.abs(push) @ np.abs(C)
+        return white.q.T @ moved + push @ C, (gamma(sum(moved.shape)) / EPS + 4) * size
+
     def _radius(self, parts: tuple[Factor, Factor], ends: Array, off: float) -> float:
         """Return half the distance of the two solutions in the metric P, rounded outward."""
         length, share = float(norm(ends)), _relative(*parts)
@@ -186,13 +191,18 @@ class CarefulSets:
         the functionals that no free direction changes.
         """
         null = np.hstack([part.null for part in parts])
-        unit = powers_of_two(np.abs(self.root[:, None] * self.Phi).max(axis=0))
-        g = np.diag(unit) if not null.shape[1] else _complement(null * unit[:, None]) * unit
-        turned = np.hstack([part.turn(g) for part in parts]).T
-        sizes = 2 * np.abs(turned)
-        if null.shape[1]:  # the functionals are rounded, and long coordinates magnify that
-            sizes += np.hstack([np.abs(g) @ np.abs(part.basis) for part in parts]).T
-        found = factor(turned, sizes)
+        if null.shape[1]:
+            unit = powers_of_two(np.abs(self.root[:, None] * self.Phi).max(axis=0))
+            g = _complement(null * unit[:, None]) * unit
+            turned = np.hstack([part.turn(g) for part in parts])
+            # The functionals are rounded, and long coordinates magnify that.
+            long = np.hstack([np.abs(g) @ np.abs(part.basis) for part in parts])
+            sizes = 2 * np.abs(turned) + long
+        elif self.white.factor.decided:
+            turned, sizes = self.in_whitened(parts)
+        else:
+            return np.inf
+        found = factor(turned.T, sizes.T)
         if not (found.decided and all(part.certain for part in parts)):
             return np.inf
         value, off = _projected(found, ends)

@@ -292,7 +292,9 @@ class FormMaker:
             Eq = one.apply(self.q.T)[:, 0, :] - self.q.T  # (k, n)
             size = float((Eq**2).sum(axis=1).max(initial=0.0))
             A = Eq @ Eq.T - (Eq @ self.q) @ (Eq @ self.q).T
-            tied[i] = np.abs(A).max(initial=0.0) <= FREE * size
+            # Errors of the products, and of the columns, which are not quite orthonormal.
+            cut = 4 * gamma(sum(self.q.shape) + 8) + 4 * (self.defect or 0.0)
+            tied[i] = np.abs(A).max(initial=0.0) <= min(cut, FREE) * size
         return tied
 
     @cached_property
