@@ -1,5 +1,7 @@
 """Factors of badly scaled matrices, against 80 digits."""
 
+from fractions import Fraction
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unassuming._factors import factor
-from unassuming._products import accurate_product, exact_difference
+from unassuming._products import accurate_product, exact_difference, image
 from unassuming._rounding import EPS
 
 
@@ -107,3 +109,51 @@ def test_few_rows(shape):
     found = factor(np.ones(shape))
     assert found.back.shape[1] == min(1, shape[0])
     assert found.null.shape == (shape[1], shape[1] - found.back.shape[1])
+
+
+def test_the_error_of_a_product_is_bounded_in_the_worst_case():
+    """A bound that grows like the root of the number of terms is too small here.
+
+    Every partial sum of these terms lies just above a power of two, and every rounding has the
+    same sign.
+    """
+    d = 400
+    rows = np.full((1, d), 1.0)
+    rows[0, 1:] = 2.0**-53 * (1 + 2.0**-10)
+    found, error = image(rows, np.ones((d, 64)), sizes=np.abs(rows))
+    exact = sum(Fraction(x) for x in rows[0].tolist())
+    wrong = np.array([abs(Fraction(x) - exact) for x in found[0].tolist()], dtype=float)
+    assert (wrong <= error[0]).all()
+
+    plain = np.add.accumulate(rows[0])[-1]  # in the order of the terms: all but one are lost or up
+    worst = float(abs(Fraction(plain) - exact))
+    assert worst > (np.sqrt(d) + 1) * EPS * float(exact)  # the old constant
+    assert worst <= error[0].min()
+
+
+def test_the_rank_of_columns_that_differ_in_the_last_digit():
+    x = np.random.default_rng(1).normal(size=30)
+    near = np.column_stack([np.ones(30), x, np.nextafter(x, np.inf)])
+    found = factor(near)
+    assert found.null.shape[1] == 0
+    assert found.rest is not None  # more digits than a double has
+    assert found.error < 1e-11
+    with mp.workdps(80):
+        back = many_digits(found.back) + many_digits(found.rest)
+        images = many_digits(near) * back * (many_digits(found.lower) ** -1).T
+        assert largest(images.T * images - mp.eye(3)) <= found.error
+        assert largest(images - many_digits(found.columns)) <= EPS * found.sizes.max()
+
+
+def test_functionals_are_seen_by_null_vectors_without_rounding():
+    """The null vector is (2^-47, -1, 1): the first entry is as small as rounding."""
+    X = np.array([[1.0, 2.0**-47, 0.0], [1.0, 1.0 + 2.0**-47, 1.0], [1.0, 3.0 + 2.0**-47, 3.0]])
+    found = factor(X)
+    assert found.null.shape[1] == 1
+    assert found.blind(X).all()
+    assert not found.blind(np.eye(3)).any()
+    assert found.blind(np.array([[1.0, 0.0, -(2.0**-47)]])).all()
+    # Thirds that add up to one are meant to; integers that differ by a last digit are not equal.
+    dummies = factor(np.column_stack([np.ones(6), np.repeat(np.eye(3), 2, axis=0)]))
+    assert dummies.blind(np.array([[1.0, 1 / 3, 1 / 3, 1 / 3]])).all()
+    assert not dummies.blind(np.array([[1.0, 1 / 3, 1 / 3, 0.25]])).any()
