@@ -16,7 +16,9 @@ TINY = float(np.finfo(np.float64).tiny)
 """The smallest double with all its digits."""
 
 SEEN = 1e-9
-"""A functional depends on a direction if its component there exceeds this share of its length."""
+"""A functional of a kernel depends on a direction if this share of its length lies there.
+
+Functionals of features are decided without rounding (`Factor.blind`)."""
 
 
 _SQUARED = (1e-140, 1e140)  # lengths whose squares are far from the limits of a double

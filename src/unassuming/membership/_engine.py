@@ -23,6 +23,7 @@ from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_colu
 from unassuming.membership._exact import ExactGaps
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
+from unassuming.membership._refusals import too_large, undecided
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.noise import Labels, Noise, Perturbations
@@ -220,7 +221,7 @@ class RankEngine:
             lone = replace(self.score, penalty_terms=None)
             gaps, tolerance = _refined(a[rows], lone, some)
             if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
-                raise _undecided(a[rows])
+                raise undecided(a[rows])
         return before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
@@ -271,7 +272,7 @@ class RankEngine:
         """
         error = candidates.residual_error(self.objective, which, r)
         if not (np.isfinite(r).all() and np.isfinite(error).all()):
-            raise _too_large(candidates.coefficients[which])
+            raise too_large(candidates.coefficients[which])
         doubt = self._doubt_about(candidates)
         if doubt is not None:
             error = error + doubt.residuals(candidates.coefficients[which])
@@ -285,7 +286,7 @@ class RankEngine:
                 r, error = r.copy(), error.copy()
                 r[literal], error[literal] = better
                 if not np.isfinite(r).all() or self._blurred(*better).any():
-                    raise _undecided(candidates.coefficients[every[literal]])
+                    raise undecided(candidates.coefficients[every[literal]])
         noise, fitted = self.perturbations.noise, self.objective.y - r
         if not isinstance(noise, Labels):
             r = np.where(np.abs(r) <= error, 0.0, r)
@@ -386,21 +387,5 @@ def _refined(a: Array, score: Score, images: Images) -> tuple[Array, Array]:
 
 def _representable(contrast: Contrast, a: Array) -> Contrast:
     if not contrast.representable():
-        raise _too_large(a)
+        raise too_large(a)
     return contrast
-
-
-def _undecided(a: Array) -> ArithmeticError:
-    return ArithmeticError(
-        "the rank of the candidate cannot be decided in double precision: expected coefficients "
-        "whose terms do not cancel in the fitted values or in the penalty, given coefficients up "
-        f"to {np.abs(a).max():.3g}. Pass the candidate as a function of X, or one closer to the "
-        "estimate."
-    )
-
-
-def _too_large(a: Array) -> ValueError:
-    return ValueError(
-        "the candidate is too large to be ranked in double precision: expected statistics below "
-        f"1e300, given coefficients up to {np.abs(a).max():.3g}. Rescale the data or the candidate."
-    )

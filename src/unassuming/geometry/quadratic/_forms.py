@@ -181,8 +181,10 @@ class FormMaker:
         own = np.diagonal(A, axis1=1, axis2=2).copy()
         A -= qEF @ np.swapaxes(qEF, 1, 2)
         b = b - (qEF @ qEr[:, :, None])[:, :, 0]
-        c = np.einsum("sk,sk->s", qEr, qEr) + self.margin[which]
-        if exact is not None:  # the estimate is the minimum up to rounding only
+        c = np.einsum("sk,sk->s", qEr, qEr)
+        if exact is None:
+            c = c + self.margin[which]
+        else:  # the estimate is the minimum up to rounding only, and the errors know by how much
             b = b - qEF @ exact.gradient
             c = c + 2 * qEr @ exact.gradient
         errors = self._errors(some, F, sizes, r, own, qEF, qEr)

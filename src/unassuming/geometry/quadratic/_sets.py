@@ -26,14 +26,19 @@ FREE = 1e-11
 """Eigenvalues of A below this share of the scale of F count as zero: free directions.
 
 A direction that is so nearly free is reported as free. This errs on the honest side: a bound may
-be infinite where a finite one exists but cannot be computed, never the other way round."""
+be infinite where a finite one exists but cannot be computed, never the other way round. Features
+have their forms from `Ellipsoids.outward` or from `_careful`, which do not use this number. It
+serves in searches for points, which get tested, and for kernels."""
 
 _BLOCK_BYTES = 2**19
 """The size of one block of turned functionals: it stays in the cache."""
 _POINT = 1e-280
 """Squared axes below this are zero."""
 SURE = 1e-3
-"""A relative error of a quadratic form up to which it is certainly definite."""
+"""A relative error ω up to which a form is rounded outward; a larger one is not certain.
+
+The outward rounding holds for every ω up to 1/2, so this number decides what is left undecided, not
+what is certified."""
 
 
 @final
