@@ -4,16 +4,16 @@ Run it with ``python -m benchmarks.cell_coverage``, or with the number of runs o
 with words that the names of the settings contain. A count of an exact interval is binomial, and it
 has to lie in the two-sided band of probability 1e-6. The division of the rows depends on the
 design, the level and the seed, so one division serves all runs of a setting. It is remembered here;
-everything else is what a user calls. In settings with cells of rows or of clusters only the first
-runs are asked one by one. The bounds of all runs are then computed at once, since the estimates in
-the cells are linear in y, and those of the first runs have to be the same.
+everything else is what a user calls. Only the first runs of intervals and of power are asked one by
+one. The bounds of all runs are then computed at once, since the estimates in the cells are linear
+in y, and those of the first runs have to be the same.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from time import monotonic
 from typing import Any
@@ -72,6 +72,22 @@ class Row:
         return f"{self.setting:<42}{self.what:<30}{expected:<17}{rates:<19}{verdict}"
 
 
+@dataclass(frozen=True)
+class Power:
+    """How often the hypothesis that a slope is zero is rejected."""
+
+    law: str
+    slope: float
+    level: float
+    cells: float
+    hc3: float
+
+    def __str__(self) -> str:
+        setting = f"power, {self.law}, slope {self.slope}"
+        rates = f"cells {self.cells:.3f}, HC3 {self.hc3:.3f}"
+        return f"{setting:<42}rejected at {self.level:.4f}: {rates}"
+
+
 def remembered(function: Callable[..., Any]) -> Callable[..., Any]:
     """Divide the rows once for every design, level and seed."""
     kept: dict[object, Any] = {}
@@ -102,9 +118,8 @@ def intervals(
     """Count how often the interval of each coefficient covers it, from coefficient ``first`` on."""
     rng, truth = np.random.default_rng(1), np.arange(1.0, X.shape[1] + 2)
     Y = np.array([truth[0] + X @ truth[1:] + law(rng, X) for _ in range(runs)])
-    at_once = noise != "exchangeable"
     ends = {level: np.empty((2, runs, len(truth))) for level in LEVELS}
-    for run in range(min(runs, ONE_BY_ONE) if at_once else runs):
+    for run in range(min(runs, ONE_BY_ONE)):
         region = ua.confidence_region(
             LinearRegression(), X, Y[run], noise=noise, m=2, random_state=0
         )
@@ -112,11 +127,10 @@ def intervals(
         for level in LEVELS:
             ends[level][:, run] = found[level].lower, found[level].upper
     for level in LEVELS:
-        if at_once:
-            assert found[level].method == "cells"
-            first_runs = ends[level][:, :ONE_BY_ONE].copy()
-            ends[level] = all_at_once(region, Y, level)
-            np.testing.assert_allclose(ends[level][:, :ONE_BY_ONE], first_runs, rtol=1e-6)
+        assert found[level].method in ("cells", "pairs")
+        first_runs = ends[level][:, :ONE_BY_ONE, first:].copy()
+        ends[level] = all_at_once(region, Y, level, first)
+        np.testing.assert_allclose(ends[level][:, :ONE_BY_ONE, first:], first_runs, rtol=1e-6)
         covered = ((ends[level][0] <= truth) & (truth <= ends[level][1])).sum(axis=0)
         for p in np.unique(found[level].attained[first:]):
             same = np.flatnonzero(found[level].attained == p)
@@ -125,22 +139,40 @@ def intervals(
             yield Row(setting, what, covered[same], runs, float(p), at_least)
 
 
-def all_at_once(region: ua.Region, Y: Array, level: float) -> Array:
-    """Return lower and upper bounds of each coefficient for each y, shape (2, runs, d)."""
-    d = region.estimate.size
-    options = SingleOptions()
+def all_at_once(region: ua.Region, Y: Array, level: float, first: int = 0) -> Array:
+    """Return lower and upper bounds of each coefficient for each y, shape (2, runs, d).
+
+    Coefficients before ``first`` get no bounds.
+    """
+    d, numbers = region.estimate.size, region._numbers
     ends = np.empty((2, len(Y), d))
-    for j, place in enumerate(region._numbers.places(Method.CELLS, np.eye(d), level, options)):
-        inside, labels = place.divided.rows, place.divided.division.labels[place.which]
-        c = inside.coordinates(np.eye(d)[[j]])[0]
-        v = place.divided.information(place.which, np.eye(d)[[j]])[0]
-        beta = np.zeros((len(Y), len(v)))
-        for b in np.flatnonzero(v):
-            rows = labels == b
-            beta[:, b] = Y[:, rows] @ (c @ np.linalg.pinv(inside.Phi[rows]))
-        found = cells.intervals(beta, np.tile(v, (len(Y), 1)), level, seed=region.problem.seed)
+    ends[0], ends[1] = -np.inf, np.inf
+    kind = Method.CELLS if numbers.evidence.flips else Method.PAIRS
+    for j in range(first, d):
+        beta, v = in_cells(region, Y, np.eye(d)[j], kind, level)
+        found = cells.intervals(beta, v, level, seed=region.problem.seed)
         ends[:, :, j] = found.lower, found.upper
     return ends
+
+
+def in_cells(
+    region: ua.Region, Y: Array, c: Array, kind: Method, level: float, chosen: Any = None
+) -> tuple[Array, Array]:
+    """Return the estimates of one functional in its cells for each y, and v, both (runs, K)."""
+    options = SingleOptions(chosen)
+    (place,) = region._numbers.places(kind, c[None], level, options)
+    inside, labels = place.divided.rows, place.divided.division.labels[place.which]
+    v = place.divided.information(place.which, c[None])[0]
+    if kind is Method.PAIRS:  # differences of rows, which are linear in y
+        evidence, unit = region._numbers.evidence, np.eye(Y.shape[1])
+        columns = [replace(evidence, y=one).paired(c, chosen).y for one in unit]
+        Y = Y @ np.array(columns)
+    coordinates = inside.coordinates(c[None])[0]
+    beta = np.zeros((len(Y), len(v)))
+    for b in np.flatnonzero(v):
+        rows = labels == b
+        beta[:, b] = Y[:, rows] @ (coordinates @ np.linalg.pinv(inside.Phi[rows]))
+    return beta, np.tile(v, (len(Y), 1))
 
 
 def rows_in_cells(runs: int) -> Iterator[Row]:
@@ -233,26 +265,34 @@ def balanced(runs: int) -> Iterator[Row]:
             yield Row(setting, what, np.array([count]), runs, attained)
 
 
-def power(runs: int) -> Iterator[str]:
-    """Reject that a slope is zero, at 0.1: cells and HC3, under noise of growing scale."""
+def power(runs: int) -> Iterator[Row | Power]:
+    """Reject that a slope is zero, cells and HC3 at the level that the cells attain."""
     n, d = 60, 5
     X = np.random.default_rng(7).normal(size=(n, d - 1))
     Phi = np.column_stack([np.ones(n), X])
     P = np.linalg.pinv(Phi)
-    less, critical = 1 - np.einsum("ij,ji->i", Phi, P), t.ppf(0.95, n - d)
+    less, asked = 1 - np.einsum("ij,ji->i", Phi, P), np.empty(ONE_BY_ONE)
     for name in ("Gaussian", "scale grows with x"):
         for slope in (0.0, 0.25, 0.5, 1.0):
-            rng, rejected = np.random.default_rng(8), np.zeros(2, dtype=int)
-            for _ in range(runs):
-                y = slope * X[:, 0] + LAWS[name](rng, X)
-                region = ua.confidence_region(LinearRegression(), X, y, m=2, random_state=0)
-                rejected[0] += region.test_functional("x0", level=0.9).pvalue <= 0.1
-                a = P @ y
-                error = np.sqrt(np.square((y - Phi @ a) / less) @ np.square(P[1]))
-                rejected[1] += abs(a[1]) > critical * error
-            exact, robust = rejected / runs
-            setting = f"power, {name}, slope {slope}"
-            yield f"{setting:<42}rejected at 0.1: cells {exact:.3f}, HC3 {robust:.3f}"
+            rng = np.random.default_rng(8)
+            Y = np.array([slope * X[:, 0] + LAWS[name](rng, X) for _ in range(runs)])
+            for run in range(min(runs, ONE_BY_ONE)):
+                region = ua.confidence_region(LinearRegression(), X, Y[run], m=2, random_state=0)
+                asked[run] = region.test_functional("x0", level=0.9).pvalue
+            beta, v = in_cells(region, Y, np.eye(d)[1], Method.CELLS, 0.9)
+            found = cells.ranks(beta, v, np.zeros(runs))
+            pvalues, m = found.pvalue, int(found.m[0])
+            assert pvalues[:ONE_BY_ONE].tolist() == asked[: min(runs, ONE_BY_ONE)].tolist()
+            level = cells.largest_q(0.9, m) / m
+            a = Y @ P.T
+            errors = np.sqrt(np.square((Y - a @ Phi.T) / less) @ np.square(P[1]))
+            critical = t.ppf(1 - level / 2, n - d)
+            exact = float((pvalues <= level + 1e-12).mean())
+            robust = float((np.abs(a[:, 1]) > critical * errors).mean())
+            if slope == 0:
+                count = np.array([np.count_nonzero(pvalues <= level + 1e-12)])
+                yield Row(f"size, {name}", f"p-value <= {level:.4f}", count, runs, level)
+            yield Power(name, slope, level, exact, robust)
 
 
 SETTINGS: dict[str, Callable[[int], Iterator[Any]]] = {

@@ -150,3 +150,19 @@ def test_a_band_without_levels_or_without_features_is_refused(line):
     kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X[:, :1], Y, random_state=0)
     with pytest.raises(ua.NotAvailable, match="a model with features"):
         ua.plots.band_data(kernel, levels=[], pointwise=[0.9])
+
+
+def test_only_the_joint_region_has_members_inside_its_band():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 1))
+    region = ua.confidence_region(
+        LinearRegression(), X, X[:, 0] + rng.normal(size=400), random_state=0
+    )
+    with pytest.raises(ua.NotAvailable, match="no members: leave out inner, or use method='joint'"):
+        ua.plots.band_data(region, levels=[0.9], method="cells", inner=3)
+    drawn, joint = (
+        ua.plots.band_data(region, levels=[0.9], method=method, inner=1)
+        for method in ("auto", "joint")
+    )
+    assert drawn.lower[0.9].tolist() == joint.lower[0.9].tolist()
+    assert drawn.inner_lower[0.9].tolist() == joint.inner_lower[0.9].tolist()

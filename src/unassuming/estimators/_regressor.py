@@ -158,8 +158,8 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         --------
         >>> model = ua.ConfidenceRegressor(random_state=0).fit(X, y)
         >>> model.predict_interval(X[:2]).round(2)
-        array([[0.49, 0.79],
-               [0.95, 1.31]])
+        array([[0.44, 0.79],
+               [0.92, 1.3 ]])
         """
         self.predict(X)  # the estimator checks X and its column names
         asked = self.level if level is None else level

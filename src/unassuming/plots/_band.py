@@ -98,6 +98,8 @@ def band_data(
             "no band is asked for: expected at least one level in levels or in pointwise, given "
             "none. Try levels=[0.9]."
         )
+    if inner and method == "auto":
+        method = "joint"  # the only one with members
     bands, alone = {}, {}
     if wanted:
         bands = region.band(inputs, wanted, norm_bound, target, method=method)
@@ -105,7 +107,9 @@ def band_data(
         alone = region.band(inputs, level=single, norm_bound=norm_bound, simultaneous=False)
     few = order[np.unique(np.linspace(0, len(x) - 1, min(inner, len(x))).round().astype(int))]
     found = (
-        region.band(like(inputs, x[few, None]), wanted, norm_bound, target, inner=True)
+        region.band(
+            like(inputs, x[few, None]), wanted, norm_bound, target, inner=True, method=method
+        )
         if len(few) and wanted
         else {}
     )
@@ -178,7 +182,7 @@ def band(
     levels : sequence of floats
         Of the simultaneous bands; may be empty if ``pointwise`` is not.
     pointwise : sequence of floats, optional
-        Levels of pointwise bands, which need a model with features. They take no norm bound.
+        Levels of pointwise bands. Those of a kernel need a norm bound.
     norm_bound : float, optional
         Assume that the norm of the function is at most this.
     target : {"representation", "function"}, optional
@@ -187,7 +191,8 @@ def band(
         As for ``region.band``, of the simultaneous bands.
     inner : int, default 0
         Number of inputs at which to search for members near the bounds; dashes mark the values that
-        they attain. Each takes about a tenth of a second, more with a norm bound.
+        they attain. Each takes about a tenth of a second, more with a norm bound. Only the joint
+        region has members, so ``method="cells"`` is refused and ``"auto"`` takes ``"joint"``.
     truth : callable, optional
         A function of X to draw as well.
     rows : pair (X, y), optional

@@ -136,6 +136,12 @@ class Cause(Enum):
     )
 
     # One number at a time
+    TWO_VALUES = (
+        "y takes two values, {low:.6g} and {high:.6g}. Unless both are equally likely everywhere, "
+        "the noise of labels is neither symmetric nor of one law in all rows, so do not trust the "
+        "levels here: use a classifier (RidgeClassifier bounds E[y|x], LogisticRegression tests "
+        "coefficients)."
+    )
     ONE_AT_A_TIME = (
         "Each interval has its level by itself; all of them hold at once with less certainty."
     )

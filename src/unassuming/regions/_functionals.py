@@ -77,7 +77,7 @@ class Functionals(Membership):
             `unassuming.functionals` has values, differences, averages and slopes of the function.
             None: every coefficient.
         level : float or sequence of floats, default 0.9
-            A sequence gives a dictionary.
+            A sequence gives a dictionary. (The default of `summary` is 0.95.)
         norm_bound : float, optional
             An assumption: ‖coef‖ <= B (the penalised coefficients) for features, and ‖f‖ <= B in
             the norm of the kernel for kernels.
@@ -129,7 +129,7 @@ class Functionals(Membership):
         Interval of 1 functional at level 0.9, one at a time (cells, attained level 0.900391):
         every interval is finite and has its level by itself.
               estimate     lower    upper
-          x0   1.11028  0.830594  1.33197
+          x0   1.11028  0.806016  1.36728
         """
         check_assumption(norm_bound, model_error, noise_scale)
         assumption = Assumption(norm_bound, model_error, noise_scale)
@@ -182,7 +182,7 @@ class Functionals(Membership):
             Inputs, as the model takes them. The columns of a DataFrame are those of the data, in
             the same order.
         level : float or sequence of floats, default 0.9
-            A sequence gives a dictionary.
+            A sequence gives a dictionary. (The default of `summary` is 0.95.)
         norm_bound : float, optional
             An assumption: the norm of the function, or of the penalised coefficients, is at most B.
         target : {"representation", "function"}, optional

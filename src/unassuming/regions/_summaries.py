@@ -49,12 +49,16 @@ class Summaries(Functionals):
         nearly as narrow as the usual asymptotic ones (docs/theory.md 9). Each has its level by
         itself. They do not depend on the penalty or the loss of the model: the target is the ideal
         coefficient, the one that reproduces the noise-free outputs. The rows are divided into
-        cells, which depend on the inputs, the noise class, the level and the seed, never on y.
+        cells, which depend on the inputs, the noise class and the seed, never on y. One division
+        serves every level that it can attain, so intervals are nested and p-values do not depend
+        on the level. With few rows a level may need other cells or another method; its p-values
+        are then its own, and valid as well. P-values with ``simultaneous`` also depend on the
+        level, which determines the number of cells.
 
         Parameters
         ----------
         level : float, default 0.95
-            The attained levels are at least this.
+            The attained levels are at least this. (The default of `interval` and `band` is 0.9.)
         functionals : array of shape (d,) or (N, d), name or list of names, optional
             Other linear functionals of the coefficients; None: every coefficient.
         simultaneous : bool, default False
@@ -132,7 +136,8 @@ class Summaries(Functionals):
         value : float or sequence of k floats, default 0
             The hypothetical value of each functional.
         level : float, default 0.95
-            It chooses the cells, as for `summary`; the p-value is valid at every level.
+            It matters only if rows are few, when it may choose the cells, as for `summary`; the
+            p-value is valid at every level.
         cells : int or array of shape (n,), optional
             As for `summary`.
         method : str, default "auto"

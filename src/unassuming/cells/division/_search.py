@@ -14,7 +14,7 @@ import numpy as np
 
 from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
-from unassuming.cells._signs import fewest_cells
+from unassuming.cells._signs import MOST_ENUMERATED, fewest_cells
 from unassuming.cells._width import approximate_width, predicted_width, width_factor
 from unassuming.cells.division._balance import balance, deal
 from unassuming.cells.division._basis import Basis, basis_of, information, second_moments
@@ -27,8 +27,8 @@ division, if there is any."""
 
 _NEGLIGIBLE_LOSS = 0.02
 _STARTS = 5
-_MISSES = 3
-"""Numbers without an interval after a search, before the search ends."""
+_MISSES, _HOPELESS = 3, 10.0
+"""Numbers with so many times the good width, or no interval, before the search ends."""
 
 _SINGLY = 32
 """Numbers that get a search of their own, the worst first."""
@@ -210,7 +210,7 @@ class Search:
         misses = 0
         for number in weak[np.argsort(-widths[weak], kind="stable")][:_SINGLY].tolist():
             found += self._singly(number, K, found, good)
-            misses += bool(np.isinf([self._standard(f)[number] for f in found]).all())
+            misses += min(self._standard(f)[number] for f in found) > _HOPELESS * good
             if misses == _MISSES:  # too few rows
                 break
         return self._collect(found, good)
@@ -286,10 +286,17 @@ class Search:
         return new
 
     def _starts(self, number: int, K: int, found: list[Found]) -> Iterator[Found]:
-        """Yield a division for the number alone, the best one so far, and others with few cells."""
+        """Yield a division for the number alone, the best one so far, and others with few cells.
+
+        Each pair of cells is compared for the first and the last of them. Many cells have many
+        pairs, so the best one so far has to do for them.
+        """
         alone = np.array([number])
-        yield self._aimed(K, alone)
         best = min(found, key=lambda f: (float(self._standard(f)[number]), f.v.shape[1]))
+        if K > MOST_ENUMERATED:
+            yield best
+            return
+        yield self._aimed(K, alone)
         yield best
         for start in range(1, _STARTS):
             yield self._aimed(best.v.shape[1], alone, start)

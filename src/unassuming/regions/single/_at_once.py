@@ -25,7 +25,7 @@ from unassuming.regions._explain import Cause, Explanation, Status
 from unassuming.regions._question import Call, Question
 from unassuming.regions.shapes import Shape
 from unassuming.regions.single._evidence import Evidence
-from unassuming.regions.single._facts import outside, units_of
+from unassuming.regions.single._facts import outside, two_values, units_of
 from unassuming.regions.single._joint_width import joint_of_features
 from unassuming.regions.single._replies import bounds_from_cells, require_cells
 from unassuming.regions.single._summary import Summary
@@ -283,6 +283,7 @@ def simultaneous_summary(
         how = Cause.BALANCED_CELLS(cells=found.cells, units=units_of(evidence))
         method = "balanced cells"
     facts = (
+        *two_values(problem),
         Cause.ALL_HOLD(level=found.level),
         how,
         *outside(problem, found.lower, found.upper, names, estimate),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -171,6 +171,15 @@ class Place:
     which: int
 
 
+def by_place(places: Sequence[Place]) -> Iterator[tuple[Place, list[int]]]:
+    """Yield the different places, each with the positions of the functionals that share it."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for i, place in enumerate(places):
+        groups.setdefault((id(place.divided), place.which), []).append(i)
+    for members in groups.values():
+        yield places[members[0]], members
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class InCells:
@@ -202,11 +211,7 @@ class InCells:
         K = max(int(place.divided.sizes[place.which]) for place in places)
         zeros = [np.zeros((len(g), K)) for _ in range(4)]
         out = cls(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(len(g)))
-        groups: dict[tuple[int, int], list[int]] = {}
-        for i, place in enumerate(places):
-            groups.setdefault((id(place.divided), place.which), []).append(i)
-        for members in groups.values():
-            place = places[members[0]]
+        for place, members in by_place(places):
             found = place.divided.in_cells(place.which, g[members], robust=robust)
             used = found.v if weights == "design" else residual_weights(found)
             out.whole[members] = place.divided.all_information(g[members])

@@ -31,6 +31,9 @@ from unassuming.regions.single._outcome import Outcome
 _LISTED = 4
 """Names that are listed in a sentence."""
 
+_LABELS = 8
+"""Rows from which a y of two values looks like labels."""
+
 OTHER_CELLS = Remedy("leave out cells for the default", None)
 ANY_METHOD = Remedy("method='auto', which tries random halves as well", None)
 NORM_BOUND = Remedy(
@@ -77,16 +80,28 @@ def outside(
     if not beyond.any():
         return ()
     objective, rows = problem.objective, problem.rows
-    weighted = rows is not None and rows.weight is not None
+    absent = []
     if not isinstance(objective, Quadratic):
-        apart = "the penalty and the loss of the model play no part in it"
+        absent.append("the penalty and the loss of the model play no part in it")
     elif objective.lam:
-        apart = "the penalty plays no part in it"
-    elif weighted and is_spherical(problem.noise):
-        apart = "the sample weights play no part in it, since spherical noise is equal in all rows"
-    else:
-        apart = "they come from parts of the rows"
+        absent.append("the penalty plays no part in it")
+    if rows is not None and rows.weight is not None and is_spherical(problem.noise):
+        absent.append(
+            "the sample weights play no part in it, since spherical noise is equal in all rows"
+        )
+    apart = ", and ".join(absent) or "they come from parts of the rows"
     return (Cause.OUTSIDE(names=listed(names, beyond), apart=apart),)
+
+
+def two_values(problem: Problem) -> tuple[Fact, ...]:
+    """Say where y looks like labels: noise about their mean is seldom symmetric or exchangeable."""
+    y = problem.objective.y
+    if problem.rows is None or problem.n < _LABELS or len(np.unique(y[:_LABELS])) > 2:
+        return ()
+    low, high = float(y.min()), float(y.max())
+    if low == high or ((y > low) & (y < high)).any():
+        return ()
+    return (Cause.TWO_VALUES(low=low, high=high),)
 
 
 def explanation_of(

@@ -14,6 +14,7 @@ from unassuming._typing import Array
 from unassuming.cells import (
     Method,
     PseudoRows,
+    enough_cells,
     flipped_cells,
     joint_rank,
     number_of_statistics,
@@ -23,7 +24,7 @@ from unassuming.cells import (
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import RankTest
 from unassuming.regions.single._divided import Divided, InCells
-from unassuming.regions.single._numbers import Numbers
+from unassuming.regions.single._numbers import REFERENCE, Numbers
 
 CERTIFIED = "The p-value is an upper bound, from random halves or permutations of the rows."
 HIDDEN = "The rows do not determine what is tested, so they cannot refute it."
@@ -116,18 +117,25 @@ def _several(
             "several functionals at once are tested by least squares in cells or pairs alone: "
             "leave out weights, estimator and method, or test one functional at a time."
         )
-    best: PseudoRows | None = None
-    most = -1.0
-    for divided, k in _candidates(numbers, g, level, options):
-        pseudo = pseudo_rows(divided.factors(k), g)
-        kept = _kept(pseudo, pseudo_rows([divided.whole], g))
-        if kept > most:
-            best, most = pseudo, kept
-    if best is None or most <= 0:
+    best, most = _best_cells(numbers, g, REFERENCE, options)
+    if level != REFERENCE and not (most > 0 and enough_cells(len(best.cells), level)):
+        best, most = _best_cells(numbers, g, level, options)
+    if most <= 0:
         return RankTest(1, 1, np.zeros(1), HIDDEN, tested)
     problem = numbers.problem
     rank, statistics = joint_rank(best, tau, problem.ties, problem.seed)
     return RankTest(rank, number_of_statistics(len(best.cells)), statistics, "", tested)
+
+
+def _best_cells(
+    numbers: Numbers, g: Array, level: float, options: SingleOptions
+) -> tuple[PseudoRows, float]:
+    """Return the cells that keep most of the information about all functionals, and its share."""
+    found = []
+    for divided, k in _candidates(numbers, g, level, options):
+        pseudo = pseudo_rows(divided.factors(k), g)
+        found.append((pseudo, _kept(pseudo, pseudo_rows([divided.whole], g))))
+    return max(found, key=lambda pair: pair[1])
 
 
 def _candidates(

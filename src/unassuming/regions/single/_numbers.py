@@ -14,7 +14,14 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import Method, approximate_width, enough_cells
 from unassuming.inputs import SingleOptions
 from unassuming.regions._problem import Problem
-from unassuming.regions.single._divided import Divided, DividedRows, DividedSums, InCells, Place
+from unassuming.regions.single._divided import (
+    Divided,
+    DividedRows,
+    DividedSums,
+    InCells,
+    Place,
+    by_place,
+)
 from unassuming.regions.single._evidence import Evidence, Rows
 from unassuming.regions.single._methods import Asked, by_cells, by_halves, by_palmrt, by_t
 from unassuming.regions.single._outcome import Outcome
@@ -22,12 +29,15 @@ from unassuming.regions.single._outcome import Outcome
 _ENOUGH = 0.9
 """A functional of which the shared division keeps less gets a division of its own."""
 
+REFERENCE = 0.95
+"""The level for which the rows are divided. Other levels use the same division if its cells are
+enough for them, so that their intervals are nested and their p-values are equal."""
+
 _ROBUST_ROWS = 3
 """Rows of a cell, for each coefficient, from which least absolute deviations resist outliers."""
 
-_WIDEST = 4.5
-_WIDEST_OF_SWAPS = 2.0
-"""Cells with a wider interval, as a multiple of the Gaussian one, give way to halves, and to
+_WIDEST = 2.0
+"""Cells with a wider interval, as a multiple of the Gaussian one, give way to halves and to
 permutations, which are narrower."""
 
 _CALLED = {
@@ -108,8 +118,7 @@ class Numbers:
         out = by_cells(kinds, found, asked)
         if options.cells is not None or self.evidence.cells is not None:
             return out
-        permuted = self.evidence.swaps is not None and not options.robust
-        weak = _too_few(found, asked.level, _WIDEST_OF_SWAPS if permuted else _WIDEST)
+        weak = _too_few(found, asked.level)
         if options.robust:
             thin = [_rows_per_cell(place) < _ROBUST_ROWS * asked.g.shape[1] for place in places]
             weak |= np.array(thin)
@@ -154,8 +163,7 @@ class Numbers:
             other = InCells.of(pairs, g[weak], robust=False, weights="design")
             whole = found.whole[weak, None]
             shares = np.divide(other.v, whole, out=np.zeros_like(other.v), where=whole > 0)
-            widths = approximate_width(shares, level), approximate_width(found.shares[weak], level)
-            better = widths[0] < widths[1]
+            better = _relative_width(shares, level) < _relative_width(found.shares[weak], level)
             for k in np.flatnonzero(better).tolist():
                 kinds[weak[k]], places[weak[k]] = Method.PAIRS, pairs[k]
         return kinds, places
@@ -176,7 +184,22 @@ class Numbers:
     def places(
         self, kind: Method, g: Array, level: float, options: SingleOptions, *, own: bool = True
     ) -> list[Place]:
-        """Return where each functional (N, d) is estimated, in cells of rows or of pairs."""
+        """Return where each functional (N, d) is estimated, in cells of rows or of pairs.
+
+        That is in the division for the reference level if its cells are enough for this level.
+        """
+        found = self._places(kind, g, REFERENCE, options, own=own)
+        few = _short_of_cells(found, g, level) if level != REFERENCE else []
+        if few:
+            other = self._places(kind, g[few], level, options, own=own)
+            for i, place in zip(few, other, strict=True):
+                found[i] = place
+        return found
+
+    def _places(
+        self, kind: Method, g: Array, level: float, options: SingleOptions, *, own: bool
+    ) -> list[Place]:
+        """Return the same in divisions for one level."""
         if kind is Method.PAIRS:
             divided = [self._paired(c, c[None], level, options) for c in g]
             return [Place(one, int(one.which[0])) for one in divided]
@@ -281,11 +304,30 @@ def _normal(c: Array) -> Array:
     return np.asarray(c / c[np.argmax(np.abs(c))])
 
 
-def _too_few(found: InCells, level: float, widest: float) -> BoolArray:
+def _short_of_cells(places: list[Place], g: Array, level: float) -> list[int]:
+    """Return the functionals (N, d) that too few cells for the level identify."""
+    cells = np.zeros(len(g), dtype=np.intp)
+    for place, members in by_place(places):
+        cells[members] = np.count_nonzero(place.divided.information(place.which, g[members]), 1)
+    return [i for i, K in enumerate(cells.tolist()) if not enough_cells(K, level)]
+
+
+def _relative_width(shares: Array, level: float) -> Array:
+    """Return predicted widths as multiples of the Gaussian one, from shares of information (N, K).
+
+    They are those at the reference level, or at this one if the cells are too few for that.
+    """
+    width = approximate_width(shares, REFERENCE) / (2 * ndtri(0.5 + REFERENCE / 2))
+    few = np.isinf(width)
+    if level != REFERENCE and few.any():
+        width[few] = approximate_width(shares[few], level) / (2 * ndtri(0.5 + level / 2))
+    return np.asarray(width)
+
+
+def _too_few(found: InCells, level: float) -> BoolArray:
     """Whether the cells of each number are too few, or keep too little of its information."""
     few = [not enough_cells(K, level) for K in (found.v > 0).sum(axis=1).tolist()]
-    width = approximate_width(found.shares, level) / 2  # in standard errors
-    return np.asarray(np.array(few) | (width > widest * ndtri(0.5 + level / 2)))
+    return np.asarray(np.array(few) | (_relative_width(found.shares, level) > _WIDEST))
 
 
 def _rows_per_cell(place: Place) -> float:

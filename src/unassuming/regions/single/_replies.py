@@ -17,7 +17,13 @@ from unassuming.ranking import Level, as_double, as_levels
 from unassuming.regions._describe import assumptions
 from unassuming.regions._explain import Cause, Explanation
 from unassuming.regions._results import Levels
-from unassuming.regions.single._facts import explanation_of, method_facts, outside, status_of
+from unassuming.regions.single._facts import (
+    explanation_of,
+    method_facts,
+    outside,
+    status_of,
+    two_values,
+)
 from unassuming.regions.single._numbers import Numbers
 from unassuming.regions.single._outcome import Outcome
 from unassuming.regions.single._summary import Summary
@@ -93,6 +99,7 @@ def summary_of(
     estimate = g @ problem.estimate
     why = explanation_of(out, names, g, level, evidence, options)
     facts = (
+        *two_values(problem),
         Cause.ONE_AT_A_TIME(),
         *method_facts(out, names, evidence, options),
         *outside(problem, out.lower, out.upper, names, estimate),

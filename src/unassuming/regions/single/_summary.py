@@ -61,7 +61,7 @@ class Summary:
     >>> bool((summary.lower < coefficients).all() and (coefficients < summary.upper).all())
     True
     >>> summary.to_frame().loc["x0", ["lower", "upper"]].astype(float).round(3).tolist()
-    [0.831, 1.332]
+    [0.806, 1.367]
     """
 
     names: tuple[str, ...]
