@@ -9,7 +9,13 @@ import numpy as np
 
 from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array
-from unassuming.objectives import Images, Quadratic, entry_errors, projector_error
+from unassuming.objectives import (
+    FeatureWhitening,
+    Images,
+    Quadratic,
+    entry_errors,
+    projector_error,
+)
 
 
 @final
@@ -85,3 +91,29 @@ class Doubt:
         """Bound the error of an inner product of z_i - z_0 with another z_i + z_0, by sizes."""
         size = one[0] * two[1]
         return np.asarray(np.where(size > 0, self.defect, 0.0) * size)
+
+
+def columns_in_doubt(objective: Quadratic) -> list[str]:
+    """Return the features that depend on each other so nearly that their projector has an error.
+
+    None if its error is no larger than the rounding of inner products, which is allowed for anyway.
+    """
+    white = objective.whitening
+    if not isinstance(white, FeatureWhitening) or objective.design.rounding:
+        return []
+    if white.defect <= 8 * EPS * sum(white.q.shape):
+        return []
+    # Their combinations are long: it takes much of each to move the fitted values by a unit.
+    size = np.abs(white.factor.back) * white.factor.unit[:, None]
+    longest = size[:, np.argmax(np.linalg.norm(size, axis=0))]
+    return [objective.names[j] for j in np.flatnonzero(longest > 0.01 * longest.max())]
+
+
+def undecided_columns(objective: Quadratic) -> ArithmeticError:
+    """Return the refusal of a rank that depends on whether columns are independent."""
+    names = ", ".join(columns_in_doubt(objective))
+    return ArithmeticError(
+        "the rank of the candidate cannot be decided in double precision: expected features that "
+        f"are independent, or dependent to the last digit, given {names}, which depend on each "
+        "other up to rounding. Drop one of them, or round them to fewer digits."
+    )

@@ -19,10 +19,11 @@ from unassuming._rounding import length
 from unassuming._threads import in_threads
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
-from unassuming.membership._doubt import Doubt
+from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_columns
 from unassuming.membership._exact import ExactGaps
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
+from unassuming.membership._refusals import too_large, undecided
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.noise import Labels, Noise, Perturbations
@@ -189,6 +190,11 @@ class RankEngine:
         open_ = ~(np.abs(gaps) > tolerance)
         before = gaps < 0
         ties = self.tie_order[1:] < self.tie_order[0]
+        if not self._affordable:
+            if (open_ & (tolerance > 0)).any():
+                assert isinstance(self.objective, Quadratic)
+                raise undecided_columns(self.objective)
+            return np.asarray(np.where(open_, ties, before))
         for row in np.flatnonzero(open_.any(axis=-1)):
             if self._exact is None:
                 return None
@@ -222,7 +228,7 @@ class RankEngine:
             lone = replace(self.score, penalty_terms=None)
             gaps, tolerance = _refined(a[rows], lone, some)
             if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
-                raise _undecided(a[rows])
+                raise undecided(a[rows])
         return before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
@@ -273,11 +279,11 @@ class RankEngine:
         """
         error = candidates.residual_error(self.objective, which, r)
         if not (np.isfinite(r).all() and np.isfinite(error).all()):
-            raise _too_large(candidates.coefficients[which])
+            raise too_large(candidates.coefficients[which])
         doubt = self._doubt_about(candidates)
         if doubt is not None:
             error = error + doubt.residuals(candidates.coefficients[which])
-        literal = self._blurred(r, error) & (doubt is None)
+        literal = self._blurred(r, error) & (doubt is None or not self._affordable)
         if literal.any():
             every = np.arange(len(candidates))[which]
             better = candidates.accurate_residuals(self.objective, every[literal])
@@ -287,7 +293,7 @@ class RankEngine:
                 r, error = r.copy(), error.copy()
                 r[literal], error[literal] = better
                 if not np.isfinite(r).all() or self._blurred(*better).any():
-                    raise _undecided(candidates.coefficients[every[literal]])
+                    raise undecided(candidates.coefficients[every[literal]])
         noise, fitted = self.perturbations.noise, self.objective.y - r
         if not isinstance(noise, Labels):
             r = np.where(np.abs(r) <= error, 0.0, r)
@@ -336,12 +342,18 @@ class RankEngine:
         plain = isinstance(score, LeastNormScore) and score.row_weights is not None
         if not (plain and noise.exact_arithmetic and isinstance(o, Quadratic)):
             return None
-        return Doubt.of(o) if ExactGaps.affordable(o) else None
+        # Without exact numbers only columns that nearly depend on each other matter.
+        return Doubt.of(o) if self._affordable or columns_in_doubt(o) else None
+
+    @cached_property
+    def _affordable(self) -> bool:
+        """Whether exact numbers decide what double precision does not."""
+        return isinstance(self.objective, Quadratic) and ExactGaps.affordable(self.objective)
 
     @cached_property
     def _exact(self) -> ExactGaps | None:
         assert isinstance(self.objective, Quadratic)
-        return ExactGaps.build(self.objective, self._moves)
+        return ExactGaps.build(self.objective, self._moves) if self._affordable else None
 
     @cached_property
     def _moves(self) -> Moves:
@@ -383,21 +395,5 @@ def _refined(a: Array, score: Score, images: Images) -> tuple[Array, Array]:
 
 def _representable(contrast: Contrast, a: Array) -> Contrast:
     if not contrast.representable():
-        raise _too_large(a)
+        raise too_large(a)
     return contrast
-
-
-def _undecided(a: Array) -> ArithmeticError:
-    return ArithmeticError(
-        "the rank of the candidate cannot be decided in double precision: expected coefficients "
-        "whose terms do not cancel in the fitted values or in the penalty, given coefficients up "
-        f"to {np.abs(a).max():.3g}. Pass the candidate as a function of X, or one closer to the "
-        "estimate."
-    )
-
-
-def _too_large(a: Array) -> ValueError:
-    return ValueError(
-        "the candidate is too large to be ranked in double precision: expected statistics below "
-        f"1e300, given coefficients up to {np.abs(a).max():.3g}. Rescale the data or the candidate."
-    )

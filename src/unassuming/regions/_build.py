@@ -181,6 +181,8 @@ def build_region(
     objective = factory(model, design, data.y, data.weight)
     check_objective(objective, factory)
     _check_labels(chosen, objective, model, classify=classify)
+    if transformers is not None and objective.design is not None:
+        objective.design.computed = True
     _name_coefficients(objective, transformers, features)
 
     if drawn is None and not data.rows.all():

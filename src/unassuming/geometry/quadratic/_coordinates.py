@@ -6,7 +6,7 @@ however nearly singular the kernel matrix is, the sets are well conditioned in t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -51,7 +51,9 @@ def coordinates(
         shift = np.sqrt(objective.w) * objective.design.one
         F[:, 0] = shift * (np.sign(F[:, 0] @ shift) / np.linalg.norm(shift))
     turned = white.turn(g) @ basis / np.sqrt(objective.n)
-    hidden = ~replace(white.factor, null=white.null).blind(g)
+    if not flips_signs(noise) and objective.design.intercept:  # a shift moves the intercept alone
+        turned[:, 0] = np.where(g[:, 0] == 0, 0.0, turned[:, 0])
+    hidden = ~white.plain.blind(g)
     sizes = white.sizes @ np.abs(basis)
     return Coordinates(F, turned, hidden, sizes, basis, 64 * F.shape[1] * EPS)
 

@@ -13,7 +13,8 @@ from typing import final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._products import image
+from unassuming._rounding import EPS, gamma, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic import (
     AccurateResidual,
@@ -245,8 +246,8 @@ class QuadraticSets:
         off = None if where.off is None else where.off / size[:, 0]
         scaled = replace(where, functionals=where.functionals / size, off=off)
         careful = self.careful if o is self.primal else None
-        forms, middle = None, g @ estimate
-        rounding = _ROUNDING * (np.abs(g) @ np.abs(estimate))
+        forms = None
+        middle, rounding = _at(g, estimate, exact=not o.design.dual)
         if o.design.full_rank and o.complement.dense is not None:
             # From fitted values: those of the estimate, rounded, are a point like any other.
             start = where.F.T @ (self.root * (o.design.matrix @ estimate))
@@ -323,3 +324,15 @@ class QuadraticSets:
         """The free directions of the sets."""
         careful = self.careful if self.primal is self.objective else None
         return free_directions(self.objective, self.maker, careful, lambda: self.exact)
+
+
+def _at(g: Array, estimate: Array, *, exact: bool) -> tuple[Array, Array]:
+    """Return the functionals (N, d) at the estimate, and bounds of their rounding errors.
+
+    Coefficients of columns that nearly depend on each other are long, and their terms cancel.
+    """
+    if not exact:
+        rounding = gamma(g.shape[1] + 2) + _ROUNDING
+        return g @ estimate, rounding * (np.abs(g) @ np.abs(estimate))
+    value, error = image(g, estimate[:, None])
+    return value[:, 0], error[:, 0] + _ROUNDING * np.abs(value[:, 0])
