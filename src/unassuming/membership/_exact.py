@@ -45,6 +45,7 @@ class ExactGaps:
 
     def __init__(self, system: System, moves: Moves) -> None:
         self.system, self.moves = system, moves
+        self._last: tuple[tuple[bytes, bytes], _State, BoolArray] | None = None
         # Transformations that tie with the identity for all candidates, as far as it is known.
         still = (moves.rows == np.arange(system.n)).all(axis=1)
         same = still & (moves.signs == 1).all(axis=1)
@@ -102,23 +103,33 @@ class ExactGaps:
         found = np.where(wins, [[-np.inf], [np.inf]], [[np.inf], [-np.inf]])
         asked = [j for j, i in enumerate(which.tolist()) if not self._identical.get(i)]
         if asked:
-            system, one, two = self.system, Exact.of(a), Exact.of(u)
-            here = _State(system, self.moves, one, system.residuals(one), which[asked])
-            step = system.Phi @ two
-            along = _State(system, self.moves, two, Exact(-step.number, step.shift), which[asked])
+            two = Exact.of(u)
+            here, tied = self._at_origin(a, which[asked])
+            step = self.system.Phi @ two
+            step = Exact(-step.number, step.shift)
+            along = _State(self.system, self.moves, two, step, which[asked])
             lines = list(_polynomials(here, along))
             # Steps that move coefficients by less than their rounding show nothing.
             moved = u != 0
             least = float((np.abs(a[moved]) / np.abs(u[moved])).max(initial=0.0))
-            tied = self.signs(a, which[asked]) == 0  # at the origin, and then elsewhere
-            where = [line.places(least) for line in lines]
-            for places in {where[k] for k in np.flatnonzero(tied)}:
-                some = [int(k) for k in np.flatnonzero(tied) if where[k] == places]
+            tied = tied.copy()  # at the origin, and then elsewhere
+            where = {int(k): lines[k].places(least) for k in np.flatnonzero(tied)}
+            for places in set(where.values()):
+                some = [k for k in where if where[k] == places]
                 tied[some] = self._tied_at(a, u, places, which[[asked[k] for k in some]])
             for k, j in enumerate(asked):
                 if not tied[k]:
                     found[:, j] = lines[k].ends(wins=bool(wins[j]))
         return found[0], found[1]
+
+    def _at_origin(self, a: Array, which: IntArray) -> tuple[_State, BoolArray]:
+        """Return the candidate where lines begin, and its ties, once for all lines of a bundle."""
+        key = a.tobytes(), which.tobytes()
+        if self._last is None or self._last[0] != key:
+            one = Exact.of(a)
+            state = _State(self.system, self.moves, one, self.system.residuals(one), which)
+            self._last = key, state, self.signs(a, which) == 0
+        return self._last[1:]
 
     def _tied_at(self, a: Array, u: Array, places: tuple[float, ...], which: IntArray) -> BoolArray:
         """Whether rounding of the data may make Z_i and Z_0 equal at all of these t."""
@@ -233,11 +244,11 @@ class _State:
 def _clear(gaps: Exact, pairs: list[tuple[_State, _State]]) -> BoolArray:
     """Which sums of products of states are more than rounding of the triangle's own digits."""
     cut = pairs[0][0].system.negligible
-    rough = [_sizes(here.rough_moved, there.rough_terms) for here, there in pairs]
-    found = np.zeros(len(gaps.number), dtype=np.bool_)
-    for k in np.flatnonzero(gaps.number != 0).tolist():
-        gap, size = abs(gaps[k]), reduce(add, [sizes[k] for sizes in rough])
-        small = Rough.of(gap).at_most(size.times_two_to(cut))
+    sizes = reduce(add, [_sizes(here.rough_moved, there.rough_terms) for here, there in pairs])
+    found = Rough.of(abs(gaps)).certainly_above(sizes.times_two_to(cut))
+    for k in np.flatnonzero((gaps.number != 0) & ~found).tolist():
+        gap = abs(gaps[k])
+        small = Rough.of(gap).at_most(sizes[k].times_two_to(cut))
         if small is None:
             every = slice(k, k + 1)
             exact = [_sizes(here.moved, there.terms)[every] for here, there in pairs]
