@@ -25,22 +25,22 @@ def splines():
 
 @pytest.fixture(scope="module")
 def without_intercept():
-    model = make_pipeline(
-        SplineTransformer(n_knots=KNOTS), LinearRegression(fit_intercept=False)
-    )
+    model = make_pipeline(SplineTransformer(n_knots=KNOTS), LinearRegression(fit_intercept=False))
     return ua.confidence_region(model, X, Y, m=40, random_state=0)
 
 
 def test_a_spline_basis_adds_up_to_a_constant_up_to_rounding_only(splines):
     basis = splines.objective.design.matrix[:, 1:]
     total = basis.sum(axis=1)
-    assert (total != 1.0).any() and np.abs(total - 1.0).max() < 1e-14
+    assert (total != 1.0).any()
+    assert np.abs(total - 1.0).max() < 1e-14
 
 
 def test_coefficients_of_a_spline_basis_with_an_intercept_take_every_value(splines):
     assert splines.objective.design.unseen == 1
     interval = splines.interval(level=0.9)
-    assert np.isneginf(interval.lower).all() and np.isposinf(interval.upper).all()
+    assert np.isneginf(interval.lower).all()
+    assert np.isposinf(interval.upper).all()
 
 
 def test_its_band_is_that_of_the_basis_without_the_intercept(splines, without_intercept):

@@ -69,8 +69,10 @@ def test_the_bound_at_q_is_the_qth_largest_lagrange_maximum(model, noise, weight
     # Bounds are rounded outward, by a share of the width: rotations round.
     slack = 1e-8 * (upper - lower)
     more, less = by_levels(found, "upper") - upper, lower - by_levels(found, "lower")
-    assert (more <= slack).all() and (less <= slack).all()
-    assert (more >= -1e-4 * slack).all() and (less >= -1e-4 * slack).all()
+    assert (more <= slack).all()
+    assert (less <= slack).all()
+    assert (more >= -1e-4 * slack).all()
+    assert (less >= -1e-4 * slack).all()
 
 
 @pytest.mark.parametrize("noise", ["spherical", "symmetric-exchangeable"])
