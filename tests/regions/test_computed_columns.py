@@ -41,6 +41,8 @@ def test_coefficients_of_a_spline_basis_with_an_intercept_take_every_value(splin
     interval = splines.interval(level=0.9)
     assert np.isneginf(interval.lower).all()
     assert np.isposinf(interval.upper).all()
+    verdict = str(splines.bounded(0.9))
+    assert "Coefficients can also move without changing any fitted value" in verdict
 
 
 def test_its_band_is_that_of_the_basis_without_the_intercept(splines, without_intercept):

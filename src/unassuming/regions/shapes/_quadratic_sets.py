@@ -91,8 +91,15 @@ class QuadraticSets:
 
     @cached_property
     def exact(self) -> list[ExactSets]:
-        """The sets modulo some primes, where the data are known to the last digit."""
-        return ExactSets.of(self.objective, self.perturbations)
+        """The sets modulo some primes, where the data are known to the last digit.
+
+        None if columns that were computed depend on each other up to rounding only.
+        """
+        found, design = ExactSets.of(self.objective, self.perturbations), self.objective.design
+        if design.computed and not design.dual:
+            rank = design.matrix.shape[1] - design.unseen
+            found = found if all(one.rank == rank for one in found) else []
+        return found
 
     def _exact_tie(self, i: int) -> bool | None:
         """Whether Z_i = Z_0 at the estimate, if exact arithmetic decides it."""
