@@ -19,15 +19,26 @@ from unassuming._rounding import length
 from unassuming._threads import in_threads
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
+from unassuming.membership._comparison import Comparison
 from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_columns
 from unassuming.membership._exact import ExactGaps
+from unassuming.membership._limits import refined_gaps, representable, too_large, undecided
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
-from unassuming.membership._refusals import too_large, undecided
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
+from unassuming.membership._sign_screen import SignScreen
 from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.objectives import Images, LeastNormScore, Moves, Objective, Quadratic, Score
+from unassuming.objectives import (
+    FreshSigns,
+    Images,
+    LeastNormScore,
+    Moves,
+    Objective,
+    Quadratic,
+    Score,
+    SignScore,
+)
 from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
@@ -39,17 +50,6 @@ _HALF = 2.0**-26
 _QUICK = 4  # near-ties of the quick comparison, in its own tolerances
 
 _FEW = 32  # for so few candidates the table of the fast path is not worth building
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """The comparison of N candidates with their perturbations."""
-
-    residuals: Array  # (N, n)
-    statistics: Array  # (N, m): Z_0, ..., Z_{m-1}
-    ranks: IntArray  # (N,)
-    admitted: BoolArray  # (N,): whether a candidate could have produced the data at all
 
 
 @final
@@ -81,7 +81,7 @@ class RankEngine:
             np.empty(N, dtype=np.intp),
             np.empty(N, dtype=np.bool_),
         )
-        for batch in self._batches(N):
+        for batch in _batches(self, N):
             r = candidates.residuals(self.objective, batch)
             images = self._images(candidates, batch, r)
             contrast = self._contrast(candidates.coefficients[batch], images)
@@ -94,7 +94,7 @@ class RankEngine:
     def statistics(self, candidates: Candidates) -> Array:
         """Return Z_0, ..., Z_{m-1} for each candidate, shape (N, m)."""
         out = np.empty((len(candidates), self.perturbations.m))
-        for batch in self._batches(len(candidates)):
+        for batch in _batches(self, len(candidates)):
             r = candidates.residuals(self.objective, batch)
             images = self._images(candidates, batch, r)
             out[batch] = self._contrast(candidates.coefficients[batch], images).statistics()
@@ -104,7 +104,7 @@ class RankEngine:
         """Return the rank of each candidate, shape (N,): m if it cannot have produced the data."""
         ranks = np.empty(len(candidates), dtype=np.intp)
         careful = self._fast(candidates, ranks)
-        for batch in self._batches(len(careful)):
+        for batch in _batches(self, len(careful)):
             rows = careful[batch]
             r = candidates.residuals(self.objective, rows)
             admitted = self._admitted(r)
@@ -125,7 +125,7 @@ class RankEngine:
         """Return whether Z_i comes before Z_0, with care, (N, d) -> (N, m - 1)."""
         candidates = Candidates(a, None, single=False)
         found = np.empty((len(a), self.perturbations.m - 1), dtype=np.bool_)
-        for batch in self._batches(len(a)):
+        for batch in _batches(self, len(a)):
             images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
             contrast = self._contrast(a[batch], images)
             found[batch] = self._before(candidates, batch, images, contrast)
@@ -146,7 +146,7 @@ class RankEngine:
         left = np.arange(len(a))
         if quick is not None:
             left = np.flatnonzero(~quick.confirmed(low, high).all(axis=-1))
-        for batch in self._batches(len(left)):
+        for batch in _batches(self, len(left)):
             lines = left[batch]
             gaps = LineGaps.of(self.doubt, self.score, self._moves, a[lines], u[lines])
             sure = gaps.confirmed(low[lines], high[lines])
@@ -185,7 +185,7 @@ class RankEngine:
     def _exactly(self, a: Array, images: Images) -> BoolArray | None:
         """Decide by the refined comparison, and without rounding where that leaves a doubt."""
         with np.errstate(over="ignore", invalid="ignore"):
-            refined = _representable(self.score.refined(a, images), a)
+            refined = representable(self.score.refined(a, images), a)
             gaps, tolerance = self._doubted(refined, a, images).normalised().gaps()
         open_ = ~(np.abs(gaps) > tolerance)
         before = gaps < 0
@@ -210,7 +210,7 @@ class RankEngine:
 
     def _precedes(self, a: Array, images: Images) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
-        gaps, tolerance = _refined(a, self.score, images)
+        gaps, tolerance = refined_gaps(a, self.score, images)
         before = precedes(gaps, tolerance, self.tie_order)
         doubt = (np.abs(gaps) <= tolerance) & (tolerance > 0)
         rows = np.asarray(doubt.any(axis=-1))
@@ -226,7 +226,7 @@ class RankEngine:
         elif isinstance(self.score, LeastNormScore) and some.literal.any():
             # A tie that only the cancelling terms of the penalty suggest is not credible.
             lone = replace(self.score, penalty_terms=None)
-            gaps, tolerance = _refined(a[rows], lone, some)
+            gaps, tolerance = refined_gaps(a[rows], lone, some)
             if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
                 raise undecided(a[rows])
         return before
@@ -269,7 +269,7 @@ class RankEngine:
         r, perturbed = images.residuals, images.perturbed
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported as one sentence
             contrast = self.score.contrast(a, r, perturbed, exact=images.exact, error=images.error)
-        return _representable(contrast, a)
+        return representable(contrast, a)
 
     def _images(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Images:
         """Return residuals and perturbed residuals, equal where they may differ by rounding alone.
@@ -360,8 +360,18 @@ class RankEngine:
         return Moves.of(self.perturbations.apply(np.arange(1.0, self.perturbations.n + 1)))
 
     @cached_property
+    def fresh_signs(self) -> FreshSigns | None:
+        """The statistics of fresh signs; None if the score depends on more than signs."""
+        if not isinstance(self.score, SignScore):
+            return None
+        below = self.perturbations.apply(np.ones(self.perturbations.n)) < 0
+        return FreshSigns(self.score, below, self.tie_order)
+
+    @cached_property
     def _screen(self) -> Screen | None:
         o, noise = self.objective, self.perturbations.noise
+        if self.fresh_signs is not None and o.design is not None:
+            return SignScreen(o, o.design, self.fresh_signs)
         # An assumption that excludes candidates has to be asked about every one of them.
         if o.design is None or not noise.orthogonal or type(noise).admits is not Noise.admits:
             return None
@@ -382,18 +392,7 @@ class RankEngine:
             return None
         return LiftedGaps.build(o, self.perturbations, self.doubt)
 
-    def _batches(self, count: int) -> Iterator[slice]:
-        n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
-        return slices(count, rows_that_fit(BATCH_BYTES, m * 10 * (n + d)))
 
-
-def _refined(a: Array, score: Score, images: Images) -> tuple[Array, Array]:
-    """Return the gaps of the refined comparison, and bounds of their errors."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _representable(score.refined(a, images), a).normalised().gaps()
-
-
-def _representable(contrast: Contrast, a: Array) -> Contrast:
-    if not contrast.representable():
-        raise too_large(a)
-    return contrast
+def _batches(engine: RankEngine, count: int) -> Iterator[slice]:
+    n, d, m = engine.perturbations.n, engine.objective.d, engine.perturbations.m
+    return slices(count, rows_that_fit(BATCH_BYTES, m * 10 * (n + d)))

@@ -100,9 +100,10 @@ class Ellipsoids:
         lengths = np.einsum("skl,skl->sl", white, white)
         columns = np.sqrt(lengths)
         spread = (columns * errors.A * unit).sum(axis=1)
-        inverse = np.abs(white @ lower - np.eye(k)) + gamma(k) * (np.abs(white) @ np.abs(lower))
+        inverse = np.linalg.norm(white @ lower - np.eye(k), axis=(1, 2))
+        sizes = np.linalg.norm(columns, axis=1) * np.linalg.norm(lower, axis=(1, 2))
         omega = spread**2 + gamma(2 * k + 8) * columns.sum(axis=1) ** 2
-        omega = omega + 2 * np.linalg.norm(inverse, axis=(1, 2))
+        omega = omega + 2 * (inverse + gamma(k + 2) * sizes)
         omega = np.where(definite, omega * (1 + 8 * k * EPS), np.inf)
         white = white * unit[:, None, :]
         own = (white @ b[:, :, None])[:, :, 0]
