@@ -22,7 +22,13 @@ from unassuming.membership._candidates import Candidates
 from unassuming.membership._comparison import Comparison
 from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_columns
 from unassuming.membership._exact import ExactGaps
-from unassuming.membership._limits import refined_gaps, representable, too_large, undecided
+from unassuming.membership._limits import (
+    blurred,
+    refined_gaps,
+    representable,
+    too_large,
+    undecided,
+)
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
@@ -43,9 +49,6 @@ from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
-
-_HALF = 2.0**-26
-"""Half of the digits of a double are left if the error is relatively as large as this."""
 
 _QUICK = 4  # near-ties of the quick comparison, in its own tolerances
 
@@ -283,7 +286,7 @@ class RankEngine:
         doubt = self._doubt_about(candidates)
         if doubt is not None:
             error = error + doubt.residuals(candidates.coefficients[which])
-        literal = self._blurred(r, error) & (doubt is None or not self._affordable)
+        literal = blurred(self.objective.y, r, error) & (doubt is None or not self._affordable)
         if literal.any():
             every = np.arange(len(candidates))[which]
             better = candidates.accurate_residuals(self.objective, every[literal])
@@ -292,7 +295,7 @@ class RankEngine:
             else:
                 r, error = r.copy(), error.copy()
                 r[literal], error[literal] = better
-                if not np.isfinite(r).all() or self._blurred(*better).any():
+                if not np.isfinite(r).all() or blurred(self.objective.y, *better).any():
                     raise undecided(candidates.coefficients[every[literal]])
         noise, fitted = self.perturbations.noise, self.objective.y - r
         if not isinstance(noise, Labels):
@@ -312,18 +315,6 @@ class RankEngine:
             carry=self._carried,
             moves=self._moves if exact else None,
         )
-
-    def _blurred(self, r: Array, error: Array) -> BoolArray:
-        """Which candidates lose more than half of the digits of y and r, shape (N,).
-
-        Their fitted values are sums whose terms cancel. Where the rounding of the data is that
-        large, a tie within it does not show equal numbers, and such a candidate is taken
-        literally. Only if all residuals vanish, and y has digits left, is it noise-free data.
-        """
-        y, largest = np.abs(self.objective.y).max(), error.max(axis=-1, initial=0.0)
-        scale = np.maximum(np.abs(r).max(axis=-1, initial=0.0), y)
-        vanish = (np.abs(r) <= error).all(axis=-1) & (largest <= np.sqrt(_HALF) * y)
-        return np.asarray((largest > _HALF * scale) & ~vanish)
 
     def _carried(self, error: Array) -> Array:
         """Bound the errors of perturbed residuals, (N, n) -> (N, m - 1, n)."""

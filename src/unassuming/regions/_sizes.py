@@ -7,7 +7,7 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._rounding import TINY
 from unassuming._typing import Array, BoolArray
-from unassuming.objectives import KernelDesign, Quadratic
+from unassuming.objectives import Quadratic
 
 _LARGEST = 1e290
 """Larger numbers cannot be divided into halves of their digits."""
@@ -23,7 +23,7 @@ def require_representable(objective: Quadratic) -> None:
             "the penalty is too small for double precision: expected alpha / n = 0, or at least "
             f"{1 / _LARGEST:g}, given {objective.lam:.3g}. Multiply the features by a power of ten."
         )
-    if isinstance(design, KernelDesign):
+    if design.dual:
         kernel = design.kernel
         if kernel is not None and kernel.gaussian is not None:
             size = float(np.abs(kernel.X).max(initial=0.0))
