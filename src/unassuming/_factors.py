@@ -143,12 +143,13 @@ def factor(
     matrix: Array,
     sizes: Array | None = None,
     root: Array | None = None,
-    given: Sequence[Array] = (),
+    given: Sequence[Array] | None = None,
 ) -> Factor:
     """Factor diag(root) times a matrix (n, d).
 
-    ``sizes`` (n, d) are the numbers that its rounding errors are relative to, if it has any. Then
-    ``given`` are matrices whose sum it is without rounding, if such are known.
+    ``sizes`` (n, d) are the numbers that its rounding errors are relative to, if it has any.
+    ``given`` are matrices whose sum it is without rounding; by default the matrix itself, if it has
+    no rounding errors. Without any, columns that depend up to rounding count as dependent.
 
     Examples
     --------
@@ -156,8 +157,9 @@ def factor(
     >>> found.back.shape, bool(found.error < 1e-14)
     ((3, 2), True)
     """
-    known = (matrix,) if sizes is None else given
-    return refined(matrix, independent(matrix, sizes, root, known), sizes, root)
+    if given is None:
+        given = (matrix,) if sizes is None else ()
+    return refined(matrix, independent(matrix, sizes, root, given), sizes, root)
 
 
 def independent(

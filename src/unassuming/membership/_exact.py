@@ -37,8 +37,6 @@ _MARGIN = 1
 _LITERAL = 27
 """Fitted values whose terms are larger than y and r by 2 to this power are taken literally: as
 rounded decimals they would have lost half of the digits of the residuals."""
-_NEGLIGIBLE = -200
-"""Smaller differences, relative to their terms, are rounding of the triangle's own digits."""
 
 
 @final
@@ -166,9 +164,9 @@ class _State:
         return self.system.paired(self.x)
 
     @cached_property
-    def v(self) -> Exact:
-        """The fitted values Φ x."""
-        return self.system.Phi @ self.x
+    def terms(self) -> Exact:
+        """The sizes of the terms of Φ x."""
+        return abs(self.system.Phi) @ abs(self.x)
 
     @cached_property
     def moved(self) -> Exact:
@@ -176,9 +174,9 @@ class _State:
         return self.system.w[:, None] * (self.g[:, 1:] - self.g[:, :1])
 
     @cached_property
-    def rough_v(self) -> Rough:
-        """The fitted values, in rough numbers."""
-        return self.system.rough.Phi @ Rough.of(self.x)
+    def rough_terms(self) -> Rough:
+        """The sizes of the terms of Φ x, in rough numbers."""
+        return abs(self.system.rough.Phi) @ abs(Rough.of(self.x))
 
     @cached_property
     def rough_moved(self) -> Rough:
@@ -234,22 +232,23 @@ class _State:
 
 def _clear(gaps: Exact, pairs: list[tuple[_State, _State]]) -> BoolArray:
     """Which sums of products of states are more than rounding of the triangle's own digits."""
-    rough = [_sizes(here.rough_moved, there.rough_v) for here, there in pairs]
+    cut = pairs[0][0].system.negligible
+    rough = [_sizes(here.rough_moved, there.rough_terms) for here, there in pairs]
     found = np.zeros(len(gaps.number), dtype=np.bool_)
     for k in np.flatnonzero(gaps.number != 0).tolist():
         gap, size = abs(gaps[k]), reduce(add, [sizes[k] for sizes in rough])
-        small = Rough.of(gap).at_most(size.times_two_to(_NEGLIGIBLE))
+        small = Rough.of(gap).at_most(size.times_two_to(cut))
         if small is None:
             every = slice(k, k + 1)
-            exact = [_sizes(here.moved, there.v)[every] for here, there in pairs]
-            small = gap.at_most(reduce(add, exact).sum().times_two_to(_NEGLIGIBLE))
+            exact = [_sizes(here.moved, there.terms)[every] for here, there in pairs]
+            small = gap.at_most(reduce(add, exact).sum().times_two_to(cut))
         found[k] = not small
     return found
 
 
-def _sizes(moved: N, v: N) -> N:
-    """Return the sizes of the terms of ⟨W (G_i - I) r, v_i + v_0⟩."""
-    return (abs(moved) * (abs(v[:, 1:]) + abs(v[:, :1]))).columns()
+def _sizes(moved: N, terms: N) -> N:
+    """Return the sizes of the terms of ⟨W (G_i - I) r, Φ(x_i + x_0)⟩."""
+    return (abs(moved) * (terms[:, 1:] + terms[:, :1])).columns()
 
 
 def _polynomials(here: _State, along: _State) -> Iterator[Parabola]:

@@ -70,7 +70,8 @@ class CarefulSet:
     @cached_property
     def _dimension(self) -> int:
         """The number of independent free directions."""
-        null = np.hstack([part.null * part.unit[:, None] for part in self.known])
+        unit = np.max([part.unit for part in self.known], axis=0)  # one for all: directions are one
+        null = np.hstack([part.null for part in self.known]) * unit[:, None]
         return len(null) - len(_complement(null)) if null.shape[1] else 0
 
     @property
@@ -126,6 +127,7 @@ class CarefulSets:
     white: FeatureWhitening
     seen: Array  # (k, r): the whitened directions that change fitted values
     perturbations: Perturbations
+    computed: bool = False  # whether columns that depend up to rounding count as dependent
     _made: dict[int, CarefulSet] = field(default_factory=dict)
 
     @classmethod
@@ -139,7 +141,7 @@ class CarefulSets:
             return None
         penalty = np.sqrt(o.n * o.lam * np.diag(o.design.penalty_matrix()))
         parts = (o.design.matrix, np.sqrt(o.w), penalty, residual, estimate)
-        return cls(*parts, o.whitening, o.seen, perturbations)
+        return cls(*parts, o.whitening, o.seen, perturbations, o.design.computed)
 
     def one(self, i: int) -> CarefulSet:
         """Return the i-th set, made once."""
@@ -154,7 +156,8 @@ class CarefulSets:
         others = np.vstack([self.Phi[~J], np.eye(len(held))[held]])
         weights = np.append(self.root[~J], self.penalty[held])
         rest = np.append(self.residual[~J], -(self.penalty * self.estimate)[held])
-        parts = factor(self.Phi[J], root=self.root[J]), factor(others, root=weights)
+        halves = (self.Phi[J], self.root[J]), (others, weights)
+        parts = tuple(factor(M, root=w, given=self._given(M)) for M, w in halves)
         centre, off = zip(
             *(_projected(*pair) for pair in zip(parts, (self.residual[J], rest), strict=True)),
             strict=True,
@@ -166,6 +169,10 @@ class CarefulSets:
         # What is free in both halves is null in the stacked design.
         free = sum(part.null.shape[1] for part in parts) - self.white.factor.null.shape[1]
         return CarefulSet(slim, np.append(*centre) / 2, radius, slim, unseen, free)
+
+    def _given(self, *parts: Array) -> tuple[Array, ...]:
+        """Return what a matrix is the sum of, if its columns are to be taken as they are."""
+        return () if self.computed else parts
 
     def in_whitened(self, parts: tuple[Factor, ...]) -> tuple[Array, Array]:
         """Return the coordinates of factors in coordinates √n H^{1/2}(a - â), and error sizes."""
@@ -240,9 +247,9 @@ class CarefulSets:
         if part.null.shape[1]:
             # Columns stay as they are, or change sign, which matters to the penalty only.
             terms = np.abs(GPhi) + np.abs(self.Phi)
-            known = (factor(EPhi, terms, given=(GPhi, -self.Phi)).without_columns(),)
+            known = (factor(EPhi, terms, given=self._given(GPhi, -self.Phi)).without_columns(),)
             if not self.penalty.any():
-                turned = factor(GPhi + self.Phi, terms, given=(GPhi, self.Phi))
+                turned = factor(GPhi + self.Phi, terms, given=self._given(GPhi, self.Phi))
                 known = (*known, turned.without_columns())
         unseen = self.white.null.shape[1]
         return CarefulSet((slim,), value, partial(float, radius), known, unseen, None, slim_white)
