@@ -39,7 +39,7 @@ class Moves:
         return np.asarray(vectors[:, self.rows] * self.signs)
 
     def always_tied(self, *, sign_blind: bool) -> BoolArray:
-        """Which G_i give Z_i = Z_0 for every candidate: I, and -I if the objective is blind to it."""
+        """Return which G_i tie for every candidate: I, and -I if the objective is blind to it."""
         return self._unchanged | self._reversed if sign_blind else self._unchanged
 
     @cached_property
