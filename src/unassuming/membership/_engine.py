@@ -178,7 +178,10 @@ class RankEngine:
             contrast = self._doubted(contrast, a, images)
         gaps, tolerance = contrast.normalised().gaps()
         before = precedes(gaps, tolerance, self.tie_order)
-        near = np.asarray(~(np.abs(gaps) > _QUICK * tolerance).all(axis=-1))
+        sure = np.abs(gaps) > _QUICK * tolerance
+        if exactly:
+            sure |= self._moves.always_tied(sign_blind=self.objective.sign_blind)
+        near = np.asarray(~sure.all(axis=-1))
         if near.any():
             some = images.take(near)
             decided = self._exactly(a[near], some) if exactly else None
@@ -190,9 +193,10 @@ class RankEngine:
         with np.errstate(over="ignore", invalid="ignore"):
             refined = representable(self.score.refined(a, images), a)
             gaps, tolerance = self._doubted(refined, a, images).normalised().gaps()
-        open_ = ~(np.abs(gaps) > tolerance)
-        before = gaps < 0
         ties = self.tie_order[1:] < self.tie_order[0]
+        tied = self._moves.always_tied(sign_blind=self.objective.sign_blind)
+        open_ = ~(np.abs(gaps) > tolerance) & ~tied
+        before = np.where(tied, ties, gaps < 0)
         if not self._affordable:
             if (open_ & (tolerance > 0)).any():
                 assert isinstance(self.objective, Quadratic)
