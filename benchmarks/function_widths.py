@@ -21,8 +21,10 @@ LEVEL, SCALE = 0.9, 0.7
 LARGE, MANY, BOUND = 500, 200, 30.0
 SMOOTH, SMOOTH_BOUND, SHARES = 0.1, 73.0, (10, 30, 100)
 SETS, ALL_SHARES = 6, 2
-RUNS, MIDDLE, TRUE_NORM = 30, 200, 14.6
+RUNS, MIDDLE, TRUE_NORM = 60, 200, 14.6
 TARGET_WIDTH, TARGET_TIME, TARGET_PROCESS = 0.75, 10, 1.7
+FAR = 4
+"""Standard errors by which a coverage may fall below the level."""
 
 
 def data(n: int, seed: int, law: str = "laplace") -> tuple[np.ndarray, np.ndarray]:
@@ -118,14 +120,12 @@ def beside_process(name: str) -> Result:
             rates[0, run] = np.mean((band.lower <= truth) & (truth <= band.upper))
             rates[1, run] = np.mean(np.abs(mean - truth) <= wide)
         ratio = float(np.median(widths[0]) / np.median(widths[1]))
-        own, other = rates.mean(axis=1)
-        found = f"{ratio:.2f}, coverage {own:.3f} and {other:.3f}"
+        (own, other), (spread, _) = rates.mean(axis=1), rates.std(axis=1) / np.sqrt(RUNS)
+        covered = bool(own + FAR * spread >= LEVEL)
+        found = f"{ratio:.2f}, coverage {own:.3f} ± {spread:.3f} and {other:.3f}"
         if law == "laplace":
-            checks.append(
-                Check(
-                    f"width over the GP, at most {TARGET_PROCESS}", found, ratio <= TARGET_PROCESS
-                )
-            )
+            title = f"width over the GP, at most {TARGET_PROCESS}"
+            checks.append(Check(title, found, ratio <= TARGET_PROCESS and covered))
         else:
-            checks.append(Check("Cauchy noise: width over the GP", found, bool(own >= LEVEL)))
+            checks.append(Check("Cauchy noise: width over the GP", found, covered))
     return Result(name, seconds, [Comparison("GaussianProcessRegressor, tuned", others)], checks)
