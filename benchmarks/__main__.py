@@ -25,6 +25,7 @@ SUBJECTS = (
     "streaming",
     "dask",
     "cells",
+    "beyond",
     "growth",
 )
 RESULTS = Path(__file__).with_name("results.json")

@@ -27,6 +27,7 @@ from sklearn.linear_model import (
     Lasso,
     LinearRegression,
     LogisticRegression,
+    QuantileRegressor,
     Ridge,
     RidgeClassifier,
 )
@@ -83,6 +84,7 @@ CASES = {
     "support vectors": (SVR(C=2.0), {"weighting": "identity"}),
     "lasso": (Lasso(0.1), {}),
     "huber": (HuberRegressor(), {}),
+    "quantile": (QuantileRegressor(quantile=0.3, alpha=0.1), {}),
     "kernel lasso": (ua.KernelLasso(kernel="rbf"), {}),
     "kernel huber": (ua.KernelHuber(kernel="rbf", kernel_params={}), {}),
     "matrix": (Ridge(0.5), {"weighting": np.diag([1.0, 2.0, 3.0])}),

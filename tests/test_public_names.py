@@ -11,7 +11,7 @@ import pytest
 
 import unassuming as ua
 from unassuming.regions import _ellipsoid, _results, _tuning
-from unassuming.regions.diagnosis import _diagnose, _noise_tests
+from unassuming.regions.diagnosis import _diagnose, _lack_of_fit, _noise_tests
 
 
 def ours(thing):
@@ -20,7 +20,7 @@ def ours(thing):
 
 def walk():
     """Public names with the object behind them: of the library, one module down, and results."""
-    for module in (_results, _ellipsoid, _diagnose, _noise_tests, _tuning):
+    for module in (_results, _ellipsoid, _diagnose, _noise_tests, _lack_of_fit, _tuning):
         for name, thing in vars(module).items():
             if name.startswith("_"):
                 continue

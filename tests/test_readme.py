@@ -14,6 +14,7 @@ from sklearn.linear_model import (
     Lasso,
     LinearRegression,
     LogisticRegression,
+    QuantileRegressor,
     Ridge,
     RidgeClassifier,
 )
@@ -30,6 +31,7 @@ ESTIMATORS = {
     cls.__name__: cls
     for cls in (
         *(LinearRegression, Ridge, RidgeClassifier, KernelRidge, SVR, Lasso, HuberRegressor),
+        QuantileRegressor,
         *(LogisticRegression, ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
         GaussianProcessRegressor,
     )
@@ -131,6 +133,10 @@ def test_the_table_converts_hyper_parameters_as_the_library_does(cells):
         )
     elif name == "SVR":
         assert (objective.C, objective.epsilon) == (0.7, estimator.epsilon)
+    elif name == "QuantileRegressor":
+        assert cells[2] == "τ = quantile, penalty `n * alpha`"
+        assert objective.quantile == estimator.quantile
+        assert set(objective.penalty) - {0.0} == {12 * 0.7}
     else:
         assert cells[2] == "penalty alpha"
         assert set(objective.penalty) - {0.0} == {0.7}

@@ -3,7 +3,17 @@
 The entry point is `confidence_region`; see its examples.
 """
 
-from unassuming import datasets, functionals, kernels, noise, objectives, plots, ranking, testing
+from unassuming import (
+    datasets,
+    functionals,
+    kernels,
+    noise,
+    objectives,
+    plots,
+    ranking,
+    report,
+    testing,
+)
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
 from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tuned_region
@@ -39,6 +49,7 @@ __all__ = [
     "plots",
     "ranking",
     "register_objective",
+    "report",
     "save",
     "testing",
     "tuned_region",

@@ -25,7 +25,7 @@ TABLES = {
     "twice.csv": "x, x ,y\n1,2,3\n4,5,6\n",
     "binary.csv": b"\xff\xfe\x00",
     "broken.parquet": "junk",
-    "table.xlsx": "x,y\n1,2\n",
+    "table.json": "x,y\n1,2\n",
 }
 
 BAD_TABLES = [
@@ -36,14 +36,14 @@ BAD_TABLES = [
     ("gap.csv", "the column 'x' has missing values"),
     ("gap.csv", "--drop-missing"),
     ("infinite.csv", "the column 'y' has infinite values"),
-    ("semicolon.csv", "If columns are separated by ';', separate them by commas."),
+    ("semicolon.csv", "If columns are separated by ';', add --sep \";\"."),
     ("words.csv", "For two labels use --model ls-svc or logistic"),
     ("alone.csv", "--features does not name the inputs"),
     ("long.csv", "long.csv cannot be read as a table"),
     ("twice.csv", "is in twice.csv more than once"),
     ("binary.csv", "binary.csv cannot be read as a table"),
     ("broken.parquet", "broken.parquet cannot be read as a table"),
-    ("table.xlsx", "ends in .csv or .parquet"),
+    ("table.json", "ends in .csv, .tsv, .parquet or .xlsx"),
     ("nowhere.csv", "does not exist"),
 ]
 

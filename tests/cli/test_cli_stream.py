@@ -14,17 +14,16 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
 from typer.testing import CliRunner
 
 import unassuming as ua
 from speed import slow_but
-from unassuming.cli import _pass, _sources, _streamed, _terminal
+from unassuming.cli import _pass, _streamed, _terminal
 from unassuming.cli._app import app
 from unassuming.cli._problem import Problem
-from unassuming.cli._sample import RowSample
+from unassuming.cli.tables import RowSample, _sources, encoder
 from unassuming.streaming import read_note
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,8 +110,13 @@ def test_ranks_are_those_of_splines_fitted_to_all_rows(tmp_path, chunks, kind):
     problem = Problem(path, "y", m="50", seed=3)
     streaming = _streamed.Streaming(True, None, 0.0)
     columns = problem.columns(source)
-    streamed = _streamed.build_streamed(problem, source, columns, streaming).region
-    model = make_pipeline(SplineTransformer(8, include_bias=False), Ridge(0.1))
+    built = _streamed.build_streamed(problem, source, columns, streaming)
+    streamed = built.region
+    knots = {term.column: term.knots for term in built.terms}
+    assert knots == {
+        name: tuple(np.quantile(table[name], np.linspace(0.05, 0.95, 8))) for name in ("a", "b")
+    }
+    model = make_pipeline(encoder(built.terms), LinearRegression())
     region = ua.confidence_region(model, table[["a", "b"]], table["y"], m=50, random_state=3)
     directions = np.random.default_rng(0).normal(size=(300, region.objective.d))
     candidates = region.estimate + directions * np.geomspace(1e-3, 1, 300)[:, None]

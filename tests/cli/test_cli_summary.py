@@ -9,7 +9,8 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from unassuming.cli import _sources, _streamed
+from unassuming.cli import _streamed
+from unassuming.cli.tables import _sources
 
 OUT = Path("unassuming-summary")
 NUMBERS = ["estimate", "cell_estimate", "lower", "upper", "pvalue"]
@@ -98,7 +99,7 @@ def test_infinite_intervals_are_explained_with_options_of_the_command_line(run, 
     assert np.isposinf(found["upper"]).all()
     content = json.loads((OUT / "summary.json").read_text())
     assert content["summaries"][0]["coefficients"][0]["upper"] == "inf"
-    assert "unassuming region --norm-bound B" in shown
+    assert "with unassuming region: --norm-bound B" in shown
     assert "interval(" not in shown
     assert "--norm-bound B" in content["summaries"][0]["notes"][-1]
 
@@ -188,7 +189,10 @@ def test_the_picture_shows_the_band_of_the_method(run, write, monkeypatch, metho
     monkeypatch.setattr(ua.plots, "band", lambda *_, **options: drawn.append(options["method"]))
     words = ("--model", "ols", "--m", 20, "--level", 0.8, "--method", method, "--out", "out")
     printed(run, "region", path, "--target", "y", *words)
-    assert drawn == [method]
+    (answer,) = json.loads(Path("out/region.json").read_text())["band"]
+    used = "cells" if answer["method"] == "balanced cells" else "joint"
+    assert drawn == [used]
+    assert method in ("auto", used)
 
 
 # region --pointwise

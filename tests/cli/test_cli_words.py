@@ -1,6 +1,7 @@
 """What the command line says: options of its own, what each number covers, the level attained."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ PYTHON = re.compile(r"region\.(?!json)\w|\b\w+=\S|\b[a-z]\w+\(")
         ("sine.csv --model spline --method cells --level 0.99", "Use --method joint"),
         ("sine.csv --model ols --method cells --noise exchangeable", "--noise symmetric if it is"),
         ("sine.csv --model krr --pointwise --m 20", "Add --norm-bound B, or use --model spline"),
-        ("sine.csv --model spline --level 0.99", "bounded    up to level"),
+        ("sine.csv --model spline --knots 12 --level 0.99", "bounded    up to level"),
         ("labels.csv --model ls-svc --pointwise --m 20", "Leave out --pointwise"),
     ],
 )
@@ -69,3 +70,36 @@ def test_pictures_show_the_target_and_leave_out_a_large_intercept(run, write, mo
         assert ("The picture leaves out the intercept" in shown) == (len(rows) == 1)
     run("region", path, "--target", "sales", "--model", "ols", "--pointwise", "--level", 0.9)
     assert seen[0][0] == "sales"
+
+
+NO_BAND = {
+    "labels.csv --target label --model logistic --m 20": "trivial",
+    "labels.csv --target label --model ls-svc --kernel rbf --m 20": "trivial",
+    "sine.csv --target y --model svr --m 20": "unbounded",
+    "sine.csv --target y --model krr --m 20": "unbounded",
+}
+
+
+@pytest.mark.parametrize("words", NO_BAND)
+def test_nothing_is_said_to_be_covered_beside_bounds_that_say_nothing(run, words):
+    result = run("region", *words.split(), "--level", 0.9)
+    assert result.exit_code == 0, result.stderr
+    table, said = result.stdout.split("half-width")[1].split("\n\n", 1)
+    assert NO_BAND[words] in table
+    assert "covers" not in said
+    assert "Remedies: " in said
+    assert not PYTHON.findall(" ".join(said.split()))
+    assert not list(Path("unassuming-region").glob("band.png"))
+
+
+def test_a_level_that_was_asked_for_is_no_remedy(run, write):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(16, 8)), columns=list("abcdefgy"))
+    words = ("region", write("few.csv", table.to_csv(index=False)), "--target", "y")
+    alone = " ".join(run(*words, "--level", 0.9).stdout.split())
+    assert "16 rows are few for 8 coefficients at level 0.9" in alone
+    (highest,) = re.findall(r"--level (\S+) or less", alone)
+    both = " ".join(run(*words, "--level", 0.9, "--level", highest).stdout.split())
+    assert "or less" not in both
+    assert f"At level {highest}: the band comes from the joint region" in both
+    assert both.count("Remedies: ") == 1

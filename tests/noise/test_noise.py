@@ -18,6 +18,7 @@ from unassuming.noise import (
     Labels,
     Noise,
     Perturbations,
+    Quantile,
     Spherical,
     Symmetric,
     SymmetricExchangeable,
@@ -438,6 +439,7 @@ def test_names_stand_for_the_assumptions():
         "symmetric-exchangeable": SymmetricExchangeable,
         "spherical": Spherical,
         "labels": Labels,
+        "quantile": Quantile,
     }
     assert {name: type(as_noise(name)) for name in NAMED} == expected
 

@@ -337,7 +337,7 @@ def soft(u, level):
 
 def test_alpha_of_lasso_goes_with_squares_divided_by_two_n():
     X, y = problem(d=3)
-    region = region_of(Lasso(0.3), X, y)
+    region = region_of(Lasso(0.3), X, y, weighting="identity")
     Phi, a = np.column_stack([np.ones(12), X]), np.array([0.2, 1.0, 0.0, -0.5])
 
     def squares(r):

@@ -164,7 +164,7 @@ def test_statistics_under_other_noise_are_squared_norms_of_the_weighted_gradient
 
 
 DEFAULTS = dict.fromkeys(MODELS, "hessian")
-DEFAULTS |= {"SVR": "gram", "lasso": "identity", "kernel lasso": "identity"}
+DEFAULTS |= {"SVR": "gram", "kernel lasso": "identity"}
 
 
 @pytest.mark.parametrize("name", MODELS)

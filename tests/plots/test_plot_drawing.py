@@ -132,7 +132,7 @@ def test_an_unbounded_band_fills_the_picture_and_says_so(kernel):
 @pytest.mark.slow
 def test_it_says_what_the_band_covers(kernel):
     title = legend(ua.plots.band(kernel, levels=[0.3]))[0]
-    assert "the model function that fits the noise-free data exactly" in title
+    assert "the model function through the noise-free outputs at the observed" in title
     title, entries = legend(ua.plots.band(kernel, levels=[0.9], norm_bound=30))
     assert "the function itself, if its norm is at most 30" in title
     assert "90 % simultaneous band" in entries
@@ -203,7 +203,7 @@ def test_a_boundary_found_on_a_grid_is_not_called_exact():
     inputs, y, _ = ua.datasets.labels(n=30, random_state=0)
     region = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0)
     title = legend(ua.plots.coefficients(region, levels=[0.3], rays=8))[0]
-    assert title.startswith("Boundary, from a grid search, along 8 rays")
+    assert "fixed at the estimate: boundary, from a grid search, along 8" in " ".join(title.split())
 
 
 def test_the_undecided_zone_is_shaded_and_the_classes_are_told_apart():

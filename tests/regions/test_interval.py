@@ -240,9 +240,9 @@ def test_to_frame_has_one_row_for_each_functional():
     estimator, X, y, *_ = linear_problem("ridge", 13)
     region = ua.confidence_region(estimator, X, y, random_state=0)
     plain, full = region.interval().to_frame(), region.interval(inner=True).to_frame()
-    assert list(plain.columns) == ["name", "estimate", "lower", "upper"]
+    assert list(plain.columns) == ["estimate", "lower", "upper"]
     assert list(full.columns) == [*plain.columns, "inner_lower", "inner_upper"]
-    assert list(plain["name"]) == ["intercept", "x0", "x1", "x2"]
+    assert list(plain.index) == ["intercept", "x0", "x1", "x2"]
     np.testing.assert_array_equal(plain["upper"], region.interval().upper)
 
 

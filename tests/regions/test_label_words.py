@@ -39,7 +39,7 @@ def test_the_report_file_says_which_class_is_plus_one(tmp_path):
     from unassuming.cli._findings import examine
 
     findings = examine(region_of(RidgeClassifier()), X[:2], [0.9], None)
-    write_region(findings, {}, tmp_path / "region.json")
+    write_region(findings, {}, "RidgeClassifier()", tmp_path / "region.json")
     assert json.loads((tmp_path / "region.json").read_text())["classes"] == {
         "+1": "yes",
         "-1": "no",

@@ -84,7 +84,7 @@ def test_ridge_with_penalty_zero_is_least_squares_with_ties_and_all(noise):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_lasso_with_penalty_zero_is_unweighted_least_squares(noise):
-    lasso = build(Lasso(alpha=0.0), noise=noise)
+    lasso = build(Lasso(alpha=0.0), noise=noise, weighting="identity")
     plain = build(LinearRegression(), noise=noise, weighting="identity")
     a = candidates(plain, 1.0)
     assert_same_ranks(lasso, plain, a)

@@ -219,7 +219,7 @@ def test_kernel_lasso_with_zeros_takes_the_least_subgradient(noise):
 @pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_lasso_with_zeros_takes_the_least_subgradient(noise):
-    region = build(Lasso(alpha=0.3), X, Y, noise)
+    region = build(Lasso(alpha=0.3), X, Y, noise, weighting="identity")
     candidates = around(region, 0.8)
     candidates[np.random.default_rng(8).random(candidates.shape) < 0.4] = 0.0
     penalty = np.array([0.0, 0.3, 0.3])

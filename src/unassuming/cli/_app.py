@@ -15,6 +15,7 @@ from unassuming.cli._group import OneLineErrors
 from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem, Seed, problem_options
 from unassuming.cli._streamed import Streaming
+from unassuming.cli.reports import write_report
 
 Stream = Annotated[
     bool | None,
@@ -143,6 +144,27 @@ def summary(
     summary.json and forest.png, a picture at the highest level. For spline, ridge and ols.
     """
     _summary.run(problem, out, Streaming(stream))
+
+
+@app.command()
+@problem_options(model=Model.OLS, levels=(0.95, 0.8, 0.5))
+def report(
+    problem: Problem,
+    norm_bound: Annotated[
+        float | None, Option(help="Assume that the norm of the function is at most this.")
+    ] = None,
+    title: Annotated[str | None, Option(help="Title of the report.")] = None,
+    out: Annotated[
+        Path, Option("--out", "-o", dir_okay=False, help="The HTML file to write.")
+    ] = Path("unassuming-report.html"),
+) -> None:
+    """A report in one HTML file.
+
+    The data at a glance, what is assumed, the coefficients with intervals and p-values, bands,
+    checks of the residuals and of the fit, what is guaranteed and what is not. The file needs no
+    network.
+    """
+    write_report(problem, norm_bound, out, title)
 
 
 @app.command("test")

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from unassuming.cli._models import RECIPES
+from unassuming.cli._models import RECIPES, Model, in_short
 from unassuming.cli._problem import Problem
-from unassuming.cli._sources import Ranges, Source
-from unassuming.cli._tables import Columns, load
 from unassuming.cli._terminal import stages
+from unassuming.cli.tables import Columns, Kind, Loaded, Ranges, Source, Term, in_words, load
 from unassuming.inputs import coded_classes, one_class
 from unassuming.noise import BlockSymmetric
 from unassuming.regions import Region, confidence_region
@@ -30,6 +29,9 @@ class Built:
         The rows to draw: all rows, or a sample of them if they were streamed.
     ranges : Ranges
         Of all rows.
+    terms : tuple of Term
+        How the columns enter the model.
+    columns : Columns
     dropped : int
         Rows with missing values that were left out.
     remarks : list of str
@@ -40,6 +42,8 @@ class Built:
     X: pd.DataFrame
     y: Any
     ranges: Ranges
+    terms: tuple[Term, ...]
+    columns: Columns
     dropped: int
     remarks: list[str] = field(default_factory=list)
 
@@ -50,37 +54,70 @@ class Built:
 
     def inputs(self) -> pd.DataFrame:
         """Return the default inputs of the band: a grid for one feature, else the rows."""
-        return self.grid() if self.X.shape[1] == 1 else self.X
+        return self.grid() if self.one_number else self.X
 
-    def about(self, problem: Problem, columns: Columns) -> dict[str, Any]:
+    @property
+    def one_number(self) -> bool:
+        """Whether there is one feature, and it is numeric."""
+        return len(self.terms) == 1 and self.terms[0].kind is not Kind.INDICATORS
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether two classes can be drawn over two numeric features."""
+        numeric = all(term.kind is not Kind.INDICATORS for term in self.terms)
+        return numeric and len(self.terms) == 2 and self.region.problem.classes is not None
+
+    def about(self, problem: Problem) -> dict[str, Any]:
         """Return what was asked, for a file."""
         return {
             "data": problem.data.name,
             "target": problem.target,
-            "features": columns.features,
+            "features": self.columns.features,
+            "terms": {term.column: term.kind.value for term in self.terms},
+            "knots": {term.column: list(term.knots) for term in self.terms if term.knots},
             "rows_dropped": self.dropped,
             "model": str(problem.model),
             "options": problem.options,
             "clusters": problem.clusters,
+            "blocks": problem.blocks,
             "weights": problem.weights,
         }
 
-    def heading(self, problem: Problem, columns: Columns) -> str:
-        """Return what was asked, for the screen."""
+    def heading(self, problem: Problem) -> str:
+        """Return what was asked and chosen, for the screen."""
         dropped = f", {self.dropped} rows with missing values dropped" if self.dropped else ""
-        features = ", ".join(columns.features)
-        return f"{problem.data.name}: target {problem.target}, features {features}{dropped}"
+        features = ", ".join(self.columns.features)
+        first = f"{problem.data.name}: target {problem.target}, features {features}{dropped}"
+        splines = problem.model is Model.SPLINE
+        chosen = in_words(self.terms, splines=splines)
+        return "\n".join([first, *self.columns.remarks, *chosen, *self._two_values(problem)])
+
+    def _two_values(self, problem: Problem) -> list[str]:
+        """Warn of labels that are treated as numbers: their noise is not symmetric."""
+        values = np.unique(self.y)
+        if RECIPES[problem.model].classify or len(values) != 2:
+            return []
+        return [
+            f"Caution: {problem.target} has only the values {values[0]:g} and {values[1]:g}. If "
+            "they are labels, the assumption on the noise below is false: use --model ls-svc or "
+            "--model logistic."
+        ]
+
+    def model(self, problem: Problem) -> str:
+        """Name the model."""
+        return in_short(problem.model, self.region.estimator, self.terms)
 
 
 def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built:
     """Build the region from the whole table."""
-    frame, dropped = load(source, columns)
+    table = load(source, columns)
     with stages(1) as begin:
         begin("building the region")
-        region = region_in_memory(problem, frame, columns)
-    X = frame[columns.features]
-    ranges = Ranges.empty(X.shape[1]).including(X.to_numpy())
-    return Built(region, X, region.objective.y, ranges, dropped)  # with labels as ±1
+        region, terms = region_in_memory(problem, table)
+    numbers = table.X.select_dtypes("number")
+    ranges = Ranges.empty(numbers.shape[1]).including(numbers.to_numpy())
+    y = region.objective.y  # with labels as ±1
+    return Built(region, table.X, y, ranges, terms, table.columns, table.dropped)
 
 
 def _clustered(problem: Problem, labels: pd.Series) -> BlockSymmetric:
@@ -109,10 +146,11 @@ def _weights(column: pd.Series) -> Any:
     return column.to_numpy()
 
 
-def region_in_memory(problem: Problem, frame: pd.DataFrame, columns: Columns) -> Region:
+def region_in_memory(problem: Problem, table: Loaded) -> tuple[Region, tuple[Term, ...]]:
     """Build the region from all rows; labels may show only one of their classes."""
-    X, y = frame[columns.features], frame[columns.target].to_numpy()
-    estimator, labels = problem.estimator(*X.shape), y.tolist()
+    X, y, frame = table.X, table.y.to_numpy(), table.frame
+    terms = problem.terms(X, table.columns, _independent(problem, frame))
+    estimator, labels = problem.estimator(terms), y.tolist()
     settings = problem.settings
     if problem.clusters is not None:
         settings["noise"] = _clustered(problem, frame[problem.clusters])
@@ -122,7 +160,15 @@ def region_in_memory(problem: Problem, frame: pd.DataFrame, columns: Columns) ->
         settings["classes"] = _named(problem.classes, labels[0])
     elif RECIPES[problem.model].classify and len(set(labels)) == 1 and not coded_classes(labels[0]):
         raise one_class(labels[0], "Name both with --classes A,B; the second is +1.")
-    return confidence_region(estimator, X, y, **settings)
+    return confidence_region(estimator, X, y, **settings), terms
+
+
+def _independent(problem: Problem, frame: pd.DataFrame) -> int:
+    """Return the number of rows; of clusters, the number of equal ones that say as much."""
+    if problem.clusters is None:
+        return len(frame)
+    sizes = frame[problem.clusters].value_counts().to_numpy()
+    return int(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def _named(classes: str, label: Any) -> list[Any]:

@@ -18,13 +18,17 @@ from unassuming._frames import apart
 from unassuming._version import __version__
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
-from unassuming.regions import Language, Region, Summary
+from unassuming.cli.tables import Kind
+from unassuming.regions import Language, Region, Status, Summary
 
 _OURS = {
     "region": ("region.json", "band.csv", "band.png", "classification.png", "coefficients.png"),
     "summary": ("summary.json", "summary.csv", "forest.png"),
 }
 """The files of each command."""
+
+WITHOUT_NUMBERS = (Status.EMPTY, Status.TRIVIAL)
+"""Bounds that have no width."""
 
 
 def check_writable(out: Path, option: str) -> None:
@@ -59,7 +63,7 @@ def write_band(findings: Findings, path: Path) -> bool:
     return bool(tables)
 
 
-def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
+def write_region(findings: Findings, about: dict[str, Any], model: str, path: Path) -> None:
     """Write assumptions and results. Infinite numbers are the strings "inf" and "-inf"."""
     region = findings.region
     content = {
@@ -68,7 +72,7 @@ def write_region(findings: Findings, about: dict[str, Any], path: Path) -> None:
         "classes": _classes(region),
         "norm_bound": findings.norm_bound,
         "simultaneous": not findings.pointwise,
-        "description": region.text(Language.COMMAND_LINE).splitlines(),
+        "description": region.text(Language.COMMAND_LINE, model).splitlines(),
         "estimate": None
         if findings.estimate is None
         else _by_name(region.names, findings.estimate),
@@ -168,26 +172,51 @@ def _plain(value: Any) -> Any:
     return float(value) if np.isfinite(value) else f"{value:.0f}"
 
 
-def pictures(
-    findings: Findings, built: Built, target: str, *, splines: bool
-) -> dict[str, Callable[..., Any]]:
+def pictures(findings: Findings, built: Built, target: str) -> dict[str, Callable[..., Any]]:
     """Return the pictures that exist for this region, by file."""
     found: dict[str, Callable[..., Any]] = {}
-    region, bound, levels = findings.region, findings.norm_bound, findings.levels
-    features, classify = built.X.shape[1], region.problem.classes is not None
-    if features == 1 and findings.bands.by_level:
+    region, bound = findings.region, findings.norm_bound
+    classify = region.problem.classes is not None
+    splines = any(term.kind is Kind.SPLINE for term in built.terms)
+    levels = _with_numbers(findings.bands)
+    if built.one_number and levels:
         rows = built.X, built.y
         kinds = {"levels": (), "pointwise": levels} if findings.pointwise else {"levels": levels}
-        options: dict[str, Any] = {"norm_bound": bound, "method": findings.method, **kinds}
+        cells = findings.bands.by_level[levels[0]].method == "balanced cells"
+        method = "cells" if cells else "joint"
+        options: dict[str, Any] = {"norm_bound": bound, "method": method, **kinds}
         options["rows"] = rows
         picture = partial(plots.band, region, built.grid(), **options)
         found["band.png"] = picture if classify else partial(_labelled, picture, target)
-    if features == 2 and classify and findings.bands.by_level:
+    if built.two_classes and levels:
         options = {"levels": levels, "norm_bound": bound}
         found["classification.png"] = partial(plots.classification, region, **options)
-    if findings.primal and not splines and len(region.names) > 1:
-        found["coefficients.png"] = partial(plots.coefficients, region, levels=levels)
+    if findings.intervals is not None and not splines and len(region.names) > 1:
+        finite = _with_numbers(findings.intervals)
+        if finite and not findings.pointwise and findings.norm_bound is None:
+            cells = findings.intervals.by_level[finite[0]].method == "balanced cells"
+            method = "cells" if cells else "joint"
+            picture = partial(plots.coefficients, region, levels=finite, method=method)
+            found["coefficients.png"] = picture
     return found
+
+
+def _with_numbers(answer: Answer) -> list[float]:
+    """Return the levels with a finite bound that says something; the others have no picture."""
+    return [
+        level
+        for level, bounds in answer.by_level.items()
+        if bounds.status not in WITHOUT_NUMBERS and np.isfinite(bounds.upper - bounds.lower).any()
+    ]
+
+
+def without_picture(findings: Findings) -> list[str]:
+    """Say why levels of the band are not drawn."""
+    finite = _with_numbers(findings.bands)
+    missing = [plots.percent(level) for level in findings.bands.by_level if level not in finite]
+    if not missing:
+        return []
+    return [f"No picture at {' and '.join(missing)}: there is no finite band to draw."]
 
 
 def _labelled(picture: Callable[..., Any], target: str, ax: Any) -> None:

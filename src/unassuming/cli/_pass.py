@@ -10,12 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from unassuming.cli._interrupt import Interrupted, Request, interrupts
-from unassuming.cli._sample import RowSample
-from unassuming.cli._sources import Chunk, Ranges, Source
-from unassuming.cli._tables import Columns
 from unassuming.cli._terminal import row_counter
+from unassuming.cli.tables import (
+    Chunk,
+    Columns,
+    Ranges,
+    RowSample,
+    Source,
+    Term,
+    require_observations,
+    terms_as_data,
+    terms_from_data,
+)
 from unassuming.streaming import StreamingRegion, read_note, write_checkpoint
 
 
@@ -51,6 +60,14 @@ class Checkpoint:
         return note, arrays
 
 
+@dataclass(frozen=True)
+class Scanned:
+    """What a first pass over the inputs has found: how many rows there are, and the terms."""
+
+    rows: int
+    terms: tuple[Term, ...]
+
+
 @dataclass(eq=False)
 class Pass:
     """The state of a pass.
@@ -61,8 +78,8 @@ class Pass:
         Features and target of some rows, for pictures.
     ranges : Ranges
         Of the rows read so far.
-    scanned : Ranges or None
-        Of all rows, if the model needs them before the pass.
+    scanned : Scanned or None
+        What a first pass has found, if the model needs it.
     read : int
         Rows of the file that were read, with those that were left out.
     """
@@ -70,7 +87,7 @@ class Pass:
     stream: StreamingRegion
     sample: RowSample
     ranges: Ranges
-    scanned: Ranges | None
+    scanned: Scanned | None
     read: int = 0
     finished: bool = False
 
@@ -98,37 +115,40 @@ class Pass:
             "read": self.read,
             "finished": self.finished,
             "rows": None if scanned is None else scanned.rows,
+            "terms": None if scanned is None else terms_as_data(scanned.terms),
         }
         arrays = {"low": self.ranges.low, "high": self.ranges.high, **self.sample.state()}
-        if scanned is not None:
-            arrays |= {"scanned_low": scanned.low, "scanned_high": scanned.high}
         write_checkpoint(checkpoint.path, self.stream, note, **arrays)
 
 
 def run_pass(
     source: Source,
     columns: Columns,
-    make: Callable[[Ranges | None], Any],
+    make: Callable[[Scanned | None], Any],
     settings: dict[str, Any],
     checkpoint: Checkpoint | None,
     *,
-    scan: bool,
+    choose: Callable[[pd.DataFrame, int], tuple[Term, ...]] | None,
 ) -> Pass:
     """Read the file, or the rest of it after an interruption.
 
     Parameters
     ----------
     make : callable
-        Returns an estimator with fitted transformers, given the ranges of all rows if ``scan``. The
-        file is read twice unless it stores them.
+        Returns an estimator with fitted transformers.
     settings : dict
         Arguments of `StreamingRegion`.
+    choose : callable or None
+        Chooses the terms from a sample of the inputs and the number of rows. The file is then read
+        twice.
     """
     saved = None if checkpoint is None else checkpoint.read()
     # Without a checkpoint, Ctrl-C stops at once.
     with nullcontext(Request()) if checkpoint is None else interrupts() as request:
         if checkpoint is None or saved is None:
-            scanned = _scan(source, columns, request) if scan else None
+            scanned = None
+            if choose is not None:
+                scanned = _scan(source, columns, request, choose, settings["random_state"])
             state = Pass(
                 StreamingRegion(make(scanned), **settings),
                 RowSample(settings["random_state"]),
@@ -138,8 +158,8 @@ def run_pass(
         else:
             note, arrays = saved
             scanned = None
-            if scan:
-                scanned = Ranges(note["rows"], arrays["scanned_low"], arrays["scanned_high"])
+            if choose is not None:
+                scanned = Scanned(note["rows"], terms_from_data(note["terms"]))
             stream = StreamingRegion.load(checkpoint.path, estimator=make(scanned))
             state = Pass(
                 stream,
@@ -188,17 +208,22 @@ def _read(
         )
 
 
-def _scan(source: Source, columns: Columns, request: Request) -> Ranges:
-    """Return the ranges of the features, from a first pass unless the file stores them."""
-    stored = None if columns.drop_missing else source.ranges(columns.features)
-    if stored is not None:
-        return stored
-    ranges = Ranges.empty(len(columns.features))
-    with row_counter("ranges of the features") as update:
+def _scan(
+    source: Source,
+    columns: Columns,
+    request: Request,
+    choose: Callable[[pd.DataFrame, int], tuple[Term, ...]],
+    seed: int,
+) -> Scanned:
+    """Read the inputs once, and choose the terms from a random sample of their rows."""
+    rows, sample = 0, RowSample(seed)
+    with row_counter("inputs") as update:
         for chunk in source.chunks(columns.names, 0):
             frame = columns.clean(chunk.frame, chunk.first)
-            ranges = ranges.including(frame[columns.features].to_numpy())
+            sample.add(rows, frame[columns.features].to_numpy())
+            rows += len(frame)
             update(len(chunk.frame), chunk.share)
             if request.asked:
                 raise Interrupted("interrupted before the first row was counted: nothing is kept.")
-    return ranges
+    require_observations(rows, source.path)
+    return Scanned(rows, choose(pd.DataFrame(sample.values, columns=columns.features), rows))

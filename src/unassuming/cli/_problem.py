@@ -9,12 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+import pandas as pd
 from typer import Argument, Option
 
 from unassuming.cli._models import RECIPES, Model, build
-from unassuming.cli._sources import Source
-from unassuming.cli._tables import Columns, choose
-from unassuming.noise import NAMED
+from unassuming.cli.tables import (
+    Columns,
+    Reading,
+    RowSample,
+    Source,
+    Term,
+    choose,
+    choose_terms,
+    open_source,
+)
+from unassuming.noise import NAMED, ExchangeableWithin
 
 Seed = Annotated[int, Option(min=0, help="Seed of all random numbers.")]
 Levels = Annotated[list[float], Option("--level", help="Confidence level; repeatable.")]
@@ -29,21 +39,46 @@ class Problem:
         Argument(
             exists=True,
             dir_okay=False,
-            help="Table of observations, .csv (with a header) or .parquet.",
+            help="Table of observations: .csv or .tsv (with a header), .parquet, or .xlsx.",
         ),
     ]
     target: Annotated[str, Option(help="Column to explain.")]
     features: Annotated[
-        str | None, Option(metavar="A,B,...", help="Input columns; default: all other columns.")
+        str | None,
+        Option(
+            metavar="A,B,...",
+            help="Input columns; default: all others, but for columns without a name, constant "
+            "ones, and text that is different in most rows.",
+        ),
+    ] = None
+    categorical: Annotated[
+        str | None,
+        Option(
+            metavar="A,B,...",
+            help="Features that are categories: indicators of all but the first. Columns of text "
+            "always are.",
+        ),
+    ] = None
+    index: Annotated[
+        str | None, Option(help="Column with names of the rows. It is never used as a feature.")
     ] = None
     model: Annotated[
         Model,
         Option(
-            help="spline: ridge on cubic splines of each feature (up to 8 knots). krr: kernel "
-            "ridge. ridge, ols: linear. svr, klasso, huber: kernel machines. ls-svc, logistic: "
-            "classifiers for two labels."
+            help="spline: least squares on splines of each numeric feature, or lines if there are "
+            "few rows. krr: kernel ridge. ridge, ols: linear. quantile: a linear regression "
+            "quantile. svr, klasso, huber: kernel machines. ls-svc, logistic: classifiers for two "
+            "labels."
         ),
     ] = Model.SPLINE
+    knots: Annotated[
+        int | None,
+        Option(
+            min=2,
+            help="Knots of each spline, at quantiles of its column; default: up to 8, and as many "
+            "as leave 15 rows for each coefficient (5 with a single feature).",
+        ),
+    ] = None
     kernel: Annotated[
         str | None,
         Option(
@@ -60,7 +95,10 @@ class Problem:
     ] = None
     alpha: Annotated[
         float | None,
-        Option(help="Penalty of spline (default 0.1), ridge, krr, klasso and huber (default 1)."),
+        Option(
+            help="Penalty of spline and quantile (default 0), ridge, krr, klasso and huber "
+            "(default 1)."
+        ),
     ] = None
     C: Annotated[
         float | None, Option("--C", help="Cost of errors in svr, ls-svc, logistic; default 1.")
@@ -72,11 +110,14 @@ class Problem:
             "which the loss becomes linear (default 1)."
         ),
     ] = None
+    quantile: Annotated[
+        float | None, Option(help="Quantile of the model quantile; default 0.5, the median.")
+    ] = None
     noise: Annotated[
         str | None,
         Option(
-            help=f"Assumption on the noise: {', '.join(NAMED)}; default: symmetric, and labels for "
-            "classifiers."
+            help=f"Assumption on the noise: {', '.join(NAMED)}; default: symmetric, labels for "
+            "classifiers, and quantile for the model of that name."
         ),
     ] = None
     classes: Annotated[
@@ -94,6 +135,14 @@ class Problem:
             "used as a feature."
         ),
     ] = None
+    blocks: Annotated[
+        int | None,
+        Option(
+            min=2,
+            help="The noise is exchangeable within each block of this many consecutive rows, and "
+            "blocks may differ in mean and spread.",
+        ),
+    ] = None
     weights: Annotated[
         str | None,
         Option(help="Column with the weights of the rows. It is never used as a feature."),
@@ -109,11 +158,25 @@ class Problem:
     drop_missing: Annotated[
         bool, Option("--drop-missing", help="Leave out rows with missing values.")
     ] = False
+    missing: Annotated[
+        list[str],
+        Option(help='Word that stands for a missing value, such as "?"; repeatable.'),
+    ] = ()  # type: ignore[assignment]
+    sep: Annotated[
+        str | None,
+        Option(help='Separator of columns in text; default: "," and a tab in .tsv files.'),
+    ] = None
+    decimal: Annotated[
+        str | None, Option(help='Decimal mark of numbers in text; default: ".".')
+    ] = None
+    encoding: Annotated[
+        str | None, Option(help="Encoding of text, such as latin-1; default: utf-8.")
+    ] = None
 
     @property
     def options(self) -> dict[str, Any]:
         """Hyper-parameters of the model that were given."""
-        names = ("kernel", "gamma", "alpha", "C", "epsilon")
+        names = ("kernel", "gamma", "alpha", "C", "epsilon", "quantile")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     @property
@@ -125,7 +188,16 @@ class Problem:
                 f"--classes is not an option of {self.model}: expected --model {classifiers}, "
                 f"given --classes {self.classes}. Leave it out."
             )
-        return {"noise": self.noise, "m": self._statistics(), "random_state": self.seed}
+        noise: Any = self.noise
+        if self.blocks is not None:
+            if self.noise not in (None, "exchangeable") or self.clusters is not None:
+                given = "--clusters" if self.clusters is not None else f"--noise {self.noise}"
+                raise ValueError(
+                    "--blocks needs exchangeable noise: expected --noise exchangeable, given "
+                    f"{given}. Leave out one of the two."
+                )
+            noise = ExchangeableWithin(self.blocks)
+        return {"noise": noise, "m": self._statistics(), "random_state": self.seed}
 
     def _statistics(self) -> int | str:
         if self.m == "group":
@@ -140,7 +212,7 @@ class Problem:
 
     def columns(self, source: Source, **others: str | None) -> Columns:
         """Find the columns in the table, with those that other options name."""
-        others = {"clusters": self.clusters, "weights": self.weights} | others
+        others = {"clusters": self.clusters, "weights": self.weights, "index": self.index} | others
         given = {option: name for option, name in others.items() if name is not None}
         labels = [self.target] if RECIPES[self.model].classify else []
         return choose(
@@ -149,12 +221,41 @@ class Problem:
             self.features,
             given,
             labels=[*labels, *([given["clusters"]] if "clusters" in given else [])],
+            categorical=self.categorical,
             drop_missing=self.drop_missing,
         )
 
-    def estimator(self, rows: int, features: int) -> Any:
-        """Return the model for a table of that size."""
-        return build(self.model, (rows, features), self.options)
+    def open(self) -> Source:
+        """Open the table."""
+        return open_source(self.data, self.reading)
+
+    @property
+    def reading(self) -> Reading:
+        """How text is read."""
+        return Reading(self.sep, self.decimal, self.encoding, tuple(self.missing))
+
+    def terms(self, X: pd.DataFrame, columns: Columns, rows: int) -> tuple[Term, ...]:
+        """Choose how the columns enter the model, from the inputs alone."""
+        if self.knots is not None and self.model is not Model.SPLINE:
+            raise ValueError(
+                f"--knots is not an option of {self.model}: expected --model spline, given --knots "
+                f"{self.knots}. Leave it out."
+            )
+        # The same rows as of a stream, which keeps a sample of them.
+        numbers = np.arange(len(X), dtype=np.float64)[:, None]
+        sample = RowSample(self.seed).add(0, numbers).values[:, 0].astype(np.int64)
+        return choose_terms(
+            X,
+            columns.categorical,
+            rows=rows,
+            sample=sample if len(X) > len(sample) else None,
+            splines=self.model is Model.SPLINE,
+            knots=self.knots,
+        )
+
+    def estimator(self, terms: Sequence[Term]) -> Any:
+        """Return the model of these terms."""
+        return build(self.model, terms, self.options)
 
 
 def problem_options(

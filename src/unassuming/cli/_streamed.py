@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import Pipeline
 
 from unassuming.cli._built import Built
 from unassuming.cli._models import RECIPES, Model
-from unassuming.cli._pass import Checkpoint, Pass, run_pass
+from unassuming.cli._pass import Checkpoint, Pass, Scanned, run_pass
 from unassuming.cli._problem import Problem
-from unassuming.cli._sample import SIZE
-from unassuming.cli._sources import Ranges, Source
-from unassuming.cli._tables import Columns, require_observations
 from unassuming.cli._terminal import say
+from unassuming.cli.tables import SIZE, Columns, Kind, Source, Term, require_observations
 from unassuming.noise import RowNoise, as_noise
 from unassuming.ranking import Level
 from unassuming.streaming import DEFAULT_CELLS
@@ -56,6 +55,8 @@ class Streaming:
             )
         asked = self.wanted or self.checkpoint is not None
         against = _against(problem)
+        if not source.streams:
+            against = f"the file {source.path.name}", "CSV or Parquet"
         if self.values:
             against = "--pointwise with --norm-bound", "one of the two"
         if against is None:
@@ -82,10 +83,10 @@ def _against(problem: Problem) -> tuple[str, str] | None:
         return f"--model {problem.model}", " or ".join(_STREAMED)
     if problem.m == "group":
         return "--m group", "a number"
-    for option in ("clusters", "weights"):
+    for option in ("clusters", "weights", "categorical"):
         if getattr(problem, option) is not None:
             return f"--{option} {getattr(problem, option)}", f"no --{option}"
-    if problem.noise is not None and not isinstance(as_noise(problem.noise), RowNoise):
+    if problem.blocks is None and not isinstance(as_noise(problem.noise or "symmetric"), RowNoise):
         return f"--noise {problem.noise}", "symmetric"
     return None
 
@@ -104,7 +105,8 @@ def build_streamed(
     transformations does not.
     """
     p, settings = len(columns.features), problem.settings | {"cells": DEFAULT_CELLS}
-    problem.estimator(2, p)  # wrong options and levels are reported before the file is read
+    lines = tuple(Term(name, Kind.LINE) for name in columns.features)
+    problem.estimator(lines)  # wrong options and levels are reported before the file is read
     if single:
         settings["m"] = 2
     for level in () if single else problem.levels:
@@ -114,18 +116,17 @@ def build_streamed(
         identity = _identity(problem, source, columns)
         checkpoint = Checkpoint(streaming.checkpoint, streaming.every, identity)
 
-    def make(ranges: Ranges | None) -> Any:
-        if ranges is None:
-            return problem.estimator(2, p)
-        require_observations(ranges.rows, source.path)
-        estimator = problem.estimator(ranges.rows, p)
-        # Uniform knots depend on the range of each feature only: they are those of all rows.
-        extremes = np.vstack([ranges.low, ranges.high])
-        estimator[:-1].fit(pd.DataFrame(extremes, columns=columns.features))
+    def make(scanned: Scanned | None) -> Any:
+        estimator = problem.estimator(lines if scanned is None else scanned.terms)
+        if isinstance(estimator, Pipeline):  # the knots are given: no row is needed
+            estimator[:-1].fit(pd.DataFrame(np.zeros((2, p)), columns=columns.features))
         return estimator
 
-    scan = problem.model is Model.SPLINE
-    state = run_pass(source, columns, make, settings, checkpoint, scan=scan)
+    def choose(sample: pd.DataFrame, rows: int) -> tuple[Term, ...]:
+        return problem.terms(sample, columns, rows)
+
+    wanted = choose if problem.model is Model.SPLINE else None
+    state = run_pass(source, columns, make, settings, checkpoint, choose=wanted)
     require_observations(state.stream.n, source.path)
     sample = state.sample.values
     return Built(
@@ -133,6 +134,8 @@ def build_streamed(
         X=pd.DataFrame(sample[:, :p], columns=columns.features),
         y=sample[:, p],
         ranges=state.ranges,
+        terms=lines if state.scanned is None else state.scanned.terms,
+        columns=columns,
         dropped=state.dropped,
         remarks=_remarks(state, source, checkpoint, shown=not single),
     )
@@ -148,6 +151,8 @@ def _identity(problem: Problem, source: Source, columns: Columns) -> dict[str, s
         "--model": str(problem.model),
         **{f"--{name}": repr(float(value)) for name, value in sorted(chosen.items())},
         "--noise": problem.noise or "symmetric",
+        "--blocks": str(problem.blocks),
+        "--knots": str(problem.knots),
         "--m": str(problem.settings["m"]),
         "number of cells": str(DEFAULT_CELLS),
         "--seed": str(problem.seed),

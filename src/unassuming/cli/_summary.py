@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import typer
 
 from unassuming import plots
@@ -13,19 +13,16 @@ from unassuming.cli._built import build_in_memory
 from unassuming.cli._files import check_writable, draw, remove_others, write_summaries
 from unassuming.cli._models import RECIPES, Model
 from unassuming.cli._problem import Problem
-from unassuming.cli._sources import open_source
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import stages
-from unassuming.regions import Language, Summary
-
-_SQUEEZED = 5.0
-"""An intercept that is larger than the other numbers by this factor is left out of the picture."""
+from unassuming.cli.reports import checks
+from unassuming.regions import Language
 
 
 def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     """Summarise the model at each level, print the summaries, write the files."""
     _require_features(problem.model)
-    source = open_source(problem.data)
+    source = problem.open()
     columns = problem.columns(source)
     check_writable(out, "--out")
     if streaming.decide(problem, source, columns):
@@ -35,40 +32,31 @@ def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     with stages(2) as begin:
         begin("intervals")
         levels = sorted(set(problem.levels), reverse=True)
-        summaries = [built.region.summary(level) for level in levels]
+        model = built.model(problem)
+        summaries = [replace(built.region.summary(level), model=model) for level in levels]
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
-        written = write_summaries(built.region, summaries, built.about(problem, columns), out)
+        written = write_summaries(built.region, summaries, built.about(problem), out)
         highest = summaries[0]
-        which = _on_one_scale(highest)
+        which = plots.on_one_scale(highest)
         picture = {"forest.png": partial(plots.forest, highest, which)}
         drawn, missing = draw(picture, out, plots.forest_height(len(which)))
         written += drawn
         remove_others("summary", out, written)
-    typer.echo(f"{built.heading(problem, columns)}\n")
+    typer.echo(f"{built.heading(problem)}\n")
     for summary in summaries:
         typer.echo(f"{summary.text(Language.COMMAND_LINE)}\n")
-    for remark in built.remarks:
+    for remark in [*checks(built.region), *built.remarks]:
         typer.echo(f"{remark}\n")
     if drawn and len(which) < len(highest):
         typer.echo("The picture leaves out the intercept, which has another scale.\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
 
 
-def _on_one_scale(summary: Summary) -> list[str]:
-    """Return the names without the intercept if it would squeeze the others in a picture."""
-    numbers = np.stack([summary.estimate, summary.lower, summary.upper])
-    size = np.where(np.isfinite(numbers), np.abs(numbers), 0.0).max(axis=0)
-    names = list(summary.names)
-    if len(names) > 1 and names[0] == "intercept" and size[0] > _SQUEEZED * size[1:].max():
-        return names[1:]
-    return names
-
-
 def _require_features(model: Model) -> None:
     """Refuse models whose coefficients have no interval of their own."""
-    if RECIPES[model].kernel or RECIPES[model].classify:
-        known = [name for name in Model if not RECIPES[name].kernel | RECIPES[name].classify]
+    known = [name for name in Model if RECIPES[name].one_by_one]
+    if model not in known:
         raise ValueError(
             "--model has no coefficients to summarise one at a time: expected "
             f"{' or '.join(known)}, given {model}. Use unassuming region for this model."

@@ -5,19 +5,20 @@ from __future__ import annotations
 import typer
 
 from unassuming.cli._built import region_in_memory
+from unassuming.cli._models import Model, in_short
 from unassuming.cli._problem import Problem
-from unassuming.cli._sources import open_source
-from unassuming.cli._tables import load
 from unassuming.cli._terminal import print_table
+from unassuming.cli.tables import in_words, load
 from unassuming.regions import Language
 
 
 def run(problem: Problem, candidate: str) -> None:
     """Test the hypothesis that the column contains the noise-free target."""
-    source = open_source(problem.data)
+    source = problem.open()
     columns = problem.columns(source, candidate=candidate)
-    frame, dropped = load(source, columns)
-    region = region_in_memory(problem, frame, columns)
+    table = load(source, columns)
+    frame, dropped = table.frame, table.dropped
+    region, terms = region_in_memory(problem, table)
     levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
     result = region.test(lambda _: frame[candidate].to_numpy())
     noise_free = f"the noise-free {problem.target}"
@@ -25,7 +26,13 @@ def run(problem: Problem, candidate: str) -> None:
     if classes is not None:
         noise_free = f"E[y|x], with y = 1 where {problem.target} is {classes[1]} and -1 elsewhere,"
     without = f" ({dropped} with missing values dropped)" if dropped else ""
-    typer.echo(f"{region.text(Language.COMMAND_LINE)}\n")
+    for sentence in (
+        *table.columns.remarks,
+        *in_words(terms, splines=problem.model is Model.SPLINE),
+    ):
+        typer.echo(f"{sentence}\n")
+    model = in_short(problem.model, region.estimator, terms)
+    typer.echo(f"{region.text(Language.COMMAND_LINE, model)}\n")
     typer.echo(
         f"Hypothesis: the column {candidate} is {noise_free} at the {region.n} rows{without}."
     )

@@ -2,7 +2,7 @@
 
 A region at level 1 - q/m holds the points that lie in at least q of the m - 1 sets {Z_0 ≼ Z_i}.
 What can be computed depends on the form of Z_i - Z_0: a quadratic (`quadratic`), a piecewise
-quadratic along lines (`piecewise`), or a function of random labels (`labels`).
+quadratic along lines (`piecewise`), a function of random labels (`labels`), or of signs (`signs`).
 """
 
 from unassuming.geometry._grid_lines import GridLines

@@ -25,6 +25,7 @@ from unassuming.inputs._options import check_options as check_options
 from unassuming.inputs._options import check_sampling as check_sampling
 from unassuming.inputs._options import check_target as check_target
 from unassuming.inputs._options import is_label_model as is_label_model
+from unassuming.inputs._options import model_quantile as model_quantile
 from unassuming.inputs._pipelines import SupervisedTransformer as SupervisedTransformer
 from unassuming.inputs._pipelines import fit_transform_without_y as fit_transform_without_y
 from unassuming.inputs._pipelines import frozen_steps as frozen_steps

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.linear_model import QuantileRegressor
 
 from unassuming.inputs._seeds import as_seed
-from unassuming.noise import Noise, as_noise
+from unassuming.noise import Noise, Quantile, as_noise
 from unassuming.ranking import check_m, check_ties
 
 _WEIGHTINGS = ("identity", "gram", "hessian")
@@ -37,9 +38,24 @@ def check_options(
             f"weighting is unknown: expected {', '.join(map(repr, _WEIGHTINGS))} or a matrix, "
             f"given {weighting!r}. Leave it out for the default."
         )
+    quantiles = isinstance(model, QuantileRegressor)
     if noise is None:
-        noise = "labels" if is_label_model(model) else "symmetric"
+        noise = "quantile" if quantiles else "labels" if is_label_model(model) else "symmetric"
+    if quantiles and isinstance(noise, str) and noise == "quantile":
+        return Quantile(model_quantile(model))
     return as_noise(noise)
+
+
+def model_quantile(model: Any) -> float:
+    """Return the quantile that a ``QuantileRegressor`` estimates."""
+    tau = model.quantile
+    number = isinstance(tau, Real) and not isinstance(tau, bool)
+    if not number or not 0 < tau < 1:
+        raise ValueError(
+            f"{type(model).__name__}'s quantile is out of range: expected one number between 0 and "
+            f"1, both excluded, given {tau!r}. Set the hyper-parameter before building the region."
+        )
+    return float(tau)
 
 
 def check_norm_bound(norm_bound: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from unassuming._tables import Store
 from unassuming.io._code import described
-from unassuming.noise import NAMED, BlockSymmetric, ExchangeableWithin, Noise
+from unassuming.noise import NAMED, BlockSymmetric, ExchangeableWithin, Noise, Quantile
 
 _PLAIN: dict[str, type[Noise]] = {cls.__name__: cls for cls in NAMED.values()}
 
@@ -19,6 +19,8 @@ def describe_noise(noise: Noise, store: Store) -> dict[str, Any]:
         return {**entry, "blocks": store.put("blocks", noise.blocks)}
     if type(noise) is ExchangeableWithin:
         return {**entry, "block_rows": noise.block_rows}
+    if type(noise) is Quantile:
+        return {**entry, "tau": noise.tau}
     return {**entry, "known": _PLAIN.get(name) is type(noise)}
 
 
@@ -30,6 +32,8 @@ def known_noise(saved: dict[str, Any], store: Store) -> Noise | None:
         return BlockSymmetric(store.get(saved["blocks"]))
     if saved["class"] == ExchangeableWithin.__name__:
         return ExchangeableWithin(saved["block_rows"])
+    if saved["class"] == Quantile.__name__:
+        return Quantile(saved["tau"])
     return _PLAIN[saved["class"]]()
 
 

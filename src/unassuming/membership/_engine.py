@@ -21,12 +21,23 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
 from unassuming.membership._doubt import Doubt
 from unassuming.membership._exact import ExactGaps
+from unassuming.membership._limits import representable, too_large, undecided
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
+from unassuming.membership._sign_screen import SignScreen
 from unassuming.noise import Labels, Noise, Perturbations
-from unassuming.objectives import Images, LeastNormScore, Moves, Objective, Quadratic, Score
+from unassuming.objectives import (
+    FreshSigns,
+    Images,
+    LeastNormScore,
+    Moves,
+    Objective,
+    Quadratic,
+    Score,
+    SignScore,
+)
 from unassuming.ranking import Contrast, precedes, rank
 
 BATCH_BYTES = 2**24
@@ -80,7 +91,7 @@ class RankEngine:
             np.empty(N, dtype=np.intp),
             np.empty(N, dtype=np.bool_),
         )
-        for batch in self._batches(N):
+        for batch in _batches(self, N):
             r = candidates.residuals(self.objective, batch)
             images = self._images(candidates, batch, r)
             contrast = self._contrast(candidates.coefficients[batch], images)
@@ -93,7 +104,7 @@ class RankEngine:
     def statistics(self, candidates: Candidates) -> Array:
         """Return Z_0, ..., Z_{m-1} for each candidate, shape (N, m)."""
         out = np.empty((len(candidates), self.perturbations.m))
-        for batch in self._batches(len(candidates)):
+        for batch in _batches(self, len(candidates)):
             r = candidates.residuals(self.objective, batch)
             images = self._images(candidates, batch, r)
             out[batch] = self._contrast(candidates.coefficients[batch], images).statistics()
@@ -103,7 +114,7 @@ class RankEngine:
         """Return the rank of each candidate, shape (N,): m if it cannot have produced the data."""
         ranks = np.empty(len(candidates), dtype=np.intp)
         careful = self._fast(candidates, ranks)
-        for batch in self._batches(len(careful)):
+        for batch in _batches(self, len(careful)):
             rows = careful[batch]
             r = candidates.residuals(self.objective, rows)
             admitted = self._admitted(r)
@@ -124,7 +135,7 @@ class RankEngine:
         """Return whether Z_i comes before Z_0, with care, (N, d) -> (N, m - 1)."""
         candidates = Candidates(a, None, single=False)
         found = np.empty((len(a), self.perturbations.m - 1), dtype=np.bool_)
-        for batch in self._batches(len(a)):
+        for batch in _batches(self, len(a)):
             images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
             contrast = self._contrast(a[batch], images)
             found[batch] = self._before(candidates, batch, images, contrast)
@@ -139,7 +150,7 @@ class RankEngine:
             return low, high
         low, high = low.copy(), high.copy()
         wins = self.tie_order[1:] > self.tie_order[0]
-        for batch in self._batches(len(a)):
+        for batch in _batches(self, len(a)):
             gaps = LineGaps.of(self._doubt, self.score, self._moves, a[batch], u[batch])
             sure = gaps.confirmed(low[batch], high[batch])
             for row in np.flatnonzero(~sure.all(axis=-1)):
@@ -177,7 +188,7 @@ class RankEngine:
     def _exactly(self, a: Array, images: Images) -> BoolArray | None:
         """Decide by the refined comparison, and without rounding where that leaves a doubt."""
         with np.errstate(over="ignore", invalid="ignore"):
-            refined = _representable(self.score.refined(a, images), a)
+            refined = representable(self.score.refined(a, images), a)
             gaps, tolerance = self._doubted(refined, a, images).normalised().gaps()
         open_ = ~(np.abs(gaps) > tolerance)
         before = gaps < 0
@@ -215,7 +226,7 @@ class RankEngine:
             lone = replace(self.score, penalty_terms=None)
             gaps, tolerance = _refined(a[rows], lone, some)
             if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
-                raise _undecided(a[rows])
+                raise undecided(a[rows])
         return before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
@@ -256,7 +267,7 @@ class RankEngine:
         r, perturbed = images.residuals, images.perturbed
         with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported as one sentence
             contrast = self.score.contrast(a, r, perturbed, exact=images.exact, error=images.error)
-        return _representable(contrast, a)
+        return representable(contrast, a)
 
     def _images(self, candidates: Candidates, which: slice | IntArray, r: Array) -> Images:
         """Return residuals and perturbed residuals, equal where they may differ by rounding alone.
@@ -266,7 +277,7 @@ class RankEngine:
         """
         error = candidates.residual_error(self.objective, which, r)
         if not (np.isfinite(r).all() and np.isfinite(error).all()):
-            raise _too_large(candidates.coefficients[which])
+            raise too_large(candidates.coefficients[which])
         doubt = self._doubt_about(candidates)
         if doubt is not None:
             error = error + doubt.residuals(candidates.coefficients[which])
@@ -280,7 +291,7 @@ class RankEngine:
                 r, error = r.copy(), error.copy()
                 r[literal], error[literal] = better
                 if not np.isfinite(r).all() or self._blurred(*better).any():
-                    raise _undecided(candidates.coefficients[every[literal]])
+                    raise undecided(candidates.coefficients[every[literal]])
         noise, fitted = self.perturbations.noise, self.objective.y - r
         if not isinstance(noise, Labels):
             r = np.where(np.abs(r) <= error, 0.0, r)
@@ -340,8 +351,18 @@ class RankEngine:
         return Moves.of(self.perturbations.apply(np.arange(1.0, self.perturbations.n + 1)))
 
     @cached_property
+    def fresh_signs(self) -> FreshSigns | None:
+        """The statistics of fresh signs; None if the score depends on more than signs."""
+        if not isinstance(self.score, SignScore):
+            return None
+        below = self.perturbations.apply(np.ones(self.perturbations.n)) < 0
+        return FreshSigns(self.score, below, self.tie_order)
+
+    @cached_property
     def _screen(self) -> Screen | None:
         o, noise = self.objective, self.perturbations.noise
+        if self.fresh_signs is not None and o.design is not None:
+            return SignScreen(o, o.design, self.fresh_signs)
         # An assumption that excludes candidates has to be asked about every one of them.
         if o.design is None or not noise.orthogonal or type(noise).admits is not Noise.admits:
             return None
@@ -362,34 +383,13 @@ class RankEngine:
             return None
         return LiftedGaps.build(o, self.perturbations, self._doubt)
 
-    def _batches(self, count: int) -> Iterator[slice]:
-        n, d, m = self.perturbations.n, self.objective.d, self.perturbations.m
-        return slices(count, rows_that_fit(BATCH_BYTES, m * 10 * (n + d)))
-
 
 def _refined(a: Array, score: Score, images: Images) -> tuple[Array, Array]:
     """Return the gaps of the refined comparison, and bounds of their errors."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return _representable(score.refined(a, images), a).normalised().gaps()
+        return representable(score.refined(a, images), a).normalised().gaps()
 
 
-def _representable(contrast: Contrast, a: Array) -> Contrast:
-    if not contrast.representable():
-        raise _too_large(a)
-    return contrast
-
-
-def _undecided(a: Array) -> ArithmeticError:
-    return ArithmeticError(
-        "the rank of the candidate cannot be decided in double precision: expected coefficients "
-        "whose terms do not cancel in the fitted values or in the penalty, given coefficients up "
-        f"to {np.abs(a).max():.3g}. Pass the candidate as a function of X, or one closer to the "
-        "estimate."
-    )
-
-
-def _too_large(a: Array) -> ValueError:
-    return ValueError(
-        "the candidate is too large to be ranked in double precision: expected statistics below "
-        f"1e300, given coefficients up to {np.abs(a).max():.3g}. Rescale the data or the candidate."
-    )
+def _batches(engine: RankEngine, count: int) -> Iterator[slice]:
+    n, d, m = engine.perturbations.n, engine.objective.d, engine.perturbations.m
+    return slices(count, rows_that_fit(BATCH_BYTES, m * 10 * (n + d)))

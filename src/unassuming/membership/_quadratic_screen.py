@@ -15,7 +15,7 @@ from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._doubt import Doubt
 from unassuming.membership._monomials import Floats, pairs_into, pairs_of
-from unassuming.membership._screen import FAR, LARGEST_TABLE, Screen, ties_before
+from unassuming.membership._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
 from unassuming.noise import Perturbations
 from unassuming.objectives import Quadratic
 
@@ -108,7 +108,7 @@ class LiftedGaps:
 
 @final
 @dataclass(frozen=True, eq=False)
-class WhitenedScreen(Screen):
+class WhitenedScreen(TableScreen):
     """The gaps as quadratic functions of v = H^{1/2}(a - â), with numbers of 32 bits.
 
     With x = v/s and s = max(τ, ‖v‖), τ the scale of the data, the gap is s² times the product of

@@ -10,14 +10,14 @@ import numpy as np
 from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._monomials import Floats, pairs_into, pairs_of
-from unassuming.membership._screen import FAR, LARGEST_TABLE, Screen, ties_before
+from unassuming.membership._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
 from unassuming.noise import Perturbations
 from unassuming.objectives import Design, LeastNormScore, Objective
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class ResidualScreen(Screen):
+class ResidualScreen(TableScreen):
     """The gaps as functions of u = ρ(r) and the penalty's gradient p, where it has one.
 
     With M = LᵀΨᵀΨL, μ = ‖M‖ and c = LᵀΨᵀΨp/μ the gap is uᵀ(GᵀMG - M)u - 2μ((G - I)u)ᵀc: linear in

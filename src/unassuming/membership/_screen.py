@@ -25,8 +25,21 @@ _BATCH_BYTES = 2**22
 """The size of the monomials of one batch: two such tables fit into a cache."""
 
 
-@dataclass(frozen=True, eq=False)
 class Screen(ABC):
+    """A fast way to ranks, which leaves in doubt what rounding may affect."""
+
+    @property
+    @abstractmethod
+    def batch(self) -> int:
+        """How many candidates to take at a time."""
+
+    @abstractmethod
+    def before(self, a: Array) -> tuple[IntArray, BoolArray]:
+        """Return how many Z_i come before Z_0, and which candidates (N, d) are in doubt."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableScreen(Screen):
     """Signs of the gaps. Rows are divided by a bound of their rounding error: ±1 is in doubt."""
 
     table: Floats  # (transformations that move something, K)

@@ -20,6 +20,7 @@ from unassuming.noise._permutations import (
     SymmetricExchangeable,
 )
 from unassuming.noise._perturbations import Perturbations
+from unassuming.noise._quantile import Quantile
 from unassuming.noise._row_blocks import RowNoise as RowNoise
 from unassuming.noise._signs import BlockSymmetric, Symmetric
 from unassuming.noise._signs import SignFlips as SignFlips
@@ -38,8 +39,11 @@ NAMED: dict[str, type[Noise]] = {
     "symmetric-exchangeable": SymmetricExchangeable,
     "spherical": Spherical,
     "labels": Labels,
+    "quantile": Quantile,
 }
-"""The assumptions that have a name; `BlockSymmetric` and `ExchangeableWithin` need blocks."""
+"""The assumptions that have a name; `BlockSymmetric` and `ExchangeableWithin` need blocks.
+
+A region of ``QuantileRegressor`` takes the quantile of the model for ``"quantile"``."""
 
 
 def as_noise(noise: str | Noise) -> Noise:
@@ -78,6 +82,7 @@ __all__ = [
     "Labels",
     "Noise",
     "Perturbations",
+    "Quantile",
     "Spherical",
     "Symmetric",
     "SymmetricExchangeable",

@@ -27,6 +27,8 @@ class Noise(ABC):
     ----------
     assumption : str
         The assumption in words, for reports.
+    target : str
+        What the ideal coefficients give at the inputs, for reports.
     orthogonal : bool
         True if every transformation is a linear orthogonal map of the residuals.
     exact_arithmetic : bool
@@ -59,7 +61,8 @@ class Noise(ABC):
     (2, 3)
     """
 
-    assumption: ClassVar[str] = "the law of the noise is unchanged by the transformations drawn"
+    assumption: str = "the law of the noise is unchanged by the transformations drawn"
+    target: str = "the noise-free outputs"
     exact_arithmetic: ClassVar[bool] = False
     separable: ClassVar[bool] = False
     spherical: ClassVar[bool] = False

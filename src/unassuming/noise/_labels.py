@@ -29,7 +29,8 @@ class Labels(Noise):
            [0., 0., 0.]])
     """
 
-    assumption: ClassVar[str] = "the labels are independent given the inputs"
+    assumption: str = "the labels are independent given the inputs"
+    target: str = "E[y|x]"
     orthogonal: ClassVar[bool] = False
     separable: ClassVar[bool] = True
 

@@ -50,9 +50,7 @@ class Exchangeable(Permutations):
            [1., 2., 3.]])
     """
 
-    assumption: ClassVar[str] = (
-        "the noise terms are exchangeable (iid is enough; they may be skewed)"
-    )
+    assumption: str = "the noise terms are exchangeable (iid is enough; they may be skewed)"
     separable: ClassVar[bool] = True
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -98,7 +96,7 @@ class ExchangeableWithin(Permutations, RowNoise):
            [0., 1.]])
     """
 
-    assumption: ClassVar[str] = (
+    assumption: str = (
         "the noise terms are exchangeable within each block of consecutive rows "
         "(iid is enough; the blocks may all differ)"
     )
@@ -171,7 +169,7 @@ class SymmetricExchangeable(Noise):
            [1., 2., 3.]])
     """
 
-    assumption: ClassVar[str] = (
+    assumption: str = (
         "the noise terms are exchangeable and symmetric about zero (iid and symmetric is enough)"
     )
     exact_arithmetic: ClassVar[bool] = True

@@ -53,7 +53,7 @@ class Symmetric(SignFlips):
            [1., 2., 3.]])
     """
 
-    assumption: ClassVar[str] = (
+    assumption: str = (
         "the noise terms are independent, each symmetric about zero (their laws may all differ)"
     )
     separable: ClassVar[bool] = True
@@ -92,7 +92,7 @@ class BlockSymmetric(SignFlips):
     True
     """
 
-    assumption: ClassVar[str] = (
+    assumption: str = (
         "the blocks of rows are independent and the noise vector of each is symmetric about zero"
     )
 

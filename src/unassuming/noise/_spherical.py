@@ -26,7 +26,7 @@ class Spherical(Noise):
     array([2., 2., 2.])
     """
 
-    assumption: ClassVar[str] = (
+    assumption: str = (
         "the law of the noise vector is unchanged by rotations "
         "(iid Gaussian with unknown variance is enough)"
     )

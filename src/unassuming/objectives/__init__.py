@@ -45,6 +45,9 @@ from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import projector_error as projector_error
 from unassuming.objectives.designs import weight_errors as weight_errors
+from unassuming.objectives.quantiles import FreshSigns as FreshSigns
+from unassuming.objectives.quantiles import QuantileObjective, SignScore, from_quantile_regressor
+from unassuming.objectives.quantiles import least_element as least_element
 
 __all__ = [
     "Design",
@@ -59,8 +62,10 @@ __all__ = [
     "LogisticObjective",
     "Objective",
     "Quadratic",
+    "QuantileObjective",
     "SVRObjective",
     "Score",
+    "SignScore",
     "factory_for",
     "fitted_coefficients",
     "fitted_values",
@@ -73,6 +78,7 @@ __all__ = [
     "from_linear_regression",
     "from_logistic_regression",
     "from_lssvc",
+    "from_quantile_regressor",
     "from_ridge",
     "from_ridge_classifier",
     "from_svr",

@@ -43,6 +43,8 @@ class Objective(ABC):
         The weighting Ψ used by default.
     labels_only : bool
         True if the objective is for labels ±1 and their noise only.
+    quantile : float or None
+        The quantile that it estimates; its gradient then depends on signs of residuals alone.
     spanned : str
         The function that the features have to span, if it is not that of the noise-free outputs.
 
@@ -60,7 +62,8 @@ class Objective(ABC):
     """
 
     design: Design | None = None
-    default_weighting: ClassVar[str] = "identity"
+    quantile: float | None = None
+    default_weighting: str = "identity"
     labels_only: ClassVar[bool] = False
     spanned: ClassVar[str] = ""
 

@@ -10,6 +10,7 @@ GaussianProcessRegressor     Σ r²/v + aᵀKa                   λ = max v / n;
 LSSVC                        ½ ‖w‖² + C Σ ξ²                 λ = 1 / (2 C n); the paper's λ is C
 SVR                          ½ ‖w‖² + C Σ |r|_ε              |a| <= C; the paper's c is n C
 Lasso                        Σ r² / (2n) + alpha ‖coef‖₁     penalty alpha
+QuantileRegressor            Σ ρ_τ(r) / n + alpha ‖coef‖₁    penalty n alpha, all times n
 KernelLasso                  ½ Σ r² + alpha ‖a‖₁             the paper's λ is alpha
 HuberRegressor               Σ (σ + σ H_ε(r/σ)) + alpha ‖·‖² λ = alpha / n
 KernelHuber                  Σ w h_δ(r) + (alpha/2) aᵀKa     λ = alpha / n

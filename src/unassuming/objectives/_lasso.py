@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from scipy.linalg import svd
 
@@ -39,10 +37,10 @@ class LassoObjective(DesignedObjective):
     array([1.5])
     """
 
-    default_weighting: ClassVar[str] = "identity"
-
     def __init__(self, design: Design, y: Array, c: float, penalty: Array) -> None:
         super().__init__(design, y)
+        # With the identity, the units of the features decide whether anything is bounded.
+        self.default_weighting = "identity" if design.dual else "hessian"
         self.c = c
         self.penalty = penalty
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class SmoothObjective(DesignedObjective):
     eigenvalues of a kernel matrix.
     """
 
-    default_weighting: ClassVar[str] = "hessian"
+    default_weighting: str = "hessian"
 
     def __init__(self, design: Design, y: Array, w: Array, lam: float) -> None:
         super().__init__(design, y)

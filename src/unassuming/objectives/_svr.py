@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from unassuming._typing import Array
@@ -37,7 +35,7 @@ class SVRObjective(DesignedObjective):
     (array([[ 0.1, -0.1]]), array([[inf, 0.1]]))
     """
 
-    default_weighting: ClassVar[str] = "gram"
+    default_weighting: str = "gram"
 
     def __init__(self, design: KernelDesign, y: Array, C: float, epsilon: float) -> None:
         super().__init__(design, y)

@@ -16,12 +16,17 @@ from unassuming.plots._canvas import percent as percent
 from unassuming.plots._canvas import require_matplotlib as require_matplotlib
 from unassuming.plots._classification import classification, classification_data
 from unassuming.plots._coefficients import coefficients, coefficients_data
+from unassuming.plots._diagnosis import DiagnosisData as DiagnosisData
+from unassuming.plots._diagnosis import diagnosis, diagnosis_data
+from unassuming.plots._diagnosis import running_median as running_median
 from unassuming.plots._family import family, family_data
 from unassuming.plots._forest import forest, forest_data
 from unassuming.plots._forest import forest_height as forest_height
+from unassuming.plots._forest import on_one_scale as on_one_scale
 from unassuming.plots._inputs import values as values
 from unassuming.plots._plan import plan, plan_data
 from unassuming.plots._ranks import ranks, ranks_data
+from unassuming.regions import View, register_view
 
 __all__ = [
     "band",
@@ -30,6 +35,8 @@ __all__ = [
     "classification_data",
     "coefficients",
     "coefficients_data",
+    "diagnosis",
+    "diagnosis_data",
     "family",
     "family_data",
     "forest",
@@ -39,3 +46,5 @@ __all__ = [
     "ranks",
     "ranks_data",
 ]
+
+register_view(View.DIAGNOSIS, diagnosis)

@@ -297,10 +297,13 @@ def _tinted(levels: Iterable[float], colour: str) -> Iterator[tuple[float, Any]]
 
 def _covers(region: Region, target: str, norm_bound: float | None) -> str:
     """State what the band covers."""
-    what = "the model function that fits the noise-free data exactly"
-    if target == "function":
-        what = "the function itself"
-    elif classes(region) is not None:
-        what = "the model function that equals E[y|x] at the observed inputs"
+    design, labels = region.objective.design, classes(region) is not None
     given = "" if norm_bound is None else f", if its norm is at most {norm_bound:g}"
-    return f"Covers {what}{given}."
+    if target == "function":
+        return f"Covers the function itself{given}."
+    if design is not None and not design.spans_everything:
+        truth = "E[y|x]" if labels else "the noise-free function"
+        also = " and" if given else ", if"
+        return f"Covers {truth}{given}{also} it lies in the span of the features."
+    where = "that equals E[y|x]" if labels else "through the noise-free outputs"
+    return f"Covers the model function {where} at the observed inputs{given}."

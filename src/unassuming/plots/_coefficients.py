@@ -1,4 +1,4 @@
-"""Two coefficients: the boundary of a region along rays, and outer ellipses."""
+"""Two coefficients: the boundary of a region along rays, outer ellipses, the projection."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.plots import _canvas as canvas
 from unassuming.plots._inputs import caveats, used
+from unassuming.plots._projection import Projection, project
 from unassuming.regions import Region
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class CoefficientsData:
     boundary: dict[float, Array]
     ellipses: dict[float, Array]
     slice: bool
+    projection: Projection | None = None
 
 
 def coefficients_data(
@@ -38,12 +40,13 @@ def coefficients_data(
     levels: Sequence[float] = (0.1, 0.5, 0.9),
     *,
     rays: int | None = None,
+    method: str | None = None,
 ) -> CoefficientsData:
     """Return the data that `coefficients` draws.
 
     Parameters
     ----------
-    region, which, levels, rays
+    region, which, levels, rays, method
         As for `coefficients`.
 
     Returns
@@ -53,8 +56,10 @@ def coefficients_data(
         rays; by level the ``reach`` (K,) at which each ray leaves the region, in multiples of its
         direction (inf if it does not, -inf if the estimate is outside), whether it enters again
         ``beyond`` (only if crossings are exact), the ``boundary`` estimate + reach · direction (NaN
-        where that is not finite), and the outer ``ellipses``, if finite; ``slice``: whether other
-        coefficients are fixed at the estimate.
+        where that is not finite), and the outer ``ellipses``, if finite; ``slice``: whether these
+        are a slice with the other coefficients fixed at the estimate; then ``projection``, the
+        half-planes around both coefficients whatever the others are: its ``box(level)`` are their
+        intervals.
 
     Examples
     --------
@@ -81,7 +86,17 @@ def coefficients_data(
         boundary={p: centre + t[:, None] * plane for p, t in finite.items()},
         ellipses=_ellipses(region, [i, j], wanted, plane),
         slice=region.objective.d > 2,
+        projection=_whatever_others(region, [i, j], wanted, method),
     )
+
+
+def _whatever_others(
+    region: Region, pair: list[int], levels: list[float], method: str | None
+) -> Projection | None:
+    """Return the projection, unless the joint region of two coefficients is its own."""
+    if region.objective.d == 2 and method in (None, "joint"):
+        return None
+    return project(region, pair, levels, method)
 
 
 def _beyond(region: Region, directions: Array, reach: dict[float, Array]) -> dict[float, BoolArray]:
@@ -155,15 +170,20 @@ def coefficients(
     levels: Sequence[float] = (0.1, 0.5, 0.9),
     *,
     rays: int | None = None,
+    method: str | None = None,
     truth: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the region of two coefficients: its boundary along rays, outer ellipses, the estimate.
+    """Draw the confidence region of two coefficients, with the estimate.
 
-    For quadratic objectives the boundary is exact along every ray. For other models the region need
-    not be star-shaped, and the picture shows the part up to the first exit of each ray. With more
-    than two coefficients the picture is the slice through the estimate, which does not give
-    intervals for the two coefficients: use ``region.interval()`` for those.
+    A model with two coefficients shows its region, exact along every ray for quadratic objectives,
+    and outer ellipses. For other models the region need not be star-shaped, and the picture shows
+    the part up to the first exit of each ray.
+
+    With more coefficients, the shaded polygon is an outer bound of the projection: it contains both
+    coefficients whatever the others are, and its extent along each axis is the interval of
+    ``region.interval()``. The dotted line is the slice at the estimate of the others, which is
+    smaller and gives no intervals.
 
     Parameters
     ----------
@@ -174,6 +194,8 @@ def coefficients(
     rays : int, optional
         Number of rays from the estimate, with both half-axes of each coefficient. By default 360,
         and 48 where each of them has to be searched on a grid.
+    method : {"joint", "cells", "auto"}, optional
+        Where the bounds of the projection come from, as for ``region.interval``.
     truth : array of shape (d,), optional
         Coefficients to mark.
     ax : Axes, optional
@@ -190,60 +212,106 @@ def coefficients(
     ('x0', 'x1')
     """
     ax = canvas.new_axes(ax)
-    data = coefficients_data(region, which, levels, rays=rays)
+    data = coefficients_data(region, which, levels, rays=rays, method=method)
     marked = [] if truth is None else [np.asarray(truth)[list(_pair(region, which))]]
     ordered = sorted(data.reach, reverse=True)
     window = _window(data, marked)
     width = sum(high - low for low, high in window)
     far = 2 * width / np.linalg.norm(data.directions, axis=1)  # out of the picture
+    projected = _projected(data)
+    around = np.array(window) + np.array([-1.0, 1.0]) * width  # unbounded parts leave the picture
     for level, tint in zip(ordered, canvas.tints(len(ordered)), strict=True):
         t = data.reach[level]
-        if np.isneginf(t).any():
+        look: dict[str, Any] = {"facecolor": tint, "edgecolor": canvas.BLUE, "linewidth": 0.9}
+        if level in projected and data.projection is not None:
+            corners = data.projection.polygon(level, around)
+            what = "region" if data.projection.joint else "intervals"
+            ax.fill(*corners.T, label=f"{canvas.percent(level)} {what}", **look)
+        if np.isneginf(t).any() or _from_cells(data):
             continue
         outline = data.estimate + np.minimum(t, far)[:, None] * data.directions
-        label = f"{canvas.percent(level)} region"
-        ax.fill(*outline.T, facecolor=tint, edgecolor=canvas.BLUE, linewidth=0.9, label=label)
-    for number, outline in enumerate(data.ellipses.values()):
+        if level in projected:
+            closed = np.vstack([outline, outline[:1]])
+            name = f"{canvas.percent(level)} slice"
+            ax.plot(*closed.T, ":", color=canvas.BLUE, linewidth=1, label=name)
+        else:
+            label = f"{canvas.percent(level)} {'slice' if data.slice else 'region'}"
+            ax.fill(*outline.T, label=label, **look)
+    shown = [] if data.slice or _from_cells(data) else data.ellipses.values()
+    for number, outline in enumerate(shown):
         closed = np.vstack([outline, outline[:1]])
-        name = None if number else "outer ellipses"
-        ax.plot(*closed.T, "--", color=canvas.VERMILION, linewidth=1, label=name)
+        label = "" if number else "outer ellipses"
+        ax.plot(*closed.T, "--", color=canvas.VERMILION, linewidth=1, label=label)
     ax.plot(*data.estimate, "o", color=canvas.BLACK, markersize=5, label="estimate")
     for point in marked:
-        look: dict[str, Any] = {"color": canvas.VERMILION, "markeredgecolor": "white"}
-        ax.plot(*point, "*", markersize=11, label="truth", **look)
+        star: dict[str, Any] = {"color": canvas.VERMILION, "markeredgecolor": "white"}
+        ax.plot(*point, "*", markersize=11, label="truth", **star)
     ax.set(xlabel=data.names[0], ylabel=data.names[1], xlim=window[0], ylim=window[1])
-    canvas.legend_above(ax, [_title(region, data), *caveats(region), *_notes(data)])
+    canvas.legend_above(ax, [*_title(region, data), *caveats(region), *_notes(data)])
     return ax
 
 
-def _title(region: Region, data: CoefficientsData) -> str:
+def _projected(data: CoefficientsData) -> list[float]:
+    """Return the levels whose projection is drawn: those with a finite bound."""
+    if data.projection is None:
+        return []
+    return [p for p, b in data.projection.supports.items() if np.isfinite(b).any()]
+
+
+def _from_cells(data: CoefficientsData) -> bool:
+    """Whether the intervals do not come from the joint region, whose slice is then not drawn."""
+    return data.projection is not None and not data.projection.joint
+
+
+def _title(region: Region, data: CoefficientsData) -> list[str]:
+    title = []
+    if _from_cells(data):
+        names = f"{data.names[0]} and {data.names[1]}"
+        return [f"Simultaneous intervals of {names}, from balanced cells of rows"]
+    if _projected(data):
+        title.append(
+            f"Confidence region of {data.names[0]} and {data.names[1]}, whatever the other "
+            "coefficients are: outer bound of the projection"
+        )
     kind = "Exact boundary" if region.shape.exact else "Boundary, from a grid search,"
     if region.shape.exact and not region.shape.star_convex:
         kind = "Exact boundary of the part around the estimate"
-    fixed = "; other coefficients fixed at the estimate" if data.slice else ""
-    return f"{kind} along {len(data.directions)} rays{fixed}"
+    if data.slice:
+        kind = f"Slice, with the other coefficients fixed at the estimate: {kind.lower()}"
+    return [*title, f"{kind} along {len(data.directions)} rays"]
 
 
 def _window(data: CoefficientsData, marked: list[Array]) -> list[tuple[float, float]]:
     """Return limits that show the bounded regions, and the near part of unbounded ones."""
     points = [data.estimate[None, :], *(point[None, :] for point in marked)]
-    for level, t in data.reach.items():
+    if data.projection is not None:
+        points += [data.projection.box(p).T for p in data.projection.bounded]
+    for level, t in [] if _from_cells(data) else list(data.reach.items()):
         if np.isinf(t).any():
             finite = t[np.isfinite(t)]
             near = t <= 3 * np.median(finite) if len(finite) else np.zeros(len(t), dtype=np.bool_)
             points.append(data.boundary[level][near])
         else:
-            points += [data.boundary[level], data.ellipses.get(level, data.estimate[None, :])]
+            points.append(data.boundary[level])
+            if level in data.ellipses and not data.slice:
+                points.append(data.ellipses[level])
     return [canvas.limits([column], []) for column in np.concatenate(points).T]
 
 
 def _notes(data: CoefficientsData) -> list[str]:
+    if _from_cells(data):
+        return []
     outside = [p for p, t in data.reach.items() if np.isneginf(t).any()]
     unbounded = [p for p, t in data.reach.items() if np.isposinf(t).any()]
+    infinite = []
+    if data.projection is not None:
+        infinite = [p for p, b in data.projection.supports.items() if np.isposinf(b[:4]).any()]
+        infinite = [p for p in infinite if p not in unbounded]
     beyond = [p for p, again in data.beyond.items() if again.any()]
     notes = {
         "the estimate is outside the region, so no ray starts there": outside,
         "the region is unbounded in some directions": unbounded,
+        "no finite bounds of the projection are certified in some directions": infinite,
         "some rays enter the region again beyond the boundary shown": beyond,
     }
     return [canvas.note(levels, what) for what, levels in notes.items() if levels]

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _ROW, _FRAME, _HIGHEST = 0.32, 1.9, 30.0
 """Height of a row, of everything around the rows, and of the largest figure, in inches."""
 
+_SQUEEZED = 5.0
+"""An intercept that is larger than the other numbers by this factor squeezes them."""
+
 _LISTED = 4
 """Names that are listed in a note."""
 
@@ -106,6 +109,22 @@ def _rows(names: Sequence[str], which: Sequence[str] | None) -> list[int]:
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _LISTED
     return ", ".join(names[:_LISTED]) + (f" and {more} others" if more > 0 else "")
+
+
+def on_one_scale(summary: Summary) -> list[str]:
+    """Return the names without the intercept if it would squeeze the others in a picture.
+
+    Examples
+    --------
+    >>> on_one_scale(region.summary())
+    ['intercept', 'x0', 'x1']
+    """
+    numbers = np.stack([summary.estimate, summary.lower, summary.upper])
+    size = np.where(np.isfinite(numbers), np.abs(numbers), 0.0).max(axis=0)
+    names = list(summary.names)
+    if len(names) > 1 and names[0] == "intercept" and size[0] > _SQUEEZED * size[1:].max():
+        return names[1:]
+    return names
 
 
 def forest_height(count: int) -> float:

@@ -8,6 +8,7 @@ probability (docs/theory.md 2).
 """
 
 from unassuming.ranking._contrast import Contrast
+from unassuming.ranking._fixed import FixedStatistics
 from unassuming.ranking._levels import Level, as_double, as_levels, check_m
 from unassuming.ranking._order import TIES, check_ties, draw_tie_order, precedes, rank
 from unassuming.ranking._result import RankTest
@@ -15,6 +16,7 @@ from unassuming.ranking._result import RankTest
 __all__ = [
     "TIES",
     "Contrast",
+    "FixedStatistics",
     "Level",
     "RankTest",
     "as_double",

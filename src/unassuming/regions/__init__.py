@@ -12,7 +12,12 @@ from unassuming.regions._results import Band, Boundedness, Bounds, Interval
 from unassuming.regions._results import table as table
 from unassuming.regions._sources import register_source as register_source
 from unassuming.regions._tuning import Tuning
-from unassuming.regions.diagnosis import Diagnosis, Indication
+from unassuming.regions._views import View as View
+from unassuming.regions._views import register_view as register_view
+from unassuming.regions.diagnosis import MULTIPLICITY as MULTIPLICITY
+from unassuming.regions.diagnosis import AddedFeature, Diagnosis, Indication, LackOfFit, LeftOut
+from unassuming.regions.diagnosis import Reason as Reason
+from unassuming.regions.diagnosis import columns_of as columns_of
 from unassuming.regions.shapes import Shape
 from unassuming.regions.single import Assumption as Assumption
 from unassuming.regions.single import FTest, Summary
@@ -20,6 +25,7 @@ from unassuming.regions.single import Functions as Functions
 from unassuming.regions.single import check_level as check_level
 
 __all__ = [
+    "AddedFeature",
     "Band",
     "Boundedness",
     "Bounds",
@@ -29,7 +35,9 @@ __all__ = [
     "FTest",
     "Indication",
     "Interval",
+    "LackOfFit",
     "Language",
+    "LeftOut",
     "NormBounds",
     "Problem",
     "Region",

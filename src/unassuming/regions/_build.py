@@ -28,7 +28,7 @@ from unassuming.inputs import (
     streams,
 )
 from unassuming.membership import RankEngine
-from unassuming.noise import Labels, Noise, Perturbations, restricted
+from unassuming.noise import Labels, Noise, Perturbations, Quantile, restricted
 from unassuming.objectives import (
     Objective,
     Quadratic,
@@ -68,19 +68,20 @@ def confidence_region(
     ----------
     estimator : scikit-learn estimator
         LinearRegression, Ridge, KernelRidge, GaussianProcessRegressor with a fixed kernel, SVR,
-        Lasso, HuberRegressor, RidgeClassifier, LogisticRegression, `KernelLasso`, `KernelHuber`,
-        `LSSVC`, or a Pipeline of unsupervised transformers ending in one of them. Only its
-        hyper-parameters are used; it need not be fitted. The transformers are fitted here, without
-        y; one in a FrozenEstimator is taken as it is, and the region then rests on its having been
-        fitted on other rows. How each hyper-parameter enters is told by the factories in
-        `unassuming.objectives`.
+        Lasso, QuantileRegressor, HuberRegressor, RidgeClassifier, LogisticRegression,
+        `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised transformers ending in
+        one of them. Only its hyper-parameters are used; it need not be fitted. The transformers are
+        fitted here, without y; one in a FrozenEstimator is taken as it is, and the region then
+        rests on its having been fitted on other rows. How each hyper-parameter enters is told by
+        the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data. Those of dask are summed by its scheduler in use, and need a model that
         `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
-        or an instance such as ``ua.noise.BlockSymmetric(blocks)``.
+        ``"quantile"`` (that of QuantileRegressor, and the only one for it), or an instance
+        such as ``ua.noise.BlockSymmetric(blocks)``.
     m : int or "group", default 100
         Number of statistics; levels are multiples of 1/m. ``"group"`` enumerates a small finite
         group of transformations instead of sampling it: at most 4,096, so up to 12 rows for signs
@@ -180,6 +181,7 @@ def build_region(
     objective = factory(model, design, data.y, data.weight)
     check_objective(objective, factory)
     _check_labels(chosen, objective, model, classify=classify)
+    _check_quantile(chosen, objective, model)
     _name_coefficients(objective, transformers, features)
 
     if drawn is None and not data.rows.all():
@@ -237,6 +239,27 @@ def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: b
             "noise 'labels' needs a classifier: expected RidgeClassifier, LogisticRegression or "
             f"ua.LSSVC, or another assumption, given {type(model).__name__}. Use noise='symmetric' "
             "or 'exchangeable' for regression."
+        )
+
+
+def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
+    tau = objective.quantile
+    if tau is None and isinstance(noise, Quantile):
+        raise ValueError(
+            "noise 'quantile' needs a loss that depends on the signs of residuals alone: expected "
+            f"QuantileRegressor, or another assumption, given {type(model).__name__}. Use "
+            f"QuantileRegressor(quantile={noise.tau:g}, alpha=0), or leave out `noise`."
+        )
+    if tau is not None and not isinstance(noise, Quantile):
+        raise ValueError(
+            f"noise does not fit {objective}: expected noise='quantile', the default, given "
+            f"{noise!r}. Leave it out: that assumes less, and for the median it gives the same "
+            "kind of region as symmetric noise."
+        )
+    if isinstance(noise, Quantile) and noise.tau != tau:
+        raise ValueError(
+            f"noise is about another quantile than the model: expected tau={tau:g}, that of "
+            f"{type(model).__name__}, given {noise!r}. Leave it out, or set quantile={noise.tau:g}."
         )
 
 

@@ -114,7 +114,6 @@ def assumptions(problem: Problem) -> tuple[str, ...]:
 def describe(problem: Problem, m: int) -> Description:
     """Say what a region covers, how surely, and under which assumptions."""
     noise, classes = problem.noise, problem.classes
-    target = "E[y|x]" if isinstance(noise, Labels) else "the noise-free outputs"
     lines = [("data", f"n = {problem.n} rows, d = {problem.objective.d} coefficients")]
     if classes is not None:
         lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
@@ -122,7 +121,7 @@ def describe(problem: Problem, m: int) -> Description:
     lines += [("assumes", first), *(("", other) for other in others)]
     surely = "exactly" if problem.ties == "random" else "at least"
     covers = (
-        f"the ideal coefficients, those that give {target} at the inputs, with probability "
+        f"the ideal coefficients, those that give {noise.target} at the inputs, with probability "
         f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
     )
     psi = problem.weighting

@@ -108,6 +108,8 @@ class Cause(Enum):
         "Every transformation leaves a constant shift of the noise unchanged, so the data say "
         "nothing about the intercept."
     )
+    NO_END_LEFT = "no direction is left in which members could move for ever."
+    BOXES_LEFT = "after {nodes:,} boxes some directions are left, and none of them was followed."
     VALUES_DETERMINE = "fitted values lie in [-1, 1] and determine the coefficients."
     VALUES_DO_NOT_DETERMINE = "fitted values do not determine the coefficients."
     FREE_COEFFICIENTS = (
@@ -129,6 +131,13 @@ class Cause(Enum):
         "function do not depend on them."
     )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
+    NO_BOXES = (
+        "Outer bounds of regression quantiles come from branch and bound, for at most {most} "
+        "coefficients (linearly independent features if there is a penalty)."
+    )
+    NOT_SETTLED = (
+        "Branch and bound stopped after {nodes:,} boxes without a finite bound for some of them."
+    )
     LOGISTIC = "No outer bound is known for logistic regression."
     LOGISTIC_NORM = "A norm bound limits the coefficients."
     LOGISTIC_NORM_INTERCEPT = (
@@ -224,10 +233,12 @@ class Language(Enum):
 class Remedy:
     """What to do, in Python and on the command line (None where that does not offer it)."""
 
-    python: str
+    python: str | None
     command_line: str | None
     norm_bound: bool = False
     """Whether it is to assume a norm bound."""
+    level: float | None = None
+    """The highest level to ask at, if the remedy is a lower one."""
 
     def text(self, language: Language) -> str | None:
         """Return the remedy for one kind of reader."""
@@ -280,11 +291,12 @@ class Explanation:
 
 
 def _listed(remedies: tuple[Remedy, ...], language: Language) -> str:
-    """Return the remedies in one sentence; those of Python if this language has none."""
-    for where, asked in (("", language), (" in Python", Language.PYTHON)):
-        ways = [way for remedy in remedies if (way := remedy.text(asked))]
-        if ways:
-            return f"Remedies{where}: {'; '.join(ways)}."
+    """Return the remedies in one sentence, in the language of the reader alone."""
+    ways = [way for remedy in remedies if (way := remedy.text(language))]
+    if ways:
+        return f"Remedies: {'; '.join(ways)}."
+    if remedies and language is Language.COMMAND_LINE:
+        return "No option of the command line changes this."
     return "No remedy is known."
 
 

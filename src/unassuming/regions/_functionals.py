@@ -174,7 +174,8 @@ class Functionals(Membership):
         branch and bound, which stops when members attain each bound up to 2 % of the width, or
         after 20,000 boxes; it is honest wherever it stops, and ``reason`` says which it was. One
         search serves all inputs, so bounds are tighter for few inputs. Logistic regression has no
-        outer bound beyond [-1, 1].
+        outer bound beyond [-1, 1]. Bands of regression quantiles come from the same search, also
+        for at most 4 coefficients; some are finite on one side only.
 
         Parameters
         ----------

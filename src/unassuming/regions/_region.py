@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, final
 
@@ -336,13 +337,15 @@ class Region(Summaries):
 
     # In print
 
-    def text(self, language: Language = Language.PYTHON) -> str:
+    def text(self, language: Language = Language.PYTHON, model: str | None = None) -> str:
         """Return what is printed, with advice for Python or for the command line.
 
         Parameters
         ----------
         language : Language, default Language.PYTHON
             Whom the advice is for.
+        model : str, optional
+            What to call the model; by default the estimator.
 
         Returns
         -------
@@ -353,7 +356,8 @@ class Region(Summaries):
         >>> region.text() == str(region)
         True
         """
-        return self._description(language).text()
+        words = self._description(language)
+        return (words if model is None else replace(words, model=model)).text()
 
     def __str__(self) -> str:
         return self.text()

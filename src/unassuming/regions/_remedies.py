@@ -50,7 +50,9 @@ def norm_bound(paste: str, about: str = "") -> Remedy:
 
 def level(highest: float) -> Remedy:
     """Ask at a lower level."""
-    return Remedy(f"a level of at most {highest:.12g}", f"--level {highest:.12g} or less")
+    return Remedy(
+        f"a level of at most {highest:.12g}", f"--level {highest:.12g} or less", level=highest
+    )
 
 
 SYMMETRIC = Remedy(
@@ -68,9 +70,7 @@ SPHERICAL = Remedy(
     "noise='spherical', if rotations do not change the law of the noise",
     "--noise spherical, if rotations do not change the law of the noise",
 )
-FEWER_FEATURES = Remedy(
-    "fewer features", "fewer columns, --features, or --model ols instead of spline"
-)
+FEWER_FEATURES = Remedy("fewer features", "fewer columns, --features, or fewer --knots for splines")
 FEWER_THAN_ROWS = Remedy("fewer features than rows", "fewer columns than rows, --features")
 SHIFT_FREE = Remedy(
     "functionals that a shift does not change, such as slopes: interval(functionals)", None
@@ -86,6 +86,8 @@ NO_INTERCEPT = Remedy(
     "KernelRidge() with the same kernel, which has no intercept",
     "--model krr, which has no intercept",
 )
+MODEL_OF_FEATURES = Remedy(None, "a model with fewer features than rows: --model spline")
+CELLS = Remedy("method='cells', bounds from least squares in parts of the rows", "--method cells")
 CROSSINGS = Remedy("crossings(direction), which shows how far a line extends", None)
 
 
@@ -156,7 +158,19 @@ OF_HIDDEN_LABEL_FUNCTIONALS = (
     Remedy("inputs of the data, where E[y|x] is determined", None),
     Remedy("a model without a bias beside a full-rank kernel", None),
 )
+FEW_LABEL_COEFFICIENTS = Remedy(None, "--kernel linear with at most 3 columns, --features")
+LEAST_SQUARES_LABELS = Remedy(None, "--model ls-svc with at most 3 columns, --features")
 LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
+
+
+# Regions of regression quantiles
+
+FEW_COEFFICIENTS = Remedy("fewer coefficients", "fewer columns, --features")
+
+
+def of_quantiles(*, inner: bool) -> tuple[Remedy, Remedy]:
+    """Return what to do without outer bounds; ``inner``: attained values were asked for."""
+    return FEW_COEFFICIENTS, CROSSINGS if inner else ATTAINED
 
 
 # Piecewise regions
@@ -259,6 +273,10 @@ class PiecewiseAdviser:
                 yield Remedy("fit_intercept=False, if the function has no constant part", None)
         if asked.ball is None and features and o.d > o.n:
             yield FEWER_THAN_ROWS
+        if dual:
+            yield MODEL_OF_FEATURES
+        if self.model is None and features and _cells_serve(self.problem, asked):
+            yield CELLS
         yield CROSSINGS if inner else ATTAINED
 
     @cached_property
@@ -300,6 +318,13 @@ class PiecewiseAdviser:
         if call is Call.BAND and design is not None and design.precomputed:
             return "band(X, norm_bound=B, target='representation')"
         return call.value.format("norm_bound=B")
+
+
+def _cells_serve(problem: Problem, asked: Question) -> bool:
+    """Whether there are certainly enough rows for balanced cells at the usual levels."""
+    enough = 32 * problem.objective.d <= problem.n
+    usual = isinstance(problem.noise, Symmetric) and asked.call in (Call.BAND, Call.INTERVAL)
+    return enough and usual and asked.ball is None and not asked.inner
 
 
 def _slopes(bound: str) -> str:

@@ -20,6 +20,9 @@ _NO_COUNT = (Status.CERTIFIED, Status.TRIVIAL, Status.ONE_BY_ONE, Status.ALL_AT_
 SHOWN = 10
 """Rows of a result that are printed."""
 
+_NAMES_SHOWN = 30
+"""The same of an interval, whose rows have names."""
+
 
 class Levels(dict[float, T]):
     """Answers at several levels: a dictionary that prints its results one by one.
@@ -120,9 +123,9 @@ class Bounds:
         """The different levels that were attained."""
         return [] if self.attained is None else np.unique(self.attained).tolist()
 
-    def _text(self, what: str, heading: Any, labels: Iterable[Any]) -> str:
+    def _text(self, what: str, heading: Any, labels: Iterable[Any], shown: int) -> str:
         """Return the sentence, the table under it, and the caveat."""
-        lines = table([(str(heading), labels), *self._columns().items()])
+        lines = table([(str(heading), labels), *self._columns().items()], shown)
         return "\n".join([self._sentence(what), *lines, *([self.caveat] if self.caveat else [])])
 
     def _sentence(self, what: str) -> str:
@@ -158,17 +161,18 @@ class Interval(Bounds):
     --------
     >>> interval = region.interval(level=0.9)
     >>> interval.names, bool((interval.lower < coefficients).all()), interval.to_frame().shape
-    (('intercept', 'x0', 'x1'), True, (3, 4))
+    (('intercept', 'x0', 'x1'), True, (3, 3))
     """
 
     names: tuple[str, ...] = ()
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame, one row for each functional."""
-        return as_frame({"name": list(self.names), **self._columns()})
+        """Return a pandas DataFrame, one row for each functional, indexed by name."""
+        return as_frame(self._columns(), index=list(self.names))
 
     def __str__(self) -> str:
-        return self._text(f"Interval of {count(len(self), 'functional')}", "", self.names)
+        what = f"Interval of {count(len(self), 'functional')}"
+        return self._text(what, "", self.names, _NAMES_SHOWN)
 
 
 @final
@@ -211,7 +215,8 @@ class Band(Bounds):
         inputs = _input_columns(self.X)
         rows = self.X.index if hasattr(self.X, "iloc") else range(len(self))
         heading, labels = next(iter(inputs.items())) if len(inputs) == 1 else ("", rows)
-        return self._text(f"Band of {covered} at {count(len(self), 'input')}", heading, labels)
+        what = f"Band of {covered} at {count(len(self), 'input')}"
+        return self._text(what, heading, labels, SHOWN)
 
 
 def _input_columns(X: Any) -> dict[Any, Any]:

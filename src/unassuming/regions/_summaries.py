@@ -1,9 +1,12 @@
-"""Summaries of a model and tests of hypotheses, one number at a time or simultaneously."""
+"""Summaries of a model, tests of hypotheses and of the fit, and the report on all of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from unassuming._errors import complaint
 from unassuming.inputs import (
     as_functionals,
     as_hypothesis,
@@ -14,6 +17,8 @@ from unassuming.inputs import (
 from unassuming.ranking import RankTest
 from unassuming.regions._functionals import Functionals
 from unassuming.regions._question import Call, Question
+from unassuming.regions._views import View, make_view
+from unassuming.regions.diagnosis import LackOfFit, columns_of, lack_of_fit
 from unassuming.regions.single import (
     Assumption,
     FTest,
@@ -177,3 +182,80 @@ class Summaries(Functionals):
             )
         options = self._options(cells, method, weights, estimator)
         return hypothesis_test(self._numbers, g, names, check_level(level), options, tau)
+
+    def lack_of_fit(self, most: int = 20) -> LackOfFit:
+        """Look for features that the model lacks, by tests in enlarged models.
+
+        A spline of each numeric column of X and products of two columns are added to the model, one
+        at a time, and tested by `test_functional` in the enlarged model. Which ones depends on the
+        inputs alone, and each p-value is valid for every number of rows. The p-values are adjusted
+        for their number (Bonferroni).
+
+        Parameters
+        ----------
+        most : int, default 20
+            The largest number of features that are tested: splines first, then products of
+            neighbouring columns. The result lists what was left out.
+
+        Returns
+        -------
+        LackOfFit
+
+        Examples
+        --------
+        >>> X, y, f = ua.datasets.sine(n=200, random_state=0)
+        >>> line = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+        >>> print(line.lack_of_fit().sentence())
+        Lack of fit: one feature was added to the model. The p-value is ... (spline of x0). The
+        model without it and the assumption on the noise cannot both hold, unless an event of
+        probability at most ... has happened.
+        """
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            remedy = "Leave it out for 20."
+            raise ValueError(
+                complaint("most", "is not a number of tests", "an integer >= 1", most, remedy)
+            )
+        inputs = columns_of(self.problem.data("a test of lack of fit needs"))
+        return lack_of_fit(self.problem, inputs, most)
+
+    def report(
+        self,
+        path: Any,
+        *,
+        target: str = "y",
+        title: str | None = None,
+        levels: Sequence[float] | None = None,
+        norm_bound: float | None = None,
+    ) -> Path:
+        """Write a report: one HTML file that needs no network.
+
+        It contains the data at a glance, the assumptions, the summary, bands with numbers under the
+        pointer, checks of the residuals and of the fit, and what is guaranteed and what is not. The
+        same data and seed give the same file.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write it.
+        target : str, default "y"
+            The name of the output.
+        title : str, optional
+        levels : sequence of floats, optional
+            Levels of the bands; the summary has the highest one. By default 0.95, 0.8 and 0.5, as
+            far as the region has them.
+        norm_bound : float, optional
+            As for `band`.
+
+        Returns
+        -------
+        Path
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     region.report(f"{folder}/report.html", target="yield").read_text()[:15]
+        '<!doctype html>'
+        """
+        options: dict[str, Any] = {"levels": levels, "norm_bound": norm_bound}
+        return Path(make_view(View.REPORT, self, path, target=target, title=title, **options))

@@ -5,8 +5,9 @@ Intersections with lines are exact. Outer bounds come from branch and bound over
 else from -1 <= E[y|x] <= 1 alone.
 """
 
+from unassuming.geometry._branch_and_bound import GAP, LARGEST_RANK, NODES, Support
 from unassuming.geometry.labels._admissible import OUTWARD, Admissible
-from unassuming.geometry.labels._branch_and_bound import GAP, LARGEST_RANK, NODES, Boxes, Support
+from unassuming.geometry.labels._branch_and_bound import Boxes
 from unassuming.geometry.labels._lines import LabelLines, LabelModel
 
 __all__ = [

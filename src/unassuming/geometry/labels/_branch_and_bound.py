@@ -16,38 +16,25 @@ import numpy as np
 from scipy.linalg import svd
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._progress import counting
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry._branch_and_bound import (
+    GAP,
+    LARGEST_RANK,
+    NODES,
+    BoxSpace,
+    Support,
+    branch_and_bound,
+)
 from unassuming.geometry.labels._admissible import Admissible
 from unassuming.geometry.labels._lines import LabelModel
 
-LARGEST_RANK = 4
-"""Boxes are used up to this many coordinates: their number grows exponentially with it."""
-NODES = 20_000
-"""The search for one level stops after so many boxes."""
-GAP = 0.02
-"""The search ends when each bound is that close to a member, relative to the band's width."""
-
 _PAD = 4e-12  # more than the rounding of fitted values and the tolerance of [-1, 1]
-_WIDE = 64  # a round splits at least so many boxes, if there are as many
-_FIRST_LOOK, _LOOKS = 64, 1.4  # members are looked for after so many boxes, then ever more rarely
 _BATCH_BYTES = 2**25
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Support:
-    """Bounds of N functionals over a region."""
-
-    lower: Array  # (N,): outer bounds; lower > upper, both infinite, if the region is empty
-    upper: Array
-    settled: BoolArray  # (N,): whether members come close to both bounds
-    witnesses: Array | None  # (2, N, d): members near the bounds; None if none was found
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Boxes:
+class Boxes(BoxSpace):
     """Boxes of coordinates x with a = back x, in which z_0 = z - diag(s) x as far as it moves."""
 
     model: LabelModel
@@ -87,57 +74,34 @@ class Boxes:
         before it has examined more than ``nodes`` boxes. If no box is left, the region is empty.
         ``within`` restricts the region to the ball ‖within x‖ <= 1.
         """
-        N, signed = len(g), np.concatenate([-g, g])
-        both = signed @ self.back
-        size = np.abs(both)
-        centre, half = np.zeros((1, len(self.s))), self.corner[None, :]
-        values = half @ size.T
-        attained, witnesses = np.full(len(both), -np.inf), np.full(signed.shape, np.nan)
-        done = np.zeros(len(both), dtype=np.bool_)
-        examined, look = 0, float(_FIRST_LOOK)
 
-        def look_for_members() -> None:
-            top = np.unique(np.argmax(values[:, ~done], axis=0))
-            a = nearby(centre[top] @ self.back.T)
-            if len(a):
-                found = a @ signed.T
-                farthest = np.argmax(found, axis=0)
-                value = found[farthest, np.arange(len(signed))]
-                better = value > attained
-                attained[better], witnesses[better] = value[better], a[farthest[better]]
+        def keeps(centre: Array, half: Array) -> BoolArray:
+            keep = (
+                np.ones(len(centre), dtype=np.bool_)
+                if within is None
+                else _meets(within, centre, half)
+            )
+            keep[keep] = self.possible(centre[keep], half[keep]) >= q
+            return keep
 
-        with counting(nodes, "boxes at most") as say:
-            while True:
-                best = values.max(axis=0)
-                if examined >= look:
-                    look = _LOOKS * examined
-                    look_for_members()
-                width = np.tile(best[:N] + best[N:], 2)
-                done = best - attained <= gap * width
-                if done.all():
-                    break
-                split = self._chosen(values[:, ~done])
-                if examined + 2 * len(split) > nodes:
-                    look_for_members()
-                    break
-                examined += 2 * len(split)
-                say(examined)
-                new_centre, new_half = _halves(centre[split], half[split])
-                if within is not None:
-                    meets = _meets(within, new_centre, new_half)
-                    new_centre, new_half = new_centre[meets], new_half[meets]
-                keep = self.possible(new_centre, new_half) >= q
-                new_centre, new_half = new_centre[keep], new_half[keep]
-                centre = np.concatenate([np.delete(centre, split, axis=0), new_centre])
-                half = np.concatenate([np.delete(half, split, axis=0), new_half])
-                new_values = new_centre @ both.T + new_half @ size.T
-                values = np.concatenate([np.delete(values, split, axis=0), new_values])
-                if not len(centre):
-                    none = np.full(N, np.inf)
-                    return Support(none, -none, np.ones(N, dtype=np.bool_), None)
-        upper = best + 1e-11 * (size @ self.corner)
-        members = None if np.isneginf(attained).any() else witnesses.reshape(2, *g.shape)
-        return Support(-upper[:N], upper[N:], done[:N] & done[N:], members)
+        return branch_and_bound(self, keeps, g, nearby, nodes, gap)
+
+    def first(self) -> tuple[Array, Array]:
+        """Return the box that holds all admissible coefficients."""
+        return np.zeros((1, len(self.s))), self.corner[None, :]
+
+    def most(self, centre: Array, half: Array, g: Array) -> Array:
+        """Return the largest values of gᵀa, g (N, d), over boxes (B, r): shape (B, N)."""
+        both = g @ self.back
+        return np.asarray(centre @ both.T + half @ np.abs(both).T)
+
+    def points(self, centre: Array) -> Array:
+        """Return the coefficients at the centres of boxes."""
+        return np.asarray(centre @ self.back.T)
+
+    def margin(self, g: Array) -> Array:
+        """Return more than the rounding errors of the values of g (N, d), (N,)."""
+        return np.asarray(1e-11 * (np.abs(g @ self.back) @ self.corner))
 
     def possible(self, centre: Array, half: Array) -> IntArray:
         """Bound the number of sets that hold a point of each box, boxes of shape (B, r)."""
@@ -198,22 +162,8 @@ class Boxes:
         """The positive and the negative part of 2ΨL, in columns: the weights of the labels in p."""
         return 2 * np.concatenate([np.maximum(self.pull, 0.0), np.minimum(self.pull, 0.0)]).T
 
-    def _chosen(self, values: Array) -> IntArray:
-        """Return the boxes that extend farthest for any functional, values (boxes, N)."""
-        few = min(len(values), max(1, _WIDE // values.shape[1]))
-        return np.unique(np.argpartition(-values, few - 1, axis=0)[:few])
-
 
 def _meets(ball: Array, centre: Array, half: Array) -> BoolArray:
     """Which boxes may hold a point with ‖ball x‖ <= 1."""
     least = np.maximum(np.abs(centre @ ball.T) - half @ np.abs(ball).T, 0.0)
     return np.asarray((least**2).sum(axis=1) <= 1 + 1e-9)
-
-
-def _halves(centre: Array, half: Array) -> tuple[Array, Array]:
-    """Cut each box in two across its longest edge."""
-    rows, longest = np.arange(len(half)), np.argmax(half, axis=1)
-    halves, step = half.copy(), np.zeros_like(half)
-    halves[rows, longest] /= 2
-    step[rows, longest] = halves[rows, longest]
-    return np.concatenate([centre - step, centre + step]), np.concatenate([halves, halves])

@@ -6,6 +6,7 @@ from unassuming.models.solvers._kernel_huber import kernel_huber
 from unassuming.models.solvers._kernel_ridge import kernel_ridge
 from unassuming.models.solvers._l1 import l1_least_squares, l1_subdifferential
 from unassuming.models.solvers._logistic import logistic
+from unassuming.models.solvers._quantile import quantile_regression
 from unassuming.models.solvers._svr import epsilon_svr
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "l1_least_squares",
     "l1_subdifferential",
     "logistic",
+    "quantile_regression",
 ]

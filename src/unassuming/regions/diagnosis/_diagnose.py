@@ -14,6 +14,7 @@ from unassuming._typing import Array, IntArray
 from unassuming.inputs import Data
 from unassuming.regions._describe import Description
 from unassuming.regions._problem import Problem
+from unassuming.regions._views import View, make_view
 from unassuming.regions.diagnosis._least_biased_fit import least_biased_fit
 from unassuming.regions.diagnosis._noise_tests import Indication, indications
 
@@ -83,6 +84,27 @@ class Diagnosis:
         results = {"row": self.rows, "fitted": self.fitted, "residual": self.residuals}
         return as_frame(results | apart(self.inputs, results))
 
+    def plot(self, against: str | None = None, *, ax: Any = None) -> Any:
+        """Draw the residuals; ``unassuming.plots.diagnosis`` describes the picture.
+
+        Parameters
+        ----------
+        against : str, optional
+            The name of an input column, or ``"row"``; by default the fitted values.
+        ax : Axes, optional
+            By default those of a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Examples
+        --------
+        >>> region.diagnose().plot("x0").get_xlabel()
+        'x0'
+        """
+        return make_view(View.DIAGNOSIS, self, against, ax=ax)
+
     def __str__(self) -> str:
         def item(sentence: object) -> str:
             return fill(str(sentence), 100, initial_indent="  - ", subsequent_indent="    ")
@@ -114,7 +136,7 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
         rows=np.flatnonzero(data.rows),
         fitted=estimated,
         residuals=at_estimate,
-        inputs=_columns(data),
+        inputs=columns_of(data),
         indications=indications(problem.noise, problem.seed, fit, r, objective.y - r),
         rests_on=description.under("assumes"),
         covers=" ".join(description.under("covers")),
@@ -124,7 +146,8 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
     )
 
 
-def _columns(data: Data) -> dict[str, Array]:
+def columns_of(data: Data) -> dict[str, Array]:
+    """Return the columns of X at the rows that count, by name."""
     X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
     names = getattr(X, "columns", None)
     if names is not None:

@@ -15,6 +15,7 @@ from unassuming.noise import (
     Exchangeable,
     Labels,
     Noise,
+    Quantile,
     Spherical,
     Symmetric,
     SymmetricExchangeable,
@@ -154,7 +155,32 @@ def indications(
 ) -> tuple[Indication, ...]:
     """Test the residuals ``r`` of a fit, or of the estimate if there is none."""
     tests = _tests(fitted[:, None] if fit is None else fit.along)
+    if isinstance(noise, Quantile):
+        return tuple(_of_signs(noise, seed, r, test) for test in tests)
     return _Bench(noise, seed, fit, r, fitted).run(tests)
+
+
+def _of_signs(noise: Quantile, seed: int, r: Array, test: _Test) -> Indication:
+    """Test the order of the signs, which is all that regression quantiles assume about residuals.
+
+    At the estimate the share of negative residuals is tau, whatever the truth is.
+    """
+    if test.statistic is not _order:
+        why = "Regression quantiles assume nothing about it."
+        return Indication(test.name, test.question, nan, nan, assumed=False, unavailable=why)
+    rng = np.random.default_rng([seed, RANDOMISATIONS])
+    size = len(r), RANDOMISATIONS
+    value, others = (
+        _order(np.where(b, noise.tau - 1, noise.tau)) for b in (r < 0, noise.draw(*size, rng))
+    )
+    return Indication(
+        test.name,
+        "Are the signs of the residuals of neighbouring rows uncorrelated?",
+        float(value),
+        _two_sided(float(value), others, 1e-9),
+        assumed=True,
+        under=noise.assumption,
+    )
 
 
 @dataclass(frozen=True, eq=False)

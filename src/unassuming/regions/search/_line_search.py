@@ -102,6 +102,16 @@ class LineSearch:
 
         return members
 
+    def near(self, a: Array, axes: Array, q: int, ball: NormBall | None) -> Array:
+        """Return members near a (N, d): on lines to the start, and along axes (k, d)."""
+        ways = np.concatenate([self.start - a, *(np.broadcast_to(x, a.shape) for x in axes)])
+        origins = np.tile(a, (1 + len(axes), 1))
+        t = np.array([_closest(spans) for spans in self.members(q, ball)(origins, ways)])
+        points = (origins + t[:, None] * ways)[np.isfinite(t)]
+        if ball is not None:
+            points = points[ball.contains(points)]
+        return np.asarray(points[self.accepts(points, q)])
+
     def sample(
         self,
         size: int,
@@ -196,6 +206,15 @@ def _end(spans: Array) -> float:
     """Return the end of the interval that contains zero; zero if there is none."""
     here = (spans[:, 0] <= 0) & (spans[:, 1] >= 0)
     return float(spans[here, 1][0]) if here.any() else 0.0
+
+
+def _closest(spans: Array) -> float:
+    """Return the point of the intervals closest to zero, a little inside; NaN if there is none."""
+    if not len(spans):
+        return np.nan
+    inside = 1e-9 * np.where(np.isfinite(spans).all(axis=1), spans[:, 1] - spans[:, 0], 0.0)
+    t = np.clip(0.0, spans[:, 0] + inside, spans[:, 1] - inside)
+    return float(t[np.argmin(np.abs(t))])
 
 
 def _cut(members: Members) -> Members:

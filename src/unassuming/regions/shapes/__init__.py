@@ -1,9 +1,10 @@
-"""What a region looks like: quadratic, piecewise quadratic, or a region of labels."""
+"""What a region looks like: quadratic, piecewise quadratic, of labels, or of quantiles."""
 
 from unassuming.regions.shapes._choose import shape_of
 from unassuming.regions.shapes._labels import LabelShape
 from unassuming.regions.shapes._piecewise import PiecewiseShape
 from unassuming.regions.shapes._quadratic import QuadraticShape
+from unassuming.regions.shapes._quantiles import QuantileShape
 from unassuming.regions.shapes._shape import OuterBounds, Shape
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "OuterBounds",
     "PiecewiseShape",
     "QuadraticShape",
+    "QuantileShape",
     "Shape",
     "shape_of",
 ]

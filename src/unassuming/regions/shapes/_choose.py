@@ -9,6 +9,7 @@ from unassuming.regions._problem import Problem
 from unassuming.regions.shapes._labels import LabelShape
 from unassuming.regions.shapes._piecewise import PiecewiseShape
 from unassuming.regions.shapes._quadratic import QuadraticShape
+from unassuming.regions.shapes._quantiles import QuantileShape
 from unassuming.regions.shapes._shape import Shape
 
 
@@ -17,6 +18,9 @@ def shape_of(problem: Problem, engine: RankEngine) -> Shape:
     o = problem.objective
     if isinstance(problem.noise, Labels):
         return LabelShape(problem, engine, "fresh labels are drawn from the candidate itself")
+    if engine.fresh_signs is not None and o.design is not None:
+        why = "the statistics depend on the signs of the residuals alone"
+        return QuantileShape(problem, engine, why)
     if isinstance(o, Quadratic) and problem.whitened:
         why = "the objective is quadratic and weighted by its Hessian"
         return QuadraticShape(problem, engine, why)

@@ -37,7 +37,9 @@ from unassuming.regions._explain import Cause, Explanation, Fact, Status, status
 from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import (
     ATTAINED,
+    FEW_LABEL_COEFFICIENTS,
     LABEL_NORM_BOUND,
+    LEAST_SQUARES_LABELS,
     OF_EMPTY_LABEL_REGION,
     OF_HIDDEN_LABEL_FUNCTIONALS,
 )
@@ -192,7 +194,7 @@ class LabelShape(LineShape):
             return Explanation((Cause.NO_LABEL_MODEL_IN_BALL(bound=ball.bound),))
         if status is Status.CERTIFIED:
             loose = self.linear is not None and self.linear.boxes is None
-            return Explanation(facts, (ATTAINED,) if loose else None)
+            return Explanation(facts, (FEW_LABEL_COEFFICIENTS, ATTAINED) if loose else None)
         norm = () if ball is not None else (LABEL_NORM_BOUND,)
         return Explanation((), (*OF_HIDDEN_LABEL_FUNCTIONALS, *norm))
 
@@ -227,7 +229,7 @@ class LabelShape(LineShape):
         if found.status is Status.EMPTY:
             return found
         if np.isinf(found.lower).all() and np.isinf(found.upper).all():
-            why = Explanation((Cause.LOGISTIC(),), (ATTAINED,))
+            why = Explanation((Cause.LOGISTIC(),), (LEAST_SQUARES_LABELS, ATTAINED))
             return found.because(Status.TRIVIAL, why)
         return found.because(Status.CERTIFIED, Explanation((), (ATTAINED,)))
 
@@ -282,17 +284,9 @@ class LabelShape(LineShape):
         return np.asarray(np.linalg.qr(moves - free @ (free.T @ moves), mode="r"))
 
     def _nearby(self, level: Level, ball: NormBall | None, a: Array) -> Array:
-        """Return members near coefficients a (N, d): on lines to the start, and along all axes."""
+        """Return members near coefficients a (N, d)."""
         assert self.linear is not None
-        axes = self.linear.admissible.back.T
-        ways = np.concatenate([self.start() - a, *(np.broadcast_to(x, a.shape) for x in axes)])
-        origins = np.tile(a, (1 + len(axes), 1))
-        found = self.search.members(level.q, ball)(origins, ways)
-        t = np.array([_closest(spans) for spans in found])
-        points = (origins + t[:, None] * ways)[np.isfinite(t)]
-        if ball is not None:
-            points = points[ball.contains(points)]
-        return np.asarray(points[self.search.accepts(points, level.q)])
+        return self.search.near(a, self.linear.admissible.back.T, level.q, ball)
 
     def bounded(self, level: Level) -> Boundedness:
         """Return whether the region is bounded in its coefficients, where f is linear in them."""
@@ -339,12 +333,3 @@ class LabelShape(LineShape):
             f"{known}, whose region has no outer bound: crossings(direction) shows where a line "
             "leaves it, band(X, inner=True) what members attain."
         )
-
-
-def _closest(spans: Array) -> float:
-    """Return the point of the intervals closest to zero, a little inside; NaN if there is none."""
-    if not len(spans):
-        return np.nan
-    inside = 1e-9 * (spans[:, 1] - spans[:, 0])
-    t = np.clip(0.0, spans[:, 0] + inside, spans[:, 1] - inside)
-    return float(t[np.argmin(np.abs(t))])

@@ -1,4 +1,4 @@
-"""Tables in files, CSV or Parquet: read whole, or chunk by chunk."""
+"""Tables in files, text, Parquet or Excel: read whole, or chunk by chunk."""
 
 from __future__ import annotations
 
@@ -55,11 +55,39 @@ class Ranges:
         return Ranges(self.rows + len(X), np.minimum(self.low, low), np.maximum(self.high, high))
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How text is read; None stands for what the format suggests.
+
+    Attributes
+    ----------
+    sep, decimal, encoding : str or None
+    missing : tuple of str
+        Words that stand for a missing value, beside the usual ones.
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def text_only(self) -> dict[str, str]:
+        """The options that only text has, as they were given."""
+        every = {"sep": self.sep, "decimal": self.decimal, "encoding": self.encoding}
+        return {name: value for name, value in every.items() if value is not None}
+
+
 class Source(ABC):
-    """A table in a file; ``names`` are its columns, without surrounding spaces."""
+    """A table in a file; ``names`` are its columns, without surrounding spaces.
+
+    A column without a name is called as pandas does, "Unnamed: 0" if it is the first.
+    """
 
     path: Path
     names: list[str]
+    streams = True
+    """Whether the table can be read chunk by chunk."""
 
     @abstractmethod
     def whole(self) -> pd.DataFrame:
@@ -72,10 +100,6 @@ class Source(ABC):
     @abstractmethod
     def size(self, columns: Sequence[str]) -> int:
         """Return the approximate size of these columns in bytes."""
-
-    def ranges(self, columns: Sequence[str]) -> Ranges | None:
-        """Return the ranges if the file stores them."""
-        return None
 
     def chunks(self, columns: Sequence[str], skip: int) -> Iterator[Chunk]:
         """Yield these columns in chunks, without the first ``skip`` rows."""
@@ -106,37 +130,54 @@ class Source(ABC):
         return frame.reset_index(drop=True)
 
 
-def open_source(path: Path) -> Source:
+_TEXT, _PARQUET, _EXCEL = (".csv", ".tsv", ".tab", ".txt"), (".parquet", ".pq"), (".xlsx", ".xlsm")
+
+
+def open_source(path: Path, reading: Reading | None = None) -> Source:
     """Open a file according to its suffix."""
-    ending = path.suffix.lower()
-    kinds: dict[str, type[CsvSource | ParquetSource]] = {
-        ".csv": CsvSource,
-        ".txt": CsvSource,
-        ".parquet": ParquetSource,
-        ".pq": ParquetSource,
-    }
-    if ending not in kinds:
-        raise ValueError(
-            f"{path.name} has an unknown format: expected a name that ends in .csv or .parquet, "
-            f"given {ending!r}. Rename or convert it."
-        )
-    return kinds[ending](path)
+    ending, reading = path.suffix.lower(), reading or Reading()
+    if ending in _TEXT:
+        return CsvSource(path, reading)
+    for option, value in reading.text_only.items():
+        if ending in (*_PARQUET, *_EXCEL):
+            raise ValueError(
+                f"--{option} is an option of text files: expected a name that ends in .csv or "
+                f".tsv, given {path.name} with --{option} {value!r}. Leave it out."
+            )
+    if ending in _PARQUET:
+        return ParquetSource(path, reading)
+    if ending in _EXCEL:
+        return ExcelSource(path, reading)
+    raise ValueError(
+        f"{path.name} has an unknown format: expected a name that ends in .csv, .tsv, .parquet or "
+        f".xlsx, given {ending!r}. Rename or convert it."
+    )
 
 
 @final
 class CsvSource(Source):
     """Text with a header; rows longer than the header are an error."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, reading: Reading) -> None:
         self.path = path
+        tabs = path.suffix.lower() in (".tsv", ".tab")
+        self._how: dict[str, Any] = {
+            "sep": _escaped(reading.sep) or ("\t" if tabs else ","),
+            "decimal": reading.decimal or ".",
+            "encoding": reading.encoding or "utf-8",
+            "na_values": list(reading.missing),
+        }
         with _readable(path):
-            header = _read_csv(path, nrows=0)
-        self.names = list(self._named(header).columns)
+            # As plain text, since pandas would rename what is there twice.
+            header = _read_csv(path, nrows=1, header=None, dtype=str, **self._how)
+            shown = self._named(_read_csv(path, nrows=0, **self._how))
+        self.names = list(shown.columns)
+        _require_distinct([str(name).strip() for name in header.iloc[0].dropna()], path)
 
     def whole(self) -> pd.DataFrame:
         """Return the table."""
         with _readable(self.path):
-            return self._named(_read_csv(self.path))
+            return self._named(_read_csv(self.path, low_memory=False, **self._how))
 
     def _parts(self, columns: Sequence[str], skip: int) -> Iterator[tuple[int, Any, float]]:
         """Yield parts from the beginning: lines have to be read to be counted.
@@ -145,7 +186,7 @@ class CsvSource(Source):
         """
         first, size = 0, max(self.path.stat().st_size, 1)
         with self.path.open("rb") as file:
-            reader = _read_csv(file, chunksize=CHUNK_ROWS, low_memory=False)
+            reader = _read_csv(file, chunksize=CHUNK_ROWS, low_memory=False, **self._how)
             while (frame := _strictly(next, reader, None)) is not None:
                 yield first, frame, file.tell() / size
                 first += len(frame)
@@ -170,8 +211,8 @@ def _strictly(read: Callable[..., Any], *args: Any, **how: Any) -> Any:
 class ParquetSource(Source):
     """Columns in groups of rows; checksums are checked where the file has them."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.path, self._missing = path, list(reading.missing)
         with _readable(path), self._open() as file:
             self._metadata = file.metadata
             # Without the index of pandas: the same columns as of the whole table.
@@ -182,7 +223,8 @@ class ParquetSource(Source):
     def whole(self) -> pd.DataFrame:
         """Return the table."""
         with _readable(self.path):
-            return self._named(pd.read_parquet(self.path, page_checksum_verification=True))
+            frame = self._named(pd.read_parquet(self.path, page_checksum_verification=True))
+        return frame.replace(self._missing, np.nan) if self._missing else frame
 
     def _parts(self, columns: Sequence[str], skip: int) -> Iterator[tuple[int, Any, float]]:
         """Yield parts, beginning with the group of rows that contains row ``skip``."""
@@ -193,30 +235,13 @@ class ParquetSource(Source):
         with self._open() as file:
             for batch in file.iter_batches(CHUNK_ROWS, row_groups=groups, columns=wanted):
                 frame = pa.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
+                frame = frame.replace(self._missing, np.nan) if self._missing else frame
                 yield first, frame, (first + len(frame)) / starts[-1]
                 first += len(frame)
 
     def size(self, columns: Sequence[str]) -> int:
         """Return the size of the columns in memory, before compression."""
         return 8 * int(self._metadata.num_rows) * len(columns)
-
-    def ranges(self, columns: Sequence[str]) -> Ranges | None:
-        """Return the ranges in the footer, unless values are missing, infinite or not numbers."""
-        found = Ranges.empty(len(columns))
-        low, high = found.low, found.high
-        for group in self._groups():
-            by_name = {group.column(j).path_in_schema: j for j in range(group.num_columns)}
-            for k, name in enumerate(columns):
-                j = by_name.get(self._stored[name])
-                stored = None if j is None else group.column(j).statistics
-                if stored is None or not stored.has_min_max or stored.null_count:
-                    return None
-                if not isinstance(stored.min, (int, float)):
-                    return None
-                low[k], high[k] = min(low[k], float(stored.min)), max(high[k], float(stored.max))
-        if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            return None
-        return Ranges(self._metadata.num_rows, low, high)
 
     def _groups(self) -> list[Any]:
         return [self._metadata.row_group(g) for g in range(self._metadata.num_row_groups)]
@@ -226,6 +251,56 @@ class ParquetSource(Source):
         return pq.ParquetFile(
             self.path, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True
         )
+
+
+@final
+class ExcelSource(Source):
+    """The first sheet of a workbook, which is read whole."""
+
+    streams = False
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.path = path
+        how: dict[str, Any] = {"engine": "openpyxl"}
+        try:
+            with _readable(path):
+                raw = pd.read_excel(path, header=None, nrows=1, dtype=str, **how)
+                frame = pd.read_excel(path, na_values=list(reading.missing), **how)
+        except ImportError as error:
+            raise ValueError(
+                f"{path.name} cannot be read: expected openpyxl, which reads Excel files, given a "
+                'Python without it. Install it with pip install "unassuming[excel]", or save the '
+                "sheet as CSV."
+            ) from error
+        self._frame = self._named(frame)
+        self.names = list(self._frame.columns)
+        if len(raw):
+            _require_distinct([str(name).strip() for name in raw.iloc[0].dropna()], path)
+
+    def whole(self) -> pd.DataFrame:
+        """Return the table."""
+        return self._frame.copy()
+
+    def _parts(self, columns: Sequence[str], skip: int) -> Iterator[tuple[int, Any, float]]:
+        yield 0, self._frame[list(columns)].copy(), 1.0
+
+    def size(self, columns: Sequence[str]) -> int:
+        """Return the size in memory."""
+        return 8 * len(self._frame) * len(columns)
+
+
+def _escaped(sep: str | None) -> str | None:
+    """Return a separator; shells pass a tab as two characters."""
+    return {"\\t": "\t", "tab": "\t"}.get(sep, sep) if sep else None
+
+
+def _require_distinct(header: Sequence[str], path: Path) -> None:
+    for name in header:
+        if header.count(name) > 1:
+            raise ValueError(
+                f"the column {name!r} is in {path.name} more than once: expected different names, "
+                f"given {header.count(name)} columns. Rename one of them."
+            )
 
 
 @contextmanager
@@ -241,6 +316,8 @@ def _readable(path: Path) -> Iterator[list[int]]:
 
 def _why(error: Exception) -> str:
     """Return the message of a library; a ragged line is described in terms of the table."""
+    if isinstance(error, UnicodeError):
+        return "its text has another encoding. Name it, for example --encoding latin-1."
     ragged = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
     if ragged is None:
         return str(error)

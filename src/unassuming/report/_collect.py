@@ -1,0 +1,241 @@
+"""From a region to the content of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._version import __version__
+from unassuming._words import shown
+from unassuming.plots import percent
+from unassuming.regions import Diagnosis, LackOfFit, Language, Region, Summary, columns_of
+from unassuming.report._columns import column
+from unassuming.report._content import Bands, Report, Reproduction
+from unassuming.report._panels import bands_of
+
+T = TypeVar("T")
+
+_USUAL = (0.95, 0.8, 0.5)
+_SMALL = 0.05
+"""A test of the residuals whose p-value times the number of such tests is at most this warns."""
+
+
+def collect(
+    region: Region,
+    *,
+    target: str = "y",
+    title: str | None = None,
+    levels: Sequence[float] | None = None,
+    norm_bound: float | None = None,
+    code: str | None = None,
+    language: Language = Language.PYTHON,
+) -> Report:
+    """Collect everything that a report says.
+
+    Parameters
+    ----------
+    region : Region
+        With its rows: not from a stream.
+    target : str, default "y"
+        The name of the output.
+    title : str, optional
+    levels : sequence of floats, optional
+        Of the bands; the summary has the highest one. By default 0.95, 0.8 and 0.5, as far as the
+        region has them.
+    norm_bound : float, optional
+        As for ``region.band``.
+    code : str, optional
+        The command or the program that makes the same report; by default a line of Python.
+    language : Language
+        Whom the advice is for.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> report = ua.report.collect(region, target="yield")
+    >>> report.title, report.columns[0].name, len(report.bands.panels)
+    ('A model of yield', 'yield', 2)
+    """
+    used = _levels(region, levels)
+    data = region.problem.data("a report needs")
+    inputs = columns_of(data)
+    refused: list[str] = []
+
+    def ask(question: Callable[[], T]) -> T | None:
+        try:
+            return question()
+        except NotAvailable as error:
+            text = str(error) if language is Language.PYTHON else error.command_line
+            refused.append(f"{text[0].upper()}{text[1:]}")
+            return None
+
+    summary = ask(lambda: region.summary(used[0]))
+    notes = list(refused)
+    if summary is not None:
+        notes = summary.explanation.sentences(language)
+    refused.clear()
+    diagnosis, fit = ask(region.diagnose), ask(region.lack_of_fit)
+    bands = bands_of(region, inputs, used, norm_bound, language)
+    return Report(
+        title=f"A model of {target}" if title is None else title,
+        target=target,
+        model=shown(region.estimator),
+        classifier=region.problem.classes is not None,
+        facts=_facts(region, target),
+        warnings=warnings_of(region, diagnosis, fit),
+        columns=(
+            column(target, _outputs(region)),
+            *(column(name, values) for name, values in inputs.items()),
+        ),
+        assumptions=() if diagnosis is None else diagnosis.rests_on,
+        covers="" if diagnosis is None else diagnosis.covers,
+        summary=summary,
+        notes=tuple(notes),
+        bands=bands,
+        diagnosis=diagnosis,
+        lack_of_fit=fit,
+        unavailable=tuple(refused),
+        guaranteed=_guaranteed(region, diagnosis, summary, bands),
+        not_guaranteed=_not_guaranteed(summary, bands, norm_bound),
+        reproduction=Reproduction(
+            _code(region, target, title, levels, norm_bound) if code is None else code,
+            (
+                ("unassuming", __version__),
+                *((name, version(name)) for name in ("numpy", "scipy", "scikit-learn")),
+            ),
+        ),
+    )
+
+
+def _levels(region: Region, levels: Sequence[float] | None) -> list[float]:
+    """Return the levels from the highest on; by default the usual ones that the region has."""
+    if levels is not None:
+        wanted = [float(region.level(level)) for level in levels]
+        if not wanted:
+            raise ValueError(
+                "levels is empty: expected at least one level, given none. Try levels=[0.9]."
+            )
+        return sorted(set(wanted), reverse=True)
+    found = set()
+    for level in _USUAL:
+        try:
+            found.add(float(region.level(level)))
+        except ValueError:  # m does not provide it
+            continue
+    return sorted(found, reverse=True) or [1 - 1 / region.m]
+
+
+def _outputs(region: Region) -> Any:
+    classes = region.problem.classes
+    y = region.objective.y
+    return y if classes is None else np.where(y > 0, str(classes[1]), str(classes[0]))
+
+
+def _facts(region: Region, target: str) -> tuple[tuple[str, str], ...]:
+    facts = [("Model", shown(region.estimator)), ("Target", target)]
+    classes = region.problem.classes
+    if classes is not None:
+        facts.append(("Labels", f"+1 is {classes[1]}, -1 is {classes[0]}"))
+    facts += [
+        ("Rows", f"{region.n:,}"),
+        ("Coefficients", f"{region.objective.d:,}"),
+        ("Noise", shown(region.noise)),
+        ("Statistics", f"m = {region.m}, seed {region.seed}"),
+    ]
+    return tuple(facts)
+
+
+def warnings_of(
+    region: Region, diagnosis: Diagnosis | None, fit: LackOfFit | None
+) -> tuple[str, ...]:
+    """Return what a reader must not miss."""
+    said = [f"No guarantee: {region.caveat}"] if region.caveat else []
+    if fit is not None and fit.found:
+        said.append(
+            f"{fit.sentence()} No level holds if the model is wrong. Use a model with this "
+            "feature, best on new data."
+        )
+    tests = () if diagnosis is None else diagnosis.indications
+    assumed = [one for one in tests if one.assumed and not one.unavailable]
+    said += [
+        f"The residuals speak against an assumption on the noise: {one.name}, p-value "
+        f"{one.pvalue:.3g}. {one.question}"
+        for one in assumed
+        if len(assumed) * one.pvalue <= _SMALL
+    ]
+    return tuple(said)
+
+
+def _guaranteed(
+    region: Region, diagnosis: Diagnosis | None, summary: Summary | None, bands: Bands
+) -> tuple[str, ...]:
+    if region.caveat or diagnosis is None:
+        return ()
+    said = [f"The region covers {diagnosis.covers}."]
+    if summary is not None and np.isfinite(summary.upper - summary.lower).any():
+        said.append(
+            f"Each finite interval of a coefficient covers the ideal one with probability at least "
+            f"{percent(summary.requested_level)}, for this number of rows."
+        )
+    if bands.panels:
+        levels = ", ".join(percent(band.level) for band in bands.panels[0].bands)
+        said.append(
+            f"Each band covers its target at all inputs shown with probability at least its level "
+            f"({levels})."
+        )
+    return tuple(said)
+
+
+def _not_guaranteed(
+    summary: Summary | None, bands: Bands, norm_bound: float | None
+) -> tuple[str, ...]:
+    said = [
+        "Nothing holds if an assumption above is false. The checks of the residuals cannot prove "
+        "that they are true.",
+        "Nothing holds if the model, its penalty, the columns or the seed were chosen after "
+        "looking at the target in these rows.",
+    ]
+    if summary is not None:
+        said.append(
+            "The intervals of the coefficients hold one at a time. That all of them hold at once "
+            "is less certain."
+        )
+    if bands.panels:
+        said.append("A new output may lie outside the bands: they do not contain the noise.")
+    if norm_bound is not None:
+        said.append(f"The norm bound of {norm_bound:g} is assumed, not estimated from the data.")
+    said.append("A coefficient describes an association. Nothing here says what causes what.")
+    return tuple(said)
+
+
+def _code(
+    region: Region,
+    target: str,
+    title: str | None,
+    levels: Sequence[float] | None,
+    norm_bound: float | None,
+) -> str:
+    """Return Python that makes the report again; X and y are the reader's."""
+    m = '"group"' if region.enumerated else str(region.m)
+    options = [f"m={m}", f"random_state={region.seed}"]
+    if region.ties != "random":
+        options.append(f"ties={region.ties!r}")
+    asked = {"target": target, "title": title, "levels": levels, "norm_bound": norm_bound}
+    given = [f"{name}={value!r}" for name, value in asked.items() if value is not None]
+    return "\n".join(
+        [
+            "import unassuming as ua",
+            "",
+            f"# model: {shown(region.estimator)}",
+            f"# noise: {shown(region.noise)}",
+            f"region = ua.confidence_region(model, X, y, noise=noise, {', '.join(options)})",
+            f'region.report("report.html", {", ".join(given)})',
+        ]
+    )

@@ -1,0 +1,137 @@
+"""The default command on well-known tables: a finite band, or a short explanation."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from speed import slow_but
+from unassuming import plots
+
+OUT = Path("unassuming-region")
+PYTHON = re.compile(r"region\.(?!json)\w|\b\w+=[^\s;,]|\b[a-z]\w+\(")
+"""Calls and keyword arguments."""
+
+TARGETS = {
+    "engel": "foodexp",
+    "longley": "TOTEMP",
+    "stackloss": "STACKLOSS",
+    "strikes": "duration",
+    "heart": "survival",
+    "spector": "GRADE",
+    "diabetes": "target",
+    "cancer": "target",
+    "motorcycle": "accel",
+}
+
+
+def table(name):
+    if name == "diabetes":
+        return load_diabetes(as_frame=True).frame
+    if name == "cancer":
+        return load_breast_cancer(as_frame=True).frame
+    if name == "motorcycle":
+        return like_a_crash()
+    return getattr(sm.datasets, name).load_pandas().data
+
+
+def like_a_crash():
+    """Acceleration of a head: a flat start, a deep dip, an overshoot, noise that grows."""
+    rng = np.random.default_rng(0)
+    t = np.sort(np.concatenate([rng.uniform(2, 30, 80), rng.uniform(30, 58, 50)]).round(1))
+    dip = -115 * np.exp(-(((t - 21) / 5) ** 2)) + 45 * np.exp(-(((t - 34) / 5) ** 2))
+    noise = rng.normal(size=130) * np.clip(t - 8, 1, 20)
+    return pd.DataFrame({"times": t, "accel": np.where(t < 14, 0, dip) + noise})
+
+
+@pytest.fixture
+def reported(run, write):
+    """Run the default command; return what it prints and writes."""
+
+    def report(name, *options):
+        path = write(f"{name}.csv", table(name).to_csv(index=False))
+        result = run("region", path, "--target", TARGETS[name], *options)
+        assert result.exit_code == 0, result.stderr
+        return " ".join(result.stdout.split()), json.loads((OUT / "region.json").read_text())
+
+    return report
+
+
+@pytest.mark.parametrize("name", slow_but(list(TARGETS), "stackloss", "longley"))
+def test_the_default_command_gives_a_finite_band_or_a_reason(reported, name):
+    text, found = reported(name)
+    band = pd.read_csv(OUT / "band.csv")
+    finite = np.isfinite(band["lower"]) & np.isfinite(band["upper"])
+    assert finite[band["level"] == 0.5].all()
+    if name == "longley":  # 7 coefficients of 16 rows
+        assert not finite[band["level"] == 0.9].any()
+    else:
+        assert finite.all()
+        assert "inf" not in json.dumps(found["intervals"])
+    assert len(set(band.groupby("level")["attained_level"].first())) == 2
+    wide = band.pivot_table(index=band.groupby("level").cumcount(), columns="level")
+    assert (wide["lower"][0.9] <= wide["lower"][0.5]).all() or name == "longley"
+    advice = text.split(" covers ", 1)[1]
+    assert not PYTHON.findall(advice)
+    assert "Model, chosen from the inputs alone: " in text
+    assert ("Caution" in text) == (name in ("spector", "cancer"))
+
+
+@pytest.mark.parametrize("name", slow_but(list(TARGETS), "stackloss", "longley"))
+def test_pictures_show_the_numbers_of_the_tables(reported, monkeypatch, name):
+    drawn = {}
+    monkeypatch.setattr(plots, "band", lambda *a, ax, **k: drawn.update(band=(a, k)))
+    monkeypatch.setattr(
+        plots, "coefficients", lambda *a, ax, **k: drawn.update(coefficients=(a, k))
+    )
+    _, found = reported(name)
+    if "band" in drawn:
+        given, options = drawn["band"]
+        data = plots.band_data(*given, **options)
+        written = pd.read_csv(OUT / "band.csv")
+        for level, lower in data.lower.items():
+            rows = written[written["level"] == level]
+            np.testing.assert_allclose(lower, rows["lower"], rtol=1e-9)
+            np.testing.assert_allclose(data.upper[level], rows["upper"], rtol=1e-9)
+    if "coefficients" in drawn:
+        given, options = drawn["coefficients"]
+        data = plots.coefficients_data(*given, **options, rays=8)
+        for answer in found["intervals"]:
+            if answer["level"] in options["levels"]:
+                ends = [[answer[end][n] for end in ("lower", "upper")] for n in data.names]
+                np.testing.assert_allclose(data.projection.box(answer["level"]), ends, rtol=1e-9)
+    one = len(table(name).columns) == 2
+    assert ("band" in drawn) == one
+    straight = set(found["terms"].values()) == {"lines"}
+    assert ("coefficients" in drawn) == straight
+    if name == "longley":
+        assert drawn["coefficients"][1]["levels"] == [0.5]
+
+
+@pytest.mark.parametrize("name", ["spector", "diabetes", "cancer", "heart"])
+def test_a_column_of_two_values_is_not_a_spline(name):
+    from unassuming.cli.tables import Kind, choose_terms
+
+    X = table(name).drop(columns=TARGETS[name])
+    kinds = {term.column: term.kind for term in choose_terms(X, (), splines=True)}
+    two = [column for column in X if X[column].nunique() == 2]
+    assert all(kinds[column] is Kind.LINE for column in two)
+    assert two or name == "cancer"
+
+
+# That of cancer takes seconds.
+@pytest.mark.parametrize("name", slow_but([name for name in TARGETS if name != "cancer"], "engel"))
+def test_a_summary_has_an_interval_or_a_reason_for_each_coefficient(run, write, name):
+    path = write(f"{name}.csv", table(name).to_csv(index=False))
+    result = run("summary", path, "--target", TARGETS[name])
+    assert result.exit_code == 0, result.stderr
+    found = pd.read_csv("unassuming-summary/summary.csv")
+    infinite = found[~np.isfinite(found["upper"] - found["lower"])]
+    text = " ".join(result.stdout.split())
+    assert infinite.empty or "Remedies" in text or "rows like these would do" in text
+    assert not PYTHON.findall(text.split("Assumed:", 1)[1])

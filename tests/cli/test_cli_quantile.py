@@ -1,0 +1,35 @@
+"""``unassuming region --model quantile``: the library's numbers, and words about a quantile."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import QuantileRegressor
+
+import unassuming as ua
+
+WORDS = ("region", "sine.csv", "--target", "y", "--model", "quantile")
+
+
+def test_the_band_of_a_quantile_is_that_of_the_library(run, tables):
+    result = run(*WORDS, "--quantile", 0.3, "--level", 0.8)
+    assert result.exit_code == 0, result.stderr
+    assert "covers the 0.3-quantile of y given x, if this lies in the span" in " ".join(
+        result.stdout.split()
+    )
+    sine = pd.read_csv(tables / "sine.csv")
+    model = QuantileRegressor(quantile=0.3, alpha=0)
+    region = ua.confidence_region(model, sine[["x"]], sine["y"], random_state=0)
+    found = pd.read_csv(Path("unassuming-region") / "band.csv")
+    expected = region.band(found[["x"]], level=0.8)
+    np.testing.assert_allclose(found["lower"], expected.lower, rtol=1e-9)
+    np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-9)
+
+
+def test_a_quantile_out_of_range_and_a_model_without_one_are_refused(run):
+    result = run(*WORDS, "--quantile", 1.5)
+    assert result.exit_code == 2
+    assert "quantile is out of range" in result.stderr
+    result = run("region", "sine.csv", "--target", "y", "--model", "ols", "--quantile", 0.5)
+    assert result.exit_code == 2
+    assert "--quantile is not an option of ols" in result.stderr

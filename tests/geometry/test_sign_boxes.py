@@ -1,0 +1,170 @@
+"""Outer bounds of regression quantiles: honest, tight, and infinite where the region is."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import QuantileRegressor
+
+import unassuming as ua
+
+
+def made(seed, *, n=40, tau=0.5, alpha=0.0, m=20, columns=1, **options):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 2, size=(n, columns))
+    y = 1 + X.sum(axis=1) + (0.3 + X[:, 0]) * rng.lognormal(size=n)
+    model = QuantileRegressor(quantile=tau, alpha=alpha)
+    return ua.confidence_region(model, X, y, m=m, random_state=seed, **options)
+
+
+def vertices(region):
+    """All points at which d of the data hyperplanes, or faces a_j = 0, meet."""
+    phi, y, d = region.objective.design.matrix, region.objective.y, region.objective.d
+    held = np.flatnonzero(region.objective.penalty > 0)
+    rows = np.vstack([phi, np.eye(d)[held]])
+    values = np.r_[y, np.zeros(len(held))]
+    found = []
+    for some in map(list, combinations(range(len(rows)), d)):
+        if abs(np.linalg.det(rows[some])) > 1e-9:
+            a = np.linalg.solve(rows[some], values[some])
+            for j, index in enumerate(held):
+                if len(phi) + j in some:
+                    a[index] = 0.0
+            found.append(a)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.05])
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_bounds_are_close_to_the_farthest_vertices(level, alpha):
+    """A bounded polyhedron is largest at a vertex."""
+    region = made(0, n=30, alpha=alpha)
+    # With a penalty a vertex on a_j = 0 has another critical value than the cells around it.
+    angles = np.linspace(0, 2 * np.pi, 60)
+    around = 1e-7 * np.column_stack([np.cos(angles), np.sin(angles)])
+    corners = vertices(region)
+    corners = np.concatenate([corners, *(corners + step for step in around)])
+    members = corners[region.contains(corners, level)]
+    g = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -3.0]])
+    found = region.interval(g, level)
+    values = members @ g.T
+    width = values.max(axis=0) - values.min(axis=0)
+    assert found.status.name == "CERTIFIED"
+    assert (found.upper >= values.max(axis=0)).all()
+    assert (found.lower <= values.min(axis=0)).all()
+    assert (found.upper - values.max(axis=0) <= 0.03 * width).all()
+    assert (values.min(axis=0) - found.lower <= 0.03 * width).all()
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=8)
+@given(
+    seed=st.integers(0, 10**6),
+    tau=st.sampled_from([0.2, 0.5, 0.8]),
+    alpha=st.sampled_from([0.0, 0.1]),
+    level=st.sampled_from([0.5, 0.8, 0.95]),
+    n=st.integers(4, 25),
+)
+def test_bounds_contain_every_member_found_by_a_dense_search(seed, tau, alpha, level, n):
+    region = made(seed, n=n, tau=tau, alpha=alpha)
+    rng = np.random.default_rng(seed)
+    scale = np.exp(rng.uniform(-3, 5, size=(2000, 1)))
+    some = region.estimate + scale * rng.normal(size=(2000, 2))
+    some[::10, 1] = 0.0
+    some = np.concatenate([some, vertices(region)])
+    members = some[region.contains(some, level)]
+    g = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]])
+    found = region.interval(g, level)
+    values = members @ g.T
+    assert (values <= found.upper).all()
+    assert (values >= found.lower).all()
+    if region.bounded(level).verdict == "bounded":
+        assert found.status.name in ("CERTIFIED", "EMPTY")
+
+
+def test_no_box_with_a_member_is_discarded():
+    region = made(1, n=25, alpha=0.05)
+    boxes = region.shape.boxes
+    rng = np.random.default_rng(0)
+    centre, half = boxes.first()
+    which = rng.integers(len(centre), size=400)
+    inside = centre[which] + rng.uniform(-1, 1, size=(400, 3)) * half[which]
+    inside[:, 0] = np.maximum(inside[:, 0], 1e-3)
+    ranks = region.rank(boxes.points(inside))
+    for size in (1e-6, 1e-2, 0.3):
+        least = boxes.least_ranks(inside, np.full_like(inside, size))
+        assert (least <= ranks).all()
+    assert (boxes.least_ranks(inside, np.full_like(inside, 1e-9)) == ranks).mean() > 0.9
+
+
+def test_one_side_is_bounded_where_the_other_is_not():
+    """Ten rows say nothing about how large the 0.95-quantile is, but how small it can be."""
+    region = made(0, n=10, tau=0.95)
+    found = region.interval([1.0, 1.0], 0.9)
+    assert found.status.name == "UNBOUNDED"
+    assert found.upper[0] == np.inf
+    assert np.isfinite(found.lower[0])
+    assert "can move for ever" in found.reason
+    assert region.bounded(0.9).verdict == "unbounded"
+    far = region.estimate + 1e9 * region.bounded(0.9).direction
+    assert region.contains(far) or region.contains(2 * region.estimate - far)
+
+
+def test_three_coefficients_and_a_band():
+    region = made(2, n=80, columns=2, m=40)
+    grid = np.column_stack([np.linspace(0, 2, 7), np.linspace(2, 0, 7)])
+    band = region.band(grid, 0.8, inner=True)
+    assert band.status.name == "CERTIFIED"
+    assert (band.lower <= band.inner_lower).all()
+    assert (band.inner_upper <= band.upper).all()
+    assert region.contains(band.witnesses.reshape(-1, 3), 0.8).all()
+    phi = np.column_stack([np.ones(7), grid])
+    values = region.sample(200, 0.8, random_state=0) @ phi.T
+    assert ((band.lower <= values) & (values <= band.upper)).all()
+
+
+def test_many_coefficients_have_no_outer_bound_but_attained_ones():
+    region = made(3, n=60, columns=5)
+    found = region.interval(level=0.5, inner=True)
+    assert found.status.name == "NO_OUTER_BOUND"
+    assert np.isinf(found.upper).all()
+    assert "at most 4 coefficients" in found.reason
+    assert (found.inner_lower < region.estimate).all()
+    assert (found.inner_upper > region.estimate).all()
+    assert region.bounded(0.5).verdict == "undetermined"
+
+
+def test_dependent_features_leave_coefficients_undetermined():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 2, size=40)
+    X = np.column_stack([x, 2 * x])
+    y = 1 + x + rng.lognormal(size=40)
+    region = ua.confidence_region(QuantileRegressor(alpha=0), X, y, m=20, random_state=0)
+    found = region.interval(level=0.8)
+    assert np.isinf(found.upper).tolist() == [False, True, True]
+    band = region.band([[1.0, 2.0]], 0.8)
+    assert band.status.name == "CERTIFIED"
+
+
+def test_a_norm_bound_cuts_the_region():
+    region = made(4, n=40)
+    free = region.interval("x0", 0.9)
+    bound = float(free.upper[0]) - 0.3 * float(free.upper[0] - free.lower[0])
+    held = region.interval("x0", 0.9, norm_bound=bound)
+    assert free.lower[0] - 1e-9 <= held.lower[0] < held.upper[0] <= bound * (1 + 1e-9)
+
+
+def test_an_empty_region_is_said_to_be_empty():
+    """All ties count against the candidate: even the estimate has a rank of two or more."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        y = rng.normal(size=4)
+        model = QuantileRegressor(alpha=0, fit_intercept=False)
+        region = ua.confidence_region(model, np.ones((4, 1)), y, m=20, random_state=seed)
+        if region.rank(region.estimate) > 1:
+            break
+    found = region.interval(level=0.05)
+    assert found.status.name == "EMPTY"
+    assert found.lower[0] > found.upper[0]

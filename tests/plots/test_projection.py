@@ -1,0 +1,74 @@
+"""Two coefficients whatever the others are: the polygon, its box, and the table."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso, LinearRegression
+
+import unassuming as ua
+from unassuming.plots._projection import Projection
+
+PAIR = ["x0", "x2"]
+
+
+@pytest.fixture(scope="module")
+def region():
+    inputs, y, _ = ua.datasets.linear(n=130, d=3, random_state=0)
+    return ua.confidence_region(LinearRegression(), inputs, y, random_state=0)
+
+
+@pytest.mark.parametrize("method", ["joint", "cells"])
+def test_the_box_is_that_of_the_intervals(region, method):
+    data = ua.plots.coefficients_data(region, PAIR, [0.5, 0.9], rays=8, method=method)
+    for level, interval in region.interval(level=[0.5, 0.9], method=method).items():
+        rows = [interval.names.index(name) for name in PAIR]
+        expected = np.column_stack([interval.lower, interval.upper])[rows]
+        np.testing.assert_allclose(data.projection.box(level), expected, rtol=1e-9)
+
+
+def test_the_polygon_holds_every_member_and_the_slice(region):
+    data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=40)
+    members = region.sample(200, level=0.9, random_state=0)[:, [1, 3]]
+    points = np.vstack([members, data.boundary[0.9]])
+    supports = data.projection.supports[0.9]
+    assert (points @ data.projection.normals.T <= supports + 1e-9).all()
+    window = np.array([[-100.0, 100.0], [-100.0, 100.0]])
+    corners = data.projection.polygon(0.9, window)
+    assert (corners @ data.projection.normals.T <= supports + 1e-9).all()
+    box = np.column_stack([corners.min(axis=0), corners.max(axis=0)])
+    wide = data.projection.box(0.9)
+    assert (box[:, 0] >= wide[:, 0] - 1e-9).all()
+    assert (box[:, 1] <= wide[:, 1] + 1e-9).all()
+
+
+def test_an_unbounded_side_leaves_the_window_and_an_empty_region_has_no_corner():
+    axes = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    supports = {0.9: np.array([1.0, 2.0, np.inf, 0.0]), 0.5: np.full(4, -np.inf)}
+    projection = Projection(axes, supports)
+    window = np.array([[-9.0, 9.0], [-9.0, 9.0]])
+    corners = projection.polygon(0.9, window)
+    assert sorted(map(tuple, corners)) == [(-2.0, 0.0), (-2.0, 9.0), (1.0, 0.0), (1.0, 9.0)]
+    assert projection.polygon(0.5, window).shape == (0, 2)
+    assert projection.bounded == []
+
+
+def test_a_slice_is_called_a_slice(region):
+    ax = ua.plots.coefficients(region, PAIR, [0.9], rays=12)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["90 % region", "90 % slice", "estimate"]
+    drawn = ax.patches[0].get_xy()
+    data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=12)
+    low, high = data.projection.box(0.9).T
+    assert (drawn >= low - 1e-9).all()
+    assert (drawn <= high + 1e-9).all()
+    cells = ua.plots.coefficients(region, PAIR, [0.9], rays=12, method="cells")
+    labels = [text.get_text() for text in cells.get_legend().get_texts()]
+    assert labels == ["90 % intervals", "estimate"]
+
+
+def test_without_finite_bounds_only_the_slice_is_drawn():
+    inputs, y, _ = ua.datasets.linear(n=12, d=5, random_state=0)
+    region = ua.confidence_region(Lasso(0.1), inputs, y, m=20, random_state=0)
+    ax = ua.plots.coefficients(region, levels=[0.9], rays=8)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "90 % slice" in labels
+    assert "90 % region" not in labels

@@ -1,0 +1,221 @@
+"""region.lack_of_fit(): features that are added one at a time, and exact tests of them."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import binom
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+import unassuming as ua
+from unassuming.cells import divide
+from unassuming.regions import Reason
+from unassuming.regions.diagnosis import _added_features as added
+from unassuming.regions.diagnosis import _lack_of_fit as module
+
+
+def motorcycle_like(n, seed):
+    """Flat at first, then a deep dip and an overshoot, with noise that grows."""
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(2, 58, n))
+    dip = -110 * np.exp(-(((x - 21) / 5) ** 2)) + 45 * np.exp(-(((x - 33) / 5) ** 2))
+    scale = np.where(x < 14, 2.0, 24.0)
+    return x[:, None], np.where(x < 14, 0.0, dip) + scale * rng.standard_t(4, size=n)
+
+
+def region_of(X, y, model=None, **options):
+    model = LinearRegression() if model is None else model
+    return ua.confidence_region(model, X, y, **{"random_state": 0, **options})
+
+
+@pytest.mark.slow
+def test_a_line_through_motorcycle_like_data_is_always_rejected():
+    for seed in range(20):
+        check = region_of(*motorcycle_like(133, seed), random_state=seed).lack_of_fit()
+        assert check.found
+        assert check.tests[0].exact
+        assert "cannot both hold" in check.sentence()
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The divisions of the rows, which depend on X alone: each is searched for once."""
+    known = {}
+
+    def once(Phi, g, *args, **options):
+        key = Phi.tobytes(), g.tobytes()
+        if key not in known:
+            known[key] = divide(Phi, g, *args, **options)
+        return known[key]
+
+    monkeypatch.setattr(module, "divide", once)
+    return known
+
+
+@pytest.mark.slow
+def test_a_correct_model_is_rejected_in_at_most_5_percent_of_runs(made):
+    rng = np.random.default_rng(1)
+    X = rng.lognormal(size=(60, 2))
+    runs, rejected = 200, 0
+    for _ in range(runs):
+        y = X @ [1.0, -2.0] + X[:, 0] * rng.standard_t(2, size=60)
+        check = region_of(X, y).lack_of_fit()
+        rejected += check.found
+        assert len(check.tests) == 3
+    assert len(made) == 3
+    assert rejected <= binom(runs, 0.05).isf(1e-6)
+
+
+def test_the_p_value_of_one_feature_is_uniform_over_the_sign_changes_of_its_cells(made):
+    """All 2^K sign changes of the noise in cells, counted: exact, whatever the noise is."""
+    rng = np.random.default_rng(2)
+    x, e = rng.uniform(size=48), rng.standard_cauchy(48)
+    truth = 3 - 2 * x
+    (first,) = region_of(x[:, None], truth + e).lack_of_fit().tests
+    (division,) = made.values()
+    cells, K = division.labels[0], int(division.sizes[0])
+    assert (first.exact, first.terms, K) == (True, 3, 6)
+    found = []
+    for signs in product([1, -1], repeat=K):
+        y = truth + np.array(signs)[cells] * e
+        found.append(region_of(x[:, None], y).lack_of_fit().pvalue)
+    m = 2 ** (K - 1)
+    counts = np.bincount(np.rint(np.array(found) * m).astype(int), minlength=m + 1)
+    assert counts.tolist() == [0] + [2] * m  # each of 1/m, 2/m, ..., 1 twice
+
+
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize("noise", ["spherical", "symmetric", "exchangeable"])
+def test_the_tests_are_those_of_the_enlarged_model(noise, made):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 2))
+    y = X @ [1.0, 1.0] + rng.laplace(size=120)
+    check = region_of(X, y, noise=noise).lack_of_fit()
+    pvalue = {test.name: test.pvalue for test in check.tests}["x0 × x1"]
+    centred = X - X.mean(axis=0)
+    enlarged = np.column_stack([X, centred[:, 0] * centred[:, 1]])
+    options = {"level": 1 - 0.05 / 3}
+    if noise == "symmetric":
+        options["cells"] = list(made.values())[-1].labels[0]
+    elif noise == "exchangeable":
+        options["cells"] = 9
+    bigger = region_of(enlarged, y, noise=noise).test_functional("x2", **options)
+    assert_allclose(pvalue, bigger.pvalue, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_power_grows_with_what_is_missing_and_the_right_feature_is_named():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, 1.0, 1.0] + X[:, 0] * X[:, 2] + rng.laplace(size=200)
+    check = region_of(X, y).lack_of_fit()
+    assert check.found
+    assert check.tests[0].name == "x0 × x2"
+    complete = make_pipeline(PolynomialFeatures(2, include_bias=False), LinearRegression())
+    assert not region_of(X, y, complete).lack_of_fit().found
+
+
+@pytest.mark.slow
+def test_what_is_tested_depends_on_the_inputs_alone():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 2))
+    one = region_of(X, rng.normal(size=80)).lack_of_fit()
+    other = region_of(X, 1e6 + np.exp(X[:, 0])).lack_of_fit()
+    key = [sorted((t.name, t.terms, t.exact) for t in check.tests) for check in (one, other)]
+    assert key[0] == key[1]
+    assert one.left_out == other.left_out
+
+
+def test_features_that_the_model_has_are_not_tested_again():
+    x = np.linspace(0, 1, 60)
+    knots = added._knots(x)
+    columns = np.column_stack([x, added._spline(x)])
+    assert len(knots) == 5
+    basis = np.linalg.qr(np.column_stack([np.ones(60), columns]))[0]
+    choice = added.choose_features({"x": x}, basis, 20)
+    assert choice.features == ()
+    assert choice.left_out[0].reason is Reason.IN_THE_MODEL
+
+
+def test_columns_of_all_kinds():
+    rng = np.random.default_rng(6)
+    X = pd.DataFrame(
+        {
+            "text": ["a", "b"] * 50,
+            "flag": [True, False] * 50,
+            "few": np.arange(100) % 4,
+            "gaps": np.where(np.arange(100) == 3, np.nan, 1.0),
+            "same": 1.0,
+            "x<y": rng.normal(size=100),
+        }
+    )
+    basis = np.full((100, 1), 0.1)
+    choice = added.choose_features(dict(X.items()), basis, 20)
+    assert [feature.name for feature in choice.features] == [
+        "spline of few",
+        "spline of x<y",
+        "flag × few",
+        "few × x<y",
+        "flag × x<y",
+    ]
+    assert choice.features[0].columns.shape[1] == 2  # all functions of four values but lines
+    assert {left.reason: left.names for left in choice.left_out} == {
+        Reason.NOT_NUMBERS: ("text",),
+        Reason.MISSING_VALUES: ("gaps",),
+        Reason.CONSTANT: ("same",),
+    }
+    for feature in choice.features:
+        assert_allclose(basis.T @ feature.columns, 0, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_the_number_of_tests_is_bounded_and_the_rest_is_counted():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(150, 8))
+    check = region_of(X, rng.normal(size=150)).lack_of_fit(most=5)
+    assert [test.name[:6] for test in check.tests] == ["spline"] * 5
+    (left,) = check.left_out
+    assert (left.count, left.reason) == (8 + 28 - 5, Reason.TOO_MANY)
+    assert "31 beyond the largest number of tests" in str(check)
+    assert check.to_frame().shape == (5, 4)
+    assert check.pvalue == min(1.0, 5 * min(test.pvalue for test in check.tests))
+
+
+def test_few_rows_are_tested_by_certified_methods_or_not_at_all():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(16, 2))
+    check = region_of(X, rng.normal(size=16)).lack_of_fit()
+    assert all(not test.exact and test.terms == 1 for test in check.tests)
+    X = rng.normal(size=(6, 4))
+    check = region_of(X, rng.normal(size=6)).lack_of_fit()
+    assert check.tests == ()
+    assert check.pvalue == 1
+    assert not check.found
+    assert check.sentence().startswith("Lack of fit was not tested. Not tested: ")
+
+
+def test_weights_and_clusters():
+    rng = np.random.default_rng(9)
+    X, y = motorcycle_like(133, 1)
+    weight = rng.uniform(0.5, 2, size=133)
+    weight[:3] = 0
+    assert region_of(X, y, sample_weight=weight).lack_of_fit().found
+    blocks = ua.noise.BlockSymmetric(np.arange(133) // 3)
+    assert region_of(X, y, Ridge(0.1), noise=blocks).lack_of_fit().found
+
+
+def test_models_without_a_test_say_why():
+    X, y, _ = ua.datasets.sine(n=30, random_state=0)
+    with pytest.raises(ua.NotAvailable, match="takes every value at the inputs"):
+        region_of(X, y, KernelRidge(kernel="rbf")).lack_of_fit()
+    with pytest.raises(ua.NotAvailable, match="needs a regression"):
+        region_of(X, np.sign(y), RidgeClassifier()).lack_of_fit()
+    linear = region_of(X, y, KernelRidge(kernel="linear")).lack_of_fit()
+    assert [test.name for test in linear.tests] == ["spline of x0"]
+    with pytest.raises(ValueError, match="most is not a number of tests"):
+        region_of(X, y).lack_of_fit(most=0)

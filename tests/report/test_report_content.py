@@ -1,0 +1,190 @@
+"""What a report says, as values, and the page made of it."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import unassuming as ua
+from unassuming.report._numbers import aligned, interval
+
+UGLY = "<b>\"x\" & 'y'</script>"
+
+
+def table(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({UGLY: rng.normal(size=n), "z": rng.uniform(size=n)})
+    return X, 2 * X[UGLY].to_numpy() + rng.laplace(size=n)
+
+
+@pytest.fixture(scope="module")
+def region():
+    return ua.confidence_region(LinearRegression(), *table(), random_state=0)
+
+
+@pytest.fixture(scope="module")
+def content(region):
+    return ua.report.collect(region, target="<target>", levels=[0.9, 0.5])
+
+
+def test_the_content_agrees_with_the_region(region, content):
+    summary = region.summary(0.9)
+    np.testing.assert_array_equal(content.summary.lower, summary.lower)
+    np.testing.assert_array_equal(content.summary.pvalue, summary.pvalue)
+    assert content.lack_of_fit == region.lack_of_fit()
+    assert content.assumptions == region.diagnose().rests_on
+    assert [panel.name for panel in content.bands.panels] == [UGLY, "z"]
+    assert [column.name for column in content.columns] == ["<target>", UGLY, "z"]
+    assert content.columns[0].quantiles[0] == region.objective.y.min()
+
+
+def test_the_bands_are_those_of_the_region_at_all_inputs_at_once(region, content):
+    X, _ = table()
+    middle = X.iloc[[np.argmin(sum(abs(X[c] - X[c].median()) / np.ptp(X[c]) for c in X))]]
+    first, second = content.bands.panels
+    inputs = pd.concat([middle] * (len(first.x) + len(second.x)), ignore_index=True)
+    inputs.loc[: len(first.x) - 1, UGLY] = first.x
+    inputs.loc[len(first.x) :, "z"] = second.x
+    band = region.band(inputs, level=0.9, method="auto")
+    drawn = np.concatenate([first.bands[0].lower, second.bands[0].lower])
+    np.testing.assert_array_equal(drawn, band.lower)
+    assert [one.level for one in first.bands] == [0.9, 0.5]
+
+
+class Reader(HTMLParser):
+    """The elements and the text of a page, as a browser reads them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.texts = [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_data(self, text):
+        self.texts.append(text)
+
+
+def test_names_are_escaped_everywhere_and_nothing_is_fetched(content):
+    page = ua.report.render(content)
+    assert "<b>" not in page
+    found = Reader(page)
+    tags = [tag for tag, _ in found.tags]
+    assert tags.count("script") == 1
+    assert "b" not in tags
+    assert UGLY in found.texts
+    for tag, attributes in found.tags:
+        assert not {"src", "href", "srcset", "action"} & set(attributes), (tag, attributes)
+    assert "url(http" not in page
+    assert "@import" not in page
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bytes(region, tmp_path):
+    again = ua.confidence_region(LinearRegression(), *table(), random_state=0)
+    first, second = (
+        one.report(tmp_path / f"{k}.html", levels=[0.9]).read_bytes()
+        for k, one in enumerate((region, again))
+    )
+    assert first == second
+
+
+def test_a_line_through_a_curve_is_reported_with_a_warning():
+    X, y, _ = ua.datasets.sine(n=120, random_state=0)
+    content = ua.report.collect(ua.confidence_region(LinearRegression(), X, y, random_state=0))
+    assert "cannot both hold" in content.warnings[0]
+    assert content.warnings[0] in "".join(Reader(ua.report.render(content)).texts)
+
+
+@pytest.mark.slow
+def test_models_without_a_summary_say_so_and_show_what_they_have():
+    X, y, _ = ua.datasets.sine(n=25, random_state=0)
+    kernel = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5), X, y, random_state=0)
+    plain = ua.report.collect(kernel)
+    assert plain.summary is None
+    assert plain.bands.panels == ()
+    assert "unbounded" in plain.bands.sentences[0]
+    assert any("norm_bound" in sentence for sentence in plain.bands.sentences)
+    assert not any("Each band" in sentence for sentence in plain.guaranteed)
+    bounded = ua.report.collect(kernel, norm_bound=30, levels=[0.9])
+    assert len(bounded.bands.panels) == 1
+    assert any("norm bound of 30" in sentence for sentence in bounded.not_guaranteed)
+    for content in (plain, bounded):
+        assert "There is no table of coefficients." in Reader(ua.report.render(content)).texts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [RidgeClassifier(), LogisticRegression()])
+def test_classifiers(model):
+    X, y, _ = ua.datasets.sine(n=25, random_state=0)
+    labels = np.where(y > 0, "yes", "no")
+    region = ua.confidence_region(model, X, labels, random_state=0)
+    content = ua.report.collect(region, levels=[0.9])
+    assert content.columns[0].common == ("no", "yes")
+    assert content.summary is None
+    assert ("Labels", "+1 is yes, -1 is no") in content.facts
+    assert bool(content.bands.panels) == isinstance(model, RidgeClassifier)
+    assert "<svg" in ua.report.render(content)
+
+
+def test_text_columns_keep_the_values_of_one_row():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"city": ["a", "b", "b"] * 30, "size": rng.integers(0, 9, size=90)})
+    encode = make_column_transformer(
+        (OneHotEncoder(drop="first"), ["city"]), ("passthrough", ["size"])
+    )
+    region = ua.confidence_region(
+        make_pipeline(encode, LinearRegression()), X, rng.normal(size=90), random_state=0
+    )
+    content = ua.report.collect(region)
+    assert [panel.name for panel in content.bands.panels] == ["size"]
+    assert content.columns[1].common == ("b", "a")
+
+
+def test_few_rows_and_infinite_intervals():
+    X = np.arange(4.0)[:, None]
+    region = ua.confidence_region(LinearRegression(), X, X[:, 0], m=8, random_state=0)
+    content = ua.report.collect(region)
+    assert content.summary.requested_level == 0.5
+    page = ua.report.render(content).partition("<script>")[0]
+    assert "NaN" not in page
+    assert "nan" not in page.split()
+
+
+def test_a_stream_has_no_report(tmp_path):
+    X, y = table(40)
+    stream = ua.StreamingRegion(LinearRegression(), random_state=0)
+    stream.partial_fit(X.to_numpy(), y)
+    with pytest.raises(ua.NotAvailable, match="a report needs the rows"):
+        stream.region().report(tmp_path / "report.html")
+
+
+def test_levels_that_are_empty_are_refused(region):
+    with pytest.raises(ValueError, match="levels is empty"):
+        ua.report.collect(region, levels=[])
+
+
+def test_intervals_are_rounded_outward_and_keep_their_sign():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        low, high = np.sort(rng.normal(size=2) * 10.0 ** rng.integers(-3, 4))
+        _, a, b = interval((low + high) / 2, low, high)
+        a, b = (float(text.replace("\u2212", "-")) for text in (a, b))
+        assert a <= low
+        assert high <= b
+        assert np.sign([a, b]).tolist() == np.sign([low, high]).tolist()
+        assert b - a <= 1.3 * (high - low) or b - a < 1e-3
+
+
+def test_numbers_align_on_the_decimal_point():
+    texts = aligned(["1.25", "\u2212310", "0.5", "∞"])
+    before = [text.rstrip("\u2007\u2008").partition(".")[0] for text in texts]
+    assert len({len(text) - len(start) for text, start in zip(texts, before, strict=True)}) == 1
