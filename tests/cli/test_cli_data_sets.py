@@ -62,9 +62,25 @@ def reported(run, write):
     return report
 
 
+@pytest.fixture
+def drawn(monkeypatch):
+    """What would be drawn, by the name of the picture."""
+    asked = {}
+    for picture in ("band", "coefficients"):
+        monkeypatch.setattr(
+            plots, picture, lambda *a, ax, name=picture, **k: asked.update({name: (a, k)})
+        )
+    return asked
+
+
 @pytest.mark.parametrize("name", slow_but(list(TARGETS), "stackloss", "longley"))
-def test_the_default_command_gives_a_finite_band_or_a_reason(reported, name):
+def test_the_default_command_gives_a_finite_band_or_a_reason_and_draws_it(reported, drawn, name):
     text, found = reported(name)
+    finite_or_explained(name, text, found)
+    pictures_show_the_numbers_of_the_tables(name, drawn, found)
+
+
+def finite_or_explained(name, text, found):
     band = pd.read_csv(OUT / "band.csv")
     finite = np.isfinite(band["lower"]) & np.isfinite(band["upper"])
     assert finite[band["level"] == 0.5].all()
@@ -82,14 +98,7 @@ def test_the_default_command_gives_a_finite_band_or_a_reason(reported, name):
     assert ("Caution" in text) == (name in ("spector", "cancer"))
 
 
-@pytest.mark.parametrize("name", slow_but(list(TARGETS), "stackloss", "longley"))
-def test_pictures_show_the_numbers_of_the_tables(reported, monkeypatch, name):
-    drawn = {}
-    monkeypatch.setattr(plots, "band", lambda *a, ax, **k: drawn.update(band=(a, k)))
-    monkeypatch.setattr(
-        plots, "coefficients", lambda *a, ax, **k: drawn.update(coefficients=(a, k))
-    )
-    _, found = reported(name)
+def pictures_show_the_numbers_of_the_tables(name, drawn, found):
     if "band" in drawn:
         given, options = drawn["band"]
         data = plots.band_data(*given, **options)
