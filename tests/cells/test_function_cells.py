@@ -402,3 +402,17 @@ def test_the_predicted_band_is_that_of_gaussian_noise():
         u = np.stack([in_cells(kriging, one, y) for one in a])
         half.append(function_band(u, 0 * u, sizes, 0.9).half_width)
     np.testing.assert_allclose(chosen.half_width, np.mean(half, axis=0), rtol=0.15)
+
+
+def test_the_median_half_width_decides_between_divisions():
+    x, z = np.linspace(0, 10, 500), np.linspace(0, 10, 40)  # the edges prefer fewer cells
+    wide = System(np.zeros((500, 0)), np.ones(500), kernel(x / 5**0.5, x / 5**0.5))
+    wanted = Wanted(np.zeros((40, 0)), np.ones(40), kernel(z / 5**0.5, x / 5**0.5))
+    assumed = Assumed(73.0, noise_scale=0.7)
+    divisions = [Kriging(wide, interleaved(wide, K, order=x), K) for K in (16, 32)]
+    one, two = (choose_band(wide, wanted, [it], assumed, 0.9).half_width for it in divisions)
+    both = choose_band(wide, wanted, divisions, assumed, 0.9)
+    assert np.median(two) < 0.98 * np.median(one)
+    assert np.log(two).mean() > np.log(one).mean()
+    assert set(both.which) == {1}
+    np.testing.assert_array_equal(both.half_width, two)

@@ -242,3 +242,15 @@ def test_a_band_reports_an_estimate_outside_of_it(options):
     assert beyond.tolist() == [False, True, True]
     assert "outside the interval of input 1, input 2:" in band.reason
     assert "the penalty plays no part in it" in band.reason
+
+
+def test_too_few_cells_are_explained_with_remedies():
+    features = make_pipeline(Nystroem(n_components=20, gamma=0.5, random_state=0), Ridge())
+    few = region_of(features, n=60)[0].band(GRID, simultaneous=False, model_error=0.1)
+    assert np.isinf(few.lower).all()
+    # 21 features, and 5 cells for q = 1 or 6 for q >= 2
+    assert "About 126 rows like these would do. Remedies: fewer features; a norm bo" in few.reason
+    region = region_of(n=4)[0]
+    few = region.band(GRID, simultaneous=False, norm_bound=30)
+    assert few.reason.endswith("Remedies: a level of at most 0.875.")
+    assert np.isfinite(region.band(GRID, 0.875, norm_bound=30, simultaneous=False).upper).all()

@@ -102,7 +102,7 @@ def test_outputs_of_zero():
 
 def test_an_objective_that_is_not_quadratic_is_refused():
     region = ua.confidence_region(Lasso(), X, np.sin(X[:, 0]), random_state=0)
-    with pytest.raises(ua.NotAvailable, match="norm_lower_bound needs a quadratic objective"):
+    with pytest.raises(ua.NotAvailable, match="needs a quadratic objective"):
         region.norm_lower_bound()
 
 
@@ -125,5 +125,9 @@ def test_the_table_of_norm_bounds():
     np.testing.assert_allclose(
         four.norm_bound, region.suggest_norm_bound() * 2.0 ** np.arange(-1, 3)
     )
-    with pytest.raises(ValueError, match="norm_bounds is empty"):
+    with pytest.raises(ValueError, match="norm_bounds is not a list of bounds"):
         region.norm_bounds_table(X[:1], [])
+    with pytest.raises(
+        ValueError, match=r"given an array of shape \(2, 1\)\. Pass the inputs first"
+    ):
+        region.norm_bounds_table([10, 30], X[:2])

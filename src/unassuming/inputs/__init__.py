@@ -20,6 +20,7 @@ from unassuming.inputs._directions import as_vector as as_vector
 from unassuming.inputs._options import check_assumption as check_assumption
 from unassuming.inputs._options import check_inner as check_inner
 from unassuming.inputs._options import check_norm_bound as check_norm_bound
+from unassuming.inputs._options import check_norm_bounds as check_norm_bounds
 from unassuming.inputs._options import check_options as check_options
 from unassuming.inputs._options import check_sampling as check_sampling
 from unassuming.inputs._options import check_target as check_target

@@ -70,6 +70,22 @@ def check_norm_bound(norm_bound: Any) -> None:
         )
 
 
+def check_norm_bounds(norm_bounds: Any) -> list[float]:
+    """Return several norm bounds in their order; refuse anything but positive finite numbers."""
+    try:
+        found = np.asarray(norm_bounds, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.ndim != 1 or not found.size or not (np.isfinite(found) & (found > 0)).all():
+        given = repr(norm_bounds) if found.ndim == 1 else f"an array of shape {found.shape}"
+        raise ValueError(
+            "norm_bounds is not a list of bounds: expected one or more finite numbers > 0, given "
+            f"{given}. Pass the inputs first, then the bounds, or leave these out for multiples "
+            "of the norm of the estimate."
+        )
+    return sorted(found.tolist())
+
+
 def check_assumption(norm_bound: Any, model_error: Any, noise_scale: Any) -> None:
     """Refuse anything but None and finite numbers > 0; a model error may be 0."""
     check_norm_bound(norm_bound)

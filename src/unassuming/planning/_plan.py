@@ -102,7 +102,7 @@ def plan(
       all at once      joint region   0.01               1.09  best
       all at once      joint region    0.1               1.19
       all at once      joint region      1               3.72
-      all at once    balanced cells            16        12.9
+      all at once    balanced cells            16        13.3
       all at once    balanced cells            32        34.9
       one at a time           cells             5       0.709
       one at a time           cells             6        0.58  best

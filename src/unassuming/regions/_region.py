@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.inputs import as_directions, as_vector, check_sampling
+from unassuming.inputs import as_directions, as_vector, check_norm_bounds, check_sampling
 from unassuming.ranking import Level
 from unassuming.regions._answers import ball_for
 from unassuming.regions._describe import Description, describe
@@ -286,14 +286,10 @@ class Region(Summaries):
         """
         if norm_bounds is None:
             norm_bounds = [factor * self.suggest_norm_bound() / 2 for factor in (1, 2, 4, 8)]
-        given = sorted(float(bound) for bound in norm_bounds)
+        given = check_norm_bounds(norm_bounds)
+        least = self.norm_lower_bound(level)
         bands = [self.band(X, level=level, norm_bound=bound) for bound in given]
-        if not bands:
-            raise ValueError(
-                "norm_bounds is empty: expected at least one positive number, given none. Leave it "
-                "out for multiples of the norm of the estimate."
-            )
-        return NormBounds.of(bands, given, self.norm_lower_bound(level))
+        return NormBounds.of(bands, given, least)
 
     def sample(
         self,

@@ -38,7 +38,7 @@ class BandSizes:
     Attributes
     ----------
     scale : array of shape (N,)
-        σ(z), the size of the noise and of the biases b_s together.
+        σ(z), the size of the noise plus that of the biases b_s.
     bias : array of shape (N, K - 1)
         b_s(z) for every sign vector but the identity.
     offset : array of shape (N,)
@@ -57,7 +57,7 @@ class BandSizes:
             assumed, np.full((len(found.H), K), 1 / K), hadamard(K).astype(np.float64)
         )
         noise = assumed.noise_scale**2 * found.noise.sum(axis=1) / K**2
-        scale = np.sqrt(noise + np.square(bias[:, 1:]).mean(axis=1))
+        scale = np.sqrt(noise) + np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
         return cls(np.where(scale > 0, scale, 1.0), bias[:, 1:], bias[:, 0])
 
 
@@ -91,7 +91,7 @@ def choose_band(
 ) -> Choice:
     """Choose one division and one smoothing for all functionals, by the predicted half-widths.
 
-    The mean of their logarithms decides. Of many functionals it is taken over some.
+    Their median decides. Of many functionals it is taken over some.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def choose_band(
     """
     some = wanted.part(looked_at(len(wanted)))
     N = len(some)
-    best = np.full(N, np.inf)
+    best, least = np.full(N, np.inf), np.inf
     which, chosen = 0, smoothings(system, wanted, assumed)[0]
     values = MadeUp.of(system, some, assumed, _DRAWS).at_rows
     for index, kriging in enumerate(divisions):
@@ -119,8 +119,8 @@ def choose_band(
             a, known = kriging.weights(some, mu)
             found = errors(system, some, kriging, a, known)
             width = band_half_width(system, kriging, a, found, assumed, level, values)
-            if np.isinf(best).any() or np.log(width).mean() < np.log(best).mean():
-                which, chosen, best = index, mu, width
+            if np.isfinite(width).all() and (middle := float(np.median(width))) < least:
+                which, chosen, best, least = index, mu, width, middle
     return Choice(np.full(N, which, dtype=np.intp), np.full(N, chosen), best)
 
 

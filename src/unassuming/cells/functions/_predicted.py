@@ -28,7 +28,7 @@ from unassuming.cells.functions._system import Assumed, System, Wanted
 SMOOTHING = (1.0, 1e-1, 1e-2, 1e-3)
 """Candidates for μ, in units of σ²/B²."""
 
-_DRAWS = 48
+_DRAWS = 24
 _SIGNS = 127
 _SEED = 118
 _BATCH = 2**25
@@ -96,7 +96,7 @@ def choose(
     N = len(wanted)
     which, mu, best = np.zeros(N, dtype=np.intp), np.zeros(N), np.full(N, np.inf)
     mu[:] = (shares := smoothings(system, wanted, assumed))[0]
-    made_up = MadeUp.of(system, wanted, assumed, _DRAWS // 2)
+    made_up = MadeUp.of(system, wanted, assumed, _DRAWS)
 
     def compare(index: int, candidate: float, where: IntArray) -> None:
         for part in slices(len(where), rows_that_fit(_BATCH, 4 * system.n)):
@@ -135,8 +135,9 @@ def pointwise_half_width(found: Errors, assumed: Assumed, level: float, shifts: 
         The errors of the estimates in the cells.
     assumed : Assumed
     level : float
-    shifts : array of shape (24, N, K)
-        The biases that made-up functions give to the estimates.
+    shifts : array of shape (D, N, K)
+        The biases that up to 24 made-up functions give to the estimates. Each meets one draw of the
+        noise, and both meet it with the other sign.
 
     Notes
     -----
@@ -147,51 +148,54 @@ def pointwise_half_width(found: Errors, assumed: Assumed, level: float, shifts: 
     w = found.weights(assumed)
     patterns, inverse = np.unique(found.identified, axis=0, return_inverse=True)
     for index, keep in enumerate(patterns):
-        K = int(keep.sum())
+        K, D = int(keep.sum()), len(shifts)
         flipped, q = prediction_signs(K, level, _SIGNS, _SEED)
         if q == 0:
             continue
-        draws = _correction(K, level) * _draws(K)
+        draws = _correction(K, level, D) * _draws(K)[:D]
         same = np.flatnonzero(inverse.reshape(-1) == index)
-        for part in slices(len(same), rows_that_fit(_BATCH, len(flipped) * K * _DRAWS)):
+        for part in slices(len(same), rows_that_fit(_BATCH, len(flipped) * (4 + K) + D * K)):
             rows = same[part]
             some = found.part(rows).cells(keep)
             u = assumed.noise_scale * np.sqrt(some.noise) * draws[:, None, :]
-            u += np.concatenate([shifts, -shifts])[:, rows][:, :, keep]
-            width[rows] = _upper(u, w[rows][:, keep], some, assumed, flipped, q).mean(axis=0)
+            u += shifts[:, rows][:, :, keep]
+            width[rows] = _half_width(u, w[rows][:, keep], some, assumed, flipped, q)
     return width
 
 
-def _upper(
+def _half_width(
     u: Array, w: Array, found: Errors, assumed: Assumed, flipped: BoolArray, q: int
 ) -> Array:
-    """Return the upper ends of intervals for draws u (D, N, K), shape (D, N).
-
-    The lower ends have the same law, with the other sign.
-    """
-    sums = w * u
-    ends = []
-    for part in (flipped, ~flipped):
-        inside = part.astype(np.float64).T
-        ends.append(sums @ inside / (w @ inside) + part_bias(w, found, assumed, part))
-    far = np.maximum(*ends)
-    return np.asarray(-np.partition(-far, q - 1, axis=2)[:, :, q - 1])
+    """Return the mean half-widths of the intervals for estimates u (D, N, K), shape (N,)."""
+    inside = flipped.astype(np.float64).T
+    whole, weight = w.sum(axis=1, keepdims=True), w @ inside
+    own, other = (part_bias(w, found, assumed, part) for part in (flipped, ~flipped))
+    ends = np.zeros(len(w))
+    for one in u:  # one draw at a time stays in the cache
+        sums = w * one
+        mean = sums @ inside
+        rest = (sums.sum(axis=1, keepdims=True) - mean) / (whole - weight)
+        mean /= weight
+        high = np.maximum(mean + own, rest + other)
+        low = np.minimum(mean - own, rest - other)
+        high.partition(high.shape[1] - q, axis=1)
+        low.partition(q - 1, axis=1)
+        ends += high[:, -q] - low[:, q - 1]
+    return np.asarray(ends / (2 * len(u)))
 
 
 @lru_cache(maxsize=32)
 def _draws(K: int) -> Array:
-    draws = np.random.default_rng([_SEED, K]).standard_normal((_DRAWS // 2, K))
-    draws = np.concatenate([draws, -draws])
+    draws = np.random.default_rng([_SEED, K]).standard_normal((_DRAWS, K))
     draws.setflags(write=False)
     return draws
 
 
-@lru_cache(maxsize=64)
-def _correction(K: int, level: float) -> float:
-    """Return the mean half-width of equal cells over the mean in these draws."""
+@lru_cache(maxsize=128)
+def _correction(K: int, level: float, D: int) -> float:
+    """Return the mean half-width of equal cells over the mean in the first D draws."""
     flipped, q = prediction_signs(K, level, _SIGNS, _SEED)
     one, none = np.ones((1, K)), np.zeros((1, K))
     plain = Errors(np.zeros((1, K, K)), one, none, none, none, np.ones((1, K), dtype=bool))
-    u = _draws(K)[:, None, :]
-    upper = _upper(u, one, plain, Assumed(0.0), flipped, q)
-    return float(width_factor(K, level) / np.sqrt(K) / upper.mean())
+    found = _half_width(_draws(K)[:D, None, :], one, plain, Assumed(0.0), flipped, q)
+    return float(width_factor(K, level) / np.sqrt(K) / found[0])

@@ -132,7 +132,7 @@ class Shape(ABC):
 
     def norm_lower_bound(self, level: Level) -> float:
         """Return a lower bound of the norm of every member."""
-        raise self.not_available("norm_lower_bound")
+        raise self.not_available("norm_lower_bound (and norm_bounds_table)")
 
     @abstractmethod
     def lines_of_print(self, language: Language) -> list[tuple[str, str]]:

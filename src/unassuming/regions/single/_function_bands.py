@@ -150,4 +150,4 @@ def _narrower(
         if n <= d or not (whole > 0).all():
             return True
         joint = assumed.noise_scale * joint_of_features(whole, n, d, level)
-    return bool(np.log(chosen.half_width / joint).mean() < 0)
+    return bool(np.median(chosen.half_width) < np.median(joint))

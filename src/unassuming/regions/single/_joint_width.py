@@ -14,7 +14,7 @@ from scipy.linalg import eigh
 from scipy.special import fdtri
 
 from unassuming._typing import Array
-from unassuming.cells.functions import Assumed, System, Wanted
+from unassuming.cells.functions import Assumed, MadeUp, System, Wanted
 from unassuming.geometry.quadratic import Multipliers
 
 _SETS = 19
@@ -66,11 +66,9 @@ def joint_of_kernel(
     smoother = values + max(penalty, floor)
     D = (u * (penalty / smoother)) @ u.T
     rng = np.random.default_rng([118, n])
-    c = u @ (rng.standard_normal(n) / np.sqrt(values + floor) * (values > floor))
-    f = K @ c * (B / 2 / np.sqrt(max(float(c @ K @ c), 1e-300)))  # a function of norm B/2
     sets = _SETS if n <= _MOST_ROWS else _FEWER
-    halves = []
-    for _ in range(sets):
+    ends = []
+    for f in root * MadeUp.of(system, wanted, assumed, sets).at_rows:
         y = f + assumed.noise_scale * rng.standard_normal(n)
         fitted = k @ (u @ ((u.T @ y) / smoother))
         J = np.flatnonzero(rng.random(n) < 0.5)
@@ -83,9 +81,9 @@ def joint_of_kernel(
         beta = w.T @ (L.T @ (D_J @ y_J - rest / 2))
         gamma = float(y_J @ (D_J @ y_J - rest))
         up, down = Multipliers(np.maximum(omega, 0.0), beta, -gamma, B).supports(g @ w, p2)
-        halves.append(np.maximum(np.mean([up - fitted, down + fitted], axis=0), 0.0))
+        ends.append([up - fitted, down + fitted])
     q = max(1, int(np.floor((1 - level) * (sets + 1) + 1e-9)))
-    return np.asarray(np.sort(halves, axis=0)[-q])
+    return np.asarray(np.maximum(np.sort(ends, axis=0)[-q].mean(axis=0), 0.0))
 
 
 def _kernel_values(system: System, wanted: Wanted) -> tuple[Array, Array]:

@@ -9,12 +9,14 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
-from unassuming.cells import Intervals, fewest_cells
+from unassuming.cells import Intervals, fewest_cells, number_of_statistics, rows_needed
 from unassuming.cells.functions import Wanted
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.ranking import RankTest
-from unassuming.regions._explain import Cause, Explanation, Fact, Status
-from unassuming.regions.single._facts import outside
+from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
+from unassuming.regions._remedies import FEWER_FEATURES
+from unassuming.regions._remedies import level as lower_level
+from unassuming.regions.single._facts import NORM_BOUND, OTHER_CELLS, outside
 from unassuming.regions.single._functions import Assumption, Functions
 from unassuming.regions.single._replies import bounds_from_cells
 
@@ -35,8 +37,12 @@ def values_one_by_one(
     got = functions.intervals(wanted, level, options, assumption)
     finite = np.isfinite(got.lower) & np.isfinite(got.upper)
     apart = outside(functions.problem, got.lower, got.upper, names, estimate)
-    hidden = () if finite.all() else (_too_few(functions, got, level, finite),)
-    why = Explanation((*apart, *hidden), () if hidden else None)
+    why = Explanation(apart)
+    if not finite.all():
+        fact = _too_few(functions, got, level, finite, assumption)
+        least = int(got.cells[~finite].min())
+        ways = _remedies(functions, least, level, options, assumption)
+        why = Explanation((*apart, fact), ways)
     return bounds_from_cells(
         make,
         why,
@@ -53,17 +59,41 @@ def values_one_by_one(
     )
 
 
-def _too_few(functions: Functions, got: Intervals, level: float, finite: BoolArray) -> Fact:
+def _too_few(
+    functions: Functions, got: Intervals, level: float, finite: BoolArray, assumption: Assumption
+) -> Fact:
     """Say why some intervals are infinite."""
     most, needed = int(got.cells[~finite].max()), fewest_cells(level)
     names = f"{np.count_nonzero(~finite)} of {len(finite)} values"
     if most >= needed:
         return Cause.LEVEL_TOO_HIGH(names=names, level=level)
     units = "rows" if functions.clusters is None else "blocks of rows"
-    rows = -(-functions.problem.n * needed // max(most, 1))
+    free = functions.system(assumption).trend.shape[1]
+    rows = max(rows_needed(level, free), -(-functions.problem.n * needed // most) if most else 0)
     return Cause.CELLS_MISSING(
         names=names, level=level, needed=needed, units=units, cells=most, rows=rows
     )
+
+
+def _remedies(
+    functions: Functions,
+    cells: int,
+    level: float,
+    options: SingleOptions,
+    assumption: Assumption,
+) -> tuple[Remedy, ...]:
+    """Say what makes infinite intervals finite, besides more rows."""
+    remedies = []
+    best = 1 - 1 / number_of_statistics(cells)
+    if 0.5 <= best < level:
+        remedies.append(lower_level(best))
+    if options.cells is not None:
+        remedies.append(OTHER_CELLS)
+    if not functions.design.dual:
+        remedies.append(FEWER_FEATURES)
+    if assumption.norm_bound is None:
+        remedies.append(NORM_BOUND)
+    return tuple(remedies)
 
 
 def function_test(
