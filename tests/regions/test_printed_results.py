@@ -58,7 +58,7 @@ def test_a_kernel_does_not_print_all_of_its_coefficients():
     inputs, y, _ = ua.datasets.sine(n=31, noise="laplace", random_state=0)
     region = ua.confidence_region(KernelRidge(kernel="rbf"), inputs, y, m=20, random_state=0)
     interval = region.interval(norm_bound=9.0)
-    assert [row[0] for row in table_of(interval)[1:]][4:7] == ["dual4", "...", "dual26"]
+    assert [row[0] for row in table_of(interval)[1:]][14:17] == ["dual14", "...", "dual16"]
 
 
 def test_up_to_thirty_coefficients_are_printed():
