@@ -31,7 +31,7 @@ class Reason(Enum):
     NOT_NUMBERS = "not numbers"
     MISSING_VALUES = "with missing or infinite values"
     CONSTANT = "constant"
-    TOO_FEW_ROWS = "too few rows for a test at this level"
+    TOO_FEW_ROWS = "with too few rows for a test at this level"
 
 
 @final
@@ -189,4 +189,6 @@ def span_of(matrix: Array, cut: float) -> Array:
 def listed(names: Sequence[str], shown: int = 4) -> str:
     """Return some of the names, as many as a sentence can take."""
     more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more} others" if more > 0 else "")
+    if more <= 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:shown])} and {more} others"
