@@ -26,6 +26,13 @@ def test_the_band_of_a_quantile_is_that_of_the_library(run, tables):
     np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-9)
 
 
+def test_the_hypothesis_about_a_column_names_the_quantile(run):
+    words = ("test", "candidates.csv", "--target", "y", "--features", "x", "--model", "quantile")
+    result = run(*words, "--candidate", "truth")
+    assert result.exit_code == 0, result.stderr
+    assert "the column truth is the 0.5-quantile of y given x at the 40 rows" in result.stdout
+
+
 def test_a_quantile_out_of_range_and_a_model_without_one_are_refused(run):
     result = run(*WORDS, "--quantile", 1.5)
     assert result.exit_code == 2

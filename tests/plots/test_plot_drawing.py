@@ -10,7 +10,14 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
@@ -129,10 +136,17 @@ def test_an_unbounded_band_fills_the_picture_and_says_so(kernel):
     assert "no finite bound is true" in " ".join(title.split())
 
 
+def test_the_band_of_a_quantile_covers_a_quantile():
+    model = QuantileRegressor(quantile=0.7, alpha=0)
+    region = ua.confidence_region(model, X, Y, random_state=0)
+    title = legend(ua.plots.band(region, levels=[0.5]))[0]
+    assert "Covers the 0.7-quantile of y given x, if it lies" in " ".join(title.split())
+
+
 @pytest.mark.slow
 def test_it_says_what_the_band_covers(kernel):
     title = legend(ua.plots.band(kernel, levels=[0.3]))[0]
-    assert "the model function through the noise-free outputs at the observed" in title
+    assert "that equals the noise-free function at the observed" in " ".join(title.split())
     title, entries = legend(ua.plots.band(kernel, levels=[0.9], norm_bound=30))
     assert "the function itself, if its norm is at most 30" in title
     assert "90 % simultaneous band" in entries

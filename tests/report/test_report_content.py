@@ -7,7 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+    RidgeClassifier,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -133,6 +138,14 @@ def test_classifiers(model):
     assert ("Labels", "+1 is yes, -1 is no") in content.facts
     assert bool(content.bands.panels) == isinstance(model, RidgeClassifier)
     assert "<svg" in ua.report.render(content)
+
+
+def test_bands_of_a_quantile_cover_the_quantile_and_not_a_noise_free_function():
+    X, y, _ = ua.datasets.sine(n=25, random_state=0)
+    model = QuantileRegressor(quantile=0.7, alpha=0)
+    content = ua.report.collect(ua.confidence_region(model, X, y, random_state=0), levels=[0.5])
+    assert "each covers the 0.7-quantile of y given x, if it lies" in content.bands.sentences[0]
+    assert "noise-free" not in ua.report.render(content)
 
 
 def test_text_columns_keep_the_values_of_one_row():

@@ -84,11 +84,7 @@ def _covers(findings: Findings) -> list[str]:
     kind = f"The band comes from {_source(band)}. It is simultaneous and covers"
     if findings.pointwise:
         kind = "The band is pointwise: at each input by itself it covers"
-    objective, noise = findings.region.objective, findings.region.noise
-    truth = "the noise-free function" if objective.quantile is None else noise.target
-    if isinstance(noise, Labels):
-        truth = "E[y|x]"
-    design = objective.design
+    truth, design = findings.region.problem.truth, findings.region.objective.design
     if band.target == "function":
         what = f"the function itself, if its norm is at most {findings.norm_bound:g}."
     elif design is not None and not design.spans_everything:

@@ -22,6 +22,8 @@ def run(problem: Problem, candidate: str) -> None:
     levels = sorted((region.level(level) for level in problem.levels), key=float, reverse=True)
     result = region.test(lambda _: frame[candidate].to_numpy())
     noise_free = f"the noise-free {problem.target}"
+    if region.objective.quantile is not None:
+        noise_free = region.problem.truth
     classes = region.problem.classes
     if classes is not None:
         noise_free = f"E[y|x], with y = 1 where {problem.target} is {classes[1]} and -1 elsewhere,"

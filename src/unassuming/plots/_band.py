@@ -13,7 +13,6 @@ from unassuming.plots import _canvas as canvas
 from unassuming.plots._compare import NOTE, Compared
 from unassuming.plots._inputs import (
     caveats,
-    classes,
     features,
     horizontal,
     like,
@@ -297,13 +296,11 @@ def _tinted(levels: Iterable[float], colour: str) -> Iterator[tuple[float, Any]]
 
 def _covers(region: Region, target: str, norm_bound: float | None) -> str:
     """State what the band covers."""
-    design, labels = region.objective.design, classes(region) is not None
+    design, truth = region.objective.design, region.problem.truth
     given = "" if norm_bound is None else f", if its norm is at most {norm_bound:g}"
     if target == "function":
         return f"Covers the function itself{given}."
     if design is not None and not design.spans_everything:
-        truth = "E[y|x]" if labels else "the noise-free function"
         also = " and" if given else ", if"
         return f"Covers {truth}{given}{also} it lies in the span of the features."
-    where = "that equals E[y|x]" if labels else "through the noise-free outputs"
-    return f"Covers the model function {where} at the observed inputs{given}."
+    return f"Covers the model function that equals {truth} at the observed inputs{given}."

@@ -87,6 +87,15 @@ class Problem:
         return None if self.rows is None else self.rows.classes
 
     @property
+    def truth(self) -> str:
+        """The function that a band covers, in words."""
+        if self.classes is not None or isinstance(self.noise, Labels):
+            return Labels.target
+        return (
+            self.noise.target if self.objective.quantile is not None else "the noise-free function"
+        )
+
+    @property
     def guaranteed(self) -> bool:
         """Whether coverage is guaranteed: not for the published region of LS-SVC."""
         return self.classes is None or isinstance(self.noise, Labels)

@@ -162,9 +162,7 @@ def _sources(finite: Sequence[Any]) -> Iterator[str]:
 def _target(region: Region, band: Any, norm_bound: float | None) -> str:
     if band.target == "function":
         return f"the function itself, if its norm is at most {norm_bound:g},"
-    design, what = region.objective.design, "the noise-free function"
-    if region.problem.classes is not None:
-        what = "E[y|x]"
+    design, what = region.objective.design, region.problem.truth
     if design is not None and not design.spans_everything:
         return f"{what}, if it lies in the span of the model's features,"
     return f"the ideal representation, which agrees with {what} at the data,"
