@@ -197,6 +197,20 @@ def test_intervals_are_rounded_outward_and_keep_their_sign():
         assert b - a <= 1.3 * (high - low) or b - a < 1e-3
 
 
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 1e8, 1e15])
+def test_large_and_small_intervals_are_rounded_outward_too(size):
+    rng = np.random.default_rng(3)
+    for low, high in size * np.sort(rng.normal(size=(50, 2))):
+        _, a, b = (float(text.replace("\u2212", "-")) for text in interval(high, low, high))
+        assert low - 0.01 * abs(low) <= a <= low
+        assert high <= b <= high + 0.01 * abs(high)
+
+
+def test_round_ends_stay_as_they_are():
+    assert interval(0.5, 0.29, 1.1) == ["0.50", "0.29", "1.10"]
+    assert interval(0.0, -np.inf, np.inf)[1:] == ["\u2212∞", "∞"]
+
+
 def test_numbers_align_on_the_decimal_point():
     texts = aligned(["1.25", "\u2212310", "0.5", "∞"])
     before = [text.rstrip("\u2007\u2008").partition(".")[0] for text in texts]

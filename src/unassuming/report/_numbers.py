@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import ceil, floor, isfinite, isnan, log10
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from math import floor, isfinite, isnan, log10
 
 _FIGURE, _POINT = "\u2007", "\u2008"  # spaces as wide as a digit and as a full stop
 _MINUS = "\u2212"
@@ -14,13 +15,13 @@ def number(value: float, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> number(1234.5678), number(0.012345), number(-1.5e-9), number(float("inf"))
-    ('1235', '0.01235', '−1.5e−09', '∞')
+    >>> number(1234.5678), number(0.012345), number(-1.23456e-9), number(float("inf"))
+    ('1235', '0.01235', '−1.235e−09', '∞')
     """
     if not isfinite(value):
         return _special(value)
     if value and not -5 <= floor(log10(abs(value))) < 7:
-        return f"{value:.{digits - 1}g}".replace("-", _MINUS)
+        return f"{value:.{digits}g}".replace("-", _MINUS)
     size = floor(log10(abs(value))) if value else 0
     return fixed(value, max(0, digits - 1 - size))
 
@@ -61,7 +62,7 @@ def decimals_for(width: float) -> int:
 def interval(estimate: float, lower: float, upper: float) -> list[str]:
     """Return an estimate and its interval with the decimals that the width allows.
 
-    The ends are rounded outward. They keep at least one digit, and so their sign.
+    The ends are rounded outward. Those that are not tiny beside the others keep their sign.
 
     Examples
     --------
@@ -72,19 +73,26 @@ def interval(estimate: float, lower: float, upper: float) -> list[str]:
     ends = [end for end in (lower, upper) if isfinite(end)]
     sizes = [abs(end) for end in (estimate, *ends) if end and isfinite(end)]
     if sizes and (max(sizes) >= 1e7 or max(sizes) < 1e-4):
-        return [number(value, 3) for value in (estimate, lower, upper)]
+        rounded = (_three_digits(lower, ROUND_FLOOR), _three_digits(upper, ROUND_CEILING))
+        return [number(value, 3) for value in (estimate, *rounded)]
     decimals = decimals_for(width if isfinite(width) else max(sizes, default=1.0) / 10)
     first = max((-floor(log10(abs(end))) for end in ends if end), default=0)
     decimals = min(max(decimals, first), 8)
     return [
         fixed(estimate, decimals),
-        fixed(_outward(lower, decimals, floor), decimals),
-        fixed(_outward(upper, decimals, ceil), decimals),
+        fixed(_outward(lower, decimals, ROUND_FLOOR), decimals),
+        fixed(_outward(upper, decimals, ROUND_CEILING), decimals),
     ]
 
 
-def _outward(end: float, decimals: int, towards: Callable[[float], int]) -> float:
-    return towards(end * 10**decimals) / 10**decimals if isfinite(end) else end
+def _outward(end: float, decimals: int, rounding: str) -> float:
+    if not isfinite(end):
+        return end
+    return float(Decimal(repr(float(end))).quantize(Decimal(1).scaleb(-decimals), rounding))
+
+
+def _three_digits(end: float, rounding: str) -> float:
+    return float(Context(prec=3, rounding=rounding).create_decimal(repr(float(end))))
 
 
 def aligned(texts: Sequence[str]) -> list[str]:
