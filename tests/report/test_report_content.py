@@ -18,6 +18,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import unassuming as ua
 from unassuming.report._numbers import aligned, interval
+from unassuming.report._page import _left_out
+from unassuming.report._pictures import forest_rows
 
 UGLY = "<b>\"x\" & 'y'</script>"
 
@@ -148,6 +150,13 @@ def test_bands_of_a_quantile_cover_the_quantile_and_not_a_noise_free_function():
     assert "noise-free" not in ua.report.render(content)
 
 
+def test_a_norm_bound_is_a_condition_of_the_coverage(region):
+    with_bound = ua.report.collect(region, levels=[0.5], norm_bound=9.0).bands.sentences[0]
+    assert "the model's features with coefficients of norm at most 9, at all" in with_bound
+    without = ua.report.collect(region, levels=[0.5]).bands.sentences[0]
+    assert "the model's features, at all" in without
+
+
 def test_text_columns_keep_the_values_of_one_row():
     rng = np.random.default_rng(1)
     X = pd.DataFrame({"city": ["a", "b", "b"] * 30, "size": rng.integers(0, 9, size=90)})
@@ -209,6 +218,16 @@ def test_large_and_small_intervals_are_rounded_outward_too(size):
 def test_round_ends_stay_as_they_are():
     assert interval(0.5, 0.29, 1.1) == ["0.50", "0.29", "1.10"]
     assert interval(0.0, -np.inf, np.inf)[1:] == ["\u2212∞", "∞"]
+
+
+def test_a_picture_of_many_coefficients_says_where_it_ends():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(90, 45))
+    model = LinearRegression()
+    region = ua.confidence_region(model, X, 99 + rng.normal(size=90), noise="spherical")
+    summary = region.summary()
+    said = _left_out(summary, forest_rows(summary))
+    assert [sentence.split()[2] for sentence in said] == ["leaves", "ends"]
 
 
 def test_numbers_align_on_the_decimal_point():

@@ -204,11 +204,12 @@ def _sortable(value: float) -> float | str:
 
 
 def _left_out(summary: Summary, drawn: Sequence[int]) -> list[str]:
+    said = []
     if drawn and drawn[0] == 1:
-        return ["The picture leaves out the intercept, which has another scale."]
-    if len(summary) > MOST_ROWS:
-        return [f"The picture shows the first {MOST_ROWS} coefficients."]
-    return []
+        said.append("The picture leaves out the intercept, which has another scale.")
+    if drawn and drawn[-1] < len(summary) - 1:
+        said.append(f"The picture ends after {MOST_ROWS} coefficients.")
+    return said
 
 
 def _bands(report: Report) -> Iterable[Element]:

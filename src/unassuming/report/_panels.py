@@ -160,9 +160,11 @@ def _sources(finite: Sequence[Any]) -> Iterator[str]:
 
 
 def _target(region: Region, band: Any, norm_bound: float | None) -> str:
+    norm = "" if norm_bound is None else f" if its norm is at most {norm_bound:g},"
     if band.target == "function":
-        return f"the function itself, if its norm is at most {norm_bound:g},"
+        return f"the function itself,{norm}"
     design, what = region.objective.design, region.problem.truth
     if design is not None and not design.spans_everything:
-        return f"{what}, if it lies in the span of the model's features,"
-    return f"the ideal representation, which agrees with {what} at the data,"
+        given = "" if norm_bound is None else f" with coefficients of norm at most {norm_bound:g}"
+        return f"{what}, if it lies in the span of the model's features{given},"
+    return f"the ideal representation, which agrees with {what} at the data,{norm}"
