@@ -197,6 +197,7 @@ def test_few_rows_are_tested_by_certified_methods_or_not_at_all():
     assert check.pvalue == 1
     assert not check.found
     assert check.sentence().startswith("Lack of fit was not tested. Not tested: ")
+    assert " with too few rows for a test at this level (" in check.sentence()
 
 
 def test_weights_and_clusters():

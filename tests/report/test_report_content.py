@@ -142,6 +142,15 @@ def test_classifiers(model):
     assert "<svg" in ua.report.render(content)
 
 
+def test_without_pictures_nothing_is_said_about_them():
+    rng = np.random.default_rng(5)
+    X, labels = rng.normal(size=(25, 2)), np.tile([1, -1, 1, 1, -1], 5)
+    region = ua.confidence_region(LogisticRegression(), X, labels, random_state=0)
+    bands = ua.report.collect(region, levels=[0.8]).bands
+    assert bands.panels == ()
+    assert not any("picture" in sentence for sentence in bands.sentences)
+
+
 def test_bands_of_a_quantile_cover_the_quantile_and_not_a_noise_free_function():
     X, y, _ = ua.datasets.sine(n=25, random_state=0)
     model = QuantileRegressor(quantile=0.7, alpha=0)

@@ -48,7 +48,7 @@ class Problem:
         Option(
             metavar="A,B,...",
             help="Input columns; default: all others, but for columns without a name, constant "
-            "ones, and text that is different in most rows.",
+            "ones, and text with more different values than a fifth of the rows.",
         ),
     ] = None
     categorical: Annotated[

@@ -49,6 +49,14 @@ def bands_of(
         text = str(error) if language is Language.PYTHON else error.command_line
         return Bands((), (f"No band: {text}",))
     said = list(dict.fromkeys(_about(region, found, norm_bound, language)))
+    grid = [next(iter(found.values())).estimate[place] for place in places]
+    points = len(inputs) == 1
+    panels = tuple(
+        _panel(region, name, x, grid[k], place, found, points=points)
+        for k, ((name, x), place) in enumerate(zip(chosen.items(), places, strict=True))
+    )
+    if not any(panel.bands for panel in panels):
+        return Bands((), tuple(said))
     if len(varied) > len(chosen):
         said.append(f"The first {len(chosen)} of {len(varied)} numeric columns are drawn.")
     if len(inputs) > 1:
@@ -58,14 +66,6 @@ def bands_of(
             f"{row + 1}, the one nearest to the medians. All pictures have the same "
             "vertical scale."
         )
-    grid = [next(iter(found.values())).estimate[place] for place in places]
-    points = len(inputs) == 1
-    panels = tuple(
-        _panel(region, name, x, grid[k], place, found, points=points)
-        for k, ((name, x), place) in enumerate(zip(chosen.items(), places, strict=True))
-    )
-    if not any(panel.bands for panel in panels):
-        panels = ()
     return Bands(panels, tuple(said), _vertical(panels, region.objective.y))
 
 

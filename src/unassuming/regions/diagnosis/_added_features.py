@@ -31,7 +31,7 @@ class Reason(Enum):
     NOT_NUMBERS = "not numbers"
     MISSING_VALUES = "with missing or infinite values"
     CONSTANT = "constant"
-    TOO_FEW_ROWS = "too few rows for a test at this level"
+    TOO_FEW_ROWS = "with too few rows for a test at this level"
 
 
 @final
