@@ -33,6 +33,13 @@ def test_the_hypothesis_about_a_column_names_the_quantile(run):
     assert "the column truth is the 0.5-quantile of y given x at the 40 rows" in result.stdout
 
 
+def test_a_report_without_a_table_of_coefficients_names_a_command_that_has_one(run):
+    result = run("report", *WORDS[1:], "--level", 0.5, "--out", "report.html")
+    assert result.exit_code == 0, result.stderr
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "Use unassuming region without --pointwise" in page
+
+
 def test_a_quantile_out_of_range_and_a_model_without_one_are_refused(run):
     result = run(*WORDS, "--quantile", 1.5)
     assert result.exit_code == 2

@@ -21,7 +21,7 @@ PYTHON = re.compile(r"region\.(?!json)\w|\b\w+=\S|\b[a-z]\w+\(")
         ("sine.csv --model ols --method cells --noise exchangeable", "--noise symmetric if it is"),
         ("sine.csv --model krr --pointwise --m 20", "Add --norm-bound B, or use --model spline"),
         ("sine.csv --model spline --knots 12 --level 0.99", "bounded    up to level"),
-        ("labels.csv --model ls-svc --pointwise --m 20", "Leave out --pointwise"),
+        ("labels.csv --model ls-svc --pointwise --m 20", "unassuming region without --pointwise"),
     ],
 )
 def test_advice_names_options_of_the_command_line(run, words, advice):

@@ -117,7 +117,7 @@ class Evidence:
                 "noise. Use region.interval() or region.band(X), which hold for all numbers at "
                 "once.",
                 f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
-                "noise. Leave out --pointwise: then the bounds hold for all numbers at once.",
+                "noise. Use unassuming region without --pointwise: its bounds hold at once.",
             )
         if problem.objective.quantile is not None:
             raise NotAvailable(
@@ -125,7 +125,7 @@ class Evidence:
                 "known. Use region.interval() or region.band(X), which hold for all numbers at "
                 "once.",
                 f"{_NEED} a model of the mean: for regression quantiles only joint regions are "
-                "known. Leave out --pointwise: then the bounds hold for all numbers at once.",
+                "known. Use unassuming region without --pointwise: its bounds hold at once.",
             )
         design = problem.design("one number at a time")
         if design.dual:
