@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.linear_model import QuantileRegressor
 
 import unassuming as ua
@@ -38,6 +39,16 @@ def test_a_report_without_a_table_of_coefficients_names_a_command_that_has_one(r
     assert result.exit_code == 0, result.stderr
     page = Path("report.html").read_text(encoding="utf-8")
     assert "Use unassuming region without --pointwise" in page
+
+
+def test_dependent_rows_are_refused_without_advice_to_call_them_independent(run, tables):
+    result = run("region", "people.csv", *WORDS[2:], "--clusters", "age")
+    assert result.exit_code == 2
+    assert "a quantile, which need independent rows, given --model quantile" in result.stderr
+    sine = pd.read_csv(tables / "sine.csv")
+    noise = ua.noise.BlockSymmetric(np.arange(len(sine)) // 4)
+    with pytest.raises(ValueError, match="Leave it out if the rows are independent"):
+        ua.confidence_region(QuantileRegressor(alpha=0), sine[["x"]], sine["y"], noise=noise)
 
 
 def test_a_quantile_out_of_range_and_a_model_without_one_are_refused(run):

@@ -122,10 +122,11 @@ def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built
 
 def _clustered(problem: Problem, labels: pd.Series) -> BlockSymmetric:
     """Return the assumption that clusters are independent and symmetric."""
-    if RECIPES[problem.model].classify:
+    if RECIPES[problem.model].classify or problem.model is Model.QUANTILE:
         raise ValueError(
-            "--clusters needs a regression: expected a model other than a classifier, given "
-            f"--model {problem.model}. Leave out one of the two."
+            "--clusters needs a regression of the mean: expected a model other than a classifier "
+            f"or a quantile, which need independent rows, given --model {problem.model}. Choose "
+            "another model, or leave out --clusters if all rows are independent."
         )
     if problem.noise not in (None, "symmetric"):
         raise ValueError(

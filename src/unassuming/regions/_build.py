@@ -253,8 +253,8 @@ def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
     if tau is not None and not isinstance(noise, Quantile):
         raise ValueError(
             f"noise does not fit {objective}: expected noise='quantile', the default, given "
-            f"{noise!r}. Leave it out: that assumes less, and for the median it gives the same "
-            "kind of region as symmetric noise."
+            f"{noise!r}. Leave it out if the rows are independent: nothing else is assumed about "
+            "their distributions."
         )
     if isinstance(noise, Quantile) and noise.tau != tau:
         raise ValueError(
