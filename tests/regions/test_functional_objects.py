@@ -1,6 +1,7 @@
 """Values, differences, averages and slopes of a function."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -214,5 +215,33 @@ def test_bad_input():
         value([1.0, 2.0])
     with pytest.raises(ua.NotAvailable, match=r"norm_bound=B, simultaneous=False"):
         region.interval(value(GRID), simultaneous=False)
-    with pytest.raises(ua.NotAvailable, match="expected one functional with it, given 3"):
+    with pytest.raises(ua.NotAvailable, match="expected one functional, given 3"):
         region.test_functional(value(GRID), norm_bound=30)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(),
+        KernelRidge(kernel="rbf"),
+        make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")),
+    ],
+    ids=["linear", "kernel", "pipeline"],
+)
+def test_slopes_at_other_columns_are_refused(model):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(30, 2)), columns=["a", "b"])
+    region = ua.confidence_region(model, table, rng.normal(size=30), random_state=0)
+    options = {"simultaneous": False, "norm_bound": 5.0}
+    for row in ([[1.0]], [[1.0, 2.0, 3.0]]):  # a single column would fit by broadcasting
+        with pytest.raises(ValueError, match="expected 2, as in the data"):
+            region.interval(slope(row), **options)
+    with pytest.raises(ValueError, match="in another order"):
+        region.interval(slope(table[["b", "a"]].iloc[:1]), **options)
+    region.interval(slope(table.iloc[:1]), **options)
+
+
+def test_a_band_of_a_kernel_says_how_many_columns_it_expects():
+    region = region_of()
+    with pytest.raises(ValueError, match="expected 1, as in the data, given 2"):
+        region.band([[1.0, 2.0]], norm_bound=30)

@@ -42,6 +42,8 @@ from unassuming.inputs._single import require_nonzero as require_nonzero
 from unassuming.inputs._tables import as_inputs as as_inputs
 from unassuming.inputs._tables import check_columns as check_columns
 from unassuming.inputs._tables import check_distinct as check_distinct
+from unassuming.inputs._tables import check_like as check_like
+from unassuming.inputs._tables import check_width as check_width
 from unassuming.inputs._tables import column_at as column_at
 from unassuming.inputs._tables import column_names as column_names
 from unassuming.inputs._tables import is_frame as is_frame

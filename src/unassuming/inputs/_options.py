@@ -89,9 +89,9 @@ def check_norm_bounds(norm_bounds: Any) -> list[float]:
 def check_assumption(norm_bound: Any, model_error: Any, noise_scale: Any) -> None:
     """Refuse anything but None and finite numbers > 0; a model error may be 0."""
     check_norm_bound(norm_bound)
-    for name, value, least in (
-        ("model_error", model_error, 0.0),
-        ("noise_scale", noise_scale, None),
+    for name, value, least, remedy in (
+        ("model_error", model_error, 0.0, "Leave it out for the default."),
+        ("noise_scale", noise_scale, None, "Pass a guess of the standard deviation of the noise."),
     ):
         if value is None:
             continue
@@ -100,7 +100,7 @@ def check_assumption(norm_bound: Any, model_error: Any, noise_scale: Any) -> Non
             range_ = "> 0" if least is None else ">= 0"
             raise ValueError(
                 f"{name} is out of range: expected one finite number {range_}, given {value!r}. "
-                "Leave it out for the default."
+                f"{remedy}"
             )
     if noise_scale is not None and norm_bound is None and model_error is None:
         raise ValueError(

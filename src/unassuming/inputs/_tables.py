@@ -76,6 +76,21 @@ def check_columns(X: Any, names: list[Any] | None, what: str) -> None:
     raise ValueError(f"{what} {problem}: expected {listed(names)}, given {listed(given)}. {remedy}")
 
 
+def check_width(X: Array, width: int) -> None:
+    """Refuse inputs whose number of columns differs from that of the data."""
+    if X.shape[1] != width:
+        raise ValueError(
+            f"X has the wrong number of features: expected {width}, as in the data, given "
+            f"{X.shape[1]}. Pass the same columns."
+        )
+
+
+def check_like(X: Any, data: Any) -> None:
+    """Refuse inputs whose columns differ from those of the data in name, order or number."""
+    check_columns(X, column_names(data), "X")
+    check_width(as_inputs(X), np.shape(data)[1])
+
+
 def listed(names: list[Any]) -> str:
     """Return at most eight names in brackets."""
     shown = [repr(name) for name in names]

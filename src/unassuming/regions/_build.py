@@ -19,6 +19,7 @@ from unassuming.inputs import (
     check_columns,
     check_data,
     check_options,
+    check_width,
     column_names,
     fit_transform_without_y,
     is_label_model,
@@ -176,8 +177,9 @@ def build_region(
     design = as_inputs(features)
     if not data.rows.all():
         design = design[data.rows]
+    width: int | None = design.shape[1]
     if getattr(model, "kernel", None) == "precomputed":
-        design = _precomputed(design, data)
+        design, width = _precomputed(design, data), None
     objective = factory(model, design, data.y, data.weight)
     check_objective(objective, factory)
     _check_labels(chosen, objective, model, classify=classify)
@@ -207,7 +209,7 @@ def build_region(
         ties=ties,
         enumerated=enumerated,
         seed=seed,
-        transform=partial(_transformed, transformers, column_names(features)),
+        transform=partial(_transformed, transformers, column_names(features), width),
         rows=data,
         transformers=transformers,
     )
@@ -219,11 +221,16 @@ def build_region(
     return Region(problem, engine)
 
 
-def _transformed(transformers: Pipeline | None, names: list[Any] | None, X: Any) -> Array:
-    """Return new inputs as the model sees them, whose columns have these names."""
+def _transformed(
+    transformers: Pipeline | None, names: list[Any] | None, width: int | None, X: Any
+) -> Array:
+    """Return new inputs as the model sees them, whose columns have these names and number."""
     features = X if transformers is None else transformers.transform(deepcopy(X))
     check_columns(features, names, "X" if transformers is None else "the table of features")
-    return as_inputs(features)
+    inputs = as_inputs(features)
+    if width is not None:
+        check_width(inputs, width)
+    return inputs
 
 
 def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: bool) -> None:

@@ -12,6 +12,7 @@ from scipy.linalg import qr, solve_triangular
 from unassuming._factors import Factor, accurate_product, independent, refined
 from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, IntArray
+from unassuming.inputs import check_width
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._tall import solved_quickly
@@ -66,11 +67,7 @@ class FeatureDesign(Design):
 
     def rows(self, X: Array) -> Array:
         """Return [1, X]."""
-        if X.shape[1] != self.X.shape[1]:
-            raise ValueError(
-                f"X has the wrong number of features: expected {self.X.shape[1]}, as in the data, "
-                f"given {X.shape[1]}. Pass the same columns."
-            )
+        check_width(X, self.X.shape[1])
         return self._with_ones(X)
 
     @cached_property

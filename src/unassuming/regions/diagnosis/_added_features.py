@@ -189,4 +189,6 @@ def span_of(matrix: Array, cut: float) -> Array:
 def listed(names: Sequence[str], shown: int = 4) -> str:
     """Return some of the names, as many as a sentence can take."""
     more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more} others" if more > 0 else "")
+    if more <= 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:shown])} and {more} others"

@@ -192,7 +192,7 @@ def listed(names: Sequence[str], which: BoolArray) -> str:
     chosen = [names[i] for i in np.flatnonzero(which).tolist()]
     if len(chosen) == len(names) > _LISTED:
         return f"all {len(names)} numbers"
-    if len(chosen) > _LISTED:
+    if len(chosen) > _LISTED + 1:
         return f"{', '.join(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
     return ", ".join(chosen)
 

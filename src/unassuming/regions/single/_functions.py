@@ -34,7 +34,7 @@ from unassuming.cells.functions import (
     numbers_of_cells,
 )
 from unassuming.functionals import Functional
-from unassuming.inputs import SingleOptions, single_column, tangents
+from unassuming.inputs import SingleOptions, check_like, single_column, tangents
 from unassuming.noise import sign_units_of
 from unassuming.objectives import Design
 from unassuming.ranking import RankTest
@@ -383,4 +383,9 @@ def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:
             "slopes of a pipeline need the fitted transformers, which a stream does not keep: "
             + _IN_MEMORY
         )
-    return tangents(problem.transformers, functional.terms[0][0], functional.column)
+    X = functional.terms[0][0]
+    if problem.rows is None:
+        problem.transform(X)  # refuses other columns than those of the stream
+    else:
+        check_like(X, problem.rows.X)
+    return tangents(problem.transformers, X, functional.column)

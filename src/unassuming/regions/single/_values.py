@@ -108,8 +108,8 @@ def function_test(
     """Test a hypothetical value of one functional of the function."""
     if len(wanted) != 1:
         raise NotAvailable(
-            "several functionals at once are tested without a norm bound or a model error alone: "
-            f"expected one functional with it, given {len(wanted)}. Test one at a time."
+            "a norm bound or a model error allows tests of one functional at a time: expected one "
+            f"functional, given {len(wanted)}. Test each by itself."
         )
     tested = f"{names[0]} = {tau[0]:.6g}"
     return functions.test(wanted, tau, level, options, assumption, tested)
