@@ -45,6 +45,7 @@ def words(text):
 @pytest.mark.slow
 def test_there_is_a_picture_and_a_table_for_each_figure(made):
     expected = {f"figure-{k}.{ending}" for k in range(1, 7) for ending in ("png", "csv")}
+    expected |= {f"figure-{k}-sizes.csv" for k in (2, 4, 5, 6)}
     assert {path.name for path in made[1].iterdir()} == expected
     for name in expected:
         assert str(made[1] / name) in made[0]

@@ -9,7 +9,18 @@ import typer
 
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table
-from unassuming.paper import FIGURES, REVERSED, Reproduction, draw, reproduce, rows, write_table
+from unassuming.paper import (
+    FIGURES,
+    REVERSED,
+    Reproduction,
+    draw,
+    reproduce,
+    rows,
+    size_rows,
+    size_sentence,
+    write_sizes,
+    write_table,
+)
 from unassuming.plots import percent, require_matplotlib
 
 INTRODUCTION = """
@@ -32,7 +43,12 @@ def run(figure: int | None, members: int, repetitions: int, out: Path, seed: int
         write_table(found, table)
         draw(found, picture)
         _print(found)
-        typer.echo(f"\nPicture saved as {picture}, table as {table}.")
+        saved = f"Picture saved as {picture}, table as {table}"
+        if found.sizes:
+            sizes = out / f"figure-{number}-sizes.csv"
+            write_sizes(found, sizes)
+            saved += f", sizes as {sizes}"
+        typer.echo(f"\n{saved}.")
 
 
 def _print(found: Reproduction) -> None:
@@ -62,6 +78,27 @@ def _print(found: Reproduction) -> None:
                 f"{ranked.up_to(panel.region.m - 1):,} of {ranked.total:,} random coefficient "
                 f"vectors are in the {percent(1 - 1 / panel.region.m)} region."
             )
+    if found.sizes:
+        _print_sizes(found)
     notes = [panel.setting.note for panel in found.panels] + list(figure.notes)
     for note in dict.fromkeys(note for note in notes if note):
         typer.echo(fill(note, 100))
+
+
+def _print_sizes(found: Reproduction) -> None:
+    typer.echo(f"\n{fill(size_sentence(found.sizes), 100)}\n")
+    print_table(
+        ("panel", "method", "level", "median", "never left"),
+        [
+            (
+                row["panel"],
+                row["method"],
+                f"{row['level']:g}",
+                f"{float(row['median_reach']):.2f}",
+                f"{float(row['endless']):.0%}",
+            )
+            for row in size_rows(found.sizes)
+        ],
+        right=2,
+    )
+    typer.echo("")

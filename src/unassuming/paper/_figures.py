@@ -12,6 +12,7 @@ from unassuming.models import LSSVC, KernelLasso
 from unassuming.paper._errata import NO_GUARANTEE, SKEWED, UNBOUNDED
 from unassuming.paper._models import BiasFreeSVR
 from unassuming.paper._samples import Draw, coin_classes, two_classes, unit_laplace, x_sin_x
+from unassuming.paper._split_svr import SplitSVR
 
 M = 100
 """Number of statistics of every region of the article."""
@@ -70,6 +71,8 @@ class Figure:
         Regions that are not in the article: only their coverage is measured.
     process : bool
         Whether a Gaussian process is compared with them.
+    sized : bool
+        Whether the article compares the sizes of the regions.
     """
 
     number: int
@@ -77,6 +80,7 @@ class Figure:
     settings: tuple[Setting, ...]
     counted: tuple[Setting, ...] = ()
     process: bool = False
+    sized: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -126,6 +130,16 @@ def _figure_2() -> Figure:
     # In the article c = 250, and c / n is the side of the box; statistics have Ψ = I and no bias.
     svr = BiasFreeSVR(C=250 / 20, epsilon=0.2, **gaussian(0.5))
     options = {"noise": "symmetric", "m": M, "weighting": "identity"}
+    split = Setting(
+        "2b",
+        "ε-SVR in (α⁺, α⁻)",
+        SplitSVR(C=250 / 20, epsilon=0.2, **gaussian(0.5)),
+        draw,
+        20,
+        options=options,
+        note="The article mentions this form: the region of both dual vectors, here with the "
+        "normal cone of their box, without which all statistics are equal.",
+    )
     return Figure(
         2,
         "Kernel ridge regression and ε-SVR",
@@ -133,6 +147,8 @@ def _figure_2() -> Figure:
             Setting("2a", "KRR, λ = 0.1", kernel_ridge(20), draw, 20),
             Setting("2b", "ε-SVR, ε = 0.2, c = 250", svr, draw, 20, options=options),
         ),
+        (split,),
+        sized=True,
         notes=(
             UNBOUNDED,
             "We read the caption of (b) as: no bias, a box of side c/n, statistics with Ψ = I.",
@@ -172,7 +188,9 @@ def _figure_4() -> Figure:
         )
         for part, (name, noise, more) in zip("abcd", laws, strict=True)
     )
-    return Figure(4, "Kernel ridge regression under four noise laws", settings, notes=(UNBOUNDED,))
+    return Figure(
+        4, "Kernel ridge regression under four noise laws", settings, sized=True, notes=(UNBOUNDED,)
+    )
 
 
 def _figure_5() -> Figure:
@@ -196,7 +214,9 @@ def _figure_5() -> Figure:
         "rectangular kernel is a fraction of the range of the inputs, so that the steps meet (the "
         "region is the same without this). The matrix of the parabolic kernel is indefinite."
     )
-    return Figure(5, "Kernel LASSO with four kernels", settings, notes=(UNBOUNDED, readings))
+    return Figure(
+        5, "Kernel LASSO with four kernels", settings, sized=True, notes=(UNBOUNDED, readings)
+    )
 
 
 def _figure_6() -> Figure:
@@ -204,7 +224,9 @@ def _figure_6() -> Figure:
         Setting(f"6{part}", f"n = {n}", kernel_lasso(0.5), x_sin_x(n, "laplace"), n)
         for part, n in zip("abcd", (10, 20, 50, 100), strict=True)
     )
-    return Figure(6, "Kernel LASSO with four sample sizes", settings, notes=(UNBOUNDED,))
+    return Figure(
+        6, "Kernel LASSO with four sample sizes", settings, sized=True, notes=(UNBOUNDED,)
+    )
 
 
 _ALL = (_figure_1(), _figure_2(), _figure_3(), _figure_4(), _figure_5(), _figure_6())

@@ -16,6 +16,7 @@ from unassuming.paper._figures import FIGURES, LEVELS, Figure, Setting
 from unassuming.paper._members import Follow, Members, evaluate
 from unassuming.paper._raster import Raster
 from unassuming.paper._samples import Sample
+from unassuming.paper._sizes import Size, measure_sizes
 from unassuming.plots import limits, values
 from unassuming.regions import Region
 from unassuming.testing import gaussian_process
@@ -57,12 +58,15 @@ class Reproduction:
     panels : tuple of Panel
         Those of ``figure.settings``, then those of ``figure.counted``.
     process : fitted Gaussian process or None
+    sizes : tuple of Size
+        Those of ``figure.settings``, if the article compares them.
     """
 
     figure: Figure
     panels: tuple[Panel, ...]
     process: Any = None
     process_coverage: ProcessCoverage | None = None
+    sizes: tuple[Size, ...] = ()
 
 
 def silently(work: Iterable[Any], what: str, total: int) -> Iterator[Any]:
@@ -101,7 +105,7 @@ def reproduce(
     >>> from unassuming import paper
     >>> found = paper.reproduce(2, members=500, repetitions=20)
     >>> [panel.setting.name for panel in found.panels]
-    ['KRR, λ = 0.1', 'ε-SVR, ε = 0.2, c = 250']
+    ['KRR, λ = 0.1', 'ε-SVR, ε = 0.2, c = 250', 'ε-SVR in (α⁺, α⁻)']
     >>> found.panels[0].members.total, found.panels[0].coverage(0.9).runs
     (500, 20)
     """
@@ -120,7 +124,7 @@ def reproduce(
     sizes += [(setting, 0) for setting in figure.counted]
     panels = tuple(_panel(setting, size, repetitions, seed, follow) for setting, size in sizes)
     if not figure.process:
-        return Reproduction(figure, panels)
+        return Reproduction(figure, panels, sizes=measure_sizes(figure, repetitions, seed, follow))
     sample = panels[0].sample
     return Reproduction(
         figure,

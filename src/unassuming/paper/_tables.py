@@ -10,6 +10,8 @@ from unassuming.paper._coverage import Count
 from unassuming.paper._errata import REVERSED
 from unassuming.paper._figures import LEVELS, M
 from unassuming.paper._reproduce import Panel, Reproduction
+from unassuming.paper._sizes import COLUMNS as SIZE_COLUMNS
+from unassuming.paper._sizes import size_rows
 
 COLUMNS = (
     "panel",
@@ -119,7 +121,16 @@ def _process_rows(found: Reproduction, level: float) -> list[dict[str, Any]]:
 
 def write_table(found: Reproduction, path: Path) -> None:
     """Write the table as CSV, the same bytes for the same seed."""
+    _write(path, COLUMNS, rows(found))
+
+
+def write_sizes(found: Reproduction, path: Path) -> None:
+    """Write the table of sizes as CSV."""
+    _write(path, SIZE_COLUMNS, size_rows(found.sizes))
+
+
+def _write(path: Path, columns: tuple[str, ...], table: list[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows(found))
+        writer.writerows(table)
