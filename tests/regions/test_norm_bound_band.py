@@ -1,6 +1,7 @@
 """Bands and intervals with a norm bound: against cvxpy in plain formulas, and against members."""
 
 import inspect
+import warnings
 from itertools import pairwise
 
 import cvxpy as cp
@@ -39,7 +40,9 @@ def maxima(sets, back, bounded, bound, g, p):
         task = cp.Problem(cp.Maximize(functional @ x + power * s), inside)
         for j, row in enumerate(g):
             functional.value, power.value = back.T @ row, p[j]
-            task.solve(solver=cp.CLARABEL)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Clarabel calls some answers inaccurate
+                task.solve(solver=cp.CLARABEL)
             values[i, j] = -np.inf if task.status == cp.INFEASIBLE else task.value
     return values
 
