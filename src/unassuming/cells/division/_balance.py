@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unassuming._rounding import settled
 from unassuming._typing import Array, IntArray
 from unassuming.cells.division._units import Units
 
@@ -37,7 +38,7 @@ def deal(leverage: Array, K: int, rng: np.random.Generator) -> IntArray:
     runs = -(-count // K)
     shuffled = np.argsort(rng.random((runs, K)), axis=1).ravel()[:count]
     labels = np.empty(count, dtype=np.intp)
-    labels[np.argsort(-leverage, kind="stable")] = shuffled
+    labels[np.argsort(-settled(leverage)[0], kind="stable")] = shuffled
     return labels
 
 
@@ -86,7 +87,7 @@ def _considered(units: Units, cell: IntArray, rng: np.random.Generator) -> IntAr
     """Return at most `MOST_UNITS` positions in a cell: the highest leverages, others at random."""
     if len(cell) <= MOST_UNITS:
         return np.arange(len(cell))
-    order = np.argsort(-units.leverage[cell], kind="stable")
+    order = np.argsort(-settled(units.leverage[cell])[0], kind="stable")
     half = MOST_UNITS // 2
     others = rng.choice(order[half:], MOST_UNITS - half, replace=False)
     return np.concatenate([order[:half], others])
@@ -115,8 +116,7 @@ def _exchange(
     places = [_considered(units, cells[c], rng) for c in (a, b)]
     left, right = (_offered(units, cells[c], at) for c, at in zip((a, b), places, strict=True))
     both = np.concatenate([left, right])
-    products = units.products(both)
-    along = units.along(both, S[a] - S[b])
+    products, along = settled(units.products(both), units.along(both, S[a] - S[b]))
     own = np.diagonal(products)
     here, there = np.arange(len(left)), np.arange(len(left), len(both))
     cross = 2 * products[: len(left), len(left) :]

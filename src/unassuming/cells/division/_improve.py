@@ -118,7 +118,7 @@ def _best_swaps(
     empty = some < 0
     barred |= (last[:, None] & empty) | (empty[:, None] & last)
     total[barred] = 0.0
-    score = narrowness(total, squares, level)
+    score = np.rint(narrowness(total, squares, level) * 2**20) * 2**-20  # equal ones are equal
     score[barred] = -np.inf
     least = _narrowness_of(v, level) + _LEAST / len(v)
     labels = labels.copy()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unassuming._errors import complaint
+from unassuming._rounding import graded
 from unassuming._typing import Array, IntArray
 from unassuming.cells._signs import MOST_ENUMERATED, fewest_cells
 from unassuming.cells._width import approximate_width, predicted_width, width_factor
@@ -308,9 +309,9 @@ class Search:
         sizes = [f.v.shape[1] for f in found]
         if len(found) > 1:
             for i in np.flatnonzero(self.basis.known & (rough[0] > good)).tolist():
-                short = np.lexsort((sizes, rough[:, i]))[:3]
+                short = np.lexsort((sizes, graded(rough[:, i])))[:3]
                 width = [predicted_width(found[k].v[[i]], self.level)[0] for k in short]
-                which[i] = short[int(np.argmin(width))]
+                which[i] = short[int(np.argmin(graded(np.array(width))))]
         used, which = np.unique(which, return_inverse=True)
         kept = np.array([self.kept(found[used[k]].v)[i] for i, k in enumerate(which)])
         widths = np.stack([self.width(found[k].v) for k in used])

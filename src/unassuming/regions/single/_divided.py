@@ -10,6 +10,7 @@ from typing import final
 
 import numpy as np
 
+from unassuming._rounding import graded
 from unassuming._typing import Array, IntArray
 from unassuming.cells import (
     Division,
@@ -85,7 +86,7 @@ class Divided(ABC):
             enough = (v > 0).sum(axis=1) >= fewest
             served = enough & (whole > 0)
             shares.append(np.divide(v.sum(axis=1), whole, out=np.zeros(len(g)), where=served))
-        which = np.argmin(widths, axis=0).astype(np.intp)
+        which = np.argmin(graded(np.array(widths)), axis=0).astype(np.intp)
         return which, np.take_along_axis(np.array(shares), which[None], axis=0)[0]
 
 
