@@ -47,8 +47,9 @@ def settled(*arrays: Array) -> list[Array]:
 
     Examples
     --------
-    >>> settled(np.array([0.1 + 0.2, 0.3, np.inf]))[0].tolist()
-    [0.30000019073486328, 0.30000019073486328, inf]
+    >>> a, b, c = settled(np.array([0.1 + 0.2, 0.3, np.inf]))[0].tolist()
+    >>> a == b < c
+    True
     """
     largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0.0)) for x in arrays), default=0.0)
     unit = float(powers_of_two(np.array(largest))) * 2.0**-20
