@@ -30,7 +30,7 @@ from unassuming.cells._factors import (
     factors_of_rows,
 )
 from unassuming.cells._halves import half_spans, random_halves
-from unassuming.cells._intervals import Intervals, Ranks, intervals, ranks
+from unassuming.cells._intervals import Intervals, Ranks, intervals, intervals_and_ranks, ranks
 from unassuming.cells._kept import KeptCells, KeptRows, KeptSums
 from unassuming.cells._method import Method, enough_cells, rows_needed
 from unassuming.cells._pairs import centred_in_blocks, opposite_pairs, pair_differences
@@ -89,6 +89,7 @@ __all__ = [
     "flipped_cells",
     "half_spans",
     "intervals",
+    "intervals_and_ranks",
     "joint_rank",
     "largest_q",
     "least_absolute_deviations",

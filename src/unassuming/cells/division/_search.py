@@ -174,10 +174,14 @@ def usually_kept(n: int, rank: int, numbers: list[int]) -> Array:
 
 @dataclass
 class Found:
-    """A division of the units, and the information of its cells about each number."""
+    """A division of the units, and the information of its cells about each number.
+
+    ``standard`` are the half-widths as multiples of the standard errors, once they are needed.
+    """
 
     units: IntArray
     v: Array = field(repr=False)
+    standard: Array | None = field(default=None, repr=False)
 
 
 class Search:
@@ -230,8 +234,10 @@ class Search:
 
     def _standard(self, found: Found) -> Array:
         """Return the approximate half-widths, as multiples of the standard errors of all rows."""
-        width = approximate_width(found.v, self.level) * np.sqrt(self.n) / 2
-        return np.where(self.basis.known, width, np.inf)
+        if found.standard is None:
+            width = approximate_width(found.v, self.level) * np.sqrt(self.n) / 2
+            found.standard = np.where(self.basis.known, width, np.inf)
+        return found.standard
 
     def _weak(self, found: list[Found], good: float) -> IntArray:
         """Return the numbers that no division serves well, if the level can be reached at all."""
