@@ -256,7 +256,7 @@ def _factors_at_once(
     length = np.linalg.norm(R[:, :, d], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         ends = np.diagonal(T, axis1=1, axis2=2)
-        sure = np.isfinite(T).all(axis=(1, 2)) & (np.abs(ends).min(axis=1) > _SURE)
+        sure = np.isfinite(T).all(axis=(1, 2)) & ends.all(axis=1)
         inverse = np.linalg.inv(np.where(sure[:, None, None], T, np.eye(d)))
         sure &= np.linalg.norm(T, axis=(1, 2)) * np.linalg.norm(inverse, axis=(1, 2)) < 1 / _SURE
     return [
