@@ -154,7 +154,7 @@ def clusters(name: str) -> Result:
             LinearRegression(), X, y, noise=noise, random_state=0
         ).summary(),
         lambda: wild_cluster_bootstrap(X, y, groups),
-        rounds=7,
+        rounds=50,  # of some milliseconds
     )
     return Result(
         name,

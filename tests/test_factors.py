@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unassuming._factors import accurate_product, exact_difference, factor
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, column_ranges, column_sizes
 
 
 def many_digits(x):
@@ -106,3 +106,16 @@ def test_few_rows(shape):
     found = factor(np.ones(shape))
     assert found.back.shape[1] == min(1, shape[0])
     assert found.null.shape == (shape[1], shape[1] - found.back.shape[1])
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 20_000])
+def test_ranges_of_columns(n):
+    rows = np.random.default_rng(n).normal(size=(n, 3)) + np.array([0.0, 10.0, -10.0])
+    low, high = column_ranges(rows)
+    if n == 0:
+        assert not low.any()
+        assert not high.any()
+        return
+    assert low.tolist() == rows.min(axis=0).tolist()
+    assert high.tolist() == rows.max(axis=0).tolist()
+    assert column_sizes(rows).tolist() == np.abs(rows).max(axis=0).tolist()

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._rounding import EPS, column_units
 from unassuming._typing import Array, BoolArray, IntArray
 
 _SPLIT = 2.0**27 + 1
@@ -217,7 +217,7 @@ def independent(
 
 def _units(rows: Array) -> Array:
     """Return powers of two near the largest number of each column."""
-    return powers_of_two(np.abs(rows).max(axis=0, initial=0.0))
+    return column_units(rows)
 
 
 def refined(

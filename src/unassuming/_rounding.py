@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._typing import Array, BoolArray
 
 EPS = float(np.finfo(np.float64).eps)
@@ -16,6 +17,7 @@ SEEN = 1e-9
 """A functional depends on a direction if its component there exceeds this share of its length."""
 
 
+_BATCH = 2**18  # bytes of rows that are transposed at once
 _SQUARED = (1e-140, 1e140)  # lengths whose squares are far from the limits of a double
 
 
@@ -39,34 +41,34 @@ def powers_of_two(lengths: Array) -> Array:
     return np.asarray(np.ldexp(1.0, np.frexp(lengths)[1]))
 
 
-def settled(*arrays: Array) -> list[Array]:
-    """Return arrays rounded to a common grid, 2⁻²⁰ of their largest finite entry.
+def column_ranges(rows: Array) -> tuple[Array, Array]:
+    """Return the least and the largest number in each column (n, d); 0 without rows.
 
-    Numbers that are equal up to rounding become equal, and sums of some of them are exact. A choice
-    between them is then the same on every processor.
-
-    Examples
-    --------
-    >>> a, b, c = settled(np.array([0.1 + 0.2, 0.3, np.inf]))[0].tolist()
-    >>> a == b < c
-    True
-    """
-    largest = max((float(np.abs(x[np.isfinite(x)]).max(initial=0.0)) for x in arrays), default=0.0)
-    unit = float(powers_of_two(np.array(largest))) * 2.0**-20
-    return [np.rint(x / unit) * unit for x in arrays]
-
-
-def graded(x: Array) -> Array:
-    """Return integers in the order of positive x, equal where x differ by less than a millionth.
+    Rows are transposed in batches, since NumPy reduces slowly along the columns of narrow arrays.
 
     Examples
     --------
-    >>> a, b, c = graded(np.array([0.1 + 0.2, 0.3, np.inf])).tolist()
-    >>> a == b < c
-    True
+    >>> column_ranges(np.array([[1.0, -3.0], [2.0, 1.0]]))
+    (array([ 1., -3.]), array([2., 1.]))
     """
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.rint(np.log(x) * 2.0**20))
+    low = high = np.zeros(rows.shape[1])
+    for some in slices(len(rows), rows_that_fit(_BATCH, rows.shape[1])):
+        part = np.ascontiguousarray(rows[some].T)
+        least, largest = part.min(axis=1), part.max(axis=1)
+        low = np.minimum(low, least) if some.start else least
+        high = np.maximum(high, largest) if some.start else largest
+    return low, high
+
+
+def column_sizes(rows: Array) -> Array:
+    """Return the largest absolute value in each column (n, d); 0 without rows."""
+    low, high = column_ranges(rows)
+    return np.maximum(-low, high)
+
+
+def column_units(rows: Array) -> Array:
+    """Return powers of two near the largest absolute values of the columns (n, d)."""
+    return powers_of_two(column_sizes(rows))
 
 
 def length(x: Array) -> Array:

@@ -119,3 +119,34 @@ def test_cells_of_different_rank_are_estimated_as_each_by_itself():
         np.testing.assert_allclose(both.v[:, b], alone.v[:, 0], rtol=1e-12)
         np.testing.assert_allclose(both.beta[:, b], alone.beta[:, 0], rtol=1e-12)
         np.testing.assert_allclose(both.error[:, b], alone.error[:, 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(9, 9, 8, 8), (7, 12, 5, 10), (40, 6, 6, 6), (3, 12, 12, 12)])
+def test_small_cells_are_factored_together(sizes):
+    """At once where that is safe, else one by one: both find the same, one cell is collinear."""
+    rng = np.random.default_rng(len(sizes) + sizes[0])
+    labels = rng.permutation(np.repeat(np.arange(4), sizes))
+    Phi = rng.normal(size=(len(labels), 4)) * np.array([1.0, 100.0, 0.01, 1.0])
+    Phi[labels == 2, 3] = Phi[labels == 2, 0] + 3
+    Phi[:, 0] = 1.0
+    y = rng.standard_t(2, size=len(labels))
+    together = estimates(factors_of_rows(Phi, y, labels, 4), np.eye(4))
+    one_by_one = [factor_of_rows(Phi[labels == b], y[labels == b]) for b in range(4)]
+    apart = estimates(one_by_one, np.eye(4))
+    assert ((together.v > 0) == (apart.v > 0)).all()
+    np.testing.assert_allclose(together.v, apart.v, rtol=1e-9)
+    assert (np.abs(together.beta - apart.beta) <= together.error + apart.error).all()
+    np.testing.assert_allclose(together.error, apart.error, rtol=1e-6)
+    np.testing.assert_allclose(together.rest, apart.rest, rtol=1e-9)
+    assert together.freedom.tolist() == apart.freedom.tolist()
+
+
+def test_only_clear_cases_are_factored_together():
+    rng = np.random.default_rng(0)
+    Phi, y, labels = rng.normal(size=(40, 3)), rng.normal(size=40), np.arange(40) % 4
+    Phi[labels == 1, 2] = Phi[labels == 1, 1] * (1 + 1e-7 * rng.normal(size=10))
+    members = [np.flatnonzero(labels == b) for b in range(4)]
+    found = _factors._factors_at_once(Phi, y, members, None)
+    assert [one is None for one in found] == [False, True, False, False]
+    some = [members[0], members[1][:3], *members[2:]]  # no more rows than columns
+    assert _factors._factors_at_once(Phi, y, some, None) == [None] * 4

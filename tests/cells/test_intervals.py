@@ -12,6 +12,7 @@ from unassuming.cells import (
     fewest_cells,
     flipped_cells,
     intervals,
+    intervals_and_ranks,
     largest_q,
     number_of_statistics,
     ranks,
@@ -133,3 +134,20 @@ def test_more_cells_than_can_be_enumerated_draw_their_signs():
     identity = flipped_cells(24).copy()
     assert identity.shape == (3999, 24)
     assert 0.4 < identity.mean() < 0.6
+
+
+def test_intervals_and_ranks_together():
+    rng = np.random.default_rng(7)
+    beta, v, tau = rng.normal(size=(6, 8)), rng.uniform(0.5, 2, size=(6, 8)), rng.normal(size=6)
+    v[1, 3:], v[2, 1:], v[3] = 0.0, 0.0, 0.0  # 3 cells, one, none
+    error = 1e-12 * np.abs(beta)
+    for ties in ("conservative", "random"):
+        found, tested = intervals_and_ranks(beta, v, 0.9, tau, error, ties, seed=5)
+        alone, ranked = intervals(beta, v, 0.9, error, 5), ranks(beta, v, tau, error, ties, 5)
+        for name in vars(alone):
+            np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
+        np.testing.assert_array_equal(tested.rank, ranked.rank)
+        np.testing.assert_array_equal(tested.m, ranked.m)
+    assert np.isinf(found.upper[1:4]).all()
+    assert found.estimate[2] == beta[2, 0]
+    assert np.isnan(found.estimate[3])

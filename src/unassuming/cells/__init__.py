@@ -30,7 +30,7 @@ from unassuming.cells._factors import (
     factors_of_rows,
 )
 from unassuming.cells._halves import half_spans, random_halves
-from unassuming.cells._intervals import Intervals, Ranks, intervals, ranks
+from unassuming.cells._intervals import Intervals, Ranks, intervals, intervals_and_ranks, ranks
 from unassuming.cells._kept import KeptCells, KeptRows, KeptSums
 from unassuming.cells._method import Method, enough_cells, rows_needed
 from unassuming.cells._pairs import centred_in_blocks, opposite_pairs, pair_differences
@@ -51,7 +51,7 @@ from unassuming.cells._signs import (
 from unassuming.cells._spherical import t_intervals, t_pvalues
 from unassuming.cells._weights import residual_weights
 from unassuming.cells._width import approximate_width, predicted_width, width_factor
-from unassuming.cells.division import Division, candidates, divide
+from unassuming.cells.division import Division, candidates, divide, settled
 
 __all__ = [
     "MOST_ENUMERATED",
@@ -89,6 +89,7 @@ __all__ = [
     "flipped_cells",
     "half_spans",
     "intervals",
+    "intervals_and_ranks",
     "joint_rank",
     "largest_q",
     "least_absolute_deviations",
@@ -103,6 +104,7 @@ __all__ = [
     "residual_weights",
     "robust_coefficients",
     "robust_estimates",
+    "settled",
     "rows_needed",
     "t_intervals",
     "t_pvalues",

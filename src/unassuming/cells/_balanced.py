@@ -16,13 +16,13 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, graded
+from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells._estimates import estimates
 from unassuming.cells._kept import KeptCells
 from unassuming.cells._signs import largest_q
 from unassuming.cells._width import identified
-from unassuming.cells.division import Search, basis_of, usually_kept
+from unassuming.cells.division import Search, basis_of, settled, usually_kept
 
 MOST_BALANCED = 256
 _DRAWS = 2**14
@@ -166,7 +166,7 @@ def balanced_division(
         return None
     factors = _factors(basis.functionals[known], numbers, level)
     widths = factors / np.sqrt(usually_kept(search.n, search.rank, numbers))
-    for index in np.argsort(graded(widths), kind="stable"):
+    for index in np.argsort(settled(widths), kind="stable"):
         K = numbers[index]
         found = search.shared(K)
         if identified(found.v[known]).all():

@@ -47,6 +47,11 @@ class Estimates:
     rest: Array
     freedom: Array
 
+    def without_last(self) -> Estimates:
+        """Return the estimates in all cells but the last."""
+        beta, v, error = (part[:, :-1] for part in (self.beta, self.v, self.error))
+        return Estimates(beta, v, error, self.rest[:-1], self.freedom[:-1])
+
 
 def estimates(factors: Sequence[Factor], functionals: Array) -> Estimates:
     """Return the estimates of N linear functionals of the coefficients in each cell.

@@ -14,11 +14,13 @@ import numpy as np
 from scipy.linalg.lapack import dgeqp3, dormqr
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import powers_of_two, rank_cut
+from unassuming._rounding import EPS, column_ranges, column_units, powers_of_two, rank_cut
 from unassuming._typing import Array, IntArray
 
 _BATCH = 2**20  # bytes of rows that are factored at once
 _FEW = 512  # rows
+_SURE = 1e-5
+"""Columns whose R has a smaller inverse condition number are compared with pivots."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +89,8 @@ def centred(Phi: Array) -> tuple[Array, Array]:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         mean = Phi.mean(axis=0)
-        spread = np.maximum(Phi.max(axis=0) - mean, mean - Phi.min(axis=0))
-        unit = 4 * powers_of_two(spread)
+        low, high = column_ranges(Phi)
+        unit = 4 * powers_of_two(np.maximum(high - mean, mean - low))
         centre = np.nan_to_num(np.rint(mean / unit) * unit, posinf=0.0, neginf=0.0)
     centre[0] = 0.0
     return Phi - centre if centre.any() else Phi, np.append(centre, 0.0)
@@ -106,7 +108,9 @@ def after_centring(functionals: Array, centre: Array) -> Array:
     return np.asarray(functionals - functionals[:, :1] * centre[:-1])
 
 
-def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:
+def factor_of_rows(
+    Phi: Array, y: Array, rows: int | None = None, centre: Array | None = None
+) -> Factor:
     """Return the factor of a cell from its rows.
 
     The R factor of [Φ_b, y_b] may replace the rows; ``rows`` is then their number.
@@ -119,6 +123,8 @@ def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:
         The targets, multiplied likewise.
     rows : int, optional
         Number of rows of the cell, if not n_b.
+    centre : array of shape (d + 1,), optional
+        What was subtracted from the columns, as for `Factor`.
 
     Examples
     --------
@@ -129,13 +135,13 @@ def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:
     """
     n, d = Phi.shape
     rows = n if rows is None else rows
-    scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
+    scale = column_units(Phi)
     # Few rows are factored as they are; of many, R comes first.
     R = np.column_stack([Phi / scale, y]) if n <= _FEW else triangle(Phi, scale, y)
     shape = (max(rows, n), d)
     if R.size == 0 or not R[:, :d].any():
         empty = np.zeros((0, d)), np.zeros(0), float(np.linalg.norm(y))
-        return Factor(*empty, float(np.linalg.norm(y)), scale, rows, rank_cut(shape))
+        return Factor(*empty, float(np.linalg.norm(y)), scale, rows, rank_cut(shape), centre)
     # LAPACK itself: for small cells the wrappers of SciPy would take most of the time.
     T, pivots, tau, _, _ = dgeqp3(R[:, :d])
     z = dormqr("L", "T", T[:, : len(tau)], tau, R[:, d:], lwork=1)[0][:, 0]
@@ -144,7 +150,7 @@ def factor_of_rows(Phi: Array, y: Array, rows: int | None = None) -> Factor:
     straight = np.empty((r, d))
     straight[:, pivots - 1] = np.triu(T[:r])
     rest, length = float(np.linalg.norm(z[r:])), float(np.linalg.norm(R[:, d]))
-    return Factor(straight, z[:r], rest, length, scale, rows, rank_cut(shape))
+    return Factor(straight, z[:r], rest, length, scale, rows, rank_cut(shape), centre)
 
 
 def triangle(Phi: Array, scale: Array, y: Array | None = None) -> Array:
@@ -220,4 +226,42 @@ def factors_of_rows(
     order = np.argsort(labels, kind="stable")
     ends = np.searchsorted(labels[order], np.arange(K + 1))
     members = [order[ends[b] : ends[b + 1]] for b in range(K)]
-    return [replace(factor_of_rows(Phi[rows], y[rows]), centre=centre) for rows in members]
+    found = _factors_at_once(Phi, y, members, centre)
+    return [
+        factor_of_rows(Phi[rows], y[rows], centre=centre) if one is None else one
+        for one, rows in zip(found, members, strict=True)
+    ]
+
+
+def _factors_at_once(
+    Phi: Array, y: Array, members: list[IntArray], centre: Array | None
+) -> list[Factor | None]:
+    """Return the factors of small cells with independent columns, and None for the others.
+
+    The rows of each cell are padded with zeros to the same number, and one call factors all cells.
+    The inverse of R shows that its columns are far from dependent: no pivots are needed then.
+    """
+    K, d = len(members), Phi.shape[1]
+    sizes = np.array([len(rows) for rows in members])
+    longest = int(sizes.max(initial=0))
+    if not d < sizes.min(initial=longest) or longest > _FEW or K * longest > 2 * sizes.sum():
+        return [None] * K
+    joined = np.zeros((K, longest, d + 1))
+    for rows, into in zip(members, joined, strict=True):
+        into[: len(rows), :d], into[: len(rows), d] = Phi[rows], y[rows]
+    scale = powers_of_two(np.abs(joined[:, :, :d]).max(axis=1))
+    joined[:, :, :d] /= scale[:, None]
+    R = np.asarray(np.linalg.qr(joined, mode="r"))  # (K, d + 1, d + 1)
+    T, z, rest = R[:, :d, :d], R[:, :d, d], np.abs(R[:, d, d])
+    length = np.linalg.norm(R[:, :, d], axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ends = np.diagonal(T, axis1=1, axis2=2)
+        sure = np.isfinite(T).all(axis=(1, 2)) & ends.all(axis=1)
+        inverse = np.linalg.inv(np.where(sure[:, None, None], T, np.eye(d)))
+        sure &= np.linalg.norm(T, axis=(1, 2)) * np.linalg.norm(inverse, axis=(1, 2)) < 1 / _SURE
+    return [
+        Factor(T[b], z[b], float(rest[b]), float(length[b]), scale[b], n_b, n_b * EPS, centre)
+        if sure[b]
+        else None
+        for b, n_b in enumerate(sizes.tolist())
+    ]

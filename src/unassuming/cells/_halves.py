@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import SEEN, powers_of_two, rank_cut
+from unassuming._rounding import SEEN, column_units, rank_cut
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells._robust import Fit, robust_coefficients
 
@@ -85,7 +85,7 @@ def _least_squares(
     Each is of shape (B, N). One batch of QR factorisations of rows that are zero elsewhere.
     """
     d = Phi.shape[1]
-    scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
+    scale = column_units(Phi)
     c = functionals / scale
     stacked = np.where(chosen[:, :, None], np.column_stack([Phi / scale, y]), 0.0)
     R = np.asarray(np.linalg.qr(stacked, mode="r"))  # (B, ., d + 1)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from unassuming.cells._signs import flipped_cells, largest_q, number_of_statisti
 from unassuming.ranking import draw_tie_order, rank
 
 _BATCH = 2**25  # bytes of one array of spans
+
+Spans: TypeAlias = tuple[Array, Array, Array, Array]
+"""Estimates (N,), and lo_s, hi_s and bounds on their rounding errors, each (N, m - 1)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +71,7 @@ class Ranks:
         return np.asarray((self.m - self.rank + 1) / self.m)
 
 
-def spans(
-    beta: Array, v: Array, error: Array, flipped: BoolArray
-) -> tuple[Array, Array, Array, Array]:
+def spans(beta: Array, v: Array, error: Array, flipped: BoolArray) -> Spans:
     """Return the estimates (N,), lo_s and hi_s (N, m - 1), and bounds on their rounding errors.
 
     Parameters
@@ -84,11 +86,14 @@ def spans(
     delta = beta - estimate[:, None]
     size = np.abs(beta).max(axis=1, initial=0.0)
     error = error + 2 * EPS * (beta.shape[1] + 4) * size[:, None]
+    terms = np.concatenate([v, v * delta, v * error])  # one product for all three sums
     parts = []
     for part in (flipped.T.astype(np.float64), (~flipped).T.astype(np.float64)):
-        weight = v @ part
+        weight, deviation, rounding = np.split(terms @ part, 3)
         with np.errstate(divide="ignore", invalid="ignore"):
-            parts.append(((v * delta) @ part / weight, (v * error) @ part / weight))
+            deviation /= weight
+            rounding /= weight
+        parts.append((deviation, rounding))
     (mean_f, error_f), (mean_rest, error_rest) = parts
     lo = estimate[:, None] + np.minimum(np.minimum(mean_f, mean_rest), 0.0)
     hi = estimate[:, None] + np.maximum(np.maximum(mean_f, mean_rest), 0.0)
@@ -126,20 +131,10 @@ def intervals(
     >>> found.lower.round(6), found.upper.round(6), found.level
     (array([1.]), array([7.]), array([0.96875]))
     """
-    N = len(beta)
-    estimate, lower, upper = np.full(N, np.nan), np.full(N, -np.inf), np.full(N, np.inf)
-    cells = np.asarray((v > 0).sum(axis=1), dtype=np.intp)
-    q = np.array([largest_q(level, number_of_statistics(int(K))) for K in cells], dtype=np.intp)
-    for rows, b, w, e, flipped in _batches(beta, v, error, seed):
-        if largest_q(level, len(flipped) + 1) == 0:
-            estimate[rows] = (w * b).sum(axis=1) / w.sum(axis=1)
-            continue
-        k = int(q[rows[0]]) - 1
-        estimate[rows], lo, hi, slack = spans(b, w, e, flipped)
-        lower[rows] = np.partition(lo - slack, k, axis=1)[:, k]
-        upper[rows] = -np.partition(-(hi + slack), k, axis=1)[:, k]
-    m = np.array([number_of_statistics(int(K)) for K in cells], dtype=np.intp)
-    return Intervals(estimate, lower, upper, q, m, cells)
+    blank = _blank_intervals(beta, v, level)
+    for rows, between in _batches(beta, v, error, seed):
+        _put_intervals(blank, rows, between, int(blank.q[rows[0]]))
+    return blank
 
 
 def ranks(
@@ -170,24 +165,82 @@ def ranks(
     >>> ranks(beta, np.ones((1, 6)), np.array([0.0])).pvalue
     array([0.03125])
     """
+    blank = _blank_ranks(v)
+    for rows, between in _batches(beta, v, error, seed):
+        _put_ranks(blank, rows, between, tau, ties, seed)
+    return blank
+
+
+def intervals_and_ranks(
+    beta: Array,
+    v: Array,
+    level: float,
+    tau: Array,
+    error: Array | None = None,
+    ties: str = "conservative",
+    seed: int = 0,
+) -> tuple[Intervals, Ranks]:
+    """Return `intervals` and `ranks`, whose spans are the same and are computed once.
+
+    Examples
+    --------
+    >>> beta = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 7.0]])
+    >>> interval, rank = intervals_and_ranks(beta, np.ones((1, 6)), 0.95, np.array([0.0]))
+    >>> interval.lower.round(6), rank.pvalue
+    (array([1.]), array([0.03125]))
+    """
+    found, tested = _blank_intervals(beta, v, level), _blank_ranks(v)
+    for rows, between in _batches(beta, v, error, seed):
+        _put_ranks(tested, rows, between, tau, ties, seed)
+        _put_intervals(found, rows, between, int(found.q[rows[0]]))
+    return found, tested
+
+
+def _blank_intervals(beta: Array, v: Array, level: float) -> Intervals:
+    """Return infinite intervals with the number of cells of each, and its q and m."""
+    N = len(beta)
+    cells, m = _cells_and_m(v)
+    q = np.array([largest_q(level, one) for one in m.tolist()], dtype=np.intp)
+    return Intervals(np.full(N, np.nan), np.full(N, -np.inf), np.full(N, np.inf), q, m, cells)
+
+
+def _blank_ranks(v: Array) -> Ranks:
+    cells, m = _cells_and_m(v)
+    return Ranks(np.ones(len(cells), dtype=np.intp), m)
+
+
+def _cells_and_m(v: Array) -> tuple[IntArray, IntArray]:
     cells = np.asarray((v > 0).sum(axis=1), dtype=np.intp)
-    m = np.array([number_of_statistics(int(K)) for K in cells], dtype=np.intp)
-    found = np.ones(len(beta), dtype=np.intp)
-    for rows, b, w, e, flipped in _batches(beta, v, error, seed):
-        _, lo, hi, slack = spans(b, w, e, flipped)
-        order = draw_tie_order(len(flipped) + 1, ties, np.random.default_rng([seed, 1]))
-        t = tau[rows][:, None]
-        outside = (t < lo - slack) | (t > hi + slack)
-        inside = (t > lo + slack) & (t < hi - slack)
-        tied_and_before = ~(outside | inside) & (order[1:] < order[0])
-        found[rows] = rank(outside | tied_and_before)
-    return Ranks(found, m)
+    return cells, np.array([number_of_statistics(K) for K in cells.tolist()], dtype=np.intp)
+
+
+def _put_intervals(into: Intervals, rows: IntArray, between: Spans, q: int) -> None:
+    """Fill in the q-th smallest lo_s and the q-th largest hi_s of some numbers."""
+    estimate, lo, hi, slack = between
+    into.estimate[rows] = estimate
+    if q:
+        into.lower[rows] = np.partition(lo - slack, q - 1, axis=1)[:, q - 1]
+        at = lo.shape[1] - q
+        into.upper[rows] = np.partition(hi + slack, at, axis=1)[:, at]
+
+
+def _put_ranks(
+    into: Ranks, rows: IntArray, between: Spans, tau: Array, ties: str, seed: int
+) -> None:
+    """Fill in the ranks of some numbers: one, and the spans that do not contain tau."""
+    _, lo, hi, slack = between
+    order = draw_tie_order(lo.shape[1] + 1, ties, np.random.default_rng([seed, 1]))
+    t = tau[rows][:, None]
+    outside = (t < lo - slack) | (t > hi + slack)
+    inside = (t > lo + slack) & (t < hi - slack)
+    tied_and_before = ~(outside | inside) & (order[1:] < order[0])
+    into.rank[rows] = rank(outside | tied_and_before)
 
 
 def _batches(
     beta: Array, v: Array, error: Array | None, seed: int
-) -> Iterator[tuple[IntArray, Array, Array, Array, BoolArray]]:
-    """Yield rows that share a number of cells, with those cells only, and the sign vectors."""
+) -> Iterator[tuple[IntArray, Spans]]:
+    """Yield numbers that share a number of cells, and the spans from those cells only."""
     error = np.zeros_like(v) if error is None else error
     identified = v > 0
     cells = identified.sum(axis=1)
@@ -198,4 +251,4 @@ def _batches(
             rows = same[part]
             keep = np.argsort(~identified[rows], axis=1, kind="stable")[:, :K]
             b, w, e = (np.take_along_axis(a[rows], keep, axis=1) for a in (beta, v, error))
-            yield rows, b, w, e, flipped
+            yield rows, spans(b, w, e, flipped)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr
 
-from unassuming._rounding import powers_of_two, rank_cut
+from unassuming._rounding import column_units, rank_cut
 from unassuming._typing import Array, IntArray
 
 
@@ -36,7 +36,7 @@ def palmrt_spans(
     (array([  2., -inf]), array([ 2., inf]))
     """
     d = Phi.shape[1]
-    scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
+    scale = column_units(Phi)
     c = functional / scale
     complement = qr(c[:, None], check_finite=False)[0][:, 1:]
     x, Z = (Phi / scale) @ (c / (c @ c)), (Phi / scale) @ complement

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import linprog
 
-from unassuming._rounding import powers_of_two
+from unassuming._rounding import column_units
 from unassuming._typing import Array, IntArray
 from unassuming.cells._estimates import Estimates, estimates
 from unassuming.cells._factors import factors_of_rows
@@ -31,7 +31,7 @@ def least_absolute_deviations(Phi: Array, y: Array) -> Array:
     array([2.])
     """
     n, d = Phi.shape
-    scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
+    scale = column_units(Phi)
     size = float(np.abs(y).max(initial=0.0)) or 1.0
     identity = np.eye(n)
     found = linprog(
@@ -59,7 +59,7 @@ def robust_coefficients(Phi: Array, y: Array, fit: Fit = least_absolute_deviatio
     >>> robust_coefficients(np.ones((5, 1)), np.array([0.0, 1.0, 2.0, 3.0, 100.0])).round(6)
     array([2.])
     """
-    scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
+    scale = column_units(Phi)
     plain = np.linalg.lstsq(Phi / scale, y)[0] / scale
     residuals = y - Phi @ plain
     return np.asarray(plain + (fit(Phi, residuals) - fit(Phi, -residuals)) / 2)

@@ -40,6 +40,7 @@ def largest_q(level: float, m: int) -> int:
     return Level.at_least(level, m).q if level * m <= m - 1 + 1e-9 * m else 0
 
 
+@lru_cache(maxsize=256)
 def fewest_cells(level: float) -> int:
     """Return K_min, the smallest number of cells that allows the level: 2^(1 - K) <= 1 - level.
 

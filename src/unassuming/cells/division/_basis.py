@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unassuming._rounding import exceeds, powers_of_two, rank_cut
+from unassuming._rounding import column_units, exceeds, rank_cut
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells._factors import triangle
 
@@ -56,7 +56,7 @@ def basis_of(Phi: Array, functionals: Array) -> Basis:
     (True, array([ True,  True]))
     """
     n = len(Phi)
-    scale = powers_of_two(np.abs(Phi).max(axis=0, initial=0.0))
+    scale = column_units(Phi)
     R = triangle(Phi, scale)
     _, values, directions = np.linalg.svd(R, full_matrices=False)
     r = int(np.count_nonzero(values > rank_cut(Phi.shape) * values.max(initial=0.0)))

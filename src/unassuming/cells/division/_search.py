@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unassuming._errors import complaint
-from unassuming._rounding import graded
 from unassuming._typing import Array, IntArray
 from unassuming.cells._signs import MOST_ENUMERATED, fewest_cells
 from unassuming.cells._width import approximate_width, predicted_width, width_factor
 from unassuming.cells.division._balance import balance, deal
 from unassuming.cells.division._basis import Basis, basis_of, information, second_moments
 from unassuming.cells.division._improve import improve
+from unassuming.cells.division._settled import settled
 from unassuming.cells.division._units import ClusterUnits, RowUnits, Units
 
 ENOUGH = 0.9
@@ -175,10 +175,14 @@ def usually_kept(n: int, rank: int, numbers: list[int]) -> Array:
 
 @dataclass
 class Found:
-    """A division of the units, and the information of its cells about each number."""
+    """A division of the units, and the information of its cells about each number.
+
+    ``standard`` are the half-widths as multiples of the standard errors, once they are needed.
+    """
 
     units: IntArray
     v: Array = field(repr=False)
+    standard: Array | None = field(default=None, repr=False)
 
 
 class Search:
@@ -231,8 +235,10 @@ class Search:
 
     def _standard(self, found: Found) -> Array:
         """Return the approximate half-widths, as multiples of the standard errors of all rows."""
-        width = approximate_width(found.v, self.level) * np.sqrt(self.n) / 2
-        return np.where(self.basis.known, width, np.inf)
+        if found.standard is None:
+            width = approximate_width(found.v, self.level) * np.sqrt(self.n) / 2
+            found.standard = settled(np.where(self.basis.known, width, np.inf))
+        return found.standard
 
     def _weak(self, found: list[Found], good: float) -> IntArray:
         """Return the numbers that no division serves well, if the level can be reached at all."""
@@ -309,9 +315,9 @@ class Search:
         sizes = [f.v.shape[1] for f in found]
         if len(found) > 1:
             for i in np.flatnonzero(self.basis.known & (rough[0] > good)).tolist():
-                short = np.lexsort((sizes, graded(rough[:, i])))[:3]
+                short = np.lexsort((sizes, rough[:, i]))[:3]
                 width = [predicted_width(found[k].v[[i]], self.level)[0] for k in short]
-                which[i] = short[int(np.argmin(graded(np.array(width))))]
+                which[i] = short[int(np.argmin(settled(np.array(width) * np.sqrt(self.n))))]
         used, which = np.unique(which, return_inverse=True)
         kept = np.array([self.kept(found[used[k]].v)[i] for i, k in enumerate(which)])
         widths = np.stack([self.width(found[k].v) for k in used])

@@ -26,6 +26,12 @@ from unassuming.cells.functions._predicted import Choice, smoothings
 from unassuming.cells.functions._system import Assumed, System, Wanted
 
 _DRAWS = 12
+_FINER = (3.0, 1 / 3.0)
+"""What the best smoothing is multiplied by, at last."""
+
+_BIASES = 2.0
+"""What the root mean square of the biases counts in σ(z): the largest of them matter."""
+
 _MOST = 48
 """Functionals that a choice looks at."""
 
@@ -38,7 +44,7 @@ class BandSizes:
     Attributes
     ----------
     scale : array of shape (N,)
-        σ(z), the size of the noise plus that of the biases b_s.
+        σ(z), the size of the noise plus twice that of the biases b_s.
     bias : array of shape (N, K - 1)
         b_s(z) for every sign vector but the identity.
     offset : array of shape (N,)
@@ -57,7 +63,7 @@ class BandSizes:
             assumed, np.full((len(found.H), K), 1 / K), hadamard(K).astype(np.float64)
         )
         noise = assumed.noise_scale**2 * found.noise.sum(axis=1) / K**2
-        scale = np.sqrt(noise) + np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
+        scale = np.sqrt(noise) + _BIASES * np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
         return cls(np.where(scale > 0, scale, 1.0), bias[:, 1:], bias[:, 0])
 
 
@@ -110,18 +116,25 @@ def choose_band(
         serves the level.
     """
     some = wanted.part(looked_at(len(wanted)))
-    N = len(some)
-    best, least = np.full(N, np.inf), np.inf
-    which, chosen = 0, smoothings(system, wanted, assumed)[0]
+    N, candidates = len(some), smoothings(system, wanted, assumed)
     values = MadeUp.of(system, some, assumed, _DRAWS).at_rows
-    for index, kriging in enumerate(divisions):
-        for mu in smoothings(system, wanted, assumed):
-            a, known = kriging.weights(some, mu)
-            found = errors(system, some, kriging, a, known)
-            width = band_half_width(system, kriging, a, found, assumed, level, values)
-            if np.isfinite(width).all() and (middle := float(np.median(width))) < least:
-                which, chosen, best, least = index, mu, width, middle
-    return Choice(np.full(N, which, dtype=np.intp), np.full(N, chosen), best)
+    best = Choice(np.zeros(N, dtype=np.intp), np.full(N, candidates[0]), np.full(N, np.inf))
+
+    def better(index: int, mu: float) -> Choice:
+        a, known = divisions[index].weights(some, mu)
+        found = errors(system, some, divisions[index], a, known)
+        width = band_half_width(system, divisions[index], a, found, assumed, level, values)
+        if not np.median(width) < np.median(best.half_width):
+            return best
+        return Choice(np.full(N, index, dtype=np.intp), np.full(N, mu), width)
+
+    for index in range(len(divisions)):
+        for mu in candidates:
+            best = better(index, mu)
+    index, mu = int(best.which[0]), float(best.mu[0])
+    for factor in _FINER if len(candidates) > 1 and np.isfinite(best.half_width).all() else ():
+        best = better(index, max(mu * factor, candidates[0]))
+    return best
 
 
 def looked_at(N: int) -> IntArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from unassuming._rounding import powers_of_two, rank_cut
+from unassuming._rounding import column_units, rank_cut
 from unassuming._typing import Array, IntArray
 from unassuming.cells.division import Basis, Search
 from unassuming.cells.functions._system import System
@@ -67,6 +67,6 @@ def _leading(system: System) -> Array:
         values, u = eigh(root * system.gram * root.T, subset_by_index=[first, n - 1])
     seen = values > rank_cut((n, n)) * values.max(initial=0.0)
     trend = root * system.trend
-    trend = trend / powers_of_two(np.abs(trend).max(axis=0, initial=0.0))
+    trend = trend / column_units(trend)
     both, d, _ = svd(np.column_stack([trend, u[:, seen]]), full_matrices=False)
     return np.asarray(np.sqrt(n) * both[:, d > rank_cut((n, n)) * d.max(initial=0.0)])

@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from unassuming._rounding import EPS, powers_of_two, rank_cut
+from unassuming._rounding import EPS, column_units, rank_cut
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells.functions._system import System, Wanted
 
@@ -88,7 +88,7 @@ class _Cell:
             values, u = eigh(K, driver="evd") if rows.size else (np.zeros(0), K)
             values = np.maximum(values, 0.0)
         trend = root[:, None] * system.trend[rows]
-        scale = powers_of_two(np.abs(trend).max(axis=0, initial=0.0))
+        scale = column_units(trend)
         return cls(values, u, turn, trend / scale, root, scale)
 
     def weights(self, wanted: Wanted, rows: IntArray, mu: float) -> tuple[Array, BoolArray]:

@@ -30,6 +30,8 @@ _FINER = 6
 _NEWTON = 40
 _STILL = 1e-5
 """A step of log θ that changes the bound by no more than rounding does."""
+_SMALL_STEP = 1e-3
+"""A step of Newton's method, which squares the error, after which rounding is all that is left."""
 _ZOOMS = 7
 _BATCH_BYTES = 2**22
 _EMPTY = 1e-9
@@ -59,7 +61,18 @@ class Multipliers:
     @property
     def apart(self) -> bool:
         """Whether some θ shows that no point satisfies both."""
-        return self._least_square > self.bound**2 * (1 + _EMPTY)
+        return self._perhaps_apart and self._least_square > self.bound**2 * (1 + _EMPTY)
+
+    @property
+    def _perhaps_apart(self) -> bool:
+        """Whether the search for such a θ is worth while.
+
+        h(θ) = -θc - θ² Σ b²W is concave and h(0) = 0, so h(θ)/θ does not increase: between two θ
+        of the grid h is at most the value at the first times their ratio.
+        """
+        theta, over = self._grid
+        h = -theta * self.c - theta**2 * (over @ self.b**2)
+        return bool(h.max() * np.exp(_COARSE[1] - _COARSE[0]) > 0.9 * self.bound**2)
 
     def least_norm(self) -> float:
         """Return a lower bound, at most B, of the norm of the points of the inequality."""
@@ -91,7 +104,9 @@ class Multipliers:
 
     def _over(self, theta: Array) -> Array:
         """Return W, (G, k)."""
-        return 1 / (1 + theta[:, None] * self.sigma)
+        over = theta[:, None] * self.sigma
+        over += 1
+        return np.reciprocal(over, out=over)
 
     # A grid that all functionals share: products of matrices
 
@@ -127,49 +142,59 @@ class Multipliers:
         theta = np.exp(t) * self._unit
         finer = self._on_grid(theta, self._over(theta), g, beyond)
         least = np.minimum(values.min(axis=2), finer.min(axis=2))
-        best = finer.argmin(axis=2)
-        for sign in range(2):
-            place = best[sign]
-            ends = t[np.maximum(place - 1, 0)], t[np.minimum(place + 1, len(t) - 1)]
-            start = t[place] + _vertex(finer[sign], place) * (t[1] - t[0])
-            polished = self._polished(start, ends, g, beyond, 1.0 - 2.0 * sign)
-            least[sign] = np.fmin(least[sign], polished)
-        return np.asarray(least)
+        # Both signs at once: the bounds of -gᵀv are those of the functional -g.
+        finer = finer.reshape(-1, len(t))
+        place = finer.argmin(axis=1)
+        ends = t[np.maximum(place - 1, 0)], t[np.minimum(place + 1, len(t) - 1)]
+        start = t[place] + _vertex(finer, place) * (t[1] - t[0])
+        polished = self._polished(start, ends, np.vstack([g, -g]), np.tile(beyond, 2))
+        return np.asarray(np.fmin(least, polished.reshape(least.shape)))
 
     # Newton's method in log θ, for each functional by itself
 
-    def _polished(
-        self, t: Array, ends: tuple[Array, Array], g: Array, beyond: Array, sign: float
-    ) -> Array:
+    def _polished(self, t: Array, ends: tuple[Array, Array], g: Array, beyond: Array) -> Array:
         """Return the least bounds (N,) found from t (N,), between two ends that hold the minimum.
 
-        The bound is quasi-convex, so the sign of the slope says on which side the minimum is.
+        The bound is quasi-convex, so the sign of the slope says on which side the minimum is. After
+        a small step of Newton's method the next one would change the bound by rounding only.
         """
         low, high = ends[0].copy(), ends[1].copy()
-        least, t, active = np.full(len(t), np.inf), t.copy(), np.arange(len(t))
+        least, active = np.full(len(t), np.inf), np.arange(len(t))
         for _ in range(_NEWTON):
-            now = t[active]
-            theta = np.exp(now) * self._unit
-            value, slope, bend = self._derivatives(theta, g[active], beyond[active], sign)
+            value, slope, bend = self._derivatives(t, g, beyond)
             least[active] = np.fmin(least[active], value)
-            high[active] = np.where(slope > 0, now, high[active])
-            low[active] = np.where(slope > 0, low[active], now)
+            high, low = np.where(slope > 0, t, high), np.where(slope > 0, low, t)
             with np.errstate(divide="ignore", invalid="ignore"):
-                new = now - slope / bend
-            inside = (bend > 0) & (new > low[active]) & (new < high[active])
-            t[active] = new = np.where(inside, new, (low[active] + high[active]) / 2)
-            active = active[np.abs(new - now) > _STILL]
-            if not active.size:
-                break
+                new = t - slope / bend
+            inside = (bend > 0) & (new > low) & (new < high)
+            new = np.where(inside, new, (low + high) / 2)
+            far = np.abs(new - t) > np.where(inside, _SMALL_STEP, _STILL)
+            if not far.all():
+                near = ~far
+                value = self._values(new[near], g[near], beyond[near])
+                least[active[near]] = np.fmin(least[active[near]], value)
+                if not far.any():
+                    break
+                active, low, high, new = active[far], low[far], high[far], new[far]
+                g, beyond = g[far], beyond[far]
+            t = new
         return least
 
-    def _derivatives(
-        self, theta: Array, g: Array, beyond: Array, sign: float
-    ) -> tuple[Array, Array, Array]:
-        """Return the bound at θ (N,) and its first two derivatives with respect to log θ.
+    def _values(self, t: Array, g: Array, beyond: Array) -> Array:
+        """Return the bounds of gᵀv + p s at log θ (N,)."""
+        theta = np.exp(t) * self._unit
+        W = self._over(theta)
+        one = g * W
+        shift = theta**2 * (W @ self.b**2)
+        both = self._bound(theta, theta * (one @ self.b), _dot(one, g), beyond, shift)
+        return np.asarray(both[0])
+
+    def _derivatives(self, t: Array, g: Array, beyond: Array) -> tuple[Array, Array, Array]:
+        """Return the bounds at log θ (N,) and their first two derivatives.
 
         All follow from the sums of g²Wʲ, gbWʲ and b²Wʲ for j = 1, 2, 3, since θσW = 1 - W.
         """
+        theta = np.exp(t) * self._unit
         W = self._over(theta)
         one, bW = g * W, self.b * W
         two, bW2 = one * W, bW * W
@@ -187,9 +212,9 @@ class Multipliers:
             R = np.sqrt(S * T)
             R1 = (S1 * T + S * T1) / (2 * R)
             R2 = (S2 * T + 2 * S1 * T1 + S * T2) / (2 * R) - R1**2 / R
-        slope = R1 + sign * theta * c2
-        bend = R2 + sign * theta * (c2 - 2 * (c2 - c3))
-        return both[0 if sign > 0 else 1], slope, bend
+        slope = R1 + theta * c2
+        bend = R2 + theta * (c2 - 2 * (c2 - c3))
+        return both[0], slope, bend
 
 
 def _dot(x: Array, y: Array) -> Array:

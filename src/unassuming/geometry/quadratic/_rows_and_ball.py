@@ -264,8 +264,8 @@ class _OneSet:
     @classmethod
     def of(cls, whole: RowsAndBall, rows: IntArray) -> _OneSet:
         shared, bound, h = whole._limits, whole._bound, len(rows)
-        lower = _root(whole._gram[np.ix_(rows, rows)], _share(len(whole.y)))
-        D = shared.D[np.ix_(rows, rows)]
+        lower = _root(whole._gram[rows][:, rows], _share(len(whole.y)))
+        D = shared.D[rows][:, rows]
         D[np.arange(h), np.arange(h)] -= shared.blur
         y, r = shared.y[rows], shared.residual[rows]
         Dy = D @ y

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._rounding import EPS, column_units
 from unassuming._typing import Array
 
 _LARGE = 2**13
@@ -24,6 +24,7 @@ _INDEPENDENT = 1e-6
 _FINE = 2e-13
 _BATCH = 2**20
 _SAMPLE = 2**12
+_MIDDLE = 2**8  # rows whose medians are the shifts
 
 
 def solved_quickly(Phi: Array, y: Array, root: Array, penalty: Array) -> Array | None:
@@ -46,8 +47,8 @@ def solved_quickly(Phi: Array, y: Array, root: Array, penalty: Array) -> Array |
     constant = Phi[0, 0] == 1 and bool((Phi[:, 0] == 1).all()) and penalty[0] == 0
     shift = np.zeros(d)
     if constant:
-        shift[1:] = np.median(Phi[:: max(1, n // _SAMPLE), 1:], axis=0)
-    unit = powers_of_two(np.abs(Phi[:: max(1, n // _SAMPLE)] - shift).max(axis=0))
+        shift[1:] = np.median(Phi[:: max(1, n // _MIDDLE), 1:], axis=0)
+    unit = column_units(Phi[:: max(1, n // _SAMPLE)] - shift)
     gram, moment = np.diag(np.square(penalty / unit)), np.zeros(d)
     for some, rows in _moved(Phi, root, shift, unit):
         gram += rows.T @ rows

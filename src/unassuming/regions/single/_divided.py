@@ -10,7 +10,6 @@ from typing import final
 
 import numpy as np
 
-from unassuming._rounding import graded
 from unassuming._typing import Array, IntArray
 from unassuming.cells import (
     Division,
@@ -26,6 +25,7 @@ from unassuming.cells import (
     fewest_cells,
     residual_weights,
     robust_estimates,
+    settled,
 )
 from unassuming.regions.single._evidence import Rows
 
@@ -60,9 +60,17 @@ class Divided(ABC):
     def factors(self, k: int) -> Sequence[Factor]:
         """Return the factors of the cells of division k."""
 
+    def in_cells(self, k: int, g: Array) -> tuple[Estimates, Array]:
+        """Return the estimates of functionals in the cells of division k.
+
+        Return also the information of all rows about them (N,), which the same call finds.
+        """
+        found = estimates([*self.factors(k), self.whole], g)
+        return found.without_last(), found.v[:, -1]
+
     @abstractmethod
-    def in_cells(self, k: int, g: Array, *, robust: bool) -> Estimates:
-        """Return the estimates of functionals in the cells of division k."""
+    def robustly(self, k: int, g: Array) -> tuple[Estimates, Array]:
+        """Return the same with robust estimates."""
 
     def information(self, k: int, g: Array) -> Array:
         """Return v_b of functionals (N, d) in the cells of division k, shape (N, K)."""
@@ -86,7 +94,7 @@ class Divided(ABC):
             enough = (v > 0).sum(axis=1) >= fewest
             served = enough & (whole > 0)
             shares.append(np.divide(v.sum(axis=1), whole, out=np.zeros(len(g)), where=served))
-        which = np.argmin(graded(np.array(widths)), axis=0).astype(np.intp)
+        which = np.argmin(settled(np.array(widths) * np.sqrt(self.n)), axis=0).astype(np.intp)
         return which, np.take_along_axis(np.array(shares), which[None], axis=0)[0]
 
 
@@ -122,13 +130,12 @@ class DividedRows(Divided):
             self._factors[k] = factors_of_rows(rows.Phi, rows.y, labels, K, rows.centre)
         return self._factors[k]
 
-    def in_cells(self, k: int, g: Array, *, robust: bool) -> Estimates:
-        """Return the estimates of functionals in the cells of division k."""
-        if not robust:
-            return estimates(self.factors(k), g)
+    def robustly(self, k: int, g: Array) -> tuple[Estimates, Array]:
+        """Return robust estimates of functionals in the cells of division k."""
         labels, K = self.division.labels[k], int(self.division.sizes[k])
         rows = self.rows
-        return robust_estimates(rows.Phi, rows.y, labels, K, rows.coordinates(g))
+        found = robust_estimates(rows.Phi, rows.y, labels, K, rows.coordinates(g))
+        return found, self.all_information(g)
 
 
 @final
@@ -157,10 +164,9 @@ class DividedSums(Divided):
             self._factors[k] = self.kept.factors(int(self.sizes[k]))
         return self._factors[k]
 
-    def in_cells(self, k: int, g: Array, *, robust: bool) -> Estimates:
-        """Return the estimates of functionals in the cells of division k."""
-        assert not robust
-        return estimates(self.factors(k), g)
+    def robustly(self, k: int, g: Array) -> tuple[Estimates, Array]:
+        """Refuse: the options of a stream do not get here."""
+        raise AssertionError
 
 
 @final
@@ -213,9 +219,9 @@ class InCells:
         zeros = [np.zeros((len(g), K)) for _ in range(4)]
         out = cls(zeros[0], zeros[1], zeros[2], zeros[3], np.zeros(len(g)))
         for place, members in by_place(places):
-            found = place.divided.in_cells(place.which, g[members], robust=robust)
+            estimated = place.divided.robustly if robust else place.divided.in_cells
+            found, out.whole[members] = estimated(place.which, g[members])
             used = found.v if weights == "design" else residual_weights(found)
-            out.whole[members] = place.divided.all_information(g[members])
             k = found.v.shape[1]
             for target, part in zip(
                 (out.beta, out.v, out.weights, out.error),

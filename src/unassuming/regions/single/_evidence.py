@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._rounding import column_sizes
 from unassuming._typing import Array, IntArray
 from unassuming.cells import (
     Factor,
@@ -69,7 +70,7 @@ class Rows:
 
     def factor(self) -> Factor:
         """Return the factor of all rows."""
-        return replace(factor_of_rows(self.Phi, self.y), centre=self.centre)
+        return factor_of_rows(self.Phi, self.y, centre=self.centre)
 
 
 @final
@@ -226,7 +227,7 @@ class Evidence:
 
 def _require_moderate(Phi: Array, y: Array, names: list[str]) -> None:
     """Refuse numbers whose squares, or the sums of them, are not finite or lose their digits."""
-    sizes = np.append(np.abs(Phi).max(axis=0), np.abs(y).max())
+    sizes = np.append(column_sizes(Phi), np.abs(y).max())
     wrong = np.flatnonzero((sizes > _LARGEST) | ((sizes > 0) & (sizes < 1 / _LARGEST)))
     for k in wrong[:1]:
         name, size = [*names, "y"][k], sizes[k]

@@ -16,11 +16,10 @@ from unassuming.cells import (
     certified_q,
     estimates,
     half_spans,
-    intervals,
+    intervals_and_ranks,
     least_absolute_deviations,
     palmrt_spans,
     random_halves,
-    ranks,
     t_intervals,
     t_pvalues,
 )
@@ -53,8 +52,9 @@ class Asked:
 def by_cells(kinds: Sequence[Method], found: InCells, asked: Asked) -> Outcome:
     """Return exact intervals and ranks from estimates in cells (11.2)."""
     error = found.error
-    got = intervals(found.beta, found.weights, asked.level, error, asked.seed)
-    tested = ranks(found.beta, found.weights, asked.tau, error, asked.ties, asked.seed)
+    got, tested = intervals_and_ranks(
+        found.beta, found.weights, asked.level, asked.tau, error, asked.ties, asked.seed
+    )
     return Outcome(
         got.estimate,
         got.lower,
