@@ -1,26 +1,22 @@
-"""Squares with a 1-norm penalty: LASSO and kernel LASSO (docs/theory.md 6)."""
+"""Squares with a 1-norm penalty: LASSO, elastic net and kernel LASSO (docs/theory.md 6)."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import svd
 
 from unassuming._typing import Array
 from unassuming.models.solvers import l1_least_squares, l1_subdifferential
 from unassuming.objectives._designed import DesignedObjective
+from unassuming.objectives.kinked._inverse_root import inverse_root
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives.designs import Design
 
-_SEEN = 1e-6
-"""Singular values of Φ below this share of the largest count as zero in the Hessian: dividing by
-them would drown the other components of the gradient in rounding errors."""
-
 
 class LassoObjective(DesignedObjective):
-    """(c/2) ‖y - Φa‖² + ``Σ_j penalty_j |a_j|``.
+    """(c/2) ‖y - Φa‖² + ``Σ_j penalty_j |a_j|`` + ½ Σ_j ridge_j a_j².
 
     Kernel LASSO: Φ = K, c = 1, penalty = alpha (the paper's λ). scikit-learn's Lasso: Φ = [1, X],
-    c = 1/n, penalty = alpha, and 0 for the intercept.
+    c = 1/n, penalty = alpha, and 0 for the intercept. Its ElasticNet has a ridge as well.
 
     Parameters
     ----------
@@ -28,6 +24,8 @@ class LassoObjective(DesignedObjective):
     y : array of shape (n,)
     c : float
     penalty : array of shape (d,)
+    ridge : array of shape (d,), optional
+        Zero by default.
 
     Examples
     --------
@@ -37,52 +35,67 @@ class LassoObjective(DesignedObjective):
     array([1.5])
     """
 
-    def __init__(self, design: Design, y: Array, c: float, penalty: Array) -> None:
+    def __init__(
+        self, design: Design, y: Array, c: float, penalty: Array, ridge: Array | None = None
+    ) -> None:
         super().__init__(design, y)
         # With the identity, the units of the features decide whether anything is bounded.
         self.default_weighting = "identity" if design.dual else "hessian"
         self.c = c
         self.penalty = penalty
+        self.ridge = np.zeros(self.d) if ridge is None else ridge
 
     def pullback(self) -> Array:
         """Return c Φᵀ."""
         return self.c * self.design.matrix.T
 
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
-        """Return penalty · sign(a), and [-penalty, penalty] where a_j = 0."""
-        return l1_subdifferential(a, self.penalty)
+        """Return ridge · a + penalty · sign(a), and [-penalty, penalty] where a_j = 0."""
+        lo, hi = l1_subdifferential(a, self.penalty)
+        return (lo + self.ridge * a, hi + self.ridge * a) if self.ridge.any() else (lo, hi)
+
+    def penalty_terms(self, a: Array) -> Array:
+        """Return the sizes of both parts of the penalty's gradient."""
+        return self.penalty + self.ridge * np.abs(a)
 
     def kinks(self) -> Kinks:
         """Return the zeros of the penalised coefficients."""
-        zero = np.where(self.penalty > 0, 0.0, np.nan)
-        return Kinks(coefficient=np.arange(self.d), values=zero[:, None])
+        zero, ridge = np.where(self.penalty > 0, 0.0, np.nan), self.ridge
+        ridge = ridge if ridge.any() else ridge[:0]
+        return Kinks(coefficient=np.arange(self.d), values=zero[:, None], ridge=ridge)
 
     @property
     def sign_blind(self) -> bool:
         """True without a penalty."""
-        return not self.penalty.any()
+        return not (self.penalty.any() or self.ridge.any())
 
     def named_weighting(self, weighting: str) -> Array | None:
-        """Return the identity, the root of the Gram matrix, or (c ΦᵀΦ)^{-1/2} on its range."""
+        """Return the identity, the root of the Gram matrix, or H^{-1/2} on the range of H.
+
+        H = c ΦᵀΦ + diag(ridge).
+        """
         if weighting == "identity":
             return None
         if weighting == "gram":
             return self.design.gram_root()
         if weighting == "hessian":
-            _, s, vt = svd(self.design.matrix, full_matrices=False)
-            keep = s > _SEEN * s[0]
-            return np.asarray(vt[keep] / (np.sqrt(self.c) * s[keep, None]))
+            return inverse_root(self.design.matrix, self.c, self.ridge)
         gram = "'gram', " if self.design.dual else ""
         raise self._refused_weighting(weighting, f"'identity', {gram}'hessian' or a matrix")
 
     def standardised(self) -> LassoObjective | None:
         """Return the objective on features of mean zero and variance one."""
         scaled = None if self.design.dual else self.design.standardised()
-        return None if scaled is None else LassoObjective(scaled, self.y, self.c, self.penalty)
+        if scaled is None:
+            return None
+        return LassoObjective(scaled, self.y, self.c, self.penalty, self.ridge)
 
     def estimate(self) -> Array:
-        """Return the minimiser."""
-        return l1_least_squares(self.design.matrix, self.y, self.penalty / self.c)
+        """Return the minimiser; a ridge is a set of further rows of Φ, where y is zero."""
+        held = np.flatnonzero(self.ridge)
+        rows = np.sqrt(self.ridge[held] / self.c)[:, None] * np.eye(self.d)[held]
+        y = np.concatenate([self.y, np.zeros(len(held))])
+        return l1_least_squares(np.vstack([self.design.matrix, rows]), y, self.penalty / self.c)
 
     def __str__(self) -> str:
-        return "the LASSO objective"
+        return "the elastic net objective" if self.ridge.any() else "the LASSO objective"
