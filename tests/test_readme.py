@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
+    ElasticNet,
     HuberRegressor,
     Lasso,
     LinearRegression,
@@ -18,7 +19,7 @@ from sklearn.linear_model import (
     Ridge,
     RidgeClassifier,
 )
-from sklearn.svm import SVR
+from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from speed import slow_but
@@ -31,7 +32,7 @@ ESTIMATORS = {
     cls.__name__: cls
     for cls in (
         *(LinearRegression, Ridge, RidgeClassifier, KernelRidge, SVR, Lasso, HuberRegressor),
-        QuantileRegressor,
+        *(QuantileRegressor, ElasticNet, LinearSVR),
         *(LogisticRegression, ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
         GaussianProcessRegressor,
     )

@@ -47,6 +47,8 @@ class Objective(ABC):
         The quantile that it estimates; its gradient then depends on signs of residuals alone.
     spanned : str
         The function that the features have to span, if it is not that of the noise-free outputs.
+    atoms : str
+        Where an atom of the noise makes the coverage at least the level, instead of equal to it.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Objective(ABC):
     default_weighting: str = "identity"
     labels_only: ClassVar[bool] = False
     spanned: ClassVar[str] = ""
+    atoms: str = ""
 
     def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
         self.y, self.n, self.d = y, len(y), d

@@ -69,12 +69,12 @@ def confidence_region(
     ----------
     estimator : scikit-learn estimator
         LinearRegression, Ridge, KernelRidge, GaussianProcessRegressor with a fixed kernel, SVR,
-        Lasso, QuantileRegressor, HuberRegressor, RidgeClassifier, LogisticRegression,
-        `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised transformers ending in
-        one of them. Only its hyper-parameters are used; it need not be fitted. The transformers are
-        fitted here, without y; one in a FrozenEstimator is taken as it is, and the region then
-        rests on its having been fitted on other rows. How each hyper-parameter enters is told by
-        the factories in `unassuming.objectives`.
+        LinearSVR, Lasso, ElasticNet, QuantileRegressor, HuberRegressor, RidgeClassifier,
+        LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised
+        transformers ending in one of them. Only its hyper-parameters are used; it need not be
+        fitted. The transformers are fitted here, without y; one in a FrozenEstimator is taken as it
+        is, and the region then rests on its having been fitted on other rows. How each hyper-
+        parameter enters is told by the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data. Those of dask are summed by its scheduler in use, and need a model that
         `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.

@@ -66,9 +66,9 @@ class Functionals(Membership):
         From the joint region all levels come from one computation: a factorisation of a k×k matrix
         for each of the m - 1 sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in
         closed form for quadratic objectives and along lines for others (seconds for LASSO and SVR,
-        minutes for kernel Huber and objectives known by membership only). ``KernelHuber`` and
-        ``HuberRegressor`` have no outer bounds but those of the norm bound alone, and logistic
-        regression has none for its coefficients.
+        minutes for kernel Huber and objectives known by membership only). ``KernelHuber``,
+        ``HuberRegressor`` and ``LinearSVR`` have no outer bounds but those of the norm bound alone,
+        and logistic regression has none for its coefficients.
 
         Parameters
         ----------

@@ -29,7 +29,6 @@ from unassuming.noise import Exchangeable, ExchangeableWithin, Noise, Perturbati
 from unassuming.objectives import (
     BallCoordinates,
     Design,
-    LeastNormScore,
     NormBall,
     Objective,
     Quadratic,
@@ -275,7 +274,8 @@ class PiecewiseAdviser:
             yield FEWER_THAN_ROWS
         if dual:
             yield MODEL_OF_FEATURES
-        if self.model is None and features and _cells_serve(self.problem, asked):
+        relaxed = self.model is not None and not len(self.model.kinks.thresholds)
+        if features and not relaxed and _cells_serve(self.problem, asked):
             yield CELLS
         yield CROSSINGS if inner else ATTAINED
 
@@ -365,9 +365,8 @@ class _Trials:
             score: Any = objective.score(weighting)
         except ValueError:  # no such weighting
             return None
-        assert isinstance(score, LeastNormScore)
         assert objective.design is not None
-        return replace(self.model, phi=objective.design.matrix, score=score)
+        return replace(self.model, phi=objective.design.matrix, score=score.along_lines)
 
     def _finite(self, model: LineModel | None, g: Array) -> bool:
         sets = self.model.perturbations.m - 1

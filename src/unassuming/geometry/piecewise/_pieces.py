@@ -1,7 +1,8 @@
 """Lines on which no coefficient stays at a kink: all sets share the same pieces.
 
 Between the crossings of kinks the subgradient s of the penalty is constant (or linear in t, if
-there are no kinks; a ridge beside kinks belongs to u), and with v = L(G_i - I)r, p = Ψv and z_0 = Ψ(u - s), all affine in t,
+there are no kinks; a ridge beside kinks belongs to u), and with v = L(G_i - I)r, p = Ψv and
+z_0 = Ψ(u - s), all affine in t,
 
     Z_i - Z_0 = ⟨p, p + 2z_0⟩ = At² + Bt + C,      A the same on every piece.
 

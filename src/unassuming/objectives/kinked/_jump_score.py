@@ -10,8 +10,8 @@ import numpy as np
 
 from unassuming._rounding import EPS, length
 from unassuming._typing import Array, BoolArray
-from unassuming.objectives.kinked._least_element import least_element, optimality_gap
 from unassuming.objectives._score import LeastNormScore, Score
+from unassuming.objectives.kinked._least_element import least_element, optimality_gap
 from unassuming.ranking import Contrast
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming.models.solvers import l1_least_squares, l1_subdifferential
 from unassuming.objectives._designed import DesignedObjective
-from unassuming.objectives.kinked._inverse_root import inverse_root
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives.designs import Design
+from unassuming.objectives.kinked._inverse_root import inverse_root
 
 
 class LassoObjective(DesignedObjective):

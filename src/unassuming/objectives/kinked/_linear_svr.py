@@ -8,11 +8,11 @@ from unassuming._typing import Array
 from unassuming.models.solvers import linear_svr
 from unassuming.objectives._base import Weighting
 from unassuming.objectives._designed import DesignedObjective
-from unassuming.objectives.kinked._inverse_root import inverse_root
-from unassuming.objectives.kinked._jump_score import JumpScore
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives.designs import FeatureDesign
+from unassuming.objectives.kinked._inverse_root import inverse_root
+from unassuming.objectives.kinked._jump_score import JumpScore
 
 
 class LinearSVRObjective(DesignedObjective):
@@ -60,6 +60,8 @@ class LinearSVRObjective(DesignedObjective):
         super().__init__(design, y)
         self.C, self.epsilon, self.ridge, self.squared = C, epsilon, ridge, squared
         self.c = 2 * C if squared else C
+        if not squared:
+            self.atoms = f"±{epsilon:g}" if epsilon else "0"
 
     def pullback(self) -> Array:
         """Return CΦᵀ, twice that for squares."""
@@ -78,8 +80,11 @@ class LinearSVRObjective(DesignedObjective):
         """Return the sides of the tube, where ρ bends or jumps."""
         sides = np.array([-self.epsilon, self.epsilon]) if self.epsilon else np.zeros(1)
         if self.squared:
-            slopes = np.array([1.0, 0.0, 1.0]) if self.epsilon else np.ones(2)
-            return Kinks(thresholds=sides, slopes=slopes)
+            return (
+                Kinks(thresholds=sides, slopes=np.array([1.0, 0.0, 1.0]))
+                if self.epsilon
+                else Kinks()
+            )
         return Kinks(
             thresholds=sides,
             slopes=np.zeros(len(sides) + 1),
