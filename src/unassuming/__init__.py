@@ -17,6 +17,7 @@ from unassuming import (
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
 from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tuned_region
+from unassuming.experiments import AssignmentTest, assignment_test
 from unassuming.io import load, save
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
@@ -27,6 +28,7 @@ from unassuming.streaming import StreamingRegion
 
 __all__ = [
     "LSSVC",
+    "AssignmentTest",
     "ConfidenceClassifier",
     "ConfidenceRegressor",
     "KernelHuber",
@@ -38,6 +40,7 @@ __all__ = [
     "StreamingRegion",
     "Summary",
     "__version__",
+    "assignment_test",
     "confidence_region",
     "datasets",
     "functionals",

@@ -193,7 +193,8 @@ def test_bounds_of_the_elastic_net_hold_members():
     found = region.interval(level=0.9)
     assert found.status.name == "CERTIFIED"
     members = region.sample(60, level=0.9, random_state=0)
-    assert (found.lower <= members).all() and (members <= found.upper).all()
+    assert (found.lower <= members).all()
+    assert (members <= found.upper).all()
 
 
 @pytest.mark.slow

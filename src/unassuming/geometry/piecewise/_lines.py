@@ -39,28 +39,27 @@ class PiecewiseLines(Lines):
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
         """Return the intervals."""
+        held = self._held(origins, directions)
+        if not held.any():
+            return self._followed(origins, directions, qs, points=points)
+        # Where Z_0 is a minimum over free derivatives all along, only membership is known.
+        grid = GridLines(self.ranks, self.model.perturbations.m)
+        some = grid.intervals(origins[held], directions[held], qs)
+        rest = self._followed(origins[~held], directions[~held], qs, points=points)
+        return [
+            [(few if on else many).pop(0) for on in held]
+            for few, many in zip(some, rest, strict=True)
+        ]
+
+    def _followed(
+        self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool
+    ) -> list[list[Array]]:
+        """Return the intervals of lines whose pieces are known."""
         out: list[list[Array]] = [[np.empty((0, 2))] * len(directions) for _ in qs]
         # A power of two: scaling rounds nothing.
         scale = np.ldexp(1.0, -np.frexp(np.abs(directions).max(axis=1, initial=0.0))[1])
         directions = directions * scale[:, None]
         shift = self._nearest(origins, directions)
-        held = self._held(origins, directions)
-        if held.any():
-            # Where Z_0 is a minimum over the free derivatives all along, only membership is known.
-            some = GridLines(self.ranks, self.model.perturbations.m).intervals(
-                origins[held], directions[held], qs
-            )
-            for number, found in enumerate(some):
-                for j, ends in zip(np.flatnonzero(held), found, strict=True):
-                    out[number][j] = ends * scale[j]
-            every = np.flatnonzero(~held)
-            rest = PiecewiseLines(self.model, self.ranks).intervals(
-                origins[every], directions[every], qs, points=points
-            )
-            for number, found in enumerate(rest):
-                for j, ends in zip(every, found, strict=True):
-                    out[number][j] = ends * scale[j]
-            return out
         for lines, found in self._batches(origins, directions, shift):
             o, d = origins[lines], directions[lines]
             for number, q in enumerate(qs):
