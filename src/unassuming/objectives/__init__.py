@@ -35,6 +35,7 @@ from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import LeastNormScore, Score
+from unassuming.objectives.designs import ROTATED as ROTATED
 from unassuming.objectives.designs import BallCoordinates as BallCoordinates
 from unassuming.objectives.designs import Complement as Complement
 from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign
@@ -43,6 +44,7 @@ from unassuming.objectives.designs import NormBall as NormBall
 from unassuming.objectives.designs import entry_errors as entry_errors
 from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
+from unassuming.objectives.designs import in_basis as in_basis
 from unassuming.objectives.designs import projector_error as projector_error
 from unassuming.objectives.designs import weight_errors as weight_errors
 from unassuming.objectives.kinked import JumpScore, LassoObjective, LinearSVRObjective, SVRObjective

@@ -176,6 +176,7 @@ class Cause(Enum):
         "Intervals from random permutations of the rows: {names}. Their coverage is at least the "
         "level, not exactly the level."
     )
+    ROTATED = "Rows are those of the rotated data, Qᵀy and QᵀΦ: coordinates in the given basis."
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
         "The estimate of the model lies outside the interval of {names}: the interval rests on "

@@ -129,9 +129,11 @@ def of_quadratic_region(
         yield few_components(objective.n)
 
 
-def of_bad_scales(spread: Spread) -> Iterator[Remedy]:
-    """Yield what to do about numbers of too different a size."""
-    text = f"rescale {spread.column}, or drop row {spread.row} if its value is a code"
+def of_bad_scales(spread: Spread, *, rotated: bool = False) -> Iterator[Remedy]:
+    """Yield what to do about numbers of too different a size; rotated rows cannot be dropped."""
+    text = f"rescale {spread.column}"
+    if not rotated:
+        text += f", or drop row {spread.row} if its value is a code"
     yield Remedy(text, text)
 
 
@@ -323,7 +325,7 @@ class PiecewiseAdviser:
 def _cells_serve(problem: Problem, asked: Question) -> bool:
     """Whether there are certainly enough rows for balanced cells at the usual levels."""
     enough = 32 * problem.objective.d <= problem.n
-    usual = isinstance(problem.noise, Symmetric) and asked.call in (Call.BAND, Call.INTERVAL)
+    usual = isinstance(problem.row_noise, Symmetric) and asked.call in (Call.BAND, Call.INTERVAL)
     return enough and usual and asked.ball is None and not asked.inner
 
 

@@ -29,7 +29,7 @@ class Design(ABC):
     names : list of str
         Names of the coefficients.
     rounding : float
-        Relative error of Φ; zero if its rows are those of the data.
+        Error of Φ relative to `sizes`; zero if its rows are those of the data.
     strict : bool
         Whether a kernel is known to be strictly positive definite.
     one : array of shape (n,)
@@ -59,6 +59,11 @@ class Design(ABC):
     def n(self) -> int:
         """Number of rows."""
         return len(self.matrix)
+
+    @property
+    def sizes(self) -> Array:
+        """What the errors of the entries of Φ are relative to, (n, d)."""
+        return np.abs(self.matrix)
 
     @abstractmethod
     def rows(self, X: Array) -> Array:
@@ -176,6 +181,11 @@ class Design(ABC):
         With ``function`` they belong to values of the function itself, else to those of its
         representation, which lies in the span of the features at the training inputs.
         """
+        return None
+
+    def in_basis(self, Q: Array) -> Design | None:
+        """Return QᵀΦ as a design with the same coefficients; None if it has no such form."""
+        del Q
         return None
 
     def standardised(self) -> Design | None:

@@ -83,6 +83,14 @@ class LassoObjective(DesignedObjective):
         gram = "'gram', " if self.design.dual else ""
         raise self._refused_weighting(weighting, f"'identity', {gram}'hessian' or a matrix")
 
+    def in_basis(self, Q: Array) -> LassoObjective | None:
+        """Rotate the rows, which leaves the sum of squares as it is."""
+
+        def make(design: Design, y: Array) -> LassoObjective:
+            return LassoObjective(design, y, self.c, self.penalty, self.ridge)
+
+        return self.rotated(Q, make)
+
     def standardised(self) -> LassoObjective | None:
         """Return the objective on features of mean zero and variance one."""
         scaled = None if self.design.dual else self.design.standardised()

@@ -107,6 +107,7 @@ class Evidence:
     spherical: bool
     centre: Array | None = None
     cells: KeptCells | None = None
+    rotated: bool = False
 
     @classmethod
     def of(cls, problem: Problem) -> Evidence:
@@ -135,12 +136,13 @@ class Evidence:
                 f"{_KERNEL} Add --norm-bound B, or use --model spline.",
             )
         _require_moderate(design.matrix, problem.objective.y, design.names)
-        noise, n = problem.noise, problem.n
+        noise, n = problem.row_noise, problem.n
         if problem.cells is not None:
             matrix, y = design.matrix, problem.objective.y
             return cls(n, matrix, y, None, None, None, spherical=False, cells=problem.cells)
         data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
-        Phi, centre = centred(design.matrix) if design.intercept else (design.matrix, None)
+        constant = design.intercept and bool((design.one == 1).all())
+        Phi, centre = centred(design.matrix) if constant else (design.matrix, None)
         found = cls(
             n,
             Phi,
@@ -150,6 +152,7 @@ class Evidence:
             swap_blocks_of(noise, n),
             is_spherical(noise),
             centre,
+            rotated=problem.objective.basis is not None,
         )
         if found.signs is None and found.swaps is None and not found.spherical:
             raise NotAvailable(

@@ -67,7 +67,8 @@ def _too_few(
     names = f"{np.count_nonzero(~finite)} of {len(finite)} values"
     if most >= needed:
         return Cause.LEVEL_TOO_HIGH(names=names, level=level)
-    units = "rows" if functions.clusters is None else "blocks of rows"
+    units = "rows" if functions.problem.objective.basis is None else "rotated rows"
+    units = units if functions.clusters is None else f"blocks of {units}"
     free = functions.system(assumption).trend.shape[1]
     rows = max(rows_needed(level, free), -(-functions.problem.n * needed // most) if most else 0)
     return Cause.CELLS_MISSING(
