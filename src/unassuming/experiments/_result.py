@@ -49,14 +49,21 @@ class EffectInterval:
     Examples
     --------
     >>> interval = EffectInterval(0.9, 1.0, 2.5, EffectStatus.EXACT)
-    >>> interval.lower, interval.upper
-    (1.0, 2.5)
+    >>> print(interval)
+    [1, 2.5] at level 0.9
     """
 
     level: float
     lower: float
     upper: float
     status: EffectStatus
+
+    def __str__(self) -> str:
+        ends = f"[{self.lower:.6g}, {self.upper:.6g}] at level {self.level:.6g}"
+        if self.status is EffectStatus.EXACT:
+            return ends
+        shown = {EffectStatus.EMPTY: "empty", EffectStatus.TOO_FEW: "[-inf, inf]"}
+        return f"{shown.get(self.status, ends)}: {self.status.value}"
 
 
 @final
@@ -185,17 +192,14 @@ class AssignmentTest:
             f"Constant effect of treatment {treated} against {without}: n = {len(e.y)} rows, "
             f"{count}{where}.",
             f"  estimate  {self.estimate:.6g} (least squares{self._adjusted})",
-            f"  interval  {_shown(found)} at level {found.level:.6g}"
-            if found.status in (EffectStatus.EXACT, EffectStatus.UNBOUNDED)
-            else f"  interval  {_shown(found)}",
+            f"  interval  {found}",
             f"  p-value   {self.pvalue:.6g} of effect {self.effect:g} (rank {self.rank} of "
             f"{self.m})",
         ]
-        if found.status is not EffectStatus.EXACT:
-            highest = 1 - 1 / self.m
-            lines.append(f"The interval is not finite: {found.status.value}.")
-            if found.status is EffectStatus.TOO_FEW:
-                lines.append(f"The highest level that {self.m} statistics allow is {highest:.6g}.")
+        if found.status is EffectStatus.TOO_FEW:
+            lines.append(
+                f"The highest level that {self.m} statistics allow is {1 - 1 / self.m:.6g}."
+            )
         lines += [fill(f"Compared: {self._compared}", 100), fill(f"Assumed: {self._assumed}", 100)]
         return "\n".join(lines)
 
@@ -256,12 +260,6 @@ def interval_of(lines: EffectLines, level: float, *, enumerated: bool) -> Effect
     elif np.isinf(lower) or np.isinf(upper):
         status = EffectStatus.UNBOUNDED
     return EffectInterval(float(chosen), lower, upper, status)
-
-
-def _shown(interval: EffectInterval) -> str:
-    if interval.status is EffectStatus.EMPTY:
-        return "empty"
-    return f"[{interval.lower:.6g}, {interval.upper:.6g}]"
 
 
 def _large(count: int) -> str:

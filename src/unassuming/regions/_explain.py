@@ -188,6 +188,10 @@ class Cause(Enum):
         "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
         "give {cells} for {names}. About {rows:,} rows like these would do."
     )
+    ROTATED_CELLS_MISSING = (
+        "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
+        "give {cells} for {names}."
+    )
     CLUSTERS_MISSING = (
         "Level {level:.6g} takes {needed} blocks of rows, one for each cell, and there are {units}."
     )

@@ -147,8 +147,10 @@ def explanation_of(
             facts.append(Cause.CLUSTERS_MISSING(level=level, needed=needed, units=clusters))
             continue
         rows = max(rows_needed(level, rank), -(-n * needed // k) if k else 0)
+        # Rotated rows are seldom alike: a basis can put all of a feature into one of them.
+        missing = Cause.ROTATED_CELLS_MISSING if evidence.rotated else Cause.CELLS_MISSING
         facts.append(
-            Cause.CELLS_MISSING(
+            missing(
                 names=listed(names, same),
                 level=level,
                 needed=needed,
