@@ -93,6 +93,10 @@ class AssignmentTest:
     statistics : array of shape (m,)
         Z_0, ..., Z_{m-1} at the effect of the hypothesis.
     seed : int
+    experiment : object
+        The data, checked.
+    lines : object
+        The statistics as functions of the effect.
 
     Examples
     --------

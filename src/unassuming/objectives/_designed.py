@@ -121,7 +121,8 @@ class DesignedObjective(Objective):
 
     @cached_property
     def _size_of_design(self) -> Array:
-        return self.design.sizes
+        sizes = self.design.sizes
+        return np.abs(self.design.matrix) if sizes is None else sizes
 
     @cached_property
     def _pullback(self) -> Array | None:

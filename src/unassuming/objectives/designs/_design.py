@@ -29,7 +29,9 @@ class Design(ABC):
     names : list of str
         Names of the coefficients.
     rounding : float
-        Error of Φ relative to `sizes`; zero if its rows are those of the data.
+        Relative error of Φ; zero if its rows are those of the data.
+    sizes : array of shape (n, d), or None
+        What this error is relative to; None if it is Φ itself.
     strict : bool
         Whether a kernel is known to be strictly positive definite.
     one : array of shape (n,)
@@ -51,6 +53,7 @@ class Design(ABC):
     intercept: bool
     names: list[str]
     rounding: float = 0.0
+    sizes: Array | None = None
     strict: bool = False
     one: Array
     kernel: TrainingKernel | None = None
@@ -59,11 +62,6 @@ class Design(ABC):
     def n(self) -> int:
         """Number of rows."""
         return len(self.matrix)
-
-    @property
-    def sizes(self) -> Array:
-        """What the errors of the entries of Φ are relative to, (n, d)."""
-        return np.abs(self.matrix)
 
     @abstractmethod
     def rows(self, X: Array) -> Array:

@@ -46,7 +46,6 @@ class FeatureDesign(Design):
 
     dual: ClassVar[bool] = False
     _last: tuple[Array, Array, Factor] | None = None
-    _sizes: Array | None = None
 
     def __init__(self, X: Array, *, intercept: bool, names: list[str] | None = None) -> None:
         n, p = X.shape
@@ -77,13 +76,8 @@ class FeatureDesign(Design):
         found = FeatureDesign.of_columns(
             matrix, intercept=self.intercept, names=names, rounding=rounding
         )
-        found._sizes = sizes
+        found.sizes = sizes
         return found
-
-    @property
-    def sizes(self) -> Array:
-        """What the errors of the entries are relative to, |Φ| unless the rows are rotated."""
-        return np.abs(self.matrix) if self._sizes is None else self._sizes
 
     def rows(self, X: Array) -> Array:
         """Return [1, X]."""
@@ -132,7 +126,8 @@ class FeatureDesign(Design):
         rows, weights = np.vstack([self.matrix, held]), np.append(root, penalty)
         # Errors of the rows decide which columns are dependent. Then the rows are what they are.
         sizes = np.abs(rows)
-        sizes[: self.n] += self.rounding / EPS * self.sizes
+        own = sizes[: self.n] if self.sizes is None else self.sizes
+        sizes[: self.n] += self.rounding / EPS * own
         if not self.intercept:
             return refined(rows, *independent(rows, sizes, weights), root=weights)
         there = np.abs(self.one) > _SHIFTED * np.abs(self.one).max()
