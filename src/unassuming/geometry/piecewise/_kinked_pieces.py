@@ -23,6 +23,7 @@ from unassuming._typing import Array, IntArray
 from unassuming.geometry._spans import Spans, sign_changes, sweep
 from unassuming.geometry.piecewise._breakpoints import FARTHEST, Breakpoints
 from unassuming.geometry.piecewise._model import LineModel, settle
+from unassuming.geometry.piecewise._steps_of_loss import LossSteps
 
 
 @final
@@ -32,6 +33,7 @@ class KinkedPieces:
 
     crossed: Breakpoints
     where: Array  # (B,): t of all kinks of the penalty, and of the jumps of the loss
+    most: IntArray | None  # (B,): how many sets can hold these points; None if unknown
     shift: float
     start: int  # how many sets hold x = -∞
     t: Array  # (E,)
@@ -41,7 +43,14 @@ class KinkedPieces:
     def along(cls, model: LineModel, origin: Array, direction: Array, shift: float) -> Self:
         """Follow every set along origin + t direction, expanded about t = shift."""
         crossed = Breakpoints.of(model.steps, origin[None], direction[None])
-        x, A, B, C = _quadratics(model, origin, direction, shift)
+        met = _jumps_met(model, origin, direction)
+        where, most = np.concatenate([crossed.t[0], met.ravel()]), None
+        if LossSteps.apply_to(model):
+            found = LossSteps.along(model, origin, direction, shift, met)
+            where, most, B, C = found.t, found.most, found.B, found.C
+            x, A = np.broadcast_to(where - shift, (len(B), len(where))), np.zeros_like(B)
+        else:
+            x, A, B, C = _quadratics(model, origin, direction, shift)
         far = np.full((len(A), 1), np.inf)
         ends = np.concatenate([-far, x, far], axis=1)
         lo, hi = ends[:, :-1], ends[:, 1:]
@@ -55,8 +64,7 @@ class KinkedPieces:
         between = np.where(proper[:, 1:], state[:, 1:].astype(np.intp) - after[:, :-1], 0)
         t = np.concatenate([roots[at], x[between != 0]])
         change = np.concatenate([steps[at], between[between != 0]])
-        where = np.concatenate([crossed.t[0], _jumps_met(model, origin, direction)])
-        return cls(crossed, where, shift, int(state[:, 0].sum()), t, change)
+        return cls(crossed, where, most, shift, int(state[:, 0].sum()), t, change)
 
     def stretches(self, q: int) -> Spans:
         """Return the intervals of x in at least q sets; membership decides on those of length 0."""
@@ -65,10 +73,11 @@ class KinkedPieces:
         return Spans.joined(*sweep(np.zeros(len(t), dtype=np.intp), t, change, q))
 
     def likely(self, q: int, spans: Spans) -> tuple[IntArray, Array]:
-        """Return line (0) and t of all crossings outside the spans."""
-        del q
+        """Return line (0) and t of the crossings outside the spans that may be members."""
         x, line = self.where - self.shift, np.zeros(len(self.where), dtype=np.intp)
         outside = np.isfinite(x) & ~spans.cover(line, x)
+        if self.most is not None:
+            outside &= self.most >= q
         return line[outside], self.where[outside]
 
 
@@ -254,12 +263,12 @@ def _passing(
 
 
 def _jumps_met(model: LineModel, origin: Array, direction: Array) -> Array:
-    """Return the t at which unperturbed residuals meet jumps of the loss, infinite for never."""
+    """Return the t at which residuals meet jumps of the loss, infinite for never, (R, n)."""
     if not model.kinks.jumps.size:
-        return np.empty(0)
+        return np.empty((0, len(model.y)))
     (value,), (slope,) = model.residuals(origin[None], direction[None])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        t = ((model.kinks.thresholds[:, None] - value) / slope).ravel()
+        t = (model.kinks.thresholds[:, None] - value) / slope
     return np.where(np.abs(t) < FARTHEST, t, np.inf)
 
 
