@@ -5,6 +5,7 @@ The entry point is `confidence_region`; see its examples.
 
 from unassuming import (
     datasets,
+    experiments,
     functionals,
     kernels,
     noise,
@@ -43,6 +44,7 @@ __all__ = [
     "assignment_test",
     "confidence_region",
     "datasets",
+    "experiments",
     "functionals",
     "kernels",
     "load",
