@@ -23,6 +23,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
+    ElasticNet,
     HuberRegressor,
     Lasso,
     LinearRegression,
@@ -39,7 +40,7 @@ from sklearn.preprocessing import (
     SplineTransformer,
     StandardScaler,
 )
-from sklearn.svm import SVR
+from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from unassuming import _archive
@@ -83,6 +84,8 @@ CASES = {
     ),
     "support vectors": (SVR(C=2.0), {"weighting": "identity"}),
     "lasso": (Lasso(0.1), {}),
+    "elastic net": (ElasticNet(0.1), {}),
+    "linear support vectors": (LinearSVR(epsilon=0.1), {}),
     "huber": (HuberRegressor(), {}),
     "quantile": (QuantileRegressor(quantile=0.3, alpha=0.1), {}),
     "kernel lasso": (ua.KernelLasso(kernel="rbf"), {}),

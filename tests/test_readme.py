@@ -5,11 +5,13 @@ import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.base import is_classifier
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
+    ElasticNet,
     HuberRegressor,
     Lasso,
     LinearRegression,
@@ -18,7 +20,7 @@ from sklearn.linear_model import (
     Ridge,
     RidgeClassifier,
 )
-from sklearn.svm import SVR
+from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from speed import slow_but
@@ -31,7 +33,7 @@ ESTIMATORS = {
     cls.__name__: cls
     for cls in (
         *(LinearRegression, Ridge, RidgeClassifier, KernelRidge, SVR, Lasso, HuberRegressor),
-        QuantileRegressor,
+        *(QuantileRegressor, ElasticNet, LinearSVR),
         *(LogisticRegression, ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
         GaussianProcessRegressor,
     )
@@ -133,6 +135,17 @@ def test_the_table_converts_hyper_parameters_as_the_library_does(cells):
         )
     elif name == "SVR":
         assert (objective.C, objective.epsilon) == (0.7, estimator.epsilon)
+    elif name == "ElasticNet":
+        assert cells[2] == "penalties alpha · l1_ratio and alpha · (1 − l1_ratio)"
+        assert objective.penalty[-1] == pytest.approx(0.7 * estimator.l1_ratio)
+        assert objective.ridge[-1] == pytest.approx(0.7 * (1 - estimator.l1_ratio))
+    elif name == "LinearSVR":
+        assert cells[2] == "ρ(r) = ±1 outside the tube, or twice the distance from it"
+        r = np.array([-2.0, 0.0, 2.0])
+        assert objective.influence(r).tolist() == [-1, 0, 1]
+        estimator.set_params(loss="squared_epsilon_insensitive", epsilon=0.5)
+        squared = build(estimator).objective
+        assert (squared.c / squared.C * squared.influence(r)).tolist() == [-3, 0, 3]
     elif name == "QuantileRegressor":
         assert cells[2] == "τ = quantile, penalty `n * alpha`"
         assert objective.quantile == estimator.quantile

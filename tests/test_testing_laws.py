@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
+    ElasticNet,
     HuberRegressor,
     Lasso,
     LinearRegression,
@@ -14,7 +15,7 @@ from sklearn.linear_model import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
-from sklearn.svm import SVR
+from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 
@@ -179,6 +180,8 @@ LABELS = np.where(np.median(Y) < Y, "yes", "no")
         KernelRidge(kernel="rbf"),
         SVR(),
         Lasso(0.1),
+        ElasticNet(0.1),
+        LinearSVR(epsilon=0.2, loss="squared_epsilon_insensitive"),
         HuberRegressor(),
         ua.KernelLasso(kernel="rbf"),
         ua.KernelHuber(kernel="rbf"),

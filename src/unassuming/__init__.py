@@ -5,6 +5,7 @@ The entry point is `confidence_region`; see its examples.
 
 from unassuming import (
     datasets,
+    experiments,
     functionals,
     kernels,
     noise,
@@ -17,6 +18,7 @@ from unassuming import (
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
 from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tuned_region
+from unassuming.experiments import AssignmentTest, assignment_test
 from unassuming.io import load, save
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
@@ -27,6 +29,7 @@ from unassuming.streaming import StreamingRegion
 
 __all__ = [
     "LSSVC",
+    "AssignmentTest",
     "ConfidenceClassifier",
     "ConfidenceRegressor",
     "KernelHuber",
@@ -38,8 +41,10 @@ __all__ = [
     "StreamingRegion",
     "Summary",
     "__version__",
+    "assignment_test",
     "confidence_region",
     "datasets",
+    "experiments",
     "functionals",
     "kernels",
     "load",

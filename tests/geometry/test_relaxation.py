@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, Ridge
+from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.svm import SVR
 
 import oracles
@@ -35,6 +35,8 @@ MODELS = {
     "LASSO": (Lasso(alpha=0.2), primal, {}),
     "LASSO, no intercept": (Lasso(alpha=0.2, fit_intercept=False), primal, {}),
     "LASSO, hessian": (Lasso(alpha=0.2), primal, {"weighting": "hessian"}),
+    "elastic net": (ElasticNet(alpha=0.3, l1_ratio=0.4), primal, {}),
+    "elastic net, identity": (ElasticNet(0.3, l1_ratio=0.6), primal, {"weighting": "identity"}),
     "SVR": (SVR(C=1e7, epsilon=0.3, **KERNEL), dual, {}),
     "SVR, identity": (SVR(C=1e7, epsilon=0.3, **KERNEL), dual, {"weighting": "identity"}),
     "ridge, identity": (Ridge(0.5), primal, {"weighting": "identity"}),
@@ -63,7 +65,9 @@ def statistics(region, a):
         if isinstance(o, ua.objectives.LassoObjective):
             u = o.c * Phi.T @ image
             g = [
-                oracles.nearest_to_zero(u[j], *((-p, p) if a[j] == 0 else (p * np.sign(a[j]),) * 2))
+                oracles.nearest_to_zero(
+                    u[j] - o.ridge[j] * a[j], *((-p, p) if a[j] == 0 else (p * np.sign(a[j]),) * 2)
+                )
                 for j, p in enumerate(o.penalty)
             ]
         else:

@@ -7,9 +7,16 @@ from hypothesis import strategies as st
 from scipy.optimize import root
 from sklearn.datasets import load_diabetes
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    ElasticNet,
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.svm import SVR
+from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from speed import slow_but
@@ -440,11 +447,15 @@ def engel():
     return data[["income"]].to_numpy() / 100, data["foodexp"].to_numpy() / 100
 
 
+SQUARES = {"loss": "squared_epsilon_insensitive", "dual": False, "tol": 1e-12, "max_iter": 10**6}
 REAL = {
     "least squares": LinearRegression(),
     "ridge": Ridge(alpha=0.1),
     "kernel ridge": KernelRidge(alpha=1.0, kernel="rbf", gamma=1.0),
     "lasso": Lasso(alpha=0.5, tol=1e-13, max_iter=1_000_000),
+    "elastic net": ElasticNet(alpha=0.5, tol=1e-13, max_iter=1_000_000),
+    "LinearSVR": LinearSVR(epsilon=0.3, C=0.1, tol=1e-10, max_iter=10_000_000),
+    "LinearSVR, squares": LinearSVR(**SQUARES, C=0.5, intercept_scaling=3.0, epsilon=0.3),
     "Huber": HuberRegressor(tol=1e-9, max_iter=10_000),
     "kernel Huber": ua.KernelHuber(alpha=1.0, delta=1.0, kernel="rbf", gamma=1.0),
     "kernel lasso": ua.KernelLasso(alpha=1.0, kernel="rbf", gamma=1.0),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, is_classifier
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
@@ -12,10 +12,14 @@ from sklearn.linear_model import (
     Ridge,
     RidgeClassifier,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
+from sklearn.utils import all_estimators
 
 import unassuming as ua
 from unassuming.objectives import _registry
+from unassuming.objectives._nearest import _NEAREST, _WITH_FIXED
 
 
 @pytest.fixture(autouse=True)
@@ -183,6 +187,7 @@ def test_the_factory_receives_clean_data():
 # --- which classes are known ----------------------------------------------------------------------
 
 SUPPORTED = [
+    "ElasticNet",
     "HuberRegressor",
     "KernelHuber",
     "KernelLasso",
@@ -190,6 +195,7 @@ SUPPORTED = [
     "LSSVC",
     "Lasso",
     "LinearRegression",
+    "LinearSVR",
     "LogisticRegression",
     "Ridge",
     "RidgeClassifier",
@@ -197,7 +203,11 @@ SUPPORTED = [
 ]
 
 
-@pytest.mark.parametrize("model", [RandomForestRegressor(), "ridge", None, 3.5], ids=repr)
+class Unknown(BaseEstimator):
+    """A model of which nothing is known."""
+
+
+@pytest.mark.parametrize("model", [Unknown(), "ridge", None, 3.5], ids=repr)
 def test_an_unsupported_estimator_is_told_what_is_supported(model):
     with pytest.raises(TypeError, match=r"estimator is not supported: expected one of") as caught:
         region_of(model, *problem())
@@ -205,6 +215,66 @@ def test_an_unsupported_estimator_is_told_what_is_supported(model):
     assert all(f" {name}," in message for name in SUPPORTED)
     assert repr(model) in message
     assert "ua.register_objective(estimator_class, factory)" in message
+
+
+KINDS = ("Regressor", "Classifier")
+NEAREST = {
+    "BayesianRidge": "Ridge(alpha) with an alpha fixed beforehand, or tune on other rows",
+    "ARDRegression": "Use Ridge(alpha)",
+    "RidgeCV": "Use Ridge(alpha) with a value fixed beforehand, or tune on other rows",
+    "LassoCV": "Use Lasso(alpha)",
+    "ElasticNetCV": "Use ElasticNet(alpha, l1_ratio=...)",
+    "LogisticRegressionCV": "Use LogisticRegression(C)",
+    "TransformedTargetRegressor": "Transform y first",
+    "PoissonRegressor": "No model of counts or of positive outputs is supported yet.",
+    "SGDRegressor": "Use the model with the same loss",
+    "TheilSenRegressor": "Use QuantileRegressor(quantile=0.5, alpha=0) for the median",
+    "RANSACRegressor": "or HuberRegressor",
+    "LassoLars": "Use Lasso(alpha), which has the same minimum.",
+    "OrthogonalMatchingPursuit": "Use Lasso(alpha), or LinearRegression",
+    "PLSRegression": "PCA(k), LinearRegression()",
+    "NuSVR": "Use SVR(epsilon=...) with the same kernel.",
+    "RandomForestRegressor": "make_pipeline(SplineTransformer(), Ridge(alpha))",
+    "HistGradientBoostingRegressor": "KernelRidge for many",
+    "MLPRegressor": "KernelRidge for many",
+    "MultiTaskLasso": "Use Lasso(alpha) for one output at a time.",
+    "SVC": "Use LogisticRegression, RidgeClassifier or ua.LSSVC.",
+    "GaussianProcessClassifier": "make_pipeline(Nystroem(), LogisticRegression())",
+}
+
+
+@pytest.mark.parametrize("name", NEAREST)
+def test_a_refused_estimator_is_told_the_nearest_model(name):
+    model = dict(all_estimators())[name]()
+    X, y = problem()
+    y = np.where(y > 0, 1, 0) if is_classifier(model) else y
+    with pytest.raises(TypeError, match=f"given {name}\\. ") as caught:
+        region_of(model, X, y)
+    message = str(caught.value)
+    assert NEAREST[name] in message
+    with pytest.raises(TypeError, match=f"given {name}\\. "):
+        region_of(make_pipeline(StandardScaler(), model), X, y)
+
+
+def test_every_refusal_and_every_nearest_model_is_a_name_of_scikit_learn():
+    known = {name for name, _ in all_estimators()}
+    other = {f"{maker}{kind}" for maker in ("XGB", "LGBM", "CatBoost") for kind in KINDS}
+    assert set(_NEAREST) | set(_WITH_FIXED) <= known | other
+    supported = {cls.__name__ for cls in ua.objectives.registered_classes()}
+    assert not (set(_NEAREST) | set(_WITH_FIXED)) & supported
+    for model in _WITH_FIXED.values():
+        assert model.split("(")[0] in supported
+
+
+def test_results_of_statsmodels_are_told_the_estimator():
+    api = pytest.importorskip("statsmodels.api")
+    X, y = problem()
+    for model, use in ((api.OLS(y, X), "LinearRegression()"), (api.RLM(y, X), "HuberRegressor(")):
+        for given in (model, model.fit()):
+            name = type(model).__name__
+            with pytest.raises(TypeError, match=f"given {name} of statsmodels") as caught:
+                region_of(given, X, y)
+            assert f"Use {use}" in str(caught.value)
 
 
 def test_a_subclass_is_refused_until_it_is_registered():

@@ -135,8 +135,14 @@ def test_the_same_inputs_are_searched_once(monkeypatch):
     assert len(asked) == 4
 
 
+class Unknown(SVC):
+    """A classifier of which nothing is known."""
+
+
 def test_a_classifier_without_a_region_is_answered_with_classifiers():
     with pytest.raises(TypeError, match="one of LSSVC, LogisticRegression, RidgeClassifier, or a"):
+        ua.ConfidenceClassifier(Unknown()).fit(X, Y)
+    with pytest.raises(TypeError, match=r"given SVC\. Use LogisticRegression, RidgeClassifier or"):
         ua.ConfidenceClassifier(SVC()).fit(X, Y)
 
 

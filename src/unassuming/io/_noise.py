@@ -6,7 +6,7 @@ from typing import Any
 
 from unassuming._tables import Store
 from unassuming.io._code import described
-from unassuming.noise import NAMED, BlockSymmetric, ExchangeableWithin, Noise, Quantile
+from unassuming.noise import NAMED, BlockSymmetric, ExchangeableWithin, InBasis, Noise, Quantile
 
 _PLAIN: dict[str, type[Noise]] = {cls.__name__: cls for cls in NAMED.values()}
 
@@ -21,6 +21,10 @@ def describe_noise(noise: Noise, store: Store) -> dict[str, Any]:
         return {**entry, "block_rows": noise.block_rows}
     if type(noise) is Quantile:
         return {**entry, "tau": noise.tau}
+    if type(noise) is InBasis:
+        inner = describe_noise(noise.inner, store)
+        basis = store.put("basis", noise.basis)
+        return {**entry, "known": inner["known"], "inner": inner, "basis": basis}
     return {**entry, "known": _PLAIN.get(name) is type(noise)}
 
 
@@ -32,6 +36,9 @@ def known_noise(saved: dict[str, Any], store: Store) -> Noise | None:
         return BlockSymmetric(store.get(saved["blocks"]))
     if saved["class"] == ExchangeableWithin.__name__:
         return ExchangeableWithin(saved["block_rows"])
+    if saved["class"] == InBasis.__name__:
+        inner = known_noise(saved["inner"], store)
+        return None if inner is None else InBasis(store.get(saved["basis"]), inner)
     if saved["class"] == Quantile.__name__:
         return Quantile(saved["tau"])
     return _PLAIN[saved["class"]]()

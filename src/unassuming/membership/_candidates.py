@@ -17,9 +17,11 @@ from unassuming._typing import Array, IntArray
 from unassuming._words import spoken
 from unassuming.inputs import Data, as_finite
 from unassuming.objectives import (
+    ROTATED,
     Objective,
     fitted_coefficients,
     fitted_values,
+    in_basis,
     rounding_of_difference,
 )
 
@@ -54,7 +56,9 @@ class Candidates:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.values is None:
                 return objective.residual_error(self.coefficients[which], r)
-            return rounding_of_difference(objective.y, self.values[which])
+            values = self.values[which]
+            plain = rounding_of_difference(objective.y, values) + objective.y_error
+            return plain if objective.basis is None else plain + _rotation(objective.basis, values)
 
     def accurate_residuals(
         self, objective: Objective, which: slice | IntArray
@@ -80,7 +84,8 @@ def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> 
         return _from_estimator(candidates, objective, data())
     if callable(candidates):
         rows, name = data(), getattr(candidates, "__name__", repr(candidates))
-        return _from_values(_one_number_for_each_row(candidates(rows.X), name, rows), objective)
+        values = _one_number_for_each_row(candidates(rows.X), name, rows)
+        return _from_values(_in_its_basis(values, objective), objective)
     if isinstance(candidates, Sequence) and any(callable(c) or _is_model(c) for c in candidates):
         return _join([resolve(c, objective, data) for c in candidates], objective)
     return _from_coefficients(candidates, objective)
@@ -101,6 +106,7 @@ def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
 
 
 def _from_values(values: Array, objective: Objective) -> Candidates:
+    """Take values at the rows of the objective."""
     return Candidates(objective.coefficients(values[None, :]), values[None, :], single=True)
 
 
@@ -128,6 +134,7 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
             "class, or build the region with these classes."
         )
     values = sign * _one_number_for_each_row(fitted_values(estimator, data.X), name, data)
+    values = _in_its_basis(values, objective)
     a = fitted_coefficients(estimator, objective.n)
     if a is not None and a.shape == (objective.d,):
         a = sign * a
@@ -136,6 +143,18 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
         if np.abs(reproduced - values).max() <= 1e-8 * scale:
             return Candidates(a[None, :], None, single=True, caveat=FITTED)
     return replace(_from_values(values, objective), caveat=FITTED)
+
+
+def _in_its_basis(values: Array, objective: Objective) -> Array:
+    """Return values at the rows of the data as values at the rows of the objective."""
+    return (
+        values if objective.basis is None else in_basis(objective.basis, values[:, None])[0][:, 0]
+    )
+
+
+def _rotation(Q: Array, values: Array) -> Array:
+    """Bound the errors of rotated values (N, n)."""
+    return np.asarray(ROTATED * (np.abs(values @ Q.T) @ np.abs(Q)))
 
 
 def _one_number_for_each_row(values: Any, name: str, data: Data) -> Array:

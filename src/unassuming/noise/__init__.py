@@ -8,12 +8,14 @@ used, neither moments nor a density.
 """
 
 from unassuming.noise._base import LARGEST_GROUP, Noise
+from unassuming.noise._basis import InBasis
 
 # Shared within the library, not public.
 from unassuming.noise._counter_draws import Key as Key
 from unassuming.noise._counter_draws import draw_key as draw_key
 from unassuming.noise._counter_draws import keyed_uniforms as keyed_uniforms
 from unassuming.noise._labels import Labels
+from unassuming.noise._named import NAMED, as_noise
 from unassuming.noise._permutations import (
     Exchangeable,
     ExchangeableWithin,
@@ -33,52 +35,13 @@ from unassuming.noise._subsets import sign_units_of as sign_units_of
 from unassuming.noise._subsets import swap_blocks_of as swap_blocks_of
 from unassuming.noise._subsets import units_of as units_of
 
-NAMED: dict[str, type[Noise]] = {
-    "symmetric": Symmetric,
-    "exchangeable": Exchangeable,
-    "symmetric-exchangeable": SymmetricExchangeable,
-    "spherical": Spherical,
-    "labels": Labels,
-    "quantile": Quantile,
-}
-"""The assumptions that have a name; `BlockSymmetric` and `ExchangeableWithin` need blocks.
-
-A region of ``QuantileRegressor`` takes the quantile of the model for ``"quantile"``."""
-
-
-def as_noise(noise: str | Noise) -> Noise:
-    """Return the assumption of that name; an instance is returned as it is.
-
-    Parameters
-    ----------
-    noise : str or Noise
-        A name in `NAMED`, or an instance.
-
-    Examples
-    --------
-    >>> as_noise("symmetric")
-    Symmetric()
-    """
-    if isinstance(noise, Noise):
-        return noise
-    if isinstance(noise, str) and noise in NAMED:
-        return NAMED[noise]()
-    remedy = "Choose one of these names."
-    if isinstance(noise, type) and issubclass(noise, Noise):
-        remedy = f"Write {noise.__name__}(): an instance, not the class."
-    names = ", ".join(repr(name) for name in NAMED)
-    raise ValueError(
-        f"noise is not a known assumption: expected one of {names}, or an instance such as "
-        f"ua.noise.BlockSymmetric(blocks), given {noise!r}. {remedy}"
-    )
-
-
 __all__ = [
     "LARGEST_GROUP",
     "NAMED",
     "BlockSymmetric",
     "Exchangeable",
     "ExchangeableWithin",
+    "InBasis",
     "Labels",
     "Noise",
     "Perturbations",

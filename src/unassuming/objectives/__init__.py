@@ -18,9 +18,11 @@ from unassuming.objectives._from_kernel import (
     from_svr,
 )
 from unassuming.objectives._from_linear import (
+    from_elastic_net,
     from_huber_regressor,
     from_lasso,
     from_linear_regression,
+    from_linear_svr,
     from_ridge,
 )
 from unassuming.objectives._from_process import from_gaussian_process
@@ -28,13 +30,12 @@ from unassuming.objectives._huber import HuberObjective, KernelHuberObjective
 from unassuming.objectives._images import Images as Images
 from unassuming.objectives._images import Moves as Moves
 from unassuming.objectives._kinks import Kinks
-from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._logistic import LogisticObjective
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import Factory as Factory
 from unassuming.objectives._registry import factory_for, register_objective, registered_classes
 from unassuming.objectives._score import LeastNormScore, Score
-from unassuming.objectives._svr import SVRObjective
+from unassuming.objectives.designs import ROTATED as ROTATED
 from unassuming.objectives.designs import BallCoordinates as BallCoordinates
 from unassuming.objectives.designs import Complement as Complement
 from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign
@@ -43,22 +44,26 @@ from unassuming.objectives.designs import NormBall as NormBall
 from unassuming.objectives.designs import entry_errors as entry_errors
 from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
+from unassuming.objectives.designs import in_basis as in_basis
 from unassuming.objectives.designs import projector_error as projector_error
 from unassuming.objectives.designs import weight_errors as weight_errors
+from unassuming.objectives.kinked import JumpScore, LassoObjective, LinearSVRObjective, SVRObjective
+from unassuming.objectives.kinked import least_element as least_element
 from unassuming.objectives.quantiles import FreshSigns as FreshSigns
 from unassuming.objectives.quantiles import QuantileObjective, SignScore, from_quantile_regressor
-from unassuming.objectives.quantiles import least_element as least_element
 
 __all__ = [
     "Design",
     "DesignedObjective",
     "FeatureDesign",
     "HuberObjective",
+    "JumpScore",
     "KernelDesign",
     "KernelHuberObjective",
     "Kinks",
     "LassoObjective",
     "LeastNormScore",
+    "LinearSVRObjective",
     "LogisticObjective",
     "Objective",
     "Quadratic",
@@ -69,6 +74,7 @@ __all__ = [
     "factory_for",
     "fitted_coefficients",
     "fitted_values",
+    "from_elastic_net",
     "from_gaussian_process",
     "from_huber_regressor",
     "from_kernel_huber",
@@ -76,6 +82,7 @@ __all__ = [
     "from_kernel_ridge",
     "from_lasso",
     "from_linear_regression",
+    "from_linear_svr",
     "from_logistic_regression",
     "from_lssvc",
     "from_quantile_regressor",

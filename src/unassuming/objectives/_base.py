@@ -45,8 +45,14 @@ class Objective(ABC):
         True if the objective is for labels ±1 and their noise only.
     quantile : float or None
         The quantile that it estimates; its gradient then depends on signs of residuals alone.
+    basis : array of shape (n, n), or None
+        Q, if the rows are those of (Qᵀy, QᵀΦ); None if they are those of the data.
+    y_error : array of shape (n,), or 0
+        Bounds of errors that y has beyond the rounding of each number.
     spanned : str
         The function that the features have to span, if it is not that of the noise-free outputs.
+    atoms : str
+        Where an atom of the noise makes the coverage at least the level, instead of equal to it.
 
     Examples
     --------
@@ -63,9 +69,12 @@ class Objective(ABC):
 
     design: Design | None = None
     quantile: float | None = None
+    basis: Array | None = None
+    y_error: Array | float = 0.0
     default_weighting: str = "identity"
     labels_only: ClassVar[bool] = False
     spanned: ClassVar[str] = ""
+    atoms: str = ""
 
     def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
         self.y, self.n, self.d = y, len(y), d
@@ -97,7 +106,7 @@ class Objective(ABC):
         Two residuals that differ by less may be equal, and one that is smaller may be zero.
         """
         del coefficients
-        return rounding_of_difference(self.y, self.y - residuals)
+        return rounding_of_difference(self.y, self.y - residuals) + self.y_error
 
     def accurate_residuals(self, coefficients: Array) -> tuple[Array, Array] | None:
         """Return residuals with about twice as many digits and their errors; None if unavailable.
@@ -125,6 +134,11 @@ class Objective(ABC):
             f"{type(self).__name__} has no point estimate: it needs the method estimate(). Define "
             "it, or pass candidates."
         )
+
+    def in_basis(self, Q: Array) -> Objective | None:
+        """Return the objective of (Qᵀy, QᵀΦ), Q orthogonal; None if that is another minimum."""
+        del Q
+        return None
 
     def standardised(self) -> Objective | None:
         """Return the objective on standardised features; None if that is not available."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from unassuming._typing import Array
 from unassuming.objectives._accurate import accurate_residuals
 from unassuming.objectives._base import Objective, Weighting, as_weighting_matrix
 from unassuming.objectives._score import LeastNormScore, Score
-from unassuming.objectives.designs import Design
+from unassuming.objectives.designs import ROTATED, Design, in_basis
 
 
 class DesignedObjective(Objective):
@@ -51,6 +53,16 @@ class DesignedObjective(Objective):
     def influence(self, r: Array) -> Array:
         """Return ρ(r), the derivative of the loss; the residual itself for squares."""
         return r
+
+    def rotated(self, Q: Array, make: Callable[[Design, Array], Self]) -> Self | None:
+        """Return the objective that is made of QᵀΦ and Qᵀy; None if the design has no such form."""
+        design = self.design.in_basis(Q)
+        if design is None:
+            return None
+        y, size = in_basis(Q, self.y[:, None])
+        found = make(design, y[:, 0])
+        found.basis, found.y_error = Q, ROTATED * size[:, 0]
+        return found
 
     def fitted(self, coefficients: Array) -> Array:
         """Return the fitted values, the response at Φ a."""
@@ -109,7 +121,8 @@ class DesignedObjective(Objective):
 
     @cached_property
     def _size_of_design(self) -> Array:
-        return np.abs(self.design.matrix)
+        sizes = self.design.sizes
+        return np.abs(self.design.matrix) if sizes is None else sizes
 
     @cached_property
     def _pullback(self) -> Array | None:

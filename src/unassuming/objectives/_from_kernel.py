@@ -26,11 +26,10 @@ from unassuming.kernels import (
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives._huber import KernelHuberObjective
 from unassuming.objectives._hyperparameters import common_weight, number, row_weights
-from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import register_objective
-from unassuming.objectives._svr import SVRObjective
 from unassuming.objectives.designs import FeatureDesign, KernelDesign
+from unassuming.objectives.kinked import LassoObjective, SVRObjective
 
 _SMALLEST = 1e-290
 

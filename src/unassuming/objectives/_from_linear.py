@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
+from sklearn.linear_model import ElasticNet, HuberRegressor, Lasso, LinearRegression, Ridge
+from sklearn.svm import LinearSVR
 
 from unassuming._typing import Array
 from unassuming.objectives._huber import HuberObjective
 from unassuming.objectives._hyperparameters import common_weight, number, row_weights
-from unassuming.objectives._lasso import LassoObjective
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import register_objective
 from unassuming.objectives.designs import FeatureDesign
+from unassuming.objectives.kinked import LassoObjective, LinearSVRObjective
 
 
 def from_linear_regression(
@@ -74,6 +75,70 @@ def from_lasso(estimator: Any, X: Array, y: Array, sample_weight: Array | None) 
     return LassoObjective(design, y, 1 / len(y), penalty)
 
 
+def from_elastic_net(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> LassoObjective | Quadratic:
+    """Build Σ r² / (2n) + alpha (l1_ratio ‖coef‖₁ + (1 - l1_ratio) ‖coef‖²/2).
+
+    A constant sample weight changes nothing. With ``l1_ratio=0`` this is half of the ridge
+    objective with λ = alpha, and has its exact bounds.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
+
+    Examples
+    --------
+    >>> objective = from_elastic_net(ElasticNet(alpha=0.5, l1_ratio=0.8), X, y, None)
+    >>> objective.penalty, objective.ridge.round(6)
+    (array([0. , 0.4, 0.4]), array([0. , 0.1, 0.1]))
+    """
+    _refuse_positive(estimator)
+    common_weight(sample_weight, "ElasticNet")
+    alpha = number(estimator, "alpha", zero=True)
+    share = number(estimator, "l1_ratio", zero=True, largest=1.0)
+    design = features(estimator, X)
+    if share == 0:
+        return Quadratic(design, y, np.ones(len(y)), alpha)
+    penalty, ridge = (part * alpha * design.penalised for part in (share, 1 - share))
+    return LassoObjective(design, y, 1 / len(y), penalty, ridge)
+
+
+def from_linear_svr(
+    estimator: Any, X: Array, y: Array, sample_weight: Array | None
+) -> LinearSVRObjective:
+    """Build ½ ‖coef‖² + ½ (intercept / intercept_scaling)² + C Σ max(``|r|`` - epsilon, 0).
+
+    The terms of the sum are squared if ``loss="squared_epsilon_insensitive"``. LIBLINEAR penalises
+    the intercept as written here. A constant sample weight multiplies C.
+
+    Parameters
+    ----------
+    estimator, X, y, sample_weight
+        As in `unassuming.register_objective`.
+
+    Examples
+    --------
+    >>> objective = from_linear_svr(LinearSVR(epsilon=0.1, intercept_scaling=2.0), X, y, None)
+    >>> objective.ridge, objective.squared
+    (array([0.25, 1.  , 1.  ]), False)
+    """
+    losses = ("epsilon_insensitive", "squared_epsilon_insensitive")
+    if estimator.loss not in losses:
+        raise ValueError(
+            f"LinearSVR's loss is not known: expected {losses[0]!r} or {losses[1]!r}, given "
+            f"{estimator.loss!r}. Set the hyper-parameter before building the region."
+        )
+    C = number(estimator, "C") * common_weight(sample_weight, "LinearSVR")
+    epsilon = number(estimator, "epsilon", zero=True)
+    design = features(estimator, X)
+    ridge = np.ones(design.matrix.shape[1])
+    if design.intercept:
+        ridge[0] = number(estimator, "intercept_scaling") ** -2
+    return LinearSVRObjective(design, y, C, epsilon, ridge, estimator.loss == losses[1])
+
+
 def from_huber_regressor(
     estimator: Any, X: Array, y: Array, sample_weight: Array | None
 ) -> HuberObjective:
@@ -112,4 +177,6 @@ def _refuse_positive(estimator: Any) -> None:
 register_objective(LinearRegression, from_linear_regression)
 register_objective(Ridge, from_ridge)
 register_objective(Lasso, from_lasso)
+register_objective(ElasticNet, from_elastic_net)
+register_objective(LinearSVR, from_linear_svr)
 register_objective(HuberRegressor, from_huber_regressor)

@@ -10,6 +10,9 @@ GaussianProcessRegressor     Σ r²/v + aᵀKa                   λ = max v / n;
 LSSVC                        ½ ‖w‖² + C Σ ξ²                 λ = 1 / (2 C n); the paper's λ is C
 SVR                          ½ ‖w‖² + C Σ |r|_ε              |a| <= C; the paper's c is n C
 Lasso                        Σ r² / (2n) + alpha ‖coef‖₁     penalty alpha
+ElasticNet                   Σ r² / (2n) + alpha (ρ ‖·‖₁ +   penalty alpha ρ, ridge alpha (1 - ρ);
+                             (1 - ρ) ‖·‖²/2)                 ρ is l1_ratio
+LinearSVR                    ½ ‖[b/s, w]‖² + C Σ |r|_ε       the same, or |r|_ε²; s: its scaling
 QuantileRegressor            Σ ρ_τ(r) / n + alpha ‖coef‖₁    penalty n alpha, all times n
 KernelLasso                  ½ Σ r² + alpha ‖a‖₁             the paper's λ is alpha
 HuberRegressor               Σ (σ + σ H_ε(r/σ)) + alpha ‖·‖² λ = alpha / n

@@ -147,6 +147,10 @@ class Quadratic(SmoothObjective):
         assert self.primal is not None
         return self.primal.estimate()
 
+    def in_basis(self, Q: Array) -> Quadratic | None:
+        """Rotate the rows, which leaves the sum of squares as it is if all weights are equal."""
+        return self.rotated(Q, lambda design, y: Quadratic(design, y, self.w, self.lam))
+
     def kinks(self) -> Kinks:
         """Return no kinks: the objective is one quadratic."""
         return Kinks()

@@ -7,6 +7,7 @@ from typing import Any
 
 from unassuming._typing import Array
 from unassuming.objectives._base import Objective
+from unassuming.objectives._nearest import chooses_itself, has_nearest
 
 Factory = Callable[[Any, Array, Array, Array | None], Objective]
 
@@ -72,7 +73,9 @@ def register_objective(estimator_class: type, factory: Factory) -> None:
 
 
 def factory_for(estimator: Any, kind: type = object) -> Factory:
-    """Return the registered factory, or raise a TypeError that lists the supported classes.
+    """Return the registered factory, or raise a TypeError that names the nearest supported class.
+
+    If no class is near, the error lists all that are supported.
 
     Parameters
     ----------
@@ -86,13 +89,10 @@ def factory_for(estimator: Any, kind: type = object) -> Factory:
     'from_ridge'
     """
     factory = _FACTORIES.get(type(estimator))
-    if factory is None and type(estimator).__name__.endswith("CV"):  # GridSearchCV, RidgeCV, ...
-        raise TypeError(
-            "estimator chooses hyper-parameters with the same y, which voids the guarantee: "
-            f"expected a model with fixed hyper-parameters, given {type(estimator).__name__}. Tune "
-            "on other rows: ua.tuned_region(search, X, y) does that for a search."
-        )
     if factory is None:
+        refusal = chooses_itself(estimator) or has_nearest(estimator)
+        if refusal is not None:
+            raise refusal
         names = sorted(cls.__name__ for cls in _FACTORIES if issubclass(cls, kind))
         raise TypeError(
             f"estimator is not supported: expected one of {', '.join(names)}, or a "

@@ -51,6 +51,11 @@ class Score(ABC):
         r, perturbed = images.residuals, images.perturbed
         return self.contrast(a, r, perturbed, exact=images.exact, error=images.error)
 
+    @property
+    def along_lines(self) -> LeastNormScore | None:
+        """The score by which statistics are followed along lines; None if that is impossible."""
+        return None
+
     def by_values(self, images: Images, fitted: Array) -> Contrast | None:
         """Return a contrast with the same gaps that needs no coefficients; None if there is none.
 
@@ -129,6 +134,11 @@ class LeastNormScore(Score):
     weighting: Array | None
     penalty_terms: Callable[[Array], Array] | None = None
     row_weights: Array | None = None
+
+    @property
+    def along_lines(self) -> LeastNormScore:
+        """The score itself."""
+        return self
 
     def contrast(
         self, a: Array, r: Array, perturbed: Array, *, exact: bool, error: Array | float = 0.0

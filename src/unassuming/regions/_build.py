@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,7 @@ from unassuming.inputs import (
     streams,
 )
 from unassuming.membership import RankEngine
-from unassuming.noise import Labels, Noise, Perturbations, Quantile, restricted
+from unassuming.noise import InBasis, Labels, Noise, Perturbations, Quantile, restricted
 from unassuming.objectives import (
     Objective,
     Quadratic,
@@ -69,12 +70,12 @@ def confidence_region(
     ----------
     estimator : scikit-learn estimator
         LinearRegression, Ridge, KernelRidge, GaussianProcessRegressor with a fixed kernel, SVR,
-        Lasso, QuantileRegressor, HuberRegressor, RidgeClassifier, LogisticRegression,
-        `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised transformers ending in
-        one of them. Only its hyper-parameters are used; it need not be fitted. The transformers are
-        fitted here, without y; one in a FrozenEstimator is taken as it is, and the region then
-        rests on its having been fitted on other rows. How each hyper-parameter enters is told by
-        the factories in `unassuming.objectives`.
+        LinearSVR, Lasso, ElasticNet, QuantileRegressor, HuberRegressor, RidgeClassifier,
+        LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised
+        transformers ending in one of them. Only its hyper-parameters are used; it need not be
+        fitted. The transformers are fitted here, without y; one in a FrozenEstimator is taken as it
+        is, and the region then rests on its having been fitted on other rows. How each hyper-
+        parameter enters is told by the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data. Those of dask are summed by its scheduler in use, and need a model that
         `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
@@ -82,7 +83,8 @@ def confidence_region(
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
         ``"quantile"`` (that of QuantileRegressor, and the only one for it), or an instance
-        such as ``ua.noise.BlockSymmetric(blocks)``.
+        such as ``ua.noise.BlockSymmetric(blocks)`` or, for noise that satisfies an assumption in
+        another basis, ``ua.noise.InBasis(Q, "symmetric")``.
     m : int or "group", default 100
         Number of statistics; levels are multiples of 1/m. ``"group"`` enumerates a small finite
         group of transformations instead of sampling it: at most 4,096, so up to 12 rows for signs
@@ -188,6 +190,7 @@ def build_region(
 
     if drawn is None and not data.rows.all():
         chosen = restricted(chosen, data.rows)
+    objective = _in_basis(chosen, objective, data)
     enumerated = isinstance(m, str) and m == "group"
     if drawn is not None:
         perturbations, tie_order = drawn
@@ -213,6 +216,8 @@ def build_region(
         rows=data,
         transformers=transformers,
     )
+    # In another basis the transformations act on the rotated rows of the objective.
+    perturbations = replace(perturbations, noise=problem.row_noise)
     whitened = problem.whitened
     # To whiten many rows takes long, and intervals of one number do without.
     later = whitened and isinstance(objective, Quadratic) and not objective.design.dual
@@ -268,6 +273,21 @@ def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
             f"noise is about another quantile than the model: expected tau={tau:g}, that of "
             f"{type(model).__name__}, given {noise!r}. Leave it out, or set quantile={noise.tau:g}."
         )
+
+
+def _in_basis(noise: Noise, objective: Objective, data: Data) -> Objective:
+    """Return the objective of rotated rows, if the noise is described in another basis."""
+    if not isinstance(noise, InBasis):
+        return objective
+    noise.check_length(objective.n)
+    if data.weight is not None and (data.weight != data.weight[0]).any():
+        raise ValueError(
+            "sample_weight varies, and noise in another basis mixes the rows: expected equal "
+            f"weights, given weights from {data.weight.min():g} to {data.weight.max():g}. Leave "
+            "out sample_weight, or describe the noise without a basis."
+        )
+    turned = objective.in_basis(noise.basis)
+    return objective if turned is None else turned
 
 
 def _precomputed(K: Array, data: Data) -> Array:

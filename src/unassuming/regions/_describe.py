@@ -124,6 +124,8 @@ def describe(problem: Problem, m: int) -> Description:
         f"the ideal coefficients, those that give {noise.target} at the inputs, with probability "
         f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
     )
+    if problem.objective.atoms:
+        covers += f", or at least that if the noise has atoms at {problem.objective.atoms}"
     psi = problem.weighting
     lines += [
         ("covers", covers if problem.guaranteed else PUBLISHED_CLASSIFIER),

@@ -176,6 +176,7 @@ class Cause(Enum):
         "Intervals from random permutations of the rows: {names}. Their coverage is at least the "
         "level, not exactly the level."
     )
+    ROTATED = "Rows are those of the rotated data, Qᵀy and QᵀΦ: coordinates in the given basis."
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
         "The estimate of the model lies outside the interval of {names}: the interval rests on "
@@ -186,6 +187,10 @@ class Cause(Enum):
     CELLS_MISSING = (
         "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
         "give {cells} for {names}. About {rows:,} rows like these would do."
+    )
+    ROTATED_CELLS_MISSING = (
+        "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
+        "give {cells} for {names}."
     )
     CLUSTERS_MISSING = (
         "Level {level:.6g} takes {needed} blocks of rows, one for each cell, and there are {units}."

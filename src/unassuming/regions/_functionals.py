@@ -66,9 +66,9 @@ class Functionals(Membership):
         From the joint region all levels come from one computation: a factorisation of a k×k matrix
         for each of the m - 1 sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in
         closed form for quadratic objectives and along lines for others (seconds for LASSO and SVR,
-        minutes for kernel Huber and objectives known by membership only). ``KernelHuber`` and
-        ``HuberRegressor`` have no outer bounds but those of the norm bound alone, and logistic
-        regression has none for its coefficients.
+        minutes for kernel Huber and objectives known by membership only). ``KernelHuber``,
+        ``HuberRegressor`` and ``LinearSVR`` have no outer bounds but those of the norm bound alone,
+        and logistic regression has none for its coefficients.
 
         Parameters
         ----------
@@ -132,6 +132,8 @@ class Functionals(Membership):
           x0   1.11028  0.806016  1.36728
         """
         check_assumption(norm_bound, model_error, noise_scale)
+        if model_error is not None:
+            self.problem.refuse_basis("a model error")
         assumption = Assumption(norm_bound, model_error, noise_scale)
         g, names, values = self._asked(functionals, assumption)
         make, options = partial(Interval, names=names), (cells, weights, estimator)
@@ -237,6 +239,8 @@ class Functionals(Membership):
         """
         options = cells, weights, estimator
         check_assumption(norm_bound, model_error, noise_scale)
+        if model_error is not None:
+            self.problem.refuse_basis("a model error")
         whole = whole_function(self.shape, norm_bound, model_error, target)
         assumption = Assumption(norm_bound, model_error, noise_scale, whole=whole)
         make = partial(Band, X=X, target="function" if whole else "representation")

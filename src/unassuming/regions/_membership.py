@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -91,7 +92,7 @@ class Membership(ABC):
     def perturbations(self) -> Perturbations:
         """The drawn transformations."""
         self.problem.data("the perturbations need")
-        return self._engine.perturbations
+        return replace(self._engine.perturbations, noise=self.problem.noise)
 
     def statistics(self, candidates: Any) -> Array:
         """Return Z_0, ..., Z_{m-1}: shape (m,) for one candidate, (N, m) for several.

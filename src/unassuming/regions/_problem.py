@@ -13,7 +13,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.cells import KeptCells
 from unassuming.inputs import Data
-from unassuming.noise import Labels, Noise
+from unassuming.noise import InBasis, Labels, Noise
 from unassuming.objectives import Design, Objective
 
 _WITHOUT_ROWS = (
@@ -85,6 +85,22 @@ class Problem:
     def classes(self) -> Array | None:
         """The two labels, of which the second is +1; None for regression."""
         return None if self.rows is None else self.rows.classes
+
+    @property
+    def row_noise(self) -> Noise:
+        """What is assumed of the noise in the rows of the objective, which may be rotated rows."""
+        if isinstance(self.noise, InBasis) and self.objective.basis is not None:
+            return self.noise.inner
+        return self.noise
+
+    def refuse_basis(self, what: str) -> None:
+        """Refuse what is about rows of the data, if the noise is described in another basis."""
+        if isinstance(self.noise, InBasis):
+            raise NotAvailable(
+                f"{what} is about rows of the data, and {self.noise!r} describes the noise in "
+                "another basis, where every coordinate depends on all rows. It is available for "
+                "a region with another assumption."
+            )
 
     @property
     def truth(self) -> str:

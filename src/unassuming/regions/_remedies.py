@@ -29,7 +29,6 @@ from unassuming.noise import Exchangeable, ExchangeableWithin, Noise, Perturbati
 from unassuming.objectives import (
     BallCoordinates,
     Design,
-    LeastNormScore,
     NormBall,
     Objective,
     Quadratic,
@@ -130,9 +129,11 @@ def of_quadratic_region(
         yield few_components(objective.n)
 
 
-def of_bad_scales(spread: Spread) -> Iterator[Remedy]:
-    """Yield what to do about numbers of too different a size."""
-    text = f"rescale {spread.column}, or drop row {spread.row} if its value is a code"
+def of_bad_scales(spread: Spread, *, rotated: bool = False) -> Iterator[Remedy]:
+    """Yield what to do about numbers of too different a size; rotated rows cannot be dropped."""
+    text = f"rescale {spread.column}"
+    if not rotated:
+        text += f", or drop row {spread.row} if its value is a code"
     yield Remedy(text, text)
 
 
@@ -275,7 +276,8 @@ class PiecewiseAdviser:
             yield FEWER_THAN_ROWS
         if dual:
             yield MODEL_OF_FEATURES
-        if self.model is None and features and _cells_serve(self.problem, asked):
+        relaxed = self.model is not None and not len(self.model.kinks.thresholds)
+        if features and not relaxed and _cells_serve(self.problem, asked):
             yield CELLS
         yield CROSSINGS if inner else ATTAINED
 
@@ -323,7 +325,7 @@ class PiecewiseAdviser:
 def _cells_serve(problem: Problem, asked: Question) -> bool:
     """Whether there are certainly enough rows for balanced cells at the usual levels."""
     enough = 32 * problem.objective.d <= problem.n
-    usual = isinstance(problem.noise, Symmetric) and asked.call in (Call.BAND, Call.INTERVAL)
+    usual = isinstance(problem.row_noise, Symmetric) and asked.call in (Call.BAND, Call.INTERVAL)
     return enough and usual and asked.ball is None and not asked.inner
 
 
@@ -365,9 +367,8 @@ class _Trials:
             score: Any = objective.score(weighting)
         except ValueError:  # no such weighting
             return None
-        assert isinstance(score, LeastNormScore)
         assert objective.design is not None
-        return replace(self.model, phi=objective.design.matrix, score=score)
+        return replace(self.model, phi=objective.design.matrix, score=score.along_lines)
 
     def _finite(self, model: LineModel | None, g: Array) -> bool:
         sets = self.model.perturbations.m - 1

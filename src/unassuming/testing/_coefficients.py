@@ -65,7 +65,7 @@ class LeastSquares:
         if n <= d or s[-1] <= s[0] * rank_cut(Phi.shape):
             return None
         P = (Vt.T / s) @ U.T
-        blocks = sign_units_of(region.problem.noise, n)
+        blocks = sign_units_of(region.problem.row_noise, n)
         single = blocks is None or int(blocks.max()) + 1 == n
         fitted = U @ (U.T @ y)
         return cls(P, U, P @ y, y - fitted, None if single else blocks)

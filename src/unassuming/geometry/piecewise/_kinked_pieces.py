@@ -7,7 +7,9 @@ is affine in t:
 
     p += a c,  z_0 += b c:      Z_i - Z_0 += 2(a + b)⟨c, p⟩ + 2a⟨c, z_0⟩ + (a² + 2ab)⟨c, c⟩.
 
-Z is continuous there; it jumps only where a coefficient crosses a kink.
+Z is continuous there, unless the derivative of the loss jumps; else it jumps only where a
+coefficient crosses a kink. Where the unperturbed residual meets such a jump, the careful rank
+decides: there Z_0 can be smaller than on both sides.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from unassuming._typing import Array, IntArray
 from unassuming.geometry._spans import Spans, sign_changes, sweep
 from unassuming.geometry.piecewise._breakpoints import FARTHEST, Breakpoints
 from unassuming.geometry.piecewise._model import LineModel, settle
+from unassuming.geometry.piecewise._steps_of_loss import LossSteps
 
 
 @final
@@ -29,7 +32,9 @@ class KinkedPieces:
     """One line: where each set is entered and left, as events in x = t - shift."""
 
     crossed: Breakpoints
-    x: Array  # (1, B): of all kinks of the penalty
+    where: Array  # (B,): t of all kinks of the penalty, and of the jumps of the loss
+    most: IntArray | None  # (B,): how many sets can hold these points; None if unknown
+    shift: float
     start: int  # how many sets hold x = -∞
     t: Array  # (E,)
     change: IntArray  # (E,)
@@ -38,7 +43,14 @@ class KinkedPieces:
     def along(cls, model: LineModel, origin: Array, direction: Array, shift: float) -> Self:
         """Follow every set along origin + t direction, expanded about t = shift."""
         crossed = Breakpoints.of(model.steps, origin[None], direction[None])
-        x, A, B, C = _quadratics(model, origin, direction, shift)
+        met = _jumps_met(model, origin, direction)
+        where, most = np.concatenate([crossed.t[0], met.ravel()]), None
+        if LossSteps.apply_to(model):
+            found = LossSteps.along(model, origin, direction, shift, met)
+            where, most, B, C = found.t, found.most, found.B, found.C
+            x, A = np.broadcast_to(where - shift, (len(B), len(where))), np.zeros_like(B)
+        else:
+            x, A, B, C = _quadratics(model, origin, direction, shift)
         far = np.full((len(A), 1), np.inf)
         ends = np.concatenate([-far, x, far], axis=1)
         lo, hi = ends[:, :-1], ends[:, 1:]
@@ -52,7 +64,7 @@ class KinkedPieces:
         between = np.where(proper[:, 1:], state[:, 1:].astype(np.intp) - after[:, :-1], 0)
         t = np.concatenate([roots[at], x[between != 0]])
         change = np.concatenate([steps[at], between[between != 0]])
-        return cls(crossed, crossed.t - shift, int(state[:, 0].sum()), t, change)
+        return cls(crossed, where, most, shift, int(state[:, 0].sum()), t, change)
 
     def stretches(self, q: int) -> Spans:
         """Return the intervals of x in at least q sets; membership decides on those of length 0."""
@@ -61,11 +73,12 @@ class KinkedPieces:
         return Spans.joined(*sweep(np.zeros(len(t), dtype=np.intp), t, change, q))
 
     def likely(self, q: int, spans: Spans) -> tuple[IntArray, Array]:
-        """Return line (0) and t of all crossings outside the spans."""
-        del q
-        x, line = self.x[0], np.zeros(self.x.shape[1], dtype=np.intp)
+        """Return line (0) and t of the crossings outside the spans that may be members."""
+        x, line = self.where - self.shift, np.zeros(len(self.where), dtype=np.intp)
         outside = np.isfinite(x) & ~spans.cover(line, x)
-        return line[outside], self.crossed.t[0, outside]
+        if self.most is not None:
+            outside &= self.most >= q
+        return line[outside], self.where[outside]
 
 
 class _Switches(NamedTuple):
@@ -178,12 +191,13 @@ def _start(
     moved = np.stack([model.perturbations.apply(part[0]) for part in r])
     rho, sets = _loss(model, r), moved.shape[1]
     u, v = model.pull(rho), model.pull(_loss(model, moved) - rho)
+    u = np.stack([model.without_ridge(u[0], about), model.without_ridge(u[1], line)])
 
     face = model.faces(origin[None], line)[0]
     s, common = _common_part(model, origin, direction, about, shift)
     w, parts = np.where(face, 0.0, u - s), []
     if face.any():
-        lo, hi = (side[0, face] for side in model.score.subdifferential(origin[None]))
+        lo, hi = (side[0, face] for side in model.subdifferential(origin[None]))
         base, other = u[..., face], u[..., face] + v[..., face]
         (one, side), (many, other_side) = (_threshold(part, lo, hi) for part in (base, other))
         same = (side == other_side) & (side != 0)  # shifted alike: v is the difference
@@ -194,7 +208,10 @@ def _start(
     rows = len(face) + np.arange(len(model.y))
     bends = np.diff(model.kinks.slopes)
     for threshold, bend in zip(model.kinks.thresholds, bends, strict=True):
-        parts += _passing(r, moved, threshold, bend, rows)
+        if bend:
+            parts += _passing(r, moved, threshold, bend, rows)
+    for threshold, jump in zip(model.kinks.thresholds, model.kinks.jumps, strict=False):
+        parts += _passing(r, moved, threshold, jump, rows, jumps=True)
 
     p, z = model.weigh(v), model.weigh(w)
     state = np.stack([*p, *np.broadcast_to(z, p.shape)], axis=1)
@@ -218,11 +235,18 @@ def _common_part(
 
 
 def _passing(
-    r: Array, moved: Array, target: Array | float, factor: float, column: IntArray
+    r: Array,
+    moved: Array,
+    target: Array | float,
+    factor: float,
+    column: IntArray,
+    *,
+    jumps: bool = False,
 ) -> list[_Switches]:
     """Return the switches of z_0 and z_i where r and G_i r (or u) pass their targets.
 
-    Passing upwards adds factor · (r - target), passing downwards subtracts it.
+    Passing upwards adds factor · (r - target), passing downwards subtracts it. With ``jumps`` the
+    factor alone is added.
     """
     out = []
     for (value, slope), own in ((r, False), (moved, True)):
@@ -231,9 +255,21 @@ def _passing(
             x = np.where(np.abs(x) < FARTHEST, x, np.inf)
             size = factor * np.sign(slope)
             change = np.stack([size * (value - target), size * slope])
+        if jumps:
+            change = np.stack([size, np.zeros_like(size)])
         both = [change, np.zeros_like(change)] if own else [-change, change]
         out.append(_Switches(x, np.broadcast_to(column, x.shape), np.concatenate(both)))
     return out
+
+
+def _jumps_met(model: LineModel, origin: Array, direction: Array) -> Array:
+    """Return the t at which residuals meet jumps of the loss, infinite for never, (R, n)."""
+    if not model.kinks.jumps.size:
+        return np.empty((0, len(model.y)))
+    (value,), (slope,) = model.residuals(origin[None], direction[None])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        t = (model.kinks.thresholds[:, None] - value) / slope
+    return np.where(np.abs(t) < FARTHEST, t, np.inf)
 
 
 def _threshold(u: Array, lo: Array, hi: Array) -> tuple[Array, IntArray]:
@@ -252,8 +288,11 @@ def _loss(model: LineModel, r: Array) -> Array:
         return r
     rising = np.searchsorted(kinks.thresholds, r[0], side="left")
     falling = np.searchsorted(kinks.thresholds, r[0], side="right")
-    slope = kinks.slopes[np.where(r[1] < 0, falling, rising)]
-    return np.stack([influence(r[0]), slope * r[1]])
+    piece = np.where(r[1] < 0, falling, rising)
+    slope = kinks.slopes[piece]
+    if not kinks.jumps.size:
+        return np.stack([influence(r[0]), slope * r[1]])
+    return np.stack([kinks.levels()[piece] + slope * r[0], slope * r[1]])
 
 
 def _dot(x: Array, y: Array) -> Array:

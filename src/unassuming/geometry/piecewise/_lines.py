@@ -14,7 +14,9 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
+from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry._grid_lines import GridLines
 from unassuming.geometry._lines import Lines
 from unassuming.geometry.piecewise._breakpoints import Breakpoints
 from unassuming.geometry.piecewise._kinked_pieces import KinkedPieces
@@ -37,6 +39,22 @@ class PiecewiseLines(Lines):
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
         """Return the intervals."""
+        held = self._held(origins, directions)
+        if not held.any():
+            return self._followed(origins, directions, qs, points=points)
+        # Where Z_0 is a minimum over free derivatives all along, only membership is known.
+        grid = GridLines(self.ranks, self.model.perturbations.m)
+        some = grid.intervals(origins[held], directions[held], qs)
+        rest = self._followed(origins[~held], directions[~held], qs, points=points)
+        return [
+            [(few if on else many).pop(0) for on in held]
+            for few, many in zip(some, rest, strict=True)
+        ]
+
+    def _followed(
+        self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool
+    ) -> list[list[Array]]:
+        """Return the intervals of lines whose pieces are known."""
         out: list[list[Array]] = [[np.empty((0, 2))] * len(directions) for _ in qs]
         # A power of two: scaling rounds nothing.
         scale = np.ldexp(1.0, -np.frexp(np.abs(directions).max(axis=1, initial=0.0))[1])
@@ -58,6 +76,18 @@ class PiecewiseLines(Lines):
         a = o[line] + t[:, None] * d[line]
         crossed.set_on_kinks(a, self.model.steps, line, t)
         return self.ranks(a) <= self.model.perturbations.m - q
+
+    def _held(self, origins: Array, directions: Array) -> BoolArray:
+        """On which lines an unperturbed residual stays where the derivative of the loss jumps."""
+        kinks, model = self.model.kinks, self.model
+        if not kinks.jumps.size:
+            return np.zeros(len(directions), dtype=np.bool_)
+        r0, r1 = model.residuals(origins, directions)
+        size = 8 * EPS * (1 + np.sqrt(model.phi.shape[1])) * np.abs(model.phi).T
+        still = np.abs(r1) <= np.abs(directions) @ size
+        error = np.abs(origins) @ size + 8 * EPS * np.abs(model.y)
+        at = (np.abs(r0[..., None] - kinks.thresholds) <= error[..., None]).any(axis=-1)
+        return np.asarray((still & at).any(axis=1))
 
     def _nearest(self, origins: Array, directions: Array) -> Array:
         """Return the t to expand about: 0, unless the residuals are far smaller elsewhere.

@@ -1,6 +1,7 @@
 """The statistics of a piecewise quadratic model along a line (docs/theory.md 2, 7.1).
 
-With u = Lρ(r), the least-norm gradient is z = Ψ(u - clip(u, lo, hi)): affine in t between kinks.
+With u = Lρ(r), the least-norm gradient is z = Ψ(u - clip(u, lo, hi)): affine in t between kinks. A
+ridge beside kinks, as that of the elastic net, is subtracted from u, which leaves a constant box.
 The comparison of Z_i with Z_0 is the sign of ⟨p, p + 2z_0⟩ with p = z_i - z_0, a quadratic in t
 that is formed from (G_i - I) r alone.
 """
@@ -39,7 +40,19 @@ class LineModel:
     @cached_property
     def steps(self) -> Steps:
         """The penalty's subdifferential as a table."""
-        return Steps.of(self.kinks, self.score.subdifferential, self.phi.shape[1])
+        return Steps.of(self.kinks, self.subdifferential, self.phi.shape[1])
+
+    def subdifferential(self, a: Array) -> tuple[Array, Array]:
+        """Return the penalty's subdifferential without the ridge, each side (N, k)."""
+        lo, hi = self.score.subdifferential(a)
+        if not self.kinks.ridge.size:
+            return lo, hi
+        linear = self.kinks.ridge_part(a)
+        return lo - linear, hi - linear
+
+    def without_ridge(self, u: Array, a: Array) -> Array:
+        """Return u minus the ridge part of the penalty at a (N, d), or at a direction."""
+        return u - self.kinks.ridge_part(a) if self.kinks.ridge.size else u
 
     @cached_property
     def jumps(self) -> Steps:
@@ -58,7 +71,7 @@ class LineModel:
 
     def faces(self, origins: Array, directions: Array) -> BoolArray:
         """Which components stay on a kink along a line, (N, k)."""
-        lo, hi = self.score.subdifferential(origins)
+        lo, hi = self.subdifferential(origins)
         if self.steps.values.shape[1] == 0:
             return np.zeros(lo.shape, dtype=np.bool_)
         return np.asarray((lo < hi) & (directions[:, self.steps.coefficient] == 0))
@@ -72,7 +85,7 @@ class LineModel:
 
         Without kinks the subgradient is linear in t, and its value at t = 0 is returned.
         """
-        s = self.score.subdifferential(origins)[0]
+        s = self.subdifferential(origins)[0]
         if self.steps.values.shape[1] == 0:
             return s, self.score.subdifferential(directions)[0]
         d, between = directions[:, self.steps.coefficient], self.steps.between
@@ -114,13 +127,16 @@ class LineModel:
         off = np.abs(origins) @ size + 8 * EPS * np.abs(self.y), np.abs(directions) @ size
         exact = self.perturbations.noise.exact_arithmetic
         p_error, z_error = [], []
+        ridge = [self.kinks.ridge_part(part) for part in (origins, directions)]
         for j, constant in enumerate((self.step_size, 0.0)):
-            length, error, own = (np.linalg.norm(x[j], axis=1)[:, None] for x in (r, off, s))
+            length, error, own, held = (
+                np.linalg.norm(x[j], axis=1)[:, None] for x in (r, off, s, ridge)
+            )
             moved = np.linalg.norm(delta[j], axis=1) + (0.0 if exact else length)
             p_error.append(self.pull_size * (self.unit * moved + 2 * error))
             z_error.append(
                 self.pull_size * (self.unit * length + error)
-                + self.unit * self.weight_size * (own + constant)
+                + self.unit * self.weight_size * (own + held + constant)
             )
         return p_error, z_error
 

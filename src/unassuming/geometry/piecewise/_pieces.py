@@ -1,7 +1,8 @@
 """Lines on which no coefficient stays at a kink: all sets share the same pieces.
 
 Between the crossings of kinks the subgradient s of the penalty is constant (or linear in t, if
-there are no kinks), and with v = L(G_i - I)r, p = Ψv and z_0 = Ψ(u - s), all affine in t,
+there are no kinks; a ridge beside kinks belongs to u), and with v = L(G_i - I)r, p = Ψv and
+z_0 = Ψ(u - s), all affine in t,
 
     Z_i - Z_0 = ⟨p, p + 2z_0⟩ = At² + Bt + C,      A the same on every piece.
 
@@ -48,7 +49,10 @@ class Pieces:
         """Cut the lines origins + t directions into pieces, expanded about t = shift."""
         about = origins + shift[:, None] * directions
         r = model.residuals(about, directions)
-        u = [model.pull(part) for part in r]
+        u = [
+            model.without_ridge(model.pull(part), at)
+            for part, at in zip(r, (about, directions), strict=True)
+        ]
         delta, v, p, turned = zip(*(_moved(model, part) for part in r), strict=True)
         s, s_slope = model.before_all_kinks(about, directions)
         z = model.weigh(u[0] - s), model.weigh(u[1] - s_slope)

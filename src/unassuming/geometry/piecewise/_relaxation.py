@@ -89,8 +89,10 @@ class Relaxation:
         boxed = np.isinf(steps.lo) | np.isinf(steps.hi)
         if (boxed & (np.abs(steps.values) <= reach[steps.coefficient][:, None])).any():
             return None
-        spread = np.abs(steps.between).max(axis=1)
-        return cls(model, ball, np.zeros((len(spread), k)), spread, blur, largest)
+        spread, slope = np.abs(steps.between).max(axis=1), np.zeros((len(steps.values), k))
+        if model.kinks.ridge.size:
+            slope = model.kinks.ridge[:, None] * ball.back[steps.coefficient]
+        return cls(model, ball, slope, spread, blur, largest)
 
     @property
     def etas(self) -> tuple[float, ...]:

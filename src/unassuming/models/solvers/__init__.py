@@ -5,6 +5,7 @@ from unassuming.models.solvers._huber_scale import huber_scale
 from unassuming.models.solvers._kernel_huber import kernel_huber
 from unassuming.models.solvers._kernel_ridge import kernel_ridge
 from unassuming.models.solvers._l1 import l1_least_squares, l1_subdifferential
+from unassuming.models.solvers._linear_svr import linear_svr
 from unassuming.models.solvers._logistic import logistic
 from unassuming.models.solvers._quantile import quantile_regression
 from unassuming.models.solvers._svr import epsilon_svr
@@ -17,6 +18,7 @@ __all__ = [
     "kernel_ridge",
     "l1_least_squares",
     "l1_subdifferential",
+    "linear_svr",
     "logistic",
     "quantile_regression",
 ]

@@ -12,9 +12,11 @@ from unassuming.objectives.designs._features import FeatureDesign
 from unassuming.objectives.designs._kernel import KernelDesign
 from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall
 from unassuming.objectives.designs._remainders import exact_columns
+from unassuming.objectives.designs._rotation import ROTATED, in_basis
 from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
 
 __all__ = [
+    "ROTATED",
     "BallCoordinates",
     "Complement",
     "Design",
@@ -26,6 +28,7 @@ __all__ = [
     "entry_errors",
     "exact_columns",
     "exact_kernel",
+    "in_basis",
     "projector_error",
     "weight_errors",
 ]

@@ -30,6 +30,8 @@ class Design(ABC):
         Names of the coefficients.
     rounding : float
         Relative error of Φ; zero if its rows are those of the data.
+    sizes : array of shape (n, d), or None
+        What this error is relative to; None if it is Φ itself.
     strict : bool
         Whether a kernel is known to be strictly positive definite.
     one : array of shape (n,)
@@ -51,6 +53,7 @@ class Design(ABC):
     intercept: bool
     names: list[str]
     rounding: float = 0.0
+    sizes: Array | None = None
     strict: bool = False
     one: Array
     kernel: TrainingKernel | None = None
@@ -176,6 +179,11 @@ class Design(ABC):
         With ``function`` they belong to values of the function itself, else to those of its
         representation, which lies in the span of the features at the training inputs.
         """
+        return None
+
+    def in_basis(self, Q: Array) -> Design | None:
+        """Return QᵀΦ as a design with the same coefficients; None if it has no such form."""
+        del Q
         return None
 
     def standardised(self) -> Design | None:

@@ -15,10 +15,14 @@ from unassuming._typing import Array, IntArray
 from unassuming.inputs import check_width
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._norm_ball import BallCoordinates
+from unassuming.objectives.designs._rotation import ROTATED, in_basis
 from unassuming.objectives.designs._tall import solved_quickly
 from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
 
 _INDEPENDENT = 1e-10
+_SHIFTED = 1e-6
+"""Rows in which the column of the intercept is smaller, relative to its largest entry, say nothing
+about a shift. (In another basis most of its entries can be rounding errors.)"""
 
 
 @final
@@ -64,6 +68,16 @@ class FeatureDesign(Design):
         design.one = matrix[:, 0] if intercept else np.zeros(len(matrix))
         design.intercept, design.names, design.rounding = intercept, names, rounding
         return design
+
+    def in_basis(self, Q: Array) -> FeatureDesign:
+        """Return QᵀΦ, rounded."""
+        matrix, sizes = in_basis(Q, self.matrix)
+        names, rounding = list(self.names), self.rounding + ROTATED
+        found = FeatureDesign.of_columns(
+            matrix, intercept=self.intercept, names=names, rounding=rounding
+        )
+        found.sizes = sizes
+        return found
 
     def rows(self, X: Array) -> Array:
         """Return [1, X]."""
@@ -112,10 +126,11 @@ class FeatureDesign(Design):
         rows, weights = np.vstack([self.matrix, held]), np.append(root, penalty)
         # Errors of the rows decide which columns are dependent. Then the rows are what they are.
         sizes = np.abs(rows)
-        sizes[: self.n] *= 1 + self.rounding / EPS
+        own = sizes[: self.n] if self.sizes is None else self.sizes
+        sizes[: self.n] += self.rounding / EPS * own
         if not self.intercept:
             return refined(rows, *independent(rows, sizes, weights), root=weights)
-        there = self.one != 0
+        there = np.abs(self.one) > _SHIFTED * np.abs(self.one).max()
         shift = np.median(self.X[there] / self.one[there, None], axis=0)
         moved = rows.copy()
         moved[: self.n, 1:] -= np.outer(self.one, shift)
@@ -187,7 +202,11 @@ class FeatureDesign(Design):
     def standardised(self) -> FeatureDesign | None:
         """Return features of mean zero and variance one; None if a column is constant."""
         spread = self.X.std(axis=0)
-        if not self.intercept or (spread <= 1e-12 * np.abs(self.X).max(axis=0)).any():
+        if (
+            not self.intercept
+            or self.rounding
+            or (spread <= 1e-12 * np.abs(self.X).max(axis=0)).any()
+        ):
             return None
         return FeatureDesign((self.X - self.X.mean(axis=0)) / spread, intercept=True)
 

@@ -1,7 +1,6 @@
 """Regression quantiles: the pinball loss, whose gradient depends on signs of residuals alone."""
 
 from unassuming.objectives.quantiles._fresh import FreshSigns
-from unassuming.objectives.quantiles._least_element import least_element
 from unassuming.objectives.quantiles._objective import QuantileObjective, from_quantile_regressor
 from unassuming.objectives.quantiles._score import SignScore
 
@@ -10,5 +9,4 @@ __all__ = [
     "QuantileObjective",
     "SignScore",
     "from_quantile_regressor",
-    "least_element",
 ]

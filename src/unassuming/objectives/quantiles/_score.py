@@ -12,7 +12,7 @@ import numpy as np
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.objectives._score import Score
-from unassuming.objectives.quantiles._least_element import least_element, optimality_gap
+from unassuming.objectives.kinked import least_element, optimality_gap
 from unassuming.ranking import Contrast
 
 Subdifferential = Callable[[Array], tuple[Array, Array]]

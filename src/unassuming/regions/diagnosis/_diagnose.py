@@ -125,6 +125,7 @@ class Diagnosis:
 def diagnose(problem: Problem, description: Description) -> Diagnosis:
     """Compare statistics of residuals with those of transformed data."""
     data = problem.data("diagnose needs")
+    problem.refuse_basis("a diagnosis")
     objective = problem.objective
     at_estimate = objective.residuals(problem.estimate[None, :])[0]
     estimated = objective.y - at_estimate

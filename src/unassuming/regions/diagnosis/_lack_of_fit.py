@@ -218,6 +218,7 @@ def _span(problem: Problem) -> Array:
     """Return an orthonormal basis of the model, the intercept first; refuse what has no test."""
     need = "a test of lack of fit needs"
     problem.data(need)
+    problem.refuse_basis("a test of lack of fit")
     design, objective = problem.design(need.removesuffix(" needs")), problem.objective
     if isinstance(problem.noise, Labels) or problem.classes is not None:
         raise NotAvailable(

@@ -23,7 +23,7 @@ from unassuming.geometry.piecewise import (
     outer_bounds,
 )
 from unassuming.membership import RankEngine
-from unassuming.objectives import BallCoordinates, LeastNormScore, NormBall
+from unassuming.objectives import BallCoordinates, NormBall
 from unassuming.ranking import Level
 from unassuming.regions._explain import (
     Cause,
@@ -44,14 +44,13 @@ from unassuming.regions.shapes._shape import OuterBounds, why_empty
 def line_model(problem: Problem, engine: RankEngine) -> LineModel | None:
     """Return what is needed to follow statistics along lines exactly, if that is possible."""
     o, kinks = problem.objective, problem.objective.kinks()
-    exact = isinstance(engine.score, LeastNormScore) and engine.perturbations.noise.orthogonal
-    if kinks is None or o.design is None or not exact:
+    score, orthogonal = engine.score.along_lines, engine.perturbations.noise.orthogonal
+    if kinks is None or o.design is None or score is None or not orthogonal:
         return None
-    assert isinstance(engine.score, LeastNormScore)
     return LineModel(
         phi=o.design.matrix,
         y=o.y,
-        score=engine.score,
+        score=score,
         kinks=kinks,
         perturbations=engine.perturbations,
         tie_wins=engine.tie_order[0] < engine.tie_order[1:],

@@ -229,8 +229,11 @@ class QuadraticShape(Shape):
     def _too_few_digits(self, undecided: int) -> Explanation:
         """Say which numbers leave some sets undecided."""
         spread, sets = widest_spread(self.objective), self.perturbations.m - 1
-        why = Cause.TOO_FEW_DIGITS(undecided=undecided, sets=sets, **spread._asdict())
-        return Explanation((why,), tuple(of_bad_scales(spread)))
+        rotated, numbers = self.objective.basis is not None, spread._asdict()
+        if rotated:
+            numbers["row"] = f"{spread.row} of the rotated data"
+        why = Cause.TOO_FEW_DIGITS(undecided=undecided, sets=sets, **numbers)
+        return Explanation((why,), tuple(of_bad_scales(spread, rotated=rotated)))
 
     def _never_ends(self, direction: Array | None, q: int) -> bool:
         """Whether the region never ends along a direction, in both senses.

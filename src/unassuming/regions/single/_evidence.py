@@ -20,7 +20,8 @@ from unassuming.cells import (
     opposite_pairs,
     pair_differences,
 )
-from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
+from unassuming.noise import InBasis, is_spherical, sign_units_of, swap_blocks_of
+from unassuming.objectives import in_basis
 from unassuming.regions._problem import Problem
 
 _COLLECT = (
@@ -108,6 +109,7 @@ class Evidence:
     spherical: bool
     centre: Array | None = None
     cells: KeptCells | None = None
+    rotated: bool = False
 
     @classmethod
     def of(cls, problem: Problem) -> Evidence:
@@ -135,22 +137,29 @@ class Evidence:
                 "such as make_pipeline(Nystroem(n_components=10), Ridge()).",
                 f"{_KERNEL} Add --norm-bound B, or use --model spline.",
             )
-        _require_moderate(design.matrix, problem.objective.y, design.names)
-        noise, n = problem.noise, problem.n
+        noise, n, y = problem.row_noise, problem.n, problem.objective.y
+        rotated = problem.objective.basis is not None
+        if isinstance(noise, InBasis):  # of a loss that does not allow to rotate the model
+            turned = design.in_basis(noise.basis)
+            assert turned is not None
+            design, y = turned, in_basis(noise.basis, y[:, None])[0][:, 0]
+            noise, rotated = noise.inner, True
+        _require_moderate(design.matrix, y, design.names)
         if problem.cells is not None:
-            matrix, y = design.matrix, problem.objective.y
-            return cls(n, matrix, y, None, None, None, spherical=False, cells=problem.cells)
+            return cls(n, design.matrix, y, None, None, None, spherical=False, cells=problem.cells)
         data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
-        Phi, centre = centred(design.matrix) if design.intercept else (design.matrix, None)
+        constant = design.intercept and bool((design.one == 1).all())
+        Phi, centre = centred(design.matrix) if constant else (design.matrix, None)
         found = cls(
             n,
             Phi,
-            problem.objective.y,
+            y,
             data.weight,
             sign_units_of(noise, n),
             swap_blocks_of(noise, n),
             is_spherical(noise),
             centre,
+            rotated=rotated,
         )
         if found.signs is None and found.swaps is None and not found.spherical:
             raise NotAvailable(

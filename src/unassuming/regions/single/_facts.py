@@ -65,11 +65,14 @@ def method_facts(
             yield cause(names=listed(names, used), units=units_of(evidence))
     if (out.method == Method.STUDENT).any():
         yield Cause.STUDENT()
+    if evidence.rotated:
+        yield Cause.ROTATED()
 
 
 def units_of(evidence: Evidence) -> str:
     """Return what cells are made of."""
-    return "blocks of rows" if evidence.in_blocks else "rows"
+    rows = "rotated rows" if evidence.rotated else "rows"
+    return f"blocks of {rows}" if evidence.in_blocks else rows
 
 
 def outside(
@@ -85,7 +88,7 @@ def outside(
         absent.append("the penalty and the loss of the model play no part in it")
     elif objective.lam:
         absent.append("the penalty plays no part in it")
-    if rows is not None and rows.weight is not None and is_spherical(problem.noise):
+    if rows is not None and rows.weight is not None and is_spherical(problem.row_noise):
         absent.append(
             "the sample weights play no part in it, since spherical noise is equal in all rows"
         )
@@ -144,8 +147,10 @@ def explanation_of(
             facts.append(Cause.CLUSTERS_MISSING(level=level, needed=needed, units=clusters))
             continue
         rows = max(rows_needed(level, rank), -(-n * needed // k) if k else 0)
+        # Rotated rows are seldom alike: a basis can put all of a feature into one of them.
+        missing = Cause.ROTATED_CELLS_MISSING if evidence.rotated else Cause.CELLS_MISSING
         facts.append(
-            Cause.CELLS_MISSING(
+            missing(
                 names=listed(names, same),
                 level=level,
                 needed=needed,

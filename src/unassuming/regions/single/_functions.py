@@ -126,7 +126,7 @@ class Functions:
         self._made: dict[object, Kriging] = {}
 
     def _clusters(self) -> IntArray | None:
-        units = sign_units_of(self.problem.noise, self.problem.n)
+        units = sign_units_of(self.problem.row_noise, self.problem.n)
         if units is None:
             raise NotAvailable(
                 "values of a function with a norm bound or a model error need noise whose signs "

@@ -67,12 +67,13 @@ def _too_few(
     names = f"{np.count_nonzero(~finite)} of {len(finite)} values"
     if most >= needed:
         return Cause.LEVEL_TOO_HIGH(names=names, level=level)
-    units = "rows" if functions.clusters is None else "blocks of rows"
+    rotated = functions.problem.objective.basis is not None
+    units = "rotated rows" if rotated else "rows"
+    units = units if functions.clusters is None else f"blocks of {units}"
     free = functions.system(assumption).trend.shape[1]
     rows = max(rows_needed(level, free), -(-functions.problem.n * needed // most) if most else 0)
-    return Cause.CELLS_MISSING(
-        names=names, level=level, needed=needed, units=units, cells=most, rows=rows
-    )
+    missing = Cause.ROTATED_CELLS_MISSING if rotated else Cause.CELLS_MISSING
+    return missing(names=names, level=level, needed=needed, units=units, cells=most, rows=rows)
 
 
 def _remedies(

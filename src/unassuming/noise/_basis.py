@@ -1,0 +1,154 @@
+"""Noise that satisfies an assumption in the coordinates of another basis."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unassuming._errors import NotAvailable
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.noise._base import Noise
+from unassuming.noise._named import as_noise
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class InBasis(Noise):
+    """Noise e whose coordinates Qᵀe satisfy an assumption, for a known orthogonal matrix Q.
+
+    For example: noise that is correlated from row to row, with independent symmetric coordinates in
+    a cosine basis or in the eigenvectors of a known covariance. The transformations are QGQᵀ with G
+    of the inner assumption. Models of features with squares as their loss are rotated, (Qᵀy, QᵀΦ),
+    and all that is known of the inner assumption holds there, with rotated rows in place of rows
+    (docs/theory.md 13); weights are refused. Other models have ranks, tests and bounds of the joint
+    region.
+
+    Parameters
+    ----------
+    basis : array of shape (n, n)
+        Q. Its columns are the basis vectors, orthonormal to rounding. It must not depend on y.
+    inner : str or Noise, default "symmetric"
+        What is assumed of Qᵀe: a name such as ``"exchangeable"``, or an instance. Its
+        transformations have to be orthogonal maps.
+
+    Attributes
+    ----------
+    basis : array of shape (n, n)
+        Q.
+    inner : Noise
+
+    Examples
+    --------
+    >>> from scipy.fft import dct
+    >>> Q = dct(np.eye(4), norm="ortho")  # cosines in columns: Qᵀe = dct(e)
+    >>> noise = InBasis(Q, "symmetric")
+    >>> noise
+    InBasis(4 x 4 matrix, Symmetric())
+    >>> flipped = noise.apply(noise.draw(4, 3, np.random.default_rng(0)), np.ones(4), None)
+    >>> np.abs(flipped @ Q).round(6)[0]  # only signs of coordinates change
+    array([2., 0., 0., 0.])
+    """
+
+    def __init__(self, basis: ArrayLike, inner: str | Noise = "symmetric") -> None:
+        # Private, so that a description of the assumption does not list its entries.
+        self._basis = _as_orthogonal(basis)
+        self.inner = as_noise(inner)
+        ours = type(self.inner)
+        if not self.inner.orthogonal or ours.admits is not Noise.admits or ours is InBasis:
+            raise ValueError(
+                "inner does not act by orthogonal maps on coordinates: expected 'symmetric', "
+                "'exchangeable', 'symmetric-exchangeable', 'spherical' or an instance such as "
+                f"ua.noise.BlockSymmetric(blocks), given {self.inner!r}. "
+                + (
+                    "Multiply the two matrices, and pass one basis."
+                    if ours is InBasis
+                    else "Choose one of these."
+                )
+            )
+        self.assumption = f"in the coordinates of the given basis, {self.inner.assumption}"
+
+    @property
+    def basis(self) -> Array:
+        """Q, shape (n, n)."""
+        return self._basis
+
+    @property
+    def orthogonal(self) -> bool:
+        """True: Q and the inner transformations are orthogonal maps."""
+        return True
+
+    def check_length(self, n: int) -> None:
+        """Raise unless the basis is one of n-vectors."""
+        if len(self._basis) != n:
+            raise ValueError(
+                f"basis has the wrong size: expected a matrix of shape ({n}, {n}), one row for "
+                f"each row of the data, given shape {self._basis.shape}. Pass a basis of vectors "
+                "as long as y."
+            )
+
+    def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
+        """Draw transformations of the coordinates, as the inner assumption does."""
+        self.check_length(n)
+        return self.inner.draw(n, size, rng)
+
+    def apply(self, drawn: Any, residuals: Array, fitted: Array | None) -> Array:
+        """Transform the coordinates of residuals (..., n); returns (..., size, n)."""
+        turned = None if fitted is None else fitted @ self._basis
+        return np.asarray(self.inner.apply(drawn, residuals @ self._basis, turned) @ self._basis.T)
+
+    def group(self, n: int, *, modulo_sign: bool) -> tuple[Any, int]:
+        """Enumerate the transformations of the coordinates."""
+        self.check_length(n)
+        return self.inner.group(n, modulo_sign=modulo_sign)
+
+    def take(self, drawn: Any, which: slice) -> Any:
+        """Return a slice of the drawn transformations."""
+        return self.inner.take(drawn, which)
+
+    def restrict(self, rows: BoolArray) -> Self:
+        """Refuse to leave rows out: every coordinate depends on all rows."""
+        raise self._refused("leave out rows")
+
+    def units(self, n: int) -> IntArray:
+        """Refuse to set rows aside: every coordinate depends on all rows."""
+        raise self._refused("set rows aside")
+
+    def _refused(self, what: str) -> NotAvailable:
+        return NotAvailable(
+            f"noise in another basis does not allow to {what}: every coordinate depends on all "
+            f"rows, given {self!r}. Drop the rows first, and pass a basis for the others."
+        )
+
+    def __repr__(self) -> str:
+        n = len(self._basis)
+        return f"InBasis({n} x {n} matrix, {self.inner!r})"
+
+
+def _as_orthogonal(basis: ArrayLike) -> Array:
+    """Return Q in double precision, or raise unless its columns are orthonormal to rounding.
+
+    Sums of n products round by at most n units, and factorisations that are stable leave columns
+    whose inner products are off by a few of these: 16 n units are allowed.
+    """
+    try:
+        Q = np.array(basis, dtype=np.float64)
+    except (TypeError, ValueError):
+        Q = np.full((), np.nan)
+    if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or len(Q) < 2 or not np.isfinite(Q).all():
+        given = "" if np.isfinite(Q).all() else ", not all finite numbers"
+        raise ValueError(
+            "basis is not a square matrix of finite numbers: expected shape (n, n) for n rows, "
+            f"given an array of shape {np.shape(basis)}{given}. Pass the basis vectors as columns."
+        )
+    off = float(np.abs(Q.T @ Q - np.eye(len(Q))).max())
+    if off > 16 * len(Q) * _EPS:
+        raise ValueError(
+            "basis is not orthogonal: expected columns of length one that are orthogonal to each "
+            f"other, up to {16 * len(Q) * _EPS:.2g}, given inner products that are off by "
+            f"{off:.2g}. Pass np.linalg.qr(basis)[0], whose first k columns span the same space "
+            "for every k, if that is what is meant."
+        )
+    Q.setflags(write=False)
+    return Q

@@ -1,0 +1,294 @@
+"""Noise in another basis: rotated data, transformations of coordinates, and what is refused."""
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.fft import dct
+from scipy.stats import binom, ortho_group
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    ElasticNet,
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    QuantileRegressor,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVR, LinearSVR
+
+import unassuming as ua
+from unassuming.testing import check_noise
+
+N = 24
+RNG = np.random.default_rng(3)
+Q = ortho_group.rvs(N, random_state=1)
+X = RNG.normal(size=(N, 2))
+Y = 0.5 + X @ [1.0, -2.0] + Q @ (RNG.laplace(size=N) * np.geomspace(2, 0.2, N))
+PHI = np.column_stack([np.ones(N), X])
+
+
+def region_of(model, noise, X=X, y=Y, **options):
+    return ua.confidence_region(model, X, y, noise=noise, **{"random_state": 0, **options})
+
+
+class Plain(ua.noise.Noise):
+    """The same transformations, as a class about which nothing else is known."""
+
+    orthogonal = True
+
+    def __init__(self, noise):
+        self.noise = noise
+
+    def draw(self, n, size, rng):
+        return self.noise.draw(n, size, rng)
+
+    def apply(self, drawn, residuals, fitted):
+        return self.noise.apply(drawn, residuals, fitted)
+
+
+INNER = {
+    "symmetric": "symmetric",
+    "exchangeable": "exchangeable",
+    "both": "symmetric-exchangeable",
+    "rotations": "spherical",
+    "blocks": ua.noise.BlockSymmetric(np.arange(N) // 3),
+}
+MODELS = {
+    "least squares": LinearRegression(),
+    "ridge": Ridge(2.0),
+    "lasso": Lasso(0.2),
+    "elastic net": ElasticNet(0.2),
+    "kernel ridge": KernelRidge(kernel="rbf", gamma=0.5),
+    "Huber": HuberRegressor(),
+    "LinearSVR": LinearSVR(epsilon=0.2),
+    "SVR": SVR(epsilon=0.2),
+}
+
+
+@pytest.mark.parametrize("inner", INNER)
+def test_the_laws_of_a_noise_class(inner):
+    check_noise(ua.noise.InBasis(Q, INNER[inner]), N)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_ranks_are_those_of_transformed_residuals(name):
+    noise = ua.noise.InBasis(Q)
+    one, two = region_of(MODELS[name], noise), region_of(MODELS[name], Plain(noise))
+    tried = one.estimate + 0.3 * np.random.default_rng(1).normal(size=(60, one.objective.d))
+    np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
+    np.testing.assert_allclose(one.statistics(tried[0]), two.statistics(tried[0]), rtol=1e-9)
+    np.testing.assert_allclose(one.estimate, two.estimate, atol=1e-9)
+    assert one.rank(one.estimate) == 1
+    f = lambda X: 0.4 + X @ [1.1, -1.9]  # noqa: E731
+    assert one.rank(f) == two.rank(f)
+    r = RNG.normal(size=N)
+    np.testing.assert_array_equal(one.perturbations.apply(r), two.perturbations.apply(r))
+
+
+@pytest.mark.parametrize("inner", INNER)
+def test_a_model_of_squares_is_that_of_the_rotated_data(inner):
+    """Everything agrees with a region that is built on (Qᵀy, QᵀΦ) by hand."""
+    one = region_of(LinearRegression(), ua.noise.InBasis(Q, INNER[inner]))
+    two = region_of(LinearRegression(fit_intercept=False), INNER[inner], Q.T @ PHI, Q.T @ Y)
+    np.testing.assert_allclose(one.estimate, two.estimate, atol=1e-12)
+    tried = one.estimate + 0.3 * RNG.normal(size=(80, 3))
+    np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
+    ours, theirs = one.interval(level=0.8), two.interval(level=0.8)
+    assert ours.status is theirs.status
+    np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-7)
+    np.testing.assert_allclose(ours.upper, theirs.upper, rtol=1e-7)
+    ours, theirs = (
+        r.summary(level=0.75, cells=3 if inner == "blocks" else None) for r in (one, two)
+    )
+    np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-7)
+    np.testing.assert_allclose(ours.pvalue, theirs.pvalue)
+    ours, theirs = one.reach(np.eye(3), level=0.8), two.reach(np.eye(3), level=0.8)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["lasso", "elastic net", "Huber", "LinearSVR"])
+def test_single_coefficients_do_not_depend_on_the_loss(name):
+    noise = ua.noise.InBasis(Q)
+    one, two = (region_of(model, noise).summary(level=0.75) for model in (MODELS[name], Ridge()))
+    np.testing.assert_array_equal(one.lower, two.lower)
+    np.testing.assert_array_equal(one.pvalue, two.pvalue)
+    assert "cells of rotated rows" in " ".join(str(one).split())
+
+
+def test_bands_with_a_norm_bound():
+    noise = ua.noise.InBasis(Q)
+    one, two = region_of(Ridge(1.0), noise), region_of(Ridge(1.0), Plain(noise))
+    ours, theirs = (r.band(X[:4], level=0.8, norm_bound=4) for r in (one, two))
+    np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-6)
+    kernel = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.5)
+    found = region_of(kernel, noise).band(X[:4], level=0.8, norm_bound=20)
+    assert np.isfinite(found.lower).all()
+    assert (found.lower < found.estimate).all()
+    pointwise = one.band(X[:4], level=0.75, norm_bound=4, simultaneous=False)
+    assert np.isfinite(pointwise.lower).all()
+
+
+@pytest.mark.parametrize(
+    "model", [Ridge(1.0), LinearRegression(), KernelRidge(kernel="rbf")], ids=str
+)
+def test_all_signs_of_coordinates_give_every_rank_equally_often(model):
+    n = 4
+    basis = ortho_group.rvs(n, random_state=5)
+    inputs = np.array([[0.0], [1.0], [2.5], [3.0]])
+    size, ranks = np.array([0.3, 1.0, 1.9, 3.1]), []
+    for signs in product([-1, 1], repeat=n):
+        y = 1 + inputs[:, 0] + basis @ (np.array(signs) * size)
+        region = region_of(model, ua.noise.InBasis(basis), inputs, y, m="group")
+        ranks.append(region.rank(lambda X: 1 + X[:, 0]))
+    counts = Counter(ranks)
+    assert sorted(counts) == list(range(1, region.m + 1))
+    assert set(counts.values()) == {16 // region.m}
+
+
+@pytest.mark.slow
+def test_coverage_of_correlated_heavy_tails():
+    """A cosine basis, Cauchy coordinates that die out: exact here, and wrong row by row."""
+    n, runs, m, q = 16, 250, 10, 2
+    basis = dct(np.eye(n), norm="ortho")
+    rng, inside, far, rowwise = np.random.default_rng(7), 0, 0, 0
+    x = np.linspace(0, 1, n)[:, None]
+    scale = 1 / (1 + np.arange(n)) ** 2
+    for seed in range(runs):
+        y = 2 + 3 * x[:, 0] + basis @ (scale * rng.standard_cauchy(n))
+        region = region_of(Ridge(0.1), ua.noise.InBasis(basis), x, y, m=m, random_state=seed)
+        both = region.contains([[2.0, 3.0], [2.0, 9.0]], level=1 - q / m)
+        inside, far = inside + both[0], far + both[1]
+        plain = region_of(Ridge(0.1), "symmetric", x, y, m=m, random_state=seed)
+        rowwise += plain.contains([2.0, 3.0], level=1 - q / m)
+    low, high = binom.ppf([5e-7, 1 - 5e-7], runs, 1 - q / m)
+    assert low <= inside <= high
+    assert far < low / 2
+    assert rowwise < low
+
+
+def test_what_a_single_coordinate_determines_has_no_bound():
+    """All of the intercept lies in one coordinate, whose noise may have any scale."""
+    basis = np.linalg.qr(np.column_stack([np.ones(N), RNG.normal(size=(N, N - 1))]))[0]
+    region = region_of(LinearRegression(), ua.noise.InBasis(basis))
+    assert np.count_nonzero(region.objective.design.matrix[:, 0]) == 1
+    found = region.interval(level=0.8)
+    assert np.isneginf(found.lower[0])
+    assert np.isposinf(found.upper[0])
+    assert np.isfinite(found.lower[1:]).all()
+    assert np.isinf(region.summary(level=0.75).lower[0])
+    assert region.reach([1.0, 0.0, 0.0], level=0.8) == np.inf
+
+
+def test_words_say_that_rows_are_rotated():
+    region = region_of(LinearRegression(), ua.noise.InBasis(Q))
+    assert "in the coordinates of the given basis, the noise terms are independent" in str(region)
+    text = " ".join(str(region.summary(level=0.75)).split())
+    assert "cells of rotated rows" in text
+    assert "Rows are those of the rotated data, Qᵀy and QᵀΦ" in text
+    assert repr(region.noise) == "InBasis(24 x 24 matrix, Symmetric())"
+    # A sentinel: rotated rows cannot be dropped, so no remedy says so.
+    far = X.copy()
+    far[0, 0] = 1e12
+    verdict = str(region_of(LinearRegression(), ua.noise.InBasis(Q), far).interval(level=0.9))
+    assert "drop row" not in verdict
+
+
+@pytest.mark.parametrize("inner", INNER)
+def test_saved_regions_come_back(tmp_path, inner):
+    region = region_of(Ridge(0.5), ua.noise.InBasis(Q, INNER[inner]), m=20)
+    path = tmp_path / "rotated.region"
+    ua.save(region, path)
+    loaded = ua.load(path)
+    tried = region.estimate + 0.5 * RNG.normal(size=(30, 3))
+    np.testing.assert_array_equal(loaded.rank(tried), region.rank(tried))
+    assert repr(loaded.noise) == repr(region.noise)
+    np.testing.assert_array_equal(loaded.noise.basis, Q)
+    np.testing.assert_array_equal(
+        loaded.summary(level=0.75).lower, region.summary(level=0.75).lower
+    )
+
+
+def test_equal_weights_change_nothing_and_others_are_refused():
+    noise = ua.noise.InBasis(Q)
+    one, two = (
+        region_of(Ridge(0.5), noise),
+        region_of(Ridge(1.0), noise, sample_weight=np.full(N, 2.0)),
+    )
+    np.testing.assert_allclose(one.estimate, two.estimate, atol=1e-12)
+    with pytest.raises(ValueError, match="sample_weight varies, and noise in another basis mixes"):
+        region_of(Ridge(), noise, sample_weight=np.linspace(1, 2, N))
+    with pytest.raises(ua.NotAvailable, match="does not allow to leave out rows"):
+        region_of(Ridge(), noise, sample_weight=np.r_[0, np.ones(N - 1)])
+
+
+def test_what_is_about_rows_is_refused():
+    region = region_of(LinearRegression(), ua.noise.InBasis(Q))
+    for ask in (region.diagnose, region.lack_of_fit, lambda: region.interval(model_error=0.1)):
+        with pytest.raises(ua.NotAvailable, match="describes the noise in another basis"):
+            ask()
+    with pytest.raises(ValueError, match="noise in another basis needs all rows at once"):
+        ua.StreamingRegion(Ridge(), noise=ua.noise.InBasis(Q))
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
+    with pytest.raises(ua.NotAvailable, match="does not allow to set rows aside"):
+        ua.tuned_region(search, X, Y, noise=ua.noise.InBasis(Q), random_state=0)
+    kernel = region_of(KernelRidge(kernel="rbf"), ua.noise.InBasis(Q))
+    with pytest.raises(ua.NotAvailable, match="need noise whose signs may change"):
+        kernel.band(X[:2], norm_bound=10, simultaneous=False)
+    with pytest.raises(ValueError, match="noise does not fit"):
+        region_of(QuantileRegressor(), ua.noise.InBasis(Q))
+    with pytest.warns(UserWarning, match="no coverage guarantee"):
+        region_of(RidgeClassifier(), ua.noise.InBasis(Q), X, np.where(Y > 0, 1, 0))
+
+
+SKEW = Q + 1e-9
+BAD = {
+    "a vector": ((np.ones(3),), r"basis is not a square matrix.*given an array of shape \(3,\)"),
+    "not square": ((Q[:, :5],), r"basis is not a square matrix.*shape \(24, 5\)"),
+    "NaN": ((np.full((3, 3), np.nan),), "not all finite numbers"),
+    "text": (("fourier",), "basis is not a square matrix"),
+    "not orthogonal": ((np.ones((3, 3)),), "basis is not orthogonal.*off by 3"),
+    "nearly orthogonal": ((SKEW,), "basis is not orthogonal: expected columns of length one"),
+    "scaled": ((2 * Q,), "basis is not orthogonal"),
+    "single precision": ((Q.astype(np.float32),), "basis is not orthogonal"),
+    "labels": ((Q, "labels"), "inner does not act by orthogonal maps.*given Labels"),
+    "quantile": ((Q, ua.noise.Quantile(0.5)), "inner does not act by orthogonal maps"),
+    "twice": ((Q, ua.noise.InBasis(Q)), "Multiply the two matrices"),
+    "unknown": ((Q, "normal"), "noise is not a known assumption"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_gets_one_sentence(name):
+    arguments, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        ua.noise.InBasis(*arguments)
+
+
+def test_a_basis_of_the_wrong_size():
+    with pytest.raises(
+        ValueError, match=r"basis has the wrong size: expected a matrix of shape \(24"
+    ):
+        region_of(Ridge(), ua.noise.InBasis(np.eye(5)))
+
+
+def test_the_basis_is_a_copy():
+    given = Q.copy()
+    noise = ua.noise.InBasis(given)
+    given[:] = 0
+    np.testing.assert_array_equal(noise.basis, Q)
+    with pytest.raises(ValueError, match="read-only"):
+        noise.basis[0, 0] = 1.0
+
+
+def test_the_unit_basis_is_no_basis_at_all():
+    one, two = (
+        region_of(Ridge(0.5), ua.noise.InBasis(np.eye(N))),
+        region_of(Ridge(0.5), "symmetric"),
+    )
+    tried = one.estimate + 0.3 * RNG.normal(size=(50, 3))
+    np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
+    np.testing.assert_allclose(one.interval().lower, two.interval().lower, rtol=1e-9)

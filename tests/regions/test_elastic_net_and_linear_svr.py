@@ -1,0 +1,289 @@
+"""ElasticNet and LinearSVR: plain formulas, all sign vectors, lines, and what is refused."""
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binom
+from sklearn.linear_model import ElasticNet, Lasso, Ridge
+from sklearn.svm import LinearSVR
+
+import unassuming as ua
+
+SQUARED = "squared_epsilon_insensitive"
+MODELS = {
+    "elastic net": ElasticNet(alpha=0.3, l1_ratio=0.4),
+    "elastic net without intercept": ElasticNet(alpha=0.3, l1_ratio=0.7, fit_intercept=False),
+    "tube": LinearSVR(epsilon=0.4, C=0.7),
+    "absolute values": LinearSVR(epsilon=0.0, C=0.5, intercept_scaling=2.0),
+    "squared tube": LinearSVR(epsilon=0.4, loss=SQUARED, fit_intercept=False),
+}
+
+
+def data(n=14, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, X @ np.arange(1, d + 1) - 0.5 + rng.laplace(size=n)
+
+
+def region_of(model, X, y, **options):
+    return ua.confidence_region(model, X, y, **{"m": 40, "random_state": 0, **options})
+
+
+def score(model, X, a, r):
+    """Return the gradient in 30 digits, written down from scikit-learn's documentation."""
+    Phi = np.column_stack([np.ones(len(X)), X]) if model.fit_intercept else X
+    n, d, first = len(r), len(a), int(model.fit_intercept)
+    g = mpmath.zeros(d, 1)
+    for j in range(d):
+        sums = [mpmath.mpf(Phi[i, j]) * rho(model, mpmath.mpf(r[i])) for i in range(n)]
+        if isinstance(model, ElasticNet):
+            alpha, share = model.alpha * (j >= first), model.l1_ratio
+            g[j] = mpmath.fsum(sums) / n - alpha * (1 - share) * mpmath.mpf(a[j])
+            box = alpha * share
+            sign = mpmath.sign(a[j])
+            clipped = min(max(g[j], -box), box) if a[j] == 0 else box * sign
+            g[j] -= clipped
+        else:
+            held = mpmath.mpf(1) if j >= first else mpmath.mpf(model.intercept_scaling) ** -2
+            g[j] = model.C * mpmath.fsum(sums) - held * mpmath.mpf(a[j])
+    return g
+
+
+def rho(model, r):
+    if isinstance(model, ElasticNet):
+        return r
+    outside = max(abs(r) - model.epsilon, 0)
+    return mpmath.sign(r) * (2 * outside if model.loss == SQUARED else (outside > 0))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("weighting", ["identity", "hessian"])
+def test_statistics_are_those_of_the_plain_formula(name, weighting):
+    model, (X, y) = MODELS[name], data()
+    region = region_of(model, X, y, m=8, weighting=weighting)
+    a = np.random.default_rng(1).normal(size=region.objective.d)
+    Phi = region.objective.design.matrix
+    psi = np.eye(len(a))
+    if weighting == "hessian":
+        # cΦᵀΦ plus the ridge, with c the largest slope of the loss (of the jump: C itself)
+        if isinstance(model, ElasticNet):
+            ridge = model.alpha * (1 - model.l1_ratio) * (np.arange(len(a)) >= model.fit_intercept)
+            H = Phi.T @ Phi / len(y) + np.diag(ridge)
+        else:
+            ridge = np.ones(len(a))
+            ridge[0] = model.intercept_scaling**-2 if model.fit_intercept else 1.0
+            H = model.C * (2 if model.loss == SQUARED else 1) * Phi.T @ Phi + np.diag(ridge)
+        psi = np.linalg.inv(np.linalg.cholesky(H))
+    for candidate in (a, np.where(np.arange(len(a)) == len(a) - 1, 0.0, a)):
+        r = y - Phi @ candidate
+        rows = [r, *region.perturbations.apply(r)]
+        plain = [
+            float(sum(z**2 for z in mpmath.matrix(psi) * score(model, X, candidate, row)))
+            for row in rows
+        ]
+        np.testing.assert_allclose(region.statistics(candidate), plain, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_all_signs_of_the_noise_give_every_rank_equally_often(name):
+    """The group has 32 elements, so the rank of the truth takes each value once (no ties here)."""
+    model, (X, _) = MODELS[name], data(n=5, d=1, seed=3)
+    size = np.array([0.5, 0.9, 1.4, 2.3, 3.1])
+    truth = np.array([0.6, -0.8] if model.fit_intercept else [-0.8])
+    Phi = np.column_stack([np.ones(5), X]) if model.fit_intercept else X
+    ranks = []
+    for signs in itertools.product([-1, 1], repeat=5):
+        y = Phi @ truth + np.array(signs) * size
+        ranks.append(int(region_of(model, X, y, m="group").rank(truth)))
+    assert sorted(ranks) == list(range(1, 33))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_estimate_is_the_minimum_and_lies_in_every_region(name):
+    model, (X, y) = MODELS[name], data(n=20, d=3, seed=5)
+    region = region_of(model, X, y, ties="conservative")
+    statistics = region.statistics(region.estimate)
+    assert statistics[0] <= 1e-20 * np.median(statistics[1:])
+    assert region.rank(region.estimate) == 1
+    fitted = region.objective.fitted(region.estimate[None])[0]
+    strict = {"tol": 1e-10, "max_iter": 10_000_000}
+    other = type(model)(**{**model.get_params(), **strict}).fit(X, y).predict(X)
+    np.testing.assert_allclose(fitted, other, atol=1e-6)
+
+
+def test_where_residuals_meet_the_tube_the_shortest_gradient_counts():
+    X, y = data(n=12, d=2, seed=2)
+    for epsilon in (0.0, 0.5):
+        region = region_of(LinearSVR(epsilon=epsilon), X, y, weighting="identity")
+        # Through two rows, one on each side of the tube if it has a width.
+        Phi = np.column_stack([np.ones(12), X])
+        target = y[:2] - epsilon * np.array([1.0, -1.0])
+        a = np.linalg.lstsq(Phi[:2], target)[0] + 0.3 * np.linalg.svd(Phi[:2])[2][2]
+        r = y - Phi @ a
+        fixed = np.sign(r) * (np.abs(r) > epsilon)
+        fixed[:2] = 0
+
+        def square(b, fixed=fixed, a=a, Phi=Phi):
+            return ((Phi.T @ fixed + Phi[:2].T @ b - a) ** 2).sum()
+
+        box = [(0, 1), (-1, 0)] if epsilon else [(-1, 1)] * 2
+        best = min(minimize(square, start, bounds=box).fun for start in ([0, 0], [0.5, -0.5]))
+        assert region.statistics(a)[0] == pytest.approx(best, rel=1e-6)
+        nearby = [region.statistics(a + 1e-6 * step)[0] for step in np.eye(3)]
+        assert min(nearby) > best  # off the side the derivative is a number
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
+def test_crossings_agree_with_membership_on_a_dense_scan(name, noise):
+    model, (X, y) = MODELS[name], data(n=16, seed=4)
+    region = region_of(model, X, y, m=20, noise=noise)
+    rng, t = np.random.default_rng(7), np.linspace(-4, 4, 1601)
+    for step in (0.0, 0.3):
+        d = region.objective.d
+        origin, direction = region.estimate + step * rng.normal(size=d), rng.normal(size=d)
+        inside = np.zeros(len(t), dtype=bool)
+        spans = region.crossings(direction, level=0.75, origin=origin)
+        for low, high in spans:
+            inside |= (t >= low) & (t <= high)
+        points = spans[spans[:, 0] == spans[:, 1], 0]
+        clear = np.abs(t[:, None] - spans.ravel()).min(axis=1, initial=np.inf) > 1e-9
+        found = region.contains(origin + t[:, None] * direction, level=0.75)
+        np.testing.assert_array_equal(found[clear], inside[clear])
+        if len(points):
+            assert region.contains(origin + points[:, None] * direction, level=0.75).all()
+
+
+def test_a_line_along_which_a_residual_stays_on_the_side_of_the_tube():
+    """A dummy column: the estimate puts a row with x = 0 on the side, and the slope leaves it."""
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 1.0], 8)
+    y = x + rng.normal(size=16)
+    region = region_of(LinearSVR(epsilon=0.2, C=10.0), x[:, None], y, m=20)
+    r = y - region.objective.fitted(region.estimate[None])[0]
+    assert (np.abs(np.abs(r[:8]) - 0.2) < 1e-12).any()
+    spans = region.crossings([0.0, 1.0], level=0.75)
+    t = np.linspace(-2, 2, 401)
+    inside = np.any([(t >= low) & (t <= high) for low, high in spans], axis=0)
+    found = region.contains(region.estimate + t[:, None] * np.array([0.0, 1.0]), level=0.75)
+    clear = np.abs(t[:, None] - spans.ravel()).min(axis=1) > 0.02  # of the grid
+    np.testing.assert_array_equal(found[clear], inside[clear])
+
+
+def test_limits_of_the_elastic_net():
+    X, y = data(n=20)
+    candidates = np.random.default_rng(2).normal(size=(50, 3))
+    pairs = (
+        (ElasticNet(0.2, l1_ratio=1.0), Lasso(0.2)),
+        (ElasticNet(0.2, l1_ratio=0.0), Ridge(0.2 * 20)),
+    )
+    for net, other in pairs:
+        one, two = region_of(net, X, y), region_of(other, X, y)
+        np.testing.assert_allclose(one.estimate, two.estimate, atol=1e-12)
+        np.testing.assert_array_equal(one.rank(candidates), two.rank(candidates))
+        assert one.shape.name == two.shape.name
+
+
+def test_bounds_of_the_elastic_net_hold_members():
+    X, y = data(n=40)
+    region = region_of(ElasticNet(alpha=0.1), X, y)
+    found = region.interval(level=0.9)
+    assert found.status.name == "CERTIFIED"
+    members = region.sample(60, level=0.9, random_state=0)
+    assert (found.lower <= members).all()
+    assert (members <= found.upper).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["elastic net", "tube", "absolute values"])
+def test_coverage_and_power(name):
+    """Sparse truth, Cauchy noise with a scale that changes: exact, in the band of 1e-6."""
+    model, runs, m, q = MODELS[name], 400, 10, 2
+    rng, truth = np.random.default_rng(11), np.array([0.5, 0.0, 2.0])
+    inside = far = 0
+    for seed in range(runs):
+        X = rng.normal(size=(12, 2))
+        e = rng.standard_cauchy(12) * (0.2 + np.abs(X[:, 0]))
+        y = np.column_stack([np.ones(12), X]) @ truth + e
+        region = region_of(model, X, y, m=m, random_state=seed)
+        both = region.contains([truth, truth + np.array([0.0, 8.0, 8.0])], level=1 - q / m)
+        inside, far = inside + both[0], far + both[1]
+    low, high = binom.ppf([5e-7, 1 - 5e-7], runs, 1 - q / m)
+    assert low <= inside <= high
+    assert far < low / 2
+
+
+def test_atoms_of_the_noise_leave_at_least_the_level():
+    """All noise is ±ε: every residual of the truth lies on the side of the tube."""
+    model, runs, covered = LinearSVR(epsilon=1.0), 60, 0
+    rng = np.random.default_rng(1)
+    for seed in range(runs):
+        X = rng.normal(size=(8, 1))
+        y = X[:, 0] + rng.choice([-1.0, 1.0], size=8)
+        region = region_of(model, X, y, m=5, random_state=seed)
+        covered += region.contains([0.0, 1.0], level=0.8)
+    assert covered >= binom.ppf(1e-6, runs, 0.8)
+    assert "or at least that if the noise has atoms at ±1" in " ".join(str(region).split())
+
+
+BAD = {
+    "alpha": (ElasticNet(alpha=-1.0), "ElasticNet's alpha is out of range"),
+    "l1_ratio": (ElasticNet(l1_ratio=1.5), "ElasticNet's l1_ratio is out of range"),
+    "positive": (ElasticNet(positive=True), "positive=True is not supported"),
+    "C": (LinearSVR(C=0.0), "LinearSVR's C is out of range"),
+    "epsilon": (LinearSVR(epsilon=-0.1), "LinearSVR's epsilon is out of range"),
+    "scaling": (LinearSVR(intercept_scaling=0.0), "LinearSVR's intercept_scaling is out of range"),
+    "loss": (LinearSVR(loss="huber"), "LinearSVR's loss is not known"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_hyper_parameters_out_of_range(name):
+    model, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        region_of(model, *data())
+
+
+@pytest.mark.parametrize("model", [ElasticNet(), LinearSVR()], ids=repr)
+def test_weights_have_to_be_equal(model):
+    X, y = data()
+    with pytest.raises(ValueError, match="sample_weight varies"):
+        region_of(model, X, y, sample_weight=np.linspace(1, 2, 14))
+    halves = region_of(model, X, y, sample_weight=np.full(14, 0.5))
+    other = type(model)(C=0.5) if isinstance(model, LinearSVR) else model
+    np.testing.assert_allclose(halves.estimate, region_of(other, X, y).estimate, atol=1e-10)
+
+
+def test_bounds_of_the_elastic_net_tend_to_those_of_ridge():
+    """With a faint l1 penalty: the relaxation is honest, and not much wider than the exact set."""
+    X, y = data(n=40)
+    for alpha in (0.2, 2.0):
+        exact = region_of(ElasticNet(alpha, l1_ratio=0.0), X, y).interval(level=0.9)
+        found = region_of(ElasticNet(alpha, l1_ratio=1e-7), X, y).interval(level=0.9)
+        assert (found.lower <= exact.lower + 1e-6).all()
+        assert (found.upper >= exact.upper - 1e-6).all()
+        wider = (found.upper - found.lower) / (exact.upper - exact.lower)
+        assert (wider < 1.1).all()
+
+
+def test_isolated_members_on_the_sides_of_the_tube_belong_to_the_crossings():
+    """Where a residual meets the side, Z_0 can be smaller than on both sides of the point."""
+    alone = 0
+    for seed in range(6):
+        X, y = data(n=14, seed=seed)
+        region = region_of(LinearSVR(epsilon=0.4), X, y, m=20, random_state=seed)
+        rng = np.random.default_rng(seed)
+        origin = region.estimate + 0.3 * rng.normal(size=3)
+        direction = rng.normal(size=3)
+        Phi = region.objective.design.matrix
+        r, slope = y - Phi @ origin, -Phi @ direction
+        t = np.concatenate([(side - r) / slope for side in (-0.4, 0.4)])[:, None]
+        points = origin + t * direction
+        for level, spans in region.crossings(direction, [0.25, 0.75, 0.9], origin).items():
+            inside = ((spans[:, 0] <= t + 1e-9) & (t - 1e-9 <= spans[:, 1])).any(axis=1)
+            assert inside[region.contains(points, level=level)].all()
+            alone += int((spans[:, 0] == spans[:, 1]).sum())
+    assert alone  # or the test is about nothing
