@@ -18,7 +18,7 @@ from unassuming._errors import NotAvailable
 from unassuming._version import __version__
 from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tuned_region
 from unassuming.io import load, save
-from unassuming.models import LSSVC, KernelHuber, KernelLasso
+from unassuming.models import LSSVC, InstrumentalRegression, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
 from unassuming.planning import Plan, plan
 from unassuming.ranking import RankTest
@@ -29,6 +29,7 @@ __all__ = [
     "LSSVC",
     "ConfidenceClassifier",
     "ConfidenceRegressor",
+    "InstrumentalRegression",
     "KernelHuber",
     "KernelLasso",
     "NotAvailable",

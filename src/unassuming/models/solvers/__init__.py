@@ -8,10 +8,12 @@ from unassuming.models.solvers._l1 import l1_least_squares, l1_subdifferential
 from unassuming.models.solvers._logistic import logistic
 from unassuming.models.solvers._quantile import quantile_regression
 from unassuming.models.solvers._svr import epsilon_svr
+from unassuming.models.solvers._two_stage import exogenous_basis, two_stage_least_squares
 
 __all__ = [
     "concomitant_huber",
     "epsilon_svr",
+    "exogenous_basis",
     "huber_scale",
     "kernel_huber",
     "kernel_ridge",
@@ -19,4 +21,5 @@ __all__ = [
     "l1_subdifferential",
     "logistic",
     "quantile_regression",
+    "two_stage_least_squares",
 ]
