@@ -45,6 +45,7 @@ from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import projector_error as projector_error
 from unassuming.objectives.designs import weight_errors as weight_errors
+from unassuming.objectives.instruments import InstrumentObjective, from_instrumental_regression
 from unassuming.objectives.quantiles import FreshSigns as FreshSigns
 from unassuming.objectives.quantiles import QuantileObjective, SignScore, from_quantile_regressor
 from unassuming.objectives.quantiles import least_element as least_element
@@ -54,6 +55,7 @@ __all__ = [
     "DesignedObjective",
     "FeatureDesign",
     "HuberObjective",
+    "InstrumentObjective",
     "KernelDesign",
     "KernelHuberObjective",
     "Kinks",
@@ -71,6 +73,7 @@ __all__ = [
     "fitted_values",
     "from_gaussian_process",
     "from_huber_regressor",
+    "from_instrumental_regression",
     "from_kernel_huber",
     "from_kernel_lasso",
     "from_kernel_ridge",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +48,14 @@ class Objective(ABC):
         The quantile that it estimates; its gradient then depends on signs of residuals alone.
     spanned : str
         The function that the features have to span, if it is not that of the noise-free outputs.
+    independent : str
+        What must not depend on the noise.
+    equation : str
+        What is assumed of y instead of a function that the features span.
+    ideal : str
+        The coefficients that a region covers, if not those that give the noise-free outputs.
+    endogenous : list of int
+        The coefficients whose columns may depend on the noise, so that least squares is biased.
 
     Examples
     --------
@@ -66,6 +75,9 @@ class Objective(ABC):
     default_weighting: str = "identity"
     labels_only: ClassVar[bool] = False
     spanned: ClassVar[str] = ""
+    independent: ClassVar[str] = "inputs, features, weights, hyper-parameters and seed"
+    equation: ClassVar[str] = ""
+    ideal: ClassVar[str] = ""
 
     def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
         self.y, self.n, self.d = y, len(y), d
@@ -108,6 +120,11 @@ class Objective(ABC):
         return None
 
     @property
+    def endogenous(self) -> list[int]:
+        """The coefficients whose columns may depend on the noise."""
+        return []
+
+    @property
     def sign_blind(self) -> bool:
         """Whether Z(a, -r) = Z(a, r), as without a penalty; a group is then taken modulo ±I."""
         return False
@@ -125,6 +142,11 @@ class Objective(ABC):
             f"{type(self).__name__} has no point estimate: it needs the method estimate(). Define "
             "it, or pass candidates."
         )
+
+    def rename(self, names: Sequence[Any]) -> None:
+        """Give the coefficients the names of the columns, where they belong to columns."""
+        if self.design is not None and self.design.rename(names):
+            self.names = self.design.names
 
     def standardised(self) -> Objective | None:
         """Return the objective on standardised features; None if that is not available."""
