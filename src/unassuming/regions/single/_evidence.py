@@ -241,7 +241,7 @@ class Evidence:
         chosen = None if labels is None else labels[pairs[:, 0]]
 
         def like_y(t: Array) -> Array:
-            return pair_differences(self.Phi, t, pairs)[1] * scale
+            return np.asarray(pair_differences(self.Phi, t, pairs)[1] * scale)
 
         Phi = pair_differences(self.Phi, self.y, pairs)[0] * scale[:, None]
         return Rows(Phi, like_y(self.y), None, chosen, self.centre, like_y)
