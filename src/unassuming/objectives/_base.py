@@ -125,6 +125,11 @@ class Objective(ABC):
         return []
 
     @property
+    def excluded(self) -> list[str]:
+        """The columns that have no coefficient, such as instruments."""
+        return []
+
+    @property
     def sign_blind(self) -> bool:
         """Whether Z(a, -r) = Z(a, r), as without a penalty; a group is then taken modulo ±I."""
         return False

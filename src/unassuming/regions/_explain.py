@@ -212,7 +212,10 @@ class Cause(Enum):
         "on y by itself or depends on the noise, or an event of probability at most {alpha:.4g} "
         "has happened."
     )
-    HULL = "lower and upper are the ends of the hull; the set itself is in the column 'set'."
+    HULL = (
+        "The values that agree with the data do not form one interval; lower and upper are the "
+        "ends of their hull."
+    )
     CONTROLS_ALONE = (
         "Coefficients of controls have no exact interval one at a time: they change with the "
         "coefficient of {names}, which no cell of rows removes. Their bounds in the joint region "

@@ -84,6 +84,11 @@ class InstrumentObjective(DesignedObjective):
         return list(range(self.d - len(self.roles.endogenous), self.d))
 
     @property
+    def excluded(self) -> list[str]:
+        """The instruments."""
+        return self.exogenous.names[-len(self.roles.instruments) :]
+
+    @property
     def over_identified(self) -> bool:
         """Whether there are more instruments than endogenous columns."""
         return len(self.roles.instruments) > len(self.roles.endogenous)
