@@ -9,6 +9,7 @@ and are exact up to rounding.
 from unassuming.models._instrumental import Equation as Equation
 from unassuming.models._instrumental import InstrumentalRegression
 from unassuming.models._instrumental import numbered_columns as numbered_columns
+from unassuming.models._instrumental import roles_of as roles_of
 from unassuming.models._kernel_huber import KernelHuber
 from unassuming.models._kernel_lasso import KernelLasso
 from unassuming.models._lssvc import LSSVC

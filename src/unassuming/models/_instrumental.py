@@ -63,6 +63,8 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
     >>> model = ua.InstrumentalRegression(endogenous=0, instruments=2).fit(X, y)
     >>> model.controls_, model.coef_.round(2)
     (array([1]), array([-0.49,  0.7 ]))
+    >>> model.predict([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]]).round(2)  # the price, a control, the tax
+    array([1.72, 2.42])
     """
 
     coef_: Array
@@ -96,7 +98,7 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
             sample_weight, table, dtype=np.float64, ensure_non_negative=True
         )
         names = getattr(self, "feature_names_in_", None)
-        roles = self.roles(None if names is None else names.tolist(), table.shape[1])
+        roles = roles_of(self, None if names is None else names.tolist(), table.shape[1])
         used = weights > 0
         equation = Equation.of(
             table[used], roles, weights[used], names, intercept=bool(self.fit_intercept)
@@ -109,22 +111,6 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
             for columns in (roles.controls, roles.endogenous, roles.instruments)
         )
         return self
-
-    def roles(self, names: Sequence[Any] | None, width: int) -> Roles:
-        """Return the columns in each role.
-
-        Parameters
-        ----------
-        names : sequence, or None
-            The names of the columns, if they have any.
-        width : int
-            Number of columns.
-
-        Returns
-        -------
-        Roles
-        """
-        return column_roles(self.endogenous, self.instruments, names, width)
 
     def predict(self, X: ArrayLike) -> Array:
         """Return the equation without its noise, at given controls and endogenous columns.
@@ -226,6 +212,11 @@ def _require_instruments(
         Q = np.column_stack([Q, rest / size])
 
 
+def roles_of(model: InstrumentalRegression, names: Sequence[Any] | None, width: int) -> Roles:
+    """Return the columns in each role, of so many columns with these names."""
+    return column_roles(model.endogenous, model.instruments, names, width)
+
+
 def numbered_columns(model: Any, names: Sequence[Any] | None, width: int) -> Any:
     """Return the model with the numbers of its columns in place of names.
 
@@ -239,6 +230,6 @@ def numbered_columns(model: Any, names: Sequence[Any] | None, width: int) -> Any
     """
     if not isinstance(model, InstrumentalRegression):
         return model
-    roles = model.roles(names, width)
+    roles = roles_of(model, names, width)
     numbered = clone(model)
     return numbered.set_params(endogenous=roles.endogenous, instruments=roles.instruments)

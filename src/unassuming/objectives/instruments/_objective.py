@@ -9,7 +9,7 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.inputs import Roles
-from unassuming.models import Equation, InstrumentalRegression
+from unassuming.models import Equation, InstrumentalRegression, roles_of
 from unassuming.objectives._base import Weighting
 from unassuming.objectives._designed import DesignedObjective
 from unassuming.objectives._hyperparameters import row_weights
@@ -161,7 +161,7 @@ def from_instrumental_regression(
     >>> from_instrumental_regression(model, X, y, None).over_identified
     True
     """
-    roles = estimator.roles(None, X.shape[1])
+    roles = roles_of(estimator, None, X.shape[1])
     w = row_weights(sample_weight, y)
     return InstrumentObjective(X, y, w, roles, intercept=bool(estimator.fit_intercept))
 
