@@ -1,5 +1,6 @@
 """Regions with instruments: exact ranks and coverage, sets and their print, what is refused."""
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -363,6 +364,20 @@ def test_a_saved_region_answers_alike(tmp_path):
     assert str(loaded) == str(region)
     assert str(loaded.summary()) == str(region.summary())
     np.testing.assert_array_equal(loaded.interval().lower, region.interval().lower)
+
+
+def test_a_region_can_be_pickled():
+    region, truth = region_of(k=2)
+    again = pickle.loads(pickle.dumps(region))
+    assert again.rank(truth) == region.rank(truth)
+    assert str(again.summary()) == str(region.summary())
+
+
+def test_widths_are_not_predicted():
+    X, _, _ = data()
+    model = ua.InstrumentalRegression(endogenous="x", instruments="w0")
+    with pytest.raises(ua.NotAvailable, match="cannot be predicted for a model with instruments"):
+        ua.plan(model, X, norm_bound=3.0, noise_scale=1.0)
 
 
 def test_the_forest_plot_draws_every_part():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -17,6 +18,19 @@ from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._registry import register_objective
 from unassuming.objectives._score import LeastNormScore, Score
 from unassuming.objectives.designs import FeatureDesign
+
+
+@final
+@dataclass(frozen=True)
+class NoPenalty:
+    """The subdifferential of a penalty that is zero: a (N, d) -> zeros (N, k), twice."""
+
+    size: int
+
+    def __call__(self, a: Array) -> tuple[Array, Array]:
+        """Return zeros."""
+        none = np.zeros((len(a), self.size))
+        return none, none
 
 
 @final
@@ -104,8 +118,7 @@ class InstrumentObjective(DesignedObjective):
 
     def subdifferential(self, a: Array) -> tuple[Array, Array]:
         """Return zero: there is no penalty."""
-        none = np.zeros((len(a), self.exogenous.matrix.shape[1]))
-        return none, none
+        return NoPenalty(self.exogenous.matrix.shape[1])(a)
 
     @property
     def sign_blind(self) -> bool:
@@ -120,14 +133,8 @@ class InstrumentObjective(DesignedObjective):
         """Return the moments with orthonormal exogenous columns, or Ψ times the moments."""
         if isinstance(weighting, str) and weighting == "instruments":
             basis = self._equation.basis
-            none = np.zeros(basis.shape[1])
-
-            def no_penalty(a: Array) -> tuple[Array, Array]:
-                zero = np.broadcast_to(none, (len(a), len(none)))
-                return zero, zero
-
             pull = basis.T * (self._equation.root / np.sqrt(self.n))
-            return LeastNormScore(pull, None, no_penalty, None)
+            return LeastNormScore(pull, None, NoPenalty(basis.shape[1]), None)
         return super().score(weighting)
 
     def named_weighting(self, weighting: str) -> Array | None:
