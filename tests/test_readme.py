@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,7 @@ ESTIMATORS = {
         *(LogisticRegression, ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
         GaussianProcessRegressor,
     )
-}
+} | {"InstrumentalRegression": partial(ua.InstrumentalRegression, endogenous=0, instruments=1)}
 
 
 def read(page):
@@ -150,6 +151,8 @@ def test_the_table_converts_hyper_parameters_as_the_library_does(cells):
         assert cells[2] == "τ = quantile, penalty `n * alpha`"
         assert objective.quantile == estimator.quantile
         assert set(objective.penalty) - {0.0} == {12 * 0.7}
+    elif name == "InstrumentalRegression":
+        assert cells[2] == "no penalty"
     else:
         assert cells[2] == "penalty alpha"
         assert set(objective.penalty) - {0.0} == {0.7}

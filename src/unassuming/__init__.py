@@ -20,7 +20,7 @@ from unassuming._version import __version__
 from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tuned_region
 from unassuming.experiments import AssignmentTest, assignment_test
 from unassuming.io import load, save
-from unassuming.models import LSSVC, KernelHuber, KernelLasso
+from unassuming.models import LSSVC, InstrumentalRegression, KernelHuber, KernelLasso
 from unassuming.objectives import register_objective
 from unassuming.planning import Plan, plan
 from unassuming.ranking import RankTest
@@ -32,6 +32,7 @@ __all__ = [
     "AssignmentTest",
     "ConfidenceClassifier",
     "ConfidenceRegressor",
+    "InstrumentalRegression",
     "KernelHuber",
     "KernelLasso",
     "NotAvailable",

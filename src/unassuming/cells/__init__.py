@@ -6,7 +6,7 @@ sign of the error of each cell is random. This makes the rank of a statistic uni
 interval in closed form (`intervals`, `ranks`; for several numbers `joint_rank`). Exchangeable noise
 becomes symmetric in differences of pairs (`opposite_pairs`). Where cells identify too little,
 `half_spans` and `palmrt_spans` give intervals with certified coverage. `balanced_band` serves many
-numbers simultaneously.
+numbers simultaneously. `instrument_set` serves a column that depends on the noise.
 
 Plain arrays go in and come out. Nothing here sees y before the division is fixed.
 """
@@ -30,6 +30,7 @@ from unassuming.cells._factors import (
     factors_of_rows,
 )
 from unassuming.cells._halves import half_spans, random_halves
+from unassuming.cells._instruments import InstrumentCells, InstrumentSet, instrument_set
 from unassuming.cells._intervals import Intervals, Ranks, intervals, intervals_and_ranks, ranks
 from unassuming.cells._kept import KeptCells, KeptRows, KeptSums
 from unassuming.cells._method import Method, enough_cells, rows_needed
@@ -60,6 +61,8 @@ __all__ = [
     "Division",
     "Estimates",
     "Factor",
+    "InstrumentCells",
+    "InstrumentSet",
     "Intervals",
     "KeptCells",
     "KeptRows",
@@ -88,6 +91,7 @@ __all__ = [
     "fewest_cells",
     "flipped_cells",
     "half_spans",
+    "instrument_set",
     "intervals",
     "intervals_and_ranks",
     "joint_rank",

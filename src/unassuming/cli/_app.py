@@ -141,7 +141,8 @@ def summary(
 
     Each interval has its level by itself, for every number of rows. Prints the table with its
     assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
-    summary.json and forest.png, a picture at the highest level. For spline, ridge and ols.
+    summary.json and forest.png, a picture at the highest level. For spline, ridge, ols and iv, of
+    which the endogenous column is listed: its interval may be two rays or the whole line.
     """
     _summary.run(problem, out, Streaming(stream))
 

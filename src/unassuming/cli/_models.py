@@ -16,7 +16,7 @@ from sklearn.svm import SVR
 from unassuming._words import shown
 from unassuming.cli.tables import Kind, Term, encoder
 from unassuming.inputs import split_pipeline
-from unassuming.models import LSSVC, KernelHuber, KernelLasso
+from unassuming.models import LSSVC, InstrumentalRegression, KernelHuber, KernelLasso
 
 
 class Model(StrEnum):
@@ -27,6 +27,7 @@ class Model(StrEnum):
     RIDGE = "ridge"
     OLS = "ols"
     QUANTILE = "quantile"
+    IV = "iv"
     SVR = "svr"
     KLASSO = "klasso"
     HUBER = "huber"
@@ -61,6 +62,7 @@ RECIPES: dict[Model, Recipe] = {
     Model.RIDGE: Recipe(Ridge, {"alpha": 1.0}),
     Model.OLS: Recipe(LinearRegression, {}),
     Model.QUANTILE: Recipe(QuantileRegressor, {"quantile": 0.5, "alpha": 0.0}),
+    Model.IV: Recipe(InstrumentalRegression, {"endogenous": None, "instruments": None}),
     Model.SVR: Recipe(SVR, {"kernel": "rbf", "gamma": None, "C": 1.0, "epsilon": 0.1}, kernel=True),
     Model.KLASSO: Recipe(KernelLasso, {"kernel": "rbf", "gamma": None, "alpha": 1.0}, kernel=True),
     Model.HUBER: Recipe(

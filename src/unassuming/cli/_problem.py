@@ -14,6 +14,7 @@ import pandas as pd
 from typer import Argument, Option
 
 from unassuming.cli._models import RECIPES, Model, build
+from unassuming.cli._roles import check_roles, role_features, with_roles
 from unassuming.cli.tables import (
     Columns,
     Reading,
@@ -67,8 +68,8 @@ class Problem:
         Option(
             help="spline: least squares on splines of each numeric feature, or lines if there are "
             "few rows. krr: kernel ridge. ridge, ols: linear. quantile: a linear regression "
-            "quantile. svr, klasso, huber: kernel machines. ls-svc, logistic: classifiers for two "
-            "labels."
+            "quantile. iv: linear, with --endogenous columns and --instruments. svr, klasso, "
+            "huber: kernel machines. ls-svc, logistic: classifiers for two labels."
         ),
     ] = Model.SPLINE
     knots: Annotated[
@@ -112,6 +113,22 @@ class Problem:
     ] = None
     quantile: Annotated[
         float | None, Option(help="Quantile of the model quantile; default 0.5, the median.")
+    ] = None
+    endogenous: Annotated[
+        str | None,
+        Option(
+            metavar="A,B,...",
+            help="Features that may depend on the noise, as a price depends on demand; implies "
+            "--model iv, and needs --instruments.",
+        ),
+    ] = None
+    instruments: Annotated[
+        str | None,
+        Option(
+            metavar="A,B,...",
+            help="Features that move the endogenous ones, do not depend on the noise, and act on "
+            "the target through them alone. All other features are controls.",
+        ),
     ] = None
     noise: Annotated[
         str | None,
@@ -173,10 +190,21 @@ class Problem:
         str | None, Option(help="Encoding of text, such as latin-1; default: utf-8.")
     ] = None
 
+    def __post_init__(self) -> None:
+        """Take least squares with instruments for what it is."""
+        roles = self.endogenous is not None or self.instruments is not None
+        if roles and self.model in (Model.SPLINE, Model.OLS):
+            object.__setattr__(self, "model", Model.IV)
+        if self.model is Model.IV:
+            check_roles(self.endogenous, self.instruments)
+
     @property
     def options(self) -> dict[str, Any]:
         """Hyper-parameters of the model that were given."""
-        names = ("kernel", "gamma", "alpha", "C", "epsilon", "quantile")
+        names = (
+            *("kernel", "gamma", "alpha", "C", "epsilon", "quantile"),
+            *("endogenous", "instruments"),
+        )
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     @property
@@ -218,7 +246,7 @@ class Problem:
         return choose(
             source,
             self.target,
-            self.features,
+            with_roles(self.features, self._roles, source.names),
             given,
             labels=[*labels, *([given["clusters"]] if "clusters" in given else [])],
             categorical=self.categorical,
@@ -255,7 +283,16 @@ class Problem:
 
     def estimator(self, terms: Sequence[Term]) -> Any:
         """Return the model of these terms."""
-        return build(self.model, terms, self.options)
+        options = self.options
+        if self.model is Model.IV:
+            for role in ("endogenous", "instruments"):
+                options[role] = role_features(role, options[role], terms)
+        return build(self.model, terms, options)
+
+    @property
+    def _roles(self) -> list[str]:
+        """The columns that have a role in a model with instruments."""
+        return [text for text in (self.endogenous, self.instruments) if text is not None]
 
 
 def problem_options(

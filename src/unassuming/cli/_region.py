@@ -21,6 +21,7 @@ from unassuming.cli._files import (
     write_region,
 )
 from unassuming.cli._findings import Answer, Findings, examine
+from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem
 from unassuming.cli._sentences import sentences
 from unassuming.cli._streamed import Streaming, build_streamed
@@ -45,6 +46,8 @@ _STATUS = {
     Status.TRIVIAL: "trivial",
     Status.EMPTY: "empty",
     Status.TOO_FEW_CELLS: "too few cells",
+    Status.ENDLESS_SET: "unbounded",
+    Status.SEVERAL_PARTS: "several parts",
 }
 """The word for a band in the table."""
 
@@ -60,6 +63,11 @@ def run(
     method: str,
 ) -> None:
     """Build the region, print a report, write the files."""
+    if pointwise and problem.model is Model.IV:
+        raise ValueError(
+            "--pointwise does not go with --model iv: expected simultaneous bounds, given "
+            "--pointwise. Leave it out, or use unassuming summary for the endogenous column alone."
+        )
     source = problem.open()
     columns = problem.columns(source)
     there = None if at is None else open_source(at, problem.reading)

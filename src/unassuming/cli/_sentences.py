@@ -202,7 +202,8 @@ def _remedies(findings: Findings) -> list[str]:
         tried = remedy.level is not None and (
             remedy.level > min(levels) or min(findings.levels) <= remedy.level
         )
-        if not tried:
+        said = [other.command_line for other in kept]
+        if not tried and (remedy.command_line is None or remedy.command_line not in said):
             kept.append(remedy)
     return [Explanation((), tuple(kept)).text(Language.COMMAND_LINE)] if kept else []
 

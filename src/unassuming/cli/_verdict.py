@@ -24,6 +24,8 @@ def run(problem: Problem, candidate: str) -> None:
     noise_free = f"the noise-free {problem.target}"
     if region.objective.quantile is not None:
         noise_free = region.problem.truth
+    if region.objective.endogenous:
+        noise_free = f"{region.problem.truth} of {problem.target}"
     classes = region.problem.classes
     if classes is not None:
         noise_free = f"E[y|x], with y = 1 where {problem.target} is {classes[1]} and -1 elsewhere,"

@@ -91,6 +91,54 @@ def linear(
     return X, f + draw_noise(noise, n, rng), coefficients
 
 
+def instrumented(
+    n: int = 200,
+    strength: float = 0.5,
+    instruments: int = 1,
+    noise: str | NoiseLaw = "laplace",
+    random_state: RandomState = None,
+) -> tuple[Array, Array, Array]:
+    """A linear equation with an endogenous column x and instruments w: y = a + cz + bx + e.
+
+    x = strength Σ w / √k + z/2 + 0.8 e + 0.6 v depends on the noise e. The k instruments, the
+    control z and v are independent standard normal numbers.
+
+    Parameters
+    ----------
+    n : int, default=200
+        Number of rows.
+    strength : float, default=0.5
+        How much the instruments move x; with 0 they say nothing about b.
+    instruments : int, default=1
+        k, their number.
+    noise : str or callable, default="laplace"
+        A name from the table of `unassuming.datasets`, or a callable ``(n, rng) -> (n,)``.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2 + k)
+        The columns x, z and the instruments.
+    y : ndarray of shape (n,)
+    coefficients : ndarray of shape (3,)
+        The truth [a, c, b] = [1, -0.5, 0.7]: intercept, control, endogenous column.
+
+    Examples
+    --------
+    >>> X, y, coefficients = instrumented(n=6, instruments=2, random_state=0)
+    >>> X.shape, y.shape, coefficients
+    ((6, 4), (6,), array([ 1. , -0.5,  0.7]))
+    """
+    n, k = _count("n", n), _count("instruments", instruments)
+    rng = _generator(random_state)
+    W, z, v = rng.normal(size=(n, k)), rng.normal(size=n), rng.normal(size=n)
+    e = draw_noise(noise, n, rng)
+    x = strength * W.sum(axis=1) / np.sqrt(k) + z / 2 + 0.8 * e + 0.6 * v
+    coefficients = np.array([1.0, -0.5, 0.7])
+    y = coefficients[0] + coefficients[1] * z + coefficients[2] * x + e
+    return np.column_stack([x, z, W]), y, coefficients
+
+
 def rkhs(
     n: int = 40,
     noise: str | NoiseLaw = "laplace",

@@ -47,6 +47,7 @@ from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import in_basis as in_basis
 from unassuming.objectives.designs import projector_error as projector_error
 from unassuming.objectives.designs import weight_errors as weight_errors
+from unassuming.objectives.instruments import InstrumentObjective, from_instrumental_regression
 from unassuming.objectives.kinked import JumpScore, LassoObjective, LinearSVRObjective, SVRObjective
 from unassuming.objectives.kinked import least_element as least_element
 from unassuming.objectives.quantiles import FreshSigns as FreshSigns
@@ -57,6 +58,7 @@ __all__ = [
     "DesignedObjective",
     "FeatureDesign",
     "HuberObjective",
+    "InstrumentObjective",
     "JumpScore",
     "KernelDesign",
     "KernelHuberObjective",
@@ -77,6 +79,7 @@ __all__ = [
     "from_elastic_net",
     "from_gaussian_process",
     "from_huber_regressor",
+    "from_instrumental_regression",
     "from_kernel_huber",
     "from_kernel_lasso",
     "from_kernel_ridge",

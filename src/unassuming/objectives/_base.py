@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +54,14 @@ class Objective(ABC):
         The function that the features have to span, if it is not that of the noise-free outputs.
     atoms : str
         Where an atom of the noise makes the coverage at least the level, instead of equal to it.
+    independent : str
+        What must not depend on the noise.
+    equation : str
+        What is assumed of y instead of a function that the features span.
+    ideal : str
+        The coefficients that a region covers, if not those that give the noise-free outputs.
+    endogenous : list of int
+        The coefficients whose columns may depend on the noise, so that least squares is biased.
 
     Examples
     --------
@@ -75,6 +84,9 @@ class Objective(ABC):
     labels_only: ClassVar[bool] = False
     spanned: ClassVar[str] = ""
     atoms: str = ""
+    independent: ClassVar[str] = "inputs, features, weights, hyper-parameters and seed"
+    equation: ClassVar[str] = ""
+    ideal: ClassVar[str] = ""
 
     def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
         self.y, self.n, self.d = y, len(y), d
@@ -117,6 +129,16 @@ class Objective(ABC):
         return None
 
     @property
+    def endogenous(self) -> list[int]:
+        """The coefficients whose columns may depend on the noise."""
+        return []
+
+    @property
+    def excluded(self) -> list[str]:
+        """The columns that have no coefficient, such as instruments."""
+        return []
+
+    @property
     def sign_blind(self) -> bool:
         """Whether Z(a, -r) = Z(a, r), as without a penalty; a group is then taken modulo ±I."""
         return False
@@ -139,6 +161,11 @@ class Objective(ABC):
         """Return the objective of (Qᵀy, QᵀΦ), Q orthogonal; None if that is another minimum."""
         del Q
         return None
+
+    def rename(self, names: Sequence[Any]) -> None:
+        """Give the coefficients the names of the columns, where they belong to columns."""
+        if self.design is not None and self.design.rename(names):
+            self.names = self.design.names
 
     def standardised(self) -> Objective | None:
         """Return the objective on standardised features; None if that is not available."""

@@ -16,6 +16,7 @@ LinearSVR                    ½ ‖[b/s, w]‖² + C Σ |r|_ε       the same, o
 QuantileRegressor            Σ ρ_τ(r) / n + alpha ‖coef‖₁    penalty n alpha, all times n
 KernelLasso                  ½ Σ r² + alpha ‖a‖₁             the paper's λ is alpha
 HuberRegressor               Σ (σ + σ H_ε(r/σ)) + alpha ‖·‖² λ = alpha / n
+InstrumentalRegression       Σ w (Pr)²; P: exogenous columns no penalty
 KernelHuber                  Σ w h_δ(r) + (alpha/2) aᵀKa     λ = alpha / n
 LogisticRegression           C Σ w log(1+exp(-yg)) + ½ ‖·‖²  λ = 1 / (C n)
 ============================ =============================== ==================================

@@ -144,6 +144,11 @@ def plan(
         (),
         weight,
     )
+    if setting.plain.objective.endogenous:
+        raise NotAvailable(
+            "widths cannot be predicted for a model with instruments: they depend on how much the "
+            "instruments move the endogenous columns, which depend on the noise themselves."
+        )
     setting = setting.with_alphas(_alphas(setting, alphas))
     numbers = sorted({setting.n, *map(_count, rows)})
     settings = [setting.with_rows(n) for n in numbers]

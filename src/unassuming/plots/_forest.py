@@ -34,6 +34,7 @@ class ForestData:
     cell_estimate: Array
     lower: Array
     upper: Array
+    sets: tuple[Array, ...]
     title: str
     notes: tuple[str, ...]
 
@@ -52,7 +53,9 @@ def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestD
         The ``names`` of the coefficients, from the top row to the bottom row; their ``estimate``
         by the model, and the ``cell_estimate`` behind each interval (NaN where there is none); the
         ends ``lower`` and ``upper`` of the intervals, infinite where nothing finite holds; the
-        ``title``, and ``notes`` on rows without a finite interval.
+        ``sets`` that are drawn, each an array of the ends (r, 2) of r intervals, of which there is
+        one unless an endogenous column has rays or several parts; the ``title``, and ``notes`` on
+        rows without a finite interval.
 
     Examples
     --------
@@ -77,6 +80,7 @@ def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestD
         cell_estimate=summary.cell_estimate[rows],
         lower=lower,
         upper=upper,
+        sets=_sets(summary, rows),
         title=f"{canvas.percent(summary.requested_level)} intervals, "
         + ("all at once" if summary.simultaneous else "one at a time"),
         notes=tuple(
@@ -85,6 +89,14 @@ def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestD
             if rows.any()
         ),
     )
+
+
+def _sets(summary: Summary, rows: list[int]) -> tuple[Array, ...]:
+    """Return the intervals of each row that is drawn, (r, 2)."""
+    if summary.sets is not None:
+        return tuple(summary.sets[j].ends for j in rows)
+    ends = np.stack([summary.lower, summary.upper], axis=1)
+    return tuple(ends[j : j + 1] if ends[j, 0] <= ends[j, 1] else ends[:0] for j in rows)
 
 
 def _rows(names: Sequence[str], which: Sequence[str] | None) -> list[int]:
@@ -137,7 +149,8 @@ def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | N
 
     A dot marks the estimate of the model. A short bar marks the estimate behind the interval, which
     has no penalty, where the two differ. An interval that is infinite on one side ends there in an
-    arrow at the edge of the picture. A dashed line marks zero.
+    arrow at the edge of the picture. A row may have several intervals, such as two rays, if its
+    column is endogenous. A dashed line marks zero.
 
     Parameters
     ----------
@@ -163,15 +176,16 @@ def forest(summary: Summary, which: Sequence[str] | None = None, *, ax: Axes | N
     count = len(data.names)
     ax = canvas.new_axes(ax, height=forest_height(count))
     rows = np.arange(count)
-    ends = [data.estimate, data.cell_estimate, data.lower, data.upper]
-    low, high = canvas.limits([*ends, [0.0]], [])
+    spans = np.concatenate([np.zeros((0, 2)), *data.sets])
+    where = np.repeat(rows, [len(one) for one in data.sets])
+    low, high = canvas.limits([data.estimate, data.cell_estimate, *spans.T, [0.0]], [])
     ax.axvline(0.0, color=canvas.GREY, linestyle="--", linewidth=1, zorder=0.5)
-    drawn = data.lower <= data.upper
-    shown = np.clip([data.lower, data.upper], low, high)[:, drawn]
-    line: dict[str, Any] = {"color": canvas.BLUE, "linewidth": 2, "label": "interval"}
-    ax.hlines(rows[drawn], *shown, **line)
-    for ends_at, mark, edge in ((-data.lower, "<", low), (data.upper, ">", high)):
-        beyond = rows[drawn & np.isposinf(ends_at)]
+    parts = any(len(one) > 1 for one in data.sets)
+    label = "not rejected" if parts else "interval"
+    line: dict[str, Any] = {"color": canvas.BLUE, "linewidth": 2, "label": label}
+    ax.hlines(where, *np.clip(spans.T, low, high), **line)
+    for ends_at, mark, edge in ((-spans[:, 0], "<", low), (spans[:, 1], ">", high)):
+        beyond = where[np.isposinf(ends_at)]
         at_edge: dict[str, Any] = {"color": canvas.BLUE, "markersize": 7, "clip_on": False}
         ax.plot(np.full(len(beyond), edge), beyond, mark, **at_edge)
     if _differ(data):

@@ -12,6 +12,8 @@ from unassuming.regions._results import Band, Boundedness, Bounds, Interval
 from unassuming.regions._results import table as table
 from unassuming.regions._sources import register_source as register_source
 from unassuming.regions._tuning import Tuning
+from unassuming.regions._unions import IntervalUnion
+from unassuming.regions._unions import several as several
 from unassuming.regions._views import View as View
 from unassuming.regions._views import register_view as register_view
 from unassuming.regions.diagnosis import MULTIPLICITY as MULTIPLICITY
@@ -35,6 +37,7 @@ __all__ = [
     "FTest",
     "Indication",
     "Interval",
+    "IntervalUnion",
     "LackOfFit",
     "Language",
     "LeftOut",

@@ -30,6 +30,7 @@ from unassuming.inputs import (
     streams,
 )
 from unassuming.membership import RankEngine
+from unassuming.models import numbered_columns
 from unassuming.noise import InBasis, Labels, Noise, Perturbations, Quantile, restricted
 from unassuming.objectives import (
     Objective,
@@ -71,11 +72,12 @@ def confidence_region(
     estimator : scikit-learn estimator
         LinearRegression, Ridge, KernelRidge, GaussianProcessRegressor with a fixed kernel, SVR,
         LinearSVR, Lasso, ElasticNet, QuantileRegressor, HuberRegressor, RidgeClassifier,
-        LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised
-        transformers ending in one of them. Only its hyper-parameters are used; it need not be
-        fitted. The transformers are fitted here, without y; one in a FrozenEstimator is taken as it
-        is, and the region then rests on its having been fitted on other rows. How each hyper-
-        parameter enters is told by the factories in `unassuming.objectives`.
+        LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, `InstrumentalRegression`, or a
+        Pipeline of unsupervised transformers ending in one of them. Only its hyper-parameters are
+        used; it need not be fitted. The transformers are fitted here, without y; one in a
+        FrozenEstimator is taken as it is, and the region then rests on its having been fitted on
+        other rows. How each hyper-parameter enters is told by the factories in
+        `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data. Those of dask are summed by its scheduler in use, and need a model that
         `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
@@ -182,11 +184,15 @@ def build_region(
     width: int | None = design.shape[1]
     if getattr(model, "kernel", None) == "precomputed":
         design, width = _precomputed(design, data), None
-    objective = factory(model, design, data.y, data.weight)
+    names = _feature_names(transformers, features)
+    objective = factory(
+        numbered_columns(model, names, design.shape[1]), design, data.y, data.weight
+    )
     check_objective(objective, factory)
     _check_labels(chosen, objective, model, classify=classify)
     _check_quantile(chosen, objective, model)
-    _name_coefficients(objective, transformers, features)
+    if names is not None:
+        objective.rename(names)
 
     if drawn is None and not data.rows.all():
         chosen = restricted(chosen, data.rows)
@@ -300,14 +306,12 @@ def _precomputed(K: Array, data: Data) -> Array:
     return K[:, data.rows]
 
 
-def _name_coefficients(objective: Objective, transformers: Pipeline | None, features: Any) -> None:
-    """Take the names of the columns, where the coefficients belong to columns."""
+def _feature_names(transformers: Pipeline | None, features: Any) -> list[Any] | None:
+    """Return the names of the columns that the model sees, if they have any."""
     names = getattr(features, "columns", None)
     if names is None and transformers is not None:
         try:
             names = transformers.get_feature_names_out()
         except (AttributeError, ValueError):  # a transformer without names
-            return
-    design = objective.design
-    if names is not None and design is not None and design.rename(list(names)):
-        objective.names = design.names
+            return None
+    return None if names is None else list(names)

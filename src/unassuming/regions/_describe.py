@@ -99,11 +99,13 @@ def assumptions(problem: Problem) -> tuple[str, ...]:
     o, noise = problem.objective, problem.noise
     said = [
         noise.assumption,
-        "inputs, features, weights, hyper-parameters and seed do not depend on the noise",
+        f"{o.independent} do not depend on the noise",
     ]
     frozen = frozen_steps(problem.estimator)
     said += [f"the frozen step {step!r} was fitted on other rows" for step in frozen]
-    if o.design is not None and not o.design.spans_everything:
+    if o.equation:
+        said.append(o.equation)
+    elif o.design is not None and not o.design.spans_everything:
         what = "kernel at the inputs" if o.design.dual else f"{o.d} features"
         one = "E[y|x] lies" if isinstance(noise, Labels) else "the noise-free outputs lie"
         lie = f"{o.spanned} lie" if o.spanned else one
@@ -120,9 +122,10 @@ def describe(problem: Problem, m: int) -> Description:
     first, *others = assumptions(problem)
     lines += [("assumes", first), *(("", other) for other in others)]
     surely = "exactly" if problem.ties == "random" else "at least"
+    ideal = f"the ideal coefficients, those that give {noise.target} at the inputs"
     covers = (
-        f"the ideal coefficients, those that give {noise.target} at the inputs, with probability "
-        f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
+        f"{problem.objective.ideal or ideal}, with probability {surely} 1 - q/{m} for q = 1, ..., "
+        f"{m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
     )
     if problem.objective.atoms:
         covers += f", or at least that if the noise has atoms at {problem.objective.atoms}"

@@ -42,6 +42,11 @@ class Status(Enum):
     ONE_BY_ONE = "every interval is finite and has its level by itself"
     ALL_AT_ONCE = "every bound is finite, and all of them hold at once"
     TOO_FEW_CELLS = "too few parts of the data determine some of the numbers"
+    ENDLESS_SET = (
+        "arbitrarily large values agree with the data at this level; the set has its level by "
+        "itself"
+    )
+    SEVERAL_PARTS = "the values that agree with the data form several intervals, not one"
 
 
 class Cause(Enum):
@@ -197,6 +202,30 @@ class Cause(Enum):
     )
     CELLS_CHOSEN = "Level {level:.6g} takes at least {needed} cells, given {cells}."
     LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
+
+    # Instruments
+    BY_INSTRUMENTS = (
+        "Method: {instruments} in {cells} cells of {units}, which depend on instruments, controls "
+        "and the seed alone; exact for instruments of every strength and every number of rows."
+    )
+    WEAK_INSTRUMENTS = (
+        "The instruments move {names} too little for a bounded set at this level. No method avoids "
+        "that: sets that are always bounded miss the truth too often if instruments are weak."
+    )
+    NO_VALUE = (
+        "No value of {names} agrees with all instruments at this level: either an instrument acts "
+        "on y by itself or depends on the noise, or an event of probability at most {alpha:.4g} "
+        "has happened."
+    )
+    HULL = (
+        "The values that agree with the data do not form one interval; lower and upper are the "
+        "ends of their hull."
+    )
+    CONTROLS_ALONE = (
+        "Coefficients of controls have no exact interval one at a time: they change with the "
+        "coefficient of {names}, which no cell of rows removes. Their bounds in the joint region "
+        "hold all at once."
+    )
 
     # Of a search
     GRID_ENDS = (

@@ -22,6 +22,7 @@ from unassuming.regions._results import Band, Interval
 from unassuming.regions.single import (
     Assumption,
     Functions,
+    Instruments,
     Numbers,
     Wanted,
     all_at_once,
@@ -33,6 +34,8 @@ from unassuming.regions.single import (
     function_cells,
     function_options,
     functional_rows,
+    instrument_bounds,
+    instrument_options,
     one_by_one,
     options_for,
     require_alone,
@@ -66,9 +69,9 @@ class Functionals(Membership):
         From the joint region all levels come from one computation: a factorisation of a k×k matrix
         for each of the m - 1 sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in
         closed form for quadratic objectives and along lines for others (seconds for LASSO and SVR,
-        minutes for kernel Huber and objectives known by membership only). ``KernelHuber``,
-        ``HuberRegressor`` and ``LinearSVR`` have no outer bounds but those of the norm bound alone,
-        and logistic regression has none for its coefficients.
+        minutes for kernel Huber). ``KernelHuber``, ``HuberRegressor`` and ``LinearSVR`` have no
+        outer bounds but those of the norm bound alone, and logistic regression has none for its
+        coefficients.
 
         Parameters
         ----------
@@ -83,7 +86,6 @@ class Functionals(Membership):
             the norm of the kernel for kernels.
         inner : bool, default False
             Also search for members that come near the bounds, and return them as witnesses.
-
         simultaneous : bool, default True
             Whether all bounds hold at once. With False each interval has its level by itself,
             which makes it much narrower (docs/theory.md 9).
@@ -135,9 +137,11 @@ class Functionals(Membership):
         if model_error is not None:
             self.problem.refuse_basis("a model error")
         assumption = Assumption(norm_bound, model_error, noise_scale)
-        g, names, values = self._asked(functionals, assumption)
+        alone = not check_simultaneous(simultaneous)
+        asked = self._single(functionals) if alone else functionals
+        g, names, values = self._asked(asked, assumption)
         make, options = partial(Interval, names=names), (cells, weights, estimator)
-        if check_simultaneous(simultaneous):
+        if not alone:
             if isinstance(functionals, Functional) and self.problem.design("interval").dual:
                 method = cells_for_functionals(method)
             ball = ball_for(self.shape, norm_bound, inner=inner)
@@ -168,16 +172,14 @@ class Functionals(Membership):
         """Return a band: honest bounds at every input, all at once or one input at a time.
 
         Without a norm bound the band covers the ideal representation, which agrees with the
-        noise-free function at the training inputs and need not elsewhere. Time and memory are those
-        of `interval`; a full-rank kernel with n = 2,000 takes a minute or two, and a quarter of an
-        hour with a norm bound, in less than 1 GB.
+        noise-free function at the training inputs and need not elsewhere. A full-rank kernel with
+        n = 2,000 takes a minute or two, and a quarter of an hour with a norm bound, in under 1 GB.
 
         For a classifier the band is that of E[y|x]. With at most 4 coefficients it comes from
         branch and bound, which stops when members attain each bound up to 2 % of the width, or
-        after 20,000 boxes; it is honest wherever it stops, and ``reason`` says which it was. One
-        search serves all inputs, so bounds are tighter for few inputs. Logistic regression has no
-        outer bound beyond [-1, 1]. Bands of regression quantiles come from the same search, also
-        for at most 4 coefficients; some are finite on one side only.
+        after 20,000 boxes; it is honest wherever it stops. Bounds are tighter for few inputs.
+        Logistic regression has no outer bound beyond [-1, 1]. Bands of regression quantiles come
+        from the same search; some are finite on one side only.
 
         Parameters
         ----------
@@ -193,7 +195,6 @@ class Functionals(Membership):
             kernel and a norm bound, and is the default with these.
         inner : bool, default False
             Also search for members that come near the bounds, and return them as witnesses.
-
         simultaneous : bool, default True
             Whether all bounds hold at once. With False the interval at each input has its level by
             itself, which makes it much narrower (docs/theory.md 9). A kernel needs ``norm_bound``
@@ -210,8 +211,8 @@ class Functionals(Membership):
             Without ``simultaneous``: see `summary`.
         model_error : float, optional
             An assumption: the features miss the function by at most this at every input, instead of
-            not at all. Not for the joint region. With ``target="function"`` the
-            band covers the function itself, otherwise the model at the inputs.
+            not at all. Not for the joint region. With ``target="function"`` the band covers the
+            function itself, otherwise the model at the inputs.
         noise_scale : float, optional
             A guess of the size of the noise, made without looking at y. With a norm bound or a
             model error it chooses the cells; a wrong one costs width, never coverage. The default
@@ -254,14 +255,26 @@ class Functionals(Membership):
             wanted, g = self._inputs(X, assumption), self._rows(X)
             names = _numbered(g)
             return self._values(wanted, g, names, level, method, options, assumption, make)
-        _ = self._numbers  # refuses a kernel before anything else
+        if not self.objective.endogenous:
+            _ = self._numbers  # refuses a kernel before anything else
         g = band_question(self.shape, X, None, target, inner=False).g
         return self._one_by_one(g, _numbered(g), level, method, options, make, own=False)
 
     @cached_property
     def _numbers(self) -> Numbers:
-        """What is known about single numbers; refuses models and noise without an answer."""
+        """Single numbers; refuses models and noise without an answer."""
         return Numbers(self.problem)
+
+    @cached_property
+    def _instruments(self) -> Instruments:
+        """What is known about coefficients of endogenous columns."""
+        return Instruments(self.problem)
+
+    def _single(self, functionals: Any) -> Any:
+        """Return what is asked one at a time; by default endogenous columns, if there are any."""
+        if functionals is None and self.objective.endogenous:
+            return [self.names[j] for j in self.objective.endogenous]
+        return functionals
 
     @cached_property
     def _functions(self) -> Functions:
@@ -269,6 +282,8 @@ class Functionals(Membership):
         return Functions(self.problem)
 
     def _options(self, cells: Any, method: Any, weights: Any, estimator: Any) -> SingleOptions:
+        if self.objective.endogenous:
+            return instrument_options(self._instruments, cells, method, weights, estimator)
         return options_for(self._numbers, cells, method, weights, estimator)
 
     def _asked(
@@ -351,11 +366,12 @@ class Functionals(Membership):
     ) -> Any:
         """Return bounds that have their level each by itself."""
         cells, weights, estimator = options
-        numbers = self._numbers
         checked = self._options(cells, "auto" if method is None else method, weights, estimator)
 
         def at(one: float) -> T:
-            return one_by_one(numbers, g, names, one, checked, make, own=own)
+            if self.objective.endogenous:
+                return instrument_bounds(self._instruments, g, tuple(names), one, checked, make)
+            return one_by_one(self._numbers, g, names, one, checked, make, own=own)
 
         return at_each(level, at)
 

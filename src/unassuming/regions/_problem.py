@@ -107,6 +107,8 @@ class Problem:
         """The function that a band covers, in words."""
         if self.classes is not None or isinstance(self.noise, Labels):
             return Labels.target
+        if self.objective.endogenous:
+            return "the right-hand side of the equation"
         return (
             self.noise.target if self.objective.quantile is not None else "the noise-free function"
         )

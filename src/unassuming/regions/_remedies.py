@@ -69,6 +69,10 @@ SPHERICAL = Remedy(
     "noise='spherical', if rotations do not change the law of the noise",
     "--noise spherical, if rotations do not change the law of the noise",
 )
+STRONGER = Remedy(
+    "instruments that move the endogenous column more, or more rows",
+    "--instruments that move the endogenous column more, or more rows",
+)
 FEWER_FEATURES = Remedy("fewer features", "fewer columns, --features, or fewer --knots for splines")
 FEWER_THAN_ROWS = Remedy("fewer features than rows", "fewer columns than rows, --features")
 SHIFT_FREE = Remedy(
@@ -249,6 +253,10 @@ class PiecewiseAdviser:
         elif some and np.isfinite(ball_alone(self.coordinates(slopes, asked.ball.bound))).all():
             paste = _slopes(f"{asked.ball.bound:.6g}")
             yield Remedy(f"the coefficients that the norm bounds: {paste}", None)
+        if o.endogenous:  # their columns depend on the noise, so a level must not depend on them
+            yield STRONGER
+            yield ATTAINED if not inner else CROSSINGS
+            return
         each = outer_bounds(self.model, o, g, None, self.m - 1) if bounds is None else bounds
         if (best := highest_level(*each)) > 0:
             yield level(best)

@@ -11,10 +11,18 @@ import numpy as np
 from unassuming._frames import apart, as_frame
 from unassuming._typing import Array
 from unassuming.regions._explain import Explanation, Status
+from unassuming.regions._unions import IntervalUnion, several
 
 T = TypeVar("T")
 
-_NO_COUNT = (Status.CERTIFIED, Status.TRIVIAL, Status.ONE_BY_ONE, Status.ALL_AT_ONCE)
+_NO_COUNT = (
+    Status.CERTIFIED,
+    Status.TRIVIAL,
+    Status.ONE_BY_ONE,
+    Status.ALL_AT_ONCE,
+    Status.SEVERAL_PARTS,
+    Status.ENDLESS_SET,
+)
 """What needs no word on how many bounds are finite."""
 
 SHOWN = 10
@@ -84,6 +92,9 @@ class Bounds:
         The level that was attained for each functional, at least ``level``.
     model_error : float or None
         The error of the model that was allowed for, if there was one.
+    sets : tuple of N IntervalUnion, or None
+        The values that are not rejected, if they need not form an interval: for the coefficient of
+        an endogenous column. Then ``lower`` and ``upper`` are the ends of their hull.
     """
 
     level: float
@@ -102,6 +113,7 @@ class Bounds:
     method: str = "joint region"
     attained: Array | None = field(default=None, repr=False)
     model_error: float | None = None
+    sets: tuple[IntervalUnion, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -116,7 +128,15 @@ class Bounds:
             columns |= {"inner_lower": self.inner_lower, "inner_upper": self.inner_upper}
         if len(self._levels) > 1:
             columns["level"] = self.attained
+        if self.sets is not None:
+            columns["set"] = list(map(str, self.sets))
         return columns
+
+    def _printed(self) -> dict[str, Any]:
+        """Return the columns that are printed: sets of several parts in place of their hull."""
+        columns = self._columns()
+        left_out = ("lower", "upper") if several(self.sets) else ("set",)
+        return {name: column for name, column in columns.items() if name not in left_out}
 
     @property
     def _levels(self) -> list[float]:
@@ -125,7 +145,7 @@ class Bounds:
 
     def _text(self, what: str, heading: Any, labels: Iterable[Any], shown: int) -> str:
         """Return the sentence, the table under it, and the caveat."""
-        lines = table([(str(heading), labels), *self._columns().items()], shown)
+        lines = table([(str(heading), labels), *self._printed().items()], shown)
         return "\n".join([self._sentence(what), *lines, *([self.caveat] if self.caveat else [])])
 
     def _sentence(self, what: str) -> str:

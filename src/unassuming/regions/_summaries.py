@@ -29,6 +29,8 @@ from unassuming.regions.single import (
     function_options,
     function_test,
     hypothesis_test,
+    instrument_summary,
+    instrument_test,
     simultaneous_summary,
     summary_of,
 )
@@ -65,7 +67,8 @@ class Summaries(Functionals):
         level : float, default 0.95
             The attained levels are at least this. (The default of `interval` and `band` is 0.9.)
         functionals : array of shape (d,) or (N, d), name or list of names, optional
-            Other linear functionals of the coefficients; None: every coefficient.
+            Other linear functionals of the coefficients; None: every coefficient. (Of
+            `InstrumentalRegression` the endogenous column alone, unless ``simultaneous``.)
         simultaneous : bool, default False
             Whether all intervals hold at once; p-values are then adjusted for that.
         cells : int or array of shape (n,), optional
@@ -102,16 +105,22 @@ class Summaries(Functionals):
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
-        g, names = as_functionals(functionals, self.names)
+        at_once = check_simultaneous(simultaneous)
+        g, names = as_functionals(functionals if at_once else self._single(functionals), self.names)
         require_nonzero(g)
         level = check_level(level)
-        if check_simultaneous(simultaneous):
-            _ = self._numbers  # refuses labels and kernels
+        if at_once:
+            if not self.objective.endogenous:
+                _ = self._numbers  # refuses labels and kernels
             chosen = check_at_once(method, cells, weights, estimator)
             question = Question(Call.INTERVAL, g)
             made = division_for(self.shape, question, level, chosen, cells)
             return simultaneous_summary(self.shape, g, names, level, self.level, made)
         options = self._options(cells, method, weights, estimator)
+        if self.objective.endogenous:
+            return instrument_summary(
+                self._instruments, g, names, level, options, all_asked=functionals is None
+            )
         return summary_of(self._numbers, g, names, level, options)
 
     def test_functional(
@@ -181,6 +190,8 @@ class Summaries(Functionals):
                 functions, wanted, names, tau, check_level(level), options, assumption
             )
         options = self._options(cells, method, weights, estimator)
+        if self.objective.endogenous:
+            return instrument_test(self._instruments, g, names, check_level(level), options, tau)
         return hypothesis_test(self._numbers, g, names, check_level(level), options, tau)
 
     def lack_of_fit(self, most: int = 20) -> LackOfFit:

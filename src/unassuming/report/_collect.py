@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -79,10 +79,12 @@ def collect(
     summary = ask(lambda: region.summary(used[0]))
     notes = list(refused)
     if summary is not None:
-        notes = summary.explanation.sentences(language)
+        notes = [*_parts(summary), *summary.explanation.sentences(language)]
     refused.clear()
     diagnosis, fit = ask(region.diagnose), ask(region.lack_of_fit)
-    bands = bands_of(region, inputs, used, norm_bound, language)
+    excluded = region.objective.excluded
+    drawn = {name: values for name, values in inputs.items() if name not in excluded}
+    bands = bands_of(region, drawn, used, norm_bound, language)
     return Report(
         title=f"A model of {target}" if title is None else title,
         target=target,
@@ -103,7 +105,7 @@ def collect(
         lack_of_fit=fit,
         unavailable=tuple(refused),
         guaranteed=_guaranteed(region, diagnosis, summary, bands),
-        not_guaranteed=_not_guaranteed(summary, bands, norm_bound),
+        not_guaranteed=_not_guaranteed(region, summary, bands, norm_bound),
         reproduction=Reproduction(
             _code(region, target, title, levels, norm_bound) if code is None else code,
             (
@@ -193,8 +195,15 @@ def _guaranteed(
     return tuple(said)
 
 
+def _parts(summary: Summary) -> Iterator[str]:
+    """Write out the sets that are not one interval."""
+    for name, values in zip(summary.names, summary.sets or (), strict=False):
+        if len(values) != 1:
+            yield f"The values of {name} that agree with the data: {values}."
+
+
 def _not_guaranteed(
-    summary: Summary | None, bands: Bands, norm_bound: float | None
+    region: Region, summary: Summary | None, bands: Bands, norm_bound: float | None
 ) -> tuple[str, ...]:
     said = [
         "Nothing holds if an assumption above is false. The checks of the residuals cannot prove "
@@ -202,7 +211,7 @@ def _not_guaranteed(
         "Nothing holds if the model, its penalty, the columns or the seed were chosen after "
         "looking at the target in these rows.",
     ]
-    if summary is not None:
+    if summary is not None and len(summary) > 1:
         said.append(
             "The intervals of the coefficients hold one at a time. That all of them hold at once "
             "is less certain."
@@ -211,7 +220,13 @@ def _not_guaranteed(
         said.append("A new output may lie outside the bands: they do not contain the noise.")
     if norm_bound is not None:
         said.append(f"The norm bound of {norm_bound:g} is assumed, not estimated from the data.")
-    said.append("A coefficient describes an association. Nothing here says what causes what.")
+    if region.objective.endogenous:
+        said.append(
+            "That the instruments act on the target through the endogenous columns alone is "
+            "assumed: the data cannot prove it."
+        )
+    else:
+        said.append("A coefficient describes an association. Nothing here says what causes what.")
     return tuple(said)
 
 

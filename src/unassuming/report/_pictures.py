@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.plots import DiagnosisData, on_one_scale, percent
+from unassuming.plots import DiagnosisData, forest_data, on_one_scale, percent
 from unassuming.regions import Summary
 from unassuming.report._content import Column, Panel
 from unassuming.report._html import element
@@ -122,7 +122,8 @@ def forest_figure(summary: Summary, rows: list[int]) -> Element:
     names = [summary.names[j] for j in rows]
     left = 12.5 * min(max(map(len, names)), _LONGEST) + 22
     low, upp = summary.lower[rows], summary.upper[rows]
-    x0, x1 = limits([low, upp, summary.estimate[rows], np.zeros(1)])
+    sets = forest_data(summary, names).sets
+    x0, x1 = limits([*np.concatenate(sets).T, summary.estimate[rows], np.zeros(1)])
     frame = Frame(x0, x1, 0.0, float(len(rows)), height=_ROW * len(rows) + 70, left=left)
     picture = frame.canvas("Intervals of the coefficients")
     picture.append(frame.axes("coefficient", "", vertical=False))
@@ -131,15 +132,17 @@ def forest_figure(summary: Summary, rows: list[int]) -> Element:
     picture.append(line(zero, f"{top:g}", zero, f"{bottom:g}", "zero"))
     for k, j in enumerate(rows):
         at = top + (k + 0.5) * (bottom - top) / len(rows)
-        ends = np.clip([low[k], upp[k]], x0, x1)
-        a, b = (f"{float(v):.1f}" for v in frame.x(ends))
         numbers = interval(float(summary.estimate[j]), float(low[k]), float(upp[k]))
         said = f"{names[k]}: {numbers[0]}, from {numbers[1]} to {numbers[2]}"
+        if summary.sets is not None:
+            said = f"{names[k]}: {numbers[0]}, not rejected {summary.sets[j]}"
         group = element("g", {"class": "interval"}, element("title", None, said))
-        group.append(line(a, f"{at:.1f}", b, f"{at:.1f}", "whisker"))
-        for end, infinite in ((a, np.isneginf(low[k])), (b, np.isposinf(upp[k]))):
-            if not infinite:
-                group.append(line(end, f"{at - 5:.1f}", end, f"{at + 5:.1f}", "cap"))
+        for span in sets[k]:
+            a, b = (f"{float(v):.1f}" for v in frame.x(np.clip(span, x0, x1)))
+            group.append(line(a, f"{at:.1f}", b, f"{at:.1f}", "whisker"))
+            for end, infinite in ((a, np.isneginf(span[0])), (b, np.isposinf(span[1]))):
+                if not infinite:
+                    group.append(line(end, f"{at - 5:.1f}", end, f"{at + 5:.1f}", "cap"))
         dot = {"cx": f"{float(frame.x(summary.estimate[j])):.1f}", "cy": f"{at:.1f}", "r": "4"}
         group.append(element("circle", {"class": "mark", **dot}))
         anchor = {"text-anchor": "end", "dominant-baseline": "middle"}

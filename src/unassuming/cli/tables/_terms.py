@@ -72,7 +72,9 @@ class Term:
 
     @property
     def features(self) -> list[str]:
-        """The names of a spline's coefficients, as scikit-learn gives them."""
+        """The names of the coefficients of a spline or of categories."""
+        if self.kind is Kind.INDICATORS:
+            return [_category(self.column, level) for level in self.levels[1:]]
         return [f"{self.column}_sp_{k}" for k in range(self.size)]
 
     @property

@@ -9,10 +9,12 @@ from unassuming.models.solvers._linear_svr import linear_svr
 from unassuming.models.solvers._logistic import logistic
 from unassuming.models.solvers._quantile import quantile_regression
 from unassuming.models.solvers._svr import epsilon_svr
+from unassuming.models.solvers._two_stage import exogenous_basis, two_stage_least_squares
 
 __all__ = [
     "concomitant_huber",
     "epsilon_svr",
+    "exogenous_basis",
     "huber_scale",
     "kernel_huber",
     "kernel_ridge",
@@ -21,4 +23,5 @@ __all__ = [
     "linear_svr",
     "logistic",
     "quantile_regression",
+    "two_stage_least_squares",
 ]

@@ -36,6 +36,8 @@ class FeatureDesign(Design):
         Whether there is a column of ones.
     names : list of str, optional
         Names of the features.
+    columns : sequence of int, optional
+        The columns of the inputs that are features, in their order; by default all of them.
 
     Examples
     --------
@@ -46,9 +48,20 @@ class FeatureDesign(Design):
 
     dual: ClassVar[bool] = False
     _last: tuple[Array, Array, Factor] | None = None
+    _columns: IntArray | None = None
 
-    def __init__(self, X: Array, *, intercept: bool, names: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        X: Array,
+        *,
+        intercept: bool,
+        names: list[str] | None = None,
+        columns: Sequence[int] | None = None,
+    ) -> None:
         n, p = X.shape
+        if columns is not None:
+            self._columns, self._width = np.array(columns, dtype=np.intp), p
+            X = X[:, self._columns]
         self.X, self.one, self.intercept = X, np.ones(n), intercept
         self.matrix = self._with_ones(X)
         if not self.matrix.any():
@@ -81,8 +94,11 @@ class FeatureDesign(Design):
 
     def rows(self, X: Array) -> Array:
         """Return [1, X]."""
-        check_width(X, self.X.shape[1])
-        return self._with_ones(X)
+        if self._columns is None:
+            check_width(X, self.X.shape[1])
+            return self._with_ones(X)
+        check_width(X, self._width)
+        return self._with_ones(X[:, self._columns])
 
     @cached_property
     def spans_everything(self) -> bool:
@@ -195,7 +211,9 @@ class FeatureDesign(Design):
         return BallCoordinates(F, N, estimate, g, zero, zero > 0, np.eye(len(estimate)), bound)
 
     def rename(self, names: Sequence[Any]) -> bool:
-        """Name the slopes."""
+        """Name the slopes, by the names of all columns of the inputs."""
+        if self._columns is not None:
+            names = [names[j] for j in self._columns]
         self.names = ["intercept"] * self.intercept + [str(name) for name in names]
         return True
 

@@ -28,6 +28,11 @@ AT_THE_ESTIMATE = (
     "makes p-values small even if nothing is wrong with the noise."
 )
 
+AT_TWO_STAGES = (
+    "The tests use the residuals of two-stage least squares. With weak instruments it is far from "
+    "the truth, and p-values can be small even if nothing is wrong with the noise."
+)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -131,6 +136,7 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
     estimated = objective.y - at_estimate
     fit = least_biased_fit(objective)
     r = at_estimate if fit is None else fit.residuals(objective.y)
+    about = AT_TWO_STAGES if objective.endogenous else AT_THE_ESTIMATE
     if np.abs(r).max() <= 1e-13 * np.abs(objective.y).max():
         r = np.zeros_like(r)  # a perfect fit: what is left is rounding
     return Diagnosis(
@@ -141,7 +147,7 @@ def diagnose(problem: Problem, description: Description) -> Diagnosis:
         indications=indications(problem.noise, problem.seed, fit, r, objective.y - r),
         rests_on=description.under("assumes"),
         covers=" ".join(description.under("covers")),
-        caveat=f"{CAVEAT} {AT_THE_ESTIMATE if fit is None else fit.about}",
+        caveat=f"{CAVEAT} {about if fit is None else fit.about}",
         tested=r,
         guaranteed=problem.guaranteed,
     )

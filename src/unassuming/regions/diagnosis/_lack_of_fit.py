@@ -224,6 +224,12 @@ def _span(problem: Problem) -> Array:
         raise NotAvailable(
             f"{need} a regression: labels are not a linear function of the coefficients plus noise."
         )
+    if objective.endogenous:
+        raise NotAvailable(
+            f"{need} inputs that do not depend on the noise, and the endogenous columns may depend "
+            "on it. With more instruments than endogenous columns an empty set of summary() says "
+            "that the equation, or an instrument, is wrong."
+        )
     if objective.spanned:
         raise NotAvailable(
             f"{need} a model of the outputs, and this one models {objective.spanned}."

@@ -55,7 +55,7 @@ class LinearFit:
 def least_biased_fit(objective: Objective) -> LinearFit | None:
     """Return the fit; None without a design, or if it models something other than the outputs."""
     design = objective.design
-    if design is None or objective.spanned:
+    if design is None or objective.spanned or objective.endogenous:
         return None
     u, s, _ = svd(design.matrix, full_matrices=False)
     u = u[:, s > rank_cut(design.matrix.shape) * s[0]]

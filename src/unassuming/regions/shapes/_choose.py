@@ -26,8 +26,10 @@ def shape_of(problem: Problem, engine: RankEngine) -> Shape:
         return QuadraticShape(problem, engine, why)
     if isinstance(o, Quadratic):
         why = "the objective is quadratic, but not weighted by its Hessian"
-    elif o.kinks() is None:
+    elif (kinks := o.kinks()) is None:
         why = f"only membership can be tested for {o}"
+    elif not (kinks.values.size or kinks.thresholds.size):
+        why = f"{o} are linear in the coefficients"
     else:
         why = f"the gradient of {o} is piecewise linear"
     return PiecewiseShape(problem, engine, why)

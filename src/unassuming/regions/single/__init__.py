@@ -14,6 +14,11 @@ from unassuming.regions.single._functions import Functions as Functions
 from unassuming.regions.single._functions import functional_rows as functional_rows
 from unassuming.regions.single._hypotheses import FTest as FTest
 from unassuming.regions.single._hypotheses import hypothesis_test as hypothesis_test
+from unassuming.regions.single._instrument_replies import instrument_bounds as instrument_bounds
+from unassuming.regions.single._instrument_replies import instrument_options as instrument_options
+from unassuming.regions.single._instrument_replies import instrument_summary as instrument_summary
+from unassuming.regions.single._instrument_replies import instrument_test as instrument_test
+from unassuming.regions.single._instruments import Instruments as Instruments
 from unassuming.regions.single._numbers import Numbers as Numbers
 from unassuming.regions.single._replies import at_each as at_each
 from unassuming.regions.single._replies import check_level as check_level

@@ -274,13 +274,12 @@ def simultaneous_summary(
     """Return the summary of functionals whose intervals hold all at once."""
     problem = shape.problem
     estimate = g @ problem.estimate
-    evidence = Evidence.of(problem)
     if made is None:
         found, why = _joint(shape, g, joint_level(level))
         how, method = Cause.JOINT_REGION(), "joint region"
     else:
         found, why = in_balanced_cells(g, level, made), Explanation()
-        how = Cause.BALANCED_CELLS(cells=found.cells, units=units_of(evidence))
+        how = Cause.BALANCED_CELLS(cells=found.cells, units=units_of(Evidence.of(problem)))
         method = "balanced cells"
     facts = (
         *two_values(problem),

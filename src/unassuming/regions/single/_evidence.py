@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -21,7 +22,7 @@ from unassuming.cells import (
     pair_differences,
 )
 from unassuming.noise import InBasis, is_spherical, sign_units_of, swap_blocks_of
-from unassuming.objectives import in_basis
+from unassuming.objectives import Design, in_basis
 from unassuming.regions._problem import Problem
 
 _COLLECT = (
@@ -52,6 +53,8 @@ class Rows:
         The cell of each row, if the user chose the cells.
     centre : array of shape (d + 1,), or None
         The multiples of the first column that were subtracted from the columns, as for `Factor`.
+    like_y : callable
+        From another column of outputs, one for each row of the data, to what takes its place here.
     """
 
     Phi: Array
@@ -59,6 +62,7 @@ class Rows:
     clusters: IntArray | None
     cells: IntArray | None = None
     centre: Array | None = None
+    like_y: Callable[[Array], Array] = np.asarray
 
     @property
     def units(self) -> int:
@@ -130,6 +134,13 @@ class Evidence:
                 f"{_NEED} a model of the mean: for regression quantiles only joint regions are "
                 "known. Use unassuming region without --pointwise: its bounds hold at once.",
             )
+        if problem.objective.endogenous:
+            raise NotAvailable(
+                "least squares in cells needs columns that do not depend on the noise, and "
+                f"{_listed_names(problem)} may depend on it. Use region.interval(), whose bounds "
+                "hold at once, or ask for the endogenous column alone: "
+                "region.summary(simultaneous=False)."
+            )
         design = problem.design("one number at a time")
         if design.dual:
             raise NotAvailable(
@@ -137,6 +148,15 @@ class Evidence:
                 "such as make_pipeline(Nystroem(n_components=10), Ridge()).",
                 f"{_KERNEL} Add --norm-bound B, or use --model spline.",
             )
+        if problem.cells is not None:
+            matrix, y = design.matrix, problem.objective.y
+            _require_moderate(matrix, y, design.names)
+            return cls(problem.n, matrix, y, None, None, None, spherical=False, cells=problem.cells)
+        return cls.of_rows(problem, design)
+
+    @classmethod
+    def of_rows(cls, problem: Problem, design: Design) -> Evidence:
+        """Collect the rows of a design that does not depend on the noise; refuse other noise."""
         noise, n, y = problem.row_noise, problem.n, problem.objective.y
         rotated = problem.objective.basis is not None
         if isinstance(noise, InBasis):  # of a loss that does not allow to rotate the model
@@ -145,8 +165,6 @@ class Evidence:
             design, y = turned, in_basis(noise.basis, y[:, None])[0][:, 0]
             noise, rotated = noise.inner, True
         _require_moderate(design.matrix, y, design.names)
-        if problem.cells is not None:
-            return cls(n, design.matrix, y, None, None, None, spherical=False, cells=problem.cells)
         data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
         constant = design.intercept and bool((design.one == 1).all())
         Phi, centre = centred(design.matrix) if constant else (design.matrix, None)
@@ -210,7 +228,8 @@ class Evidence:
         if self.weight is None:
             return Rows(self.Phi, self.y, units, labels, self.centre)
         root = np.sqrt(self.weight)
-        return Rows(self.Phi * root[:, None], self.y * root, units, labels, self.centre)
+        rows = self.Phi * root[:, None]
+        return Rows(rows, self.y * root, units, labels, self.centre, lambda t: t * root)
 
     def paired(self, c: Array, cells: object) -> Rows:
         """Return differences of pairs of rows that are opposite for one functional (11.4).
@@ -225,13 +244,22 @@ class Evidence:
             blocks = np.unique(np.column_stack([blocks, labels]), axis=0, return_inverse=True)[1]
             blocks = blocks.reshape(-1).astype(np.intp)
         pairs = opposite_pairs(self.Phi, self.plain.coordinates(c[None])[0], blocks)
-        Phi, y = pair_differences(self.Phi, self.y, pairs)
-        scale = np.full(len(y), np.sqrt(0.5))
+        scale = np.full(len(pairs), np.sqrt(0.5))
         if self.weight is not None:
             first, second = self.weight[pairs].T
             scale = np.sqrt(first * second / (first + second))
         chosen = None if labels is None else labels[pairs[:, 0]]
-        return Rows(Phi * scale[:, None], y * scale, None, chosen, self.centre)
+
+        def like_y(t: Array) -> Array:
+            return np.asarray(pair_differences(self.Phi, t, pairs)[1] * scale)
+
+        Phi = pair_differences(self.Phi, self.y, pairs)[0] * scale[:, None]
+        return Rows(Phi, like_y(self.y), None, chosen, self.centre, like_y)
+
+
+def _listed_names(problem: Problem) -> str:
+    """Return the names of the columns that may depend on the noise."""
+    return " and ".join(problem.objective.names[j] for j in problem.objective.endogenous)
 
 
 def _require_moderate(Phi: Array, y: Array, names: list[str]) -> None:

@@ -84,7 +84,9 @@ def outside(
         return ()
     objective, rows = problem.objective, problem.rows
     absent = []
-    if not isinstance(objective, Quadratic):
+    if objective.endogenous:
+        pass  # two-stage least squares has neither a penalty nor a loss of its own
+    elif not isinstance(objective, Quadratic):
         absent.append("the penalty and the loss of the model play no part in it")
     elif objective.lam:
         absent.append("the penalty plays no part in it")
@@ -160,7 +162,7 @@ def explanation_of(
             )
         )
     if few.any():
-        best = _highest(int(out.cells[few].min()), chosen=options.cells is not None)
+        best = highest_level(int(out.cells[few].min()), chosen=options.cells is not None)
         if 0.5 <= best < level:
             remedies.append(lower_level(best))
         if options.cells is not None:
@@ -176,7 +178,7 @@ def explanation_of(
     return Explanation(tuple(facts), tuple(remedies))
 
 
-def _highest(cells: int, *, chosen: bool) -> float:
+def highest_level(cells: int, *, chosen: bool) -> float:
     """Return the highest level of so many cells; with more than are enumerated, fewer do better."""
     used = cells if chosen else min(cells, MOST_ENUMERATED)
     return 1 - 1 / number_of_statistics(used)

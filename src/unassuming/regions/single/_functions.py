@@ -117,6 +117,12 @@ class Functions:
                 "intervals of values one at a time need a regression: labels are not a function "
                 "plus noise. Use region.band(X), which holds at all inputs at once."
             )
+        if problem.objective.endogenous:
+            raise NotAvailable(
+                "a norm bound or a model error needs inputs that do not depend on the noise, and "
+                "the endogenous columns may. Leave it out with simultaneous=False, or leave out "
+                "simultaneous=False: region.interval(norm_bound=B) holds for all coefficients."
+            )
         self.problem = problem
         self.design: Design = problem.design("one value at a time")
         self.data = problem.data(

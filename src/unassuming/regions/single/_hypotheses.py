@@ -77,7 +77,7 @@ def hypothesis_test(
 ) -> RankTest | FTest:
     """Test hypothetical values of one functional, or of several at once."""
     tested = " and ".join(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
-    _require_independent(g)
+    require_independent(g)
     if numbers.takes_t(options):
         return _f_test(numbers, g, tau, tested)
     if len(g) == 1:
@@ -117,25 +117,41 @@ def _several(
             "several functionals at once are tested by least squares in cells or pairs alone: "
             "leave out weights, estimator and method, or test one functional at a time."
         )
-    best, most = _best_cells(numbers, g, REFERENCE, options)
-    if level != REFERENCE and not (most > 0 and enough_cells(len(best.cells), level)):
-        best, most = _best_cells(numbers, g, level, options)
-    if most <= 0:
+    chosen = best_cells(numbers, g, level, options)
+    if chosen.kept <= 0:
         return RankTest(1, 1, np.zeros(1), HIDDEN, tested)
+    best = chosen.pseudo
     problem = numbers.problem
     rank, statistics = joint_rank(best, tau, problem.ties, problem.seed)
     return RankTest(rank, number_of_statistics(len(best.cells)), statistics, "", tested)
 
 
-def _best_cells(
-    numbers: Numbers, g: Array, level: float, options: SingleOptions
-) -> tuple[PseudoRows, float]:
-    """Return the cells that keep most of the information about all functionals, and its share."""
+@final
+@dataclass(frozen=True, eq=False)
+class BestCells:
+    """The cells that keep most of the information about several functionals, and its share."""
+
+    divided: Divided
+    which: int
+    pseudo: PseudoRows
+    kept: float
+
+
+def best_cells(numbers: Numbers, g: Array, level: float, options: SingleOptions) -> BestCells:
+    """Return the best cells: those for the reference level if they are enough for this level."""
+    best = _best_cells(numbers, g, REFERENCE, options)
+    if level != REFERENCE and not (best.kept > 0 and enough_cells(len(best.pseudo.cells), level)):
+        best = _best_cells(numbers, g, level, options)
+    return best
+
+
+def _best_cells(numbers: Numbers, g: Array, level: float, options: SingleOptions) -> BestCells:
     found = []
     for divided, k in _candidates(numbers, g, level, options):
         pseudo = pseudo_rows(divided.factors(k), g)
-        found.append((pseudo, _kept(pseudo, pseudo_rows([divided.whole], g))))
-    return max(found, key=lambda pair: pair[1])
+        kept = _kept(pseudo, pseudo_rows([divided.whole], g))
+        found.append(BestCells(divided, k, pseudo, kept))
+    return max(found, key=lambda one: one.kept)
 
 
 def _candidates(
@@ -184,7 +200,7 @@ def _f_test(numbers: Numbers, g: Array, tau: Array, tested: str) -> FTest:
     return FTest(F, (float(k), freedom), pvalue, tested)
 
 
-def _require_independent(g: Array) -> None:
+def require_independent(g: Array) -> None:
     """Refuse functionals of which one follows from the others."""
     scaled = g / np.abs(g).max(axis=1, keepdims=True)
     if np.linalg.matrix_rank(scaled) < len(g):

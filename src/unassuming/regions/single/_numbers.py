@@ -57,9 +57,9 @@ class Numbers:
     interval does not depend on what else is asked.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, evidence: Evidence | None = None) -> None:
         self.problem = problem
-        self.evidence = Evidence.of(problem)
+        self.evidence = Evidence.of(problem) if evidence is None else evidence
         self._divided: dict[object, Divided] = {}
 
     def outcome(

@@ -13,6 +13,7 @@ from unassuming._frames import as_frame
 from unassuming._typing import Array
 from unassuming.regions._explain import Explanation, Language
 from unassuming.regions._results import table
+from unassuming.regions._unions import IntervalUnion, several
 
 _SHOWN = 40
 """Rows of a summary that are printed."""
@@ -52,6 +53,9 @@ class Summary:
         What the levels rest on.
     explanation : Explanation
         How the intervals were found, why some are infinite, and remedies, as values.
+    sets : tuple of N IntervalUnion, or None
+        The values that are not rejected, if they need not form an interval: for the coefficient of
+        an endogenous column. Then ``lower`` and ``upper`` are the ends of their hull.
 
     Examples
     --------
@@ -77,13 +81,20 @@ class Summary:
     model: str
     assumptions: tuple[str, ...]
     explanation: Explanation = field(repr=False)
+    sets: tuple[IntervalUnion, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each number, indexed by name."""
-        columns = {**self._numbers(), "level": self.level, "method": list(self.method)}
+        columns: dict[str, Any] = {
+            **self._numbers(),
+            "level": self.level,
+            "method": list(self.method),
+        }
+        if self.sets is not None:
+            columns["set"] = list(map(str, self.sets))
         return as_frame(columns, index=list(self.names))
 
     def _numbers(self) -> dict[str, Array]:
@@ -99,6 +110,8 @@ class Summary:
         """Return the columns that are printed; attained level and method only if they vary."""
         shown = [(name, [f"{x:.6g}" for x in column]) for name, column in self._numbers().items()]
         shown[-1] = ("pvalue", [f"{p:.4g}" for p in self.pvalue])
+        if self.sets is not None and several(self.sets):
+            shown[2:4] = [("set", list(map(str, self.sets)))]
         if len(set(self.level.tolist())) > 1:
             shown.append(("attained", [f"{x:.4g}" for x in self.level]))
         if len(set(self.method)) > 1:
@@ -106,7 +119,8 @@ class Summary:
         return shown
 
     def _heading(self) -> str:
-        attained = np.unique(self.level[np.isfinite(self.upper)])
+        used = np.isfinite(self.upper) if self.sets is None else self.level < 1
+        attained = np.unique(self.level[used])
         text = f"Summary of {self.model} at level {self.requested_level:.12g}"
         if len(attained) == 1 and abs(float(attained[0]) - self.requested_level) > 1e-9:
             text += f" (attained: {attained[0]:.6g})"

@@ -1,0 +1,388 @@
+"""Regions with instruments: exact ranks and coverage, sets and their print, what is refused."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom, f
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import unassuming as ua
+from unassuming.inputs import SingleOptions
+from unassuming.regions import IntervalUnion, Status
+
+SEEDS = range(100)
+
+
+def data(n=60, strength=0.8, k=1, seed=0, noise="laplace"):
+    X, y, truth = ua.datasets.instrumented(n, strength, k, noise, seed)
+    return pd.DataFrame(X, columns=["x", "z", *(f"w{j}" for j in range(k))]), y, truth
+
+
+def region_of(n=60, strength=0.8, k=1, seed=0, noise="laplace", endogenous="x", **options):
+    X, y, truth = data(n, strength, k, seed, noise)
+    names = [f"w{j}" for j in range(k)]
+    model = ua.InstrumentalRegression(endogenous=endogenous, instruments=names)
+    return ua.confidence_region(model, X, y, **{"random_state": seed} | options), truth
+
+
+def two_endogenous(n=80, seed=0):
+    """Two endogenous columns, three instruments and no control."""
+    rng = np.random.default_rng(seed)
+    W, e = rng.normal(size=(n, 3)), rng.laplace(size=n)
+    x = W[:, :2] + W[:, 2:] + 0.7 * e[:, None] + rng.normal(size=(n, 2))
+    y = 1 + x @ [0.5, -1.0] + e
+    X = pd.DataFrame(np.column_stack([x, W]), columns=["a", "b", "u", "v", "w"])
+    model = ua.InstrumentalRegression(endogenous=["a", "b"], instruments=["u", "v", "w"])
+    return ua.confidence_region(model, X, y, random_state=seed), np.array([1.0, 0.5, -1.0])
+
+
+def band_of(runs, level):
+    return binom.ppf(5e-7, runs, level), binom.isf(5e-7, runs, level)
+
+
+# --- exactness ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_every_rank_of_the_joint_region_is_equally_frequent_over_all_sign_patterns():
+    """n = 7: all 128 patterns of the noise, and the whole group of signs modulo ±1."""
+    rng, n, truth = np.random.default_rng(3), 7, np.array([1.0, 0.7])
+    w, sizes, other = rng.normal(size=(3, n))
+    model = ua.InstrumentalRegression(endogenous=0, instruments=1)
+    ranks = []
+    for signs in product((-1.0, 1.0), repeat=n):
+        e = np.array(signs) * sizes
+        x = 0.2 * w + other + np.cumsum(e) ** 2
+        y = truth[0] + truth[1] * x + e
+        X = np.column_stack([x, w])
+        ranks.append(ua.confidence_region(model, X, y, m="group", random_state=0).rank(truth))
+    counts = np.bincount(ranks, minlength=65)[1:]
+    assert counts.tolist() == [2] * 64
+
+
+@pytest.mark.slow
+def test_public_sets_cover_exactly_the_right_number_of_sign_patterns():
+    """n = 8 in four given cells: all 256 patterns, level 7/8."""
+    rng, n, beta = np.random.default_rng(4), 8, 0.7
+    w, sizes, other = rng.normal(size=(3, n))
+    labels, model = np.arange(n) // 2, ua.InstrumentalRegression(endogenous=0, instruments=1)
+    inside = 0
+    for signs in product((-1.0, 1.0), repeat=n):
+        e = np.array(signs) * sizes
+        x = 0.1 * w + other + np.abs(e) * e
+        region = ua.confidence_region(
+            model, np.column_stack([x, w]), 1 + beta * x + e, m=2, random_state=0
+        )
+        found = region.interval("x0", level=0.875, simultaneous=False, cells=labels)
+        inside += int(found.sets[0].contains(beta))
+    assert inside == 256 * 7 // 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("strength", "k"), [(0.0, 1), (0.15, 3), (1.0, 1)])
+def test_coverage_is_the_level_for_instruments_of_every_strength(strength, k):
+    inside = at_once = 0
+    for seed in SEEDS:
+        region, truth = region_of(36, strength, k, seed, "student", m=20)
+        found = region.interval(level=0.9, simultaneous=False, cells=np.arange(36) % 6)
+        assert found.attained[0] == 1 - 3 / 32
+        inside += int(found.sets[0].contains(truth[-1]))
+        at_once += int(region.contains(truth, level=0.9))
+    assert band_of(len(SEEDS), 1 - 3 / 32)[0] <= inside <= band_of(len(SEEDS), 1 - 3 / 32)[1]
+    assert band_of(len(SEEDS), 0.9)[0] <= at_once <= band_of(len(SEEDS), 0.9)[1]
+
+
+@pytest.mark.parametrize(
+    "noise", ["exchangeable", "symmetric-exchangeable", ua.noise.BlockSymmetric(np.arange(60) // 3)]
+)
+def test_other_noise_has_cells_of_its_own(noise):
+    region, truth = region_of(noise="laplace", n=60)
+    other = ua.confidence_region(
+        region.estimator, region.inputs, region.objective.y, noise=noise, random_state=0
+    )
+    found = other.summary(0.9)
+    assert found.method == ("pairs" if noise == "exchangeable" else "cells",)
+    assert found.sets[0].contains(truth[-1])
+    assert other.test_functional("x", 5.0).pvalue < 0.05
+
+
+def test_a_stronger_instrument_narrows_and_a_wrong_value_is_rejected():
+    region, truth = region_of(n=200, strength=1.0)
+    found = region.summary(0.9)
+    assert found.upper[0] - found.lower[0] < 0.5
+    assert region.test_functional("x", truth[-1] + 0.5).pvalue < 0.01
+    assert region.test_functional("x", truth[-1]).pvalue > 0.05
+    assert not region.contains(truth + np.array([0, 0, 0.5]))
+
+
+def test_the_division_sees_neither_the_outputs_nor_the_endogenous_column():
+    X, y, _ = data(k=2)
+    rng = np.random.default_rng(1)
+    tables = [(X, y), (X.assign(x=rng.normal(size=60)), rng.normal(size=60))]
+    labels = []
+    for table, outputs in tables:
+        for instruments in (["w0"], ["w0", "w1"]):
+            model = ua.InstrumentalRegression(endogenous="x", instruments=instruments)
+            found = ua.confidence_region(model, table, outputs, random_state=0)._instruments
+            divided, k = found._place(found._instruments, 0.95, SingleOptions())
+            labels.append(divided.division.labels[k])
+    np.testing.assert_array_equal(labels[0], labels[2])
+    np.testing.assert_array_equal(labels[1], labels[3])
+
+
+# --- geometry ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("strength", "k"), [(0.8, 1), (0.2, 1), (0.0, 1), (0.2, 2)])
+def test_every_end_of_a_set_is_where_the_test_begins_to_reject(strength, k):
+    region, _ = region_of(strength=strength, k=k, seed=1)
+    found = region.interval(level=0.9, simultaneous=False)
+    values, q = found.sets[0], 1 - found.attained[0]
+    points = values.ends[np.isfinite(values.ends)]
+    near = np.concatenate([points - 1e-7, points + 1e-7, np.linspace(-5, 5, 41)])
+    accepted = [region.test_functional("x", t).pvalue > q + 1e-9 for t in near]
+    np.testing.assert_array_equal(values.contains(near), accepted)
+
+
+def test_crossings_of_the_joint_region_agree_with_a_dense_scan_of_membership():
+    region, truth = region_of(strength=0.25, k=2, seed=2)
+    t = np.linspace(-8, 8, 801)
+    for direction in ([0.0, 0.0, 1.0], [0.3, -0.5, 1.0]):
+        spans = region.crossings(direction, level=0.8, origin=truth)
+        member = region.contains(truth + t[:, None] * direction, level=0.8)
+        inside = ((spans[:, 0] <= t[:, None]) & (t[:, None] <= spans[:, 1])).any(axis=1)
+        apart = (np.abs(t[:, None] - spans.reshape(-1)) > 1e-6).all(axis=1)
+        np.testing.assert_array_equal(inside[apart], member[apart])
+
+
+@pytest.mark.slow
+def test_bounds_of_the_joint_region_hold_for_every_member():
+    region, _ = two_endogenous()
+    outer = region.interval(level=0.9, inner=True)
+    assert outer.status is Status.CERTIFIED
+    members = region.sample(100, level=0.9, random_state=0)
+    assert (members >= outer.lower - 1e-9).all()
+    assert (members <= outer.upper + 1e-9).all()
+    assert (outer.inner_lower >= outer.lower).all()
+
+
+def test_statistics_of_the_joint_region_are_those_of_the_formula():
+    region, truth = two_endogenous(n=30)
+    W = np.column_stack([np.ones(30), region.inputs[["u", "v", "w"]]])
+    X = np.column_stack([np.ones(30), region.inputs[["a", "b"]]])
+    w, Q = np.linalg.eigh(W.T @ W)
+    root = Q / np.sqrt(w) @ Q.T
+    r = region.objective.y - X @ truth
+    perturbed = np.vstack([r, region.perturbations.apply(r)])
+    expected = np.square(perturbed @ W @ root).sum(axis=1) / 30
+    np.testing.assert_allclose(region.statistics(truth), expected, rtol=1e-9)
+
+
+def test_with_gaussian_noise_and_many_rows_the_set_is_nearly_that_of_anderson_and_rubin():
+    region, _ = region_of(n=1500, strength=0.5, noise="gaussian")
+    X, y = region.inputs, region.objective.y
+    Z, w, n = np.column_stack([np.ones(1500), X["z"]]), X["w0"].to_numpy(), 1500
+    grid = np.linspace(-1, 2, 3001)
+    r = y[:, None] - np.outer(X["x"], grid)
+    r = r - Z @ np.linalg.lstsq(Z, r, rcond=None)[0]
+    tilde = w - Z @ np.linalg.lstsq(Z, w, rcond=None)[0]
+    explained = (tilde @ r) ** 2 / (tilde @ tilde)
+    accepted = grid[explained / ((r**2).sum(axis=0) - explained) * (n - 3) <= f.ppf(0.9, 1, n - 3)]
+    found = region.summary(0.9)
+    width = accepted[-1] - accepted[0]
+    assert found.lower[0] == pytest.approx(accepted[0], abs=0.35 * width)
+    assert found.upper[0] == pytest.approx(accepted[-1], abs=0.35 * width)
+    assert 0.7 < (found.upper[0] - found.lower[0]) / width < 1.5
+
+
+# --- several columns ---------------------------------------------------------------------------
+
+
+def test_all_endogenous_coefficients_are_tested_at_once_with_others_if_asked():
+    region, truth = two_endogenous()
+    assert region.test_functional(["a", "b"], truth[1:]).pvalue > 0.02
+    assert region.test_functional(["a", "b"], truth[1:] + 1).pvalue < 0.01
+    assert region.test_functional(["intercept", "a", "b"], truth).pvalue > 0.02
+    assert (
+        region.test_functional(["intercept", "a", "b"], truth + np.array([2, 0, 0])).pvalue < 0.01
+    )
+    combined = np.array([[0, 1.0, 1.0], [0, 1.0, -1.0]])
+    same = region.test_functional(combined, combined @ truth)
+    assert same.pvalue == region.test_functional(["a", "b"], truth[1:]).pvalue
+
+
+def test_what_no_cell_removes_is_refused_with_the_reason():
+    region, _ = two_endogenous()
+    for action in (region.summary, lambda: region.interval("a", simultaneous=False)):
+        with pytest.raises(ua.NotAvailable, match=r"several \(a and b\).*test_functional"):
+            action()
+    with pytest.raises(ua.NotAvailable, match="every endogenous coefficient"):
+        region.test_functional("a")
+    single, _ = region_of()
+    with pytest.raises(ua.NotAvailable, match="z is not a multiple of the coefficient of x"):
+        single.summary(functionals=["x", "z"])
+    with pytest.raises(ua.NotAvailable, match="input 0 is not a multiple"):
+        single.band(single.inputs[:2], simultaneous=False)
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda r: r.summary(method="halves"), "not known for instruments"),
+        (lambda r: r.summary(weights="residuals"), "depend on residuals"),
+        (lambda r: r.summary(estimator="least absolute deviations"), "depend on residuals"),
+        (lambda r: r.interval(method="cells"), "x may depend on it"),
+        (lambda r: r.interval("x", simultaneous=False, norm_bound=2.0), "needs inputs that do not"),
+        (lambda r: r.lack_of_fit(), "endogenous columns may depend"),
+        (lambda r: r.bounded(), "needs a quadratic objective"),
+    ],
+)
+def test_methods_that_need_exogenous_columns_are_refused(action, message):
+    region, _ = region_of()
+    with pytest.raises(ua.NotAvailable, match=message):
+        action(region)
+
+
+def test_a_simultaneous_summary_comes_from_the_joint_region():
+    region, truth = region_of(strength=1.5, m=20)
+    found = region.summary(0.9, simultaneous=True)
+    assert found.method == ("joint region",) * 3
+    assert (found.lower <= truth).all()
+    assert (truth <= found.upper).all()
+
+
+# --- results -----------------------------------------------------------------------------------
+
+
+def weak():
+    """A region whose set is two rays."""
+    for seed in range(100):
+        region, _ = region_of(strength=0.2, seed=seed)
+        found = region.summary(0.95)
+        if len(found.sets[0]) == 2 and not found.sets[0].bounded:
+            return region, found
+    raise AssertionError
+
+
+def test_two_rays_are_returned_and_printed_as_such():
+    region, found = weak()
+    (low, a), (b, high) = found.sets[0].ends
+    assert (low, high) == (-np.inf, np.inf)
+    assert f"(-inf, {a:.6g}] or [{b:.6g}, inf)" in str(found)
+    words = " ".join(str(found).split())
+    assert "ends of their hull" in words
+    assert "No method avoids that" in words
+    assert "(-inf" in found._repr_html_()
+    assert found.to_frame().loc["x", "set"] == str(found.sets[0])
+    assert (found.lower[0], found.upper[0]) == (-np.inf, np.inf)
+    interval = region.interval(level=0.95, simultaneous=False)
+    assert interval.status is Status.ENDLESS_SET
+    assert str(found.sets[0]) in str(interval)
+    minus = region.interval([0.0, 0.0, -2.0], level=0.95, simultaneous=False).sets[0]
+    np.testing.assert_allclose(minus.ends, [[-np.inf, -2 * b], [-2 * a, np.inf]])
+
+
+def test_an_ordinary_interval_prints_as_always():
+    region, _ = region_of(strength=1.5, n=100)
+    found = region.summary(0.9)
+    assert "  estimate  cell_estimate     lower     upper     pvalue" in str(found)
+    assert "Coefficients of controls have no exact interval" in str(found)
+    assert region.interval(level=0.9, simultaneous=False).status is Status.ONE_BY_ONE
+    assert "instruments act on y through these alone" in str(region)
+
+
+def test_instruments_that_contradict_each_other_leave_no_value():
+    rng = np.random.default_rng(0)
+    W, e = rng.normal(size=(200, 2)), rng.normal(size=200)
+    x = W.sum(axis=1) + 0.3 * e
+    y = x + 3 * W[:, 0] + e  # the first instrument acts on y by itself
+    model = ua.InstrumentalRegression(endogenous=0, instruments=[1, 2])
+    region = ua.confidence_region(model, np.column_stack([x, W]), y, random_state=0)
+    found = region.interval(level=0.9, simultaneous=False)
+    assert found.status is Status.EMPTY
+    assert found.lower[0] > found.upper[0]
+    assert "no value" in str(found)
+    assert "No value of x0 agrees with all instruments" in found.reason
+    assert not region.contains(region.estimate)
+
+
+def test_too_few_rows_say_how_many_would_do():
+    region, _ = region_of(n=10)
+    found = region.interval(level=0.95, simultaneous=False)
+    assert found.status is Status.TOO_FEW_CELLS
+    assert str(found.sets[0]) == "(-inf, inf)"
+    assert "rows like these would do" in found.reason
+
+
+def test_unions_of_intervals():
+    union = IntervalUnion(np.array([[-np.inf, -1.0], [0.0, 0.0], [2.0, 3.0]]))
+    assert str(union) == "(-inf, -1] or {0} or [2, 3]"
+    assert union.contains([-1.0, -0.5, 0.0, 3.0]).tolist() == [True, False, True, True]
+    assert str(union.times(-1.0)) == "[-3, -2] or {-0} or [1, inf)"
+    assert (union.lower, union.upper, union.bounded, len(union)) == (-np.inf, 3.0, False, 3)
+    empty = IntervalUnion(np.zeros((0, 2)))
+    assert (str(empty), empty.lower, empty.upper) == ("no value", np.inf, -np.inf)
+
+
+def test_pipelines_encode_controls_and_keep_names():
+    X, y, _ = data(n=90)
+    X = X.assign(city=np.array(["a", "b", "c"])[np.arange(90) % 3])
+    encode = make_column_transformer(
+        (OneHotEncoder(drop="first"), ["city"]),
+        remainder="passthrough",
+        verbose_feature_names_out=False,
+    )
+    model = make_pipeline(encode, ua.InstrumentalRegression(endogenous="x", instruments="w0"))
+    region = ua.confidence_region(model, X, y, random_state=0)
+    assert region.names == ["intercept", "city_b", "city_c", "z", "x"]
+    assert region.summary().names == ("x",)
+    assert region.band(X.iloc[:2]).estimate.shape == (2,)
+
+
+def test_weights_enter_the_sets():
+    X, y, _ = data(n=60)
+    model, weight = ua.InstrumentalRegression(endogenous="x", instruments="w0"), np.ones(60)
+    plain = ua.confidence_region(model, X, y, random_state=0).summary()
+    ones = ua.confidence_region(model, X, y, sample_weight=weight, random_state=0).summary()
+    np.testing.assert_allclose(plain.lower, ones.lower)
+    weight[::2] = 4
+    other = ua.confidence_region(model, X, y, sample_weight=weight, random_state=0)
+    fitted = model.fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(other.estimate, [fitted.intercept_, *fitted.coef_])
+    assert other.summary().lower[0] != plain.lower[0]
+
+
+def test_a_saved_region_answers_alike(tmp_path):
+    region, _ = region_of(k=2)
+    ua.save(region, tmp_path / "iv.region")
+    loaded = ua.load(tmp_path / "iv.region")
+    assert str(loaded) == str(region)
+    assert str(loaded.summary()) == str(region.summary())
+    np.testing.assert_array_equal(loaded.interval().lower, region.interval().lower)
+
+
+def test_a_region_can_be_pickled():
+    region, truth = region_of(k=2)
+    again = pickle.loads(pickle.dumps(region))
+    assert again.rank(truth) == region.rank(truth)
+    assert str(again.summary()) == str(region.summary())
+
+
+def test_widths_are_not_predicted():
+    X, _, _ = data()
+    model = ua.InstrumentalRegression(endogenous="x", instruments="w0")
+    with pytest.raises(ua.NotAvailable, match="cannot be predicted for a model with instruments"):
+        ua.plan(model, X, norm_bound=3.0, noise_scale=1.0)
+
+
+def test_the_forest_plot_draws_every_part():
+    _, found = weak()
+    drawn = ua.plots.forest_data(found)
+    np.testing.assert_array_equal(drawn.sets[0], found.sets[0].ends)
+    ax = ua.plots.forest(found)
+    assert len(ax.collections[0].get_segments()) == 2
