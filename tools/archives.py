@@ -53,7 +53,9 @@ def main() -> None:
         metadata = wheel.read(f"{name}.dist-info/METADATA").decode()
     if f"\nVersion: {version}\n" not in metadata:
         raise SystemExit(f"the wheel does not call itself {version}")
-    extra = {inner for inner in names if not inner.startswith(("unassuming/", f"{name}.dist-info/"))}
+    extra = {
+        inner for inner in names if not inner.startswith(("unassuming/", f"{name}.dist-info/"))
+    }
     if extra:
         raise SystemExit(f"wheel: {sorted(extra)} would be installed beside the package")
     check("wheel", names, package() | {f"{name}.dist-info/licenses/LICENSE"}, version)

@@ -1,7 +1,8 @@
-"""A first use of an installed wheel: ``python tools/smoke.py bare`` without any of its extras,
-``python tools/smoke.py extras`` with the command line and the pictures.
+"""A first use of an installed wheel.
 
-Run it with ``-P`` and outside the sources, so that the installed package is the one that is tried.
+``python tools/smoke.py bare`` expects an environment without any of the extras, and ``python
+tools/smoke.py extras`` one with the command line and the pictures. Run it with ``-P`` and outside
+the sources, so that the installed package is the one that is tried.
 """
 
 from __future__ import annotations
