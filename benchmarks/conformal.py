@@ -19,7 +19,7 @@ from sklearn.linear_model import LinearRegression
 import unassuming as ua
 from unassuming._typing import Array
 
-LEVEL, NEW = 0.9, 50
+LEVEL, NEW = 0.9, 20
 PARTS = (slice(NEW), slice(NEW, None))
 """New inputs like those of the data, then those at the upper end."""
 
@@ -73,7 +73,9 @@ def measure(setting: Setting, repetitions: int) -> None:
         X, y = setting.draw(setting.n, rng)
         new, edge = setting.draw(NEW, rng), setting.draw(NEW, rng, low=0.8)
         Z, observed = np.concatenate([new[0], edge[0]]), np.concatenate([new[1], edge[1]])
-        conformal = CrossConformalRegressor(LinearRegression(), confidence_level=LEVEL)
+        conformal = CrossConformalRegressor(
+            LinearRegression(), confidence_level=LEVEL, random_state=0
+        )
         bounds = conformal.fit_conformalize(X, y).predict_interval(Z)[1][:, :, 0]
         region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
         band = region.band(Z, level=LEVEL, simultaneous=False)
