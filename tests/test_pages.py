@@ -9,16 +9,19 @@ import mapie.classification
 import mapie.regression
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
 import unassuming as ua
 from test_readme import examples, fenced, printed, read, table
 from unassuming.cli._app import app
 
-QUESTIONS, TUTORIAL, MAPIE = (
+QUESTIONS, TUTORIAL, MAPIE, STATSMODELS = (
     "docs/howto/which-call.md",
     "docs/tutorial.md",
     "docs/howto/coming-from-mapie.md",
+    "docs/howto/coming-from-statsmodels.md",
 )
 CALLS = {cells[0]: cells[1] for cells in table(QUESTIONS, "question") if cells[1].startswith("`")}
 
@@ -77,3 +80,31 @@ def test_the_names_of_mapie_exist():
     there = {*dir(mapie.regression), *dir(mapie.classification)}
     assert len(named) > 4
     assert named <= there
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    return {"region": region, "ua": ua, "Z": X[:2], "g": np.eye(11)[3]}
+
+
+REPLACEMENTS = [
+    call
+    for cells in table(STATSMODELS, "in statsmodels")
+    for call in re.findall(r"`(region\.[^`]+)`", cells[1])
+]
+
+
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize("call", REPLACEMENTS)
+def test_the_calls_that_replace_those_of_statsmodels_run(call, diabetes):
+    answer = eval(call, diabetes)
+    assert np.size(getattr(answer, "upper", answer)) >= 1
+
+
+def test_a_regressor_answers_as_the_table_says():
+    X, y, _ = ua.datasets.linear(n=40, d=1, random_state=0)
+    regressor = ua.ConfidenceRegressor(LinearRegression(), level=0.9, random_state=0).fit(X, y)
+    assert regressor.predict_interval(X).shape == (40, 2)
+    assert set(regressor.predict_interval(X, level=[0.5, 0.9])) == {0.5, 0.9}
