@@ -10,6 +10,8 @@ at once. Here both are computed for 40 data sets with the same inputs and new no
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
@@ -62,9 +64,6 @@ for kind, width in widths.items():
 # %%
 # The same holds for a function. The band holds at all inputs at once. The interval at one input is
 # narrower, and has its level at that input only.
-
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.preprocessing import SplineTransformer  # noqa: E402
 
 X, y, f = ua.datasets.sine(n=120, noise="laplace", random_state=3)
 model = make_pipeline(SplineTransformer(7), LinearRegression())
