@@ -3,11 +3,13 @@
 import contextlib
 import io
 import re
+import tomllib
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from sklearn.base import is_classifier
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
@@ -27,8 +29,10 @@ import unassuming as ua
 from speed import slow_but
 
 ROOT = Path(__file__).resolve().parents[1]
-HOW_TO = sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/howto/*.md"))
-PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/index.md", "docs/theory.md", *HOW_TO)
+FOLDERS = ("docs/*.md", "docs/howto/*.md", "docs/explanation/*.md")
+SITE = sorted(str(page.relative_to(ROOT)) for folder in FOLDERS for page in ROOT.glob(folder))
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", *SITE)
+WORKFLOW = ".github/workflows/ci.yml"
 MODELS, NOISES = "docs/howto/models.md", "docs/howto/choose-noise-and-level.md"
 ESTIMATORS = {
     cls.__name__: cls
@@ -102,7 +106,7 @@ def test_examples_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch)
 
 def test_there_are_pages_with_examples():
     found = {page for page in PAGES if any(shown for *_, shown in examples(page))}
-    assert {"README.md", NOISES, "docs/howto/add-an-objective.md"} <= found
+    assert {"README.md", NOISES, "docs/howto/add-an-objective.md", "docs/tutorial.md"} <= found
 
 
 def test_the_readme_has_an_example_of_ten_lines():
@@ -200,8 +204,41 @@ def test_links_lead_somewhere(page):
     assert not missing
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, ".ci/run", WORKFLOW])
 def test_make_targets_exist(page):
-    targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
-    mentioned = set(re.findall(r"(?:^|`)make ([a-z-]+)", read(page), re.MULTILINE))
-    assert mentioned <= targets
+    if not (ROOT / page).exists():
+        pytest.skip(f"{page} is not part of the source archive")
+    mentioned = set(re.findall(r"(?:^|`|run: )make ([a-z-]+)", read(page), re.MULTILINE))
+    assert mentioned <= targets()
+
+
+def targets():
+    return set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
+
+
+def matrix(job):
+    return job.get("strategy", {}).get("matrix", {})
+
+
+def test_the_workflow_runs_what_has_to_pass():
+    if not (ROOT / WORKFLOW).exists():
+        pytest.skip("the workflow is not part of the source archive")
+    jobs = yaml.safe_load(read(WORKFLOW))["jobs"].values()
+    commands = {step["run"] for job in jobs for step in job["steps"] if "run" in step}
+    several = {target for job in jobs for target in matrix(job).get("target", ())}
+    named = {command.removeprefix("make ") for command in commands} - {"${{ matrix.target }}"}
+    required = set(re.findall(r"^(?:CI=true )?make ([a-z-]+)", read(".ci/run"), re.MULTILINE))
+    assert required | {"test-oldest"} == named | several
+    assert named | several <= targets()
+
+
+def test_the_citation_names_the_article_and_the_developers():
+    cited = yaml.safe_load(read("CITATION.cff"))
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    assert cited["authors"] == project["authors"]
+    assert cited["license"] == project["license"]
+    (article,) = cited["references"]
+    readme = " ".join(read("README.md").split())
+    assert article["title"] in readme
+    assert article["doi"] in readme
+    assert [author["family-names"] for author in article["authors"]] == ["Csáji", "Kis"]

@@ -48,7 +48,7 @@ def reference():
     """Return the page of names."""
     lines = ["API reference", "=============", ""]
     lines += ["``import unassuming as ua``. The :doc:`command line <command-line>` has a page of "]
-    lines += ["its own.", "", ".. toctree::", "   :hidden:", "", "   command-line", ""]
+    lines += ["its own.", ""]
     for path, module, names in listed():
         summary = inspect.getdoc(module).splitlines()[0]
         title = path.replace("unassuming", "ua", 1)

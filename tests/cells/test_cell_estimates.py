@@ -44,7 +44,7 @@ def test_they_are_those_of_the_definition(factors, rtol):
     for b in range(K):
         rows = labels == b
         columns = Phi[rows] / np.abs(Phi).max(axis=0)
-        residuals = y[rows] - columns @ np.linalg.lstsq(columns, y[rows])[0]
+        residuals = y[rows] - columns @ np.linalg.lstsq(columns, y[rows], rcond=None)[0]
         assert found.rest[b] == pytest.approx(np.linalg.norm(residuals), rel=1e-7)
         assert found.freedom[b] == rows.sum() - d
 

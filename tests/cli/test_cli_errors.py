@@ -72,7 +72,7 @@ BAD_OPTIONS = [
     ("--target y --norm-bound 0", "norm_bound is out of range"),
     ("--target y --out sine.csv", "--out"),
     ("--target y --at people.csv", "the column 'x' is not in people.csv"),
-    ("--target y --mystery 1", "No such option: --mystery"),
+    ("--target y --mystery 1", "No such option"),
 ]
 
 
@@ -82,6 +82,7 @@ def refused(result, message):
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
     assert message in result.stderr
+    assert "?." not in result.stderr
 
 
 @pytest.mark.parametrize(("name", "message"), BAD_TABLES)

@@ -152,7 +152,7 @@ def test_several_features_get_the_band_at_a_sample_of_the_rows(run, chunks):
     table = made(4_000)
     table.to_csv("table.csv", index=False)
     reported(run, "table.csv", "--stream", "--level", 0.9)
-    found = pd.read_csv(OUT / "band.csv")
+    found = _sources.open_source(OUT / "band.csv").whole()
     assert len(found) == 2000
     assert found["a"].isin(table["a"]).all()
     assert found["a"].nunique() == 2000

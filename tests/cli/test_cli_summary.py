@@ -201,7 +201,7 @@ def test_the_picture_shows_the_band_of_the_method(run, write, monkeypatch, metho
 def test_the_pointwise_band_is_that_of_the_library(run, tables):
     words = ("--model", "ols", "--level", 0.9, "--pointwise", "--out", "out")
     shown = printed(run, "region", "sine.csv", "--target", "y", *words)
-    sine = pd.read_csv(tables / "sine.csv")
+    sine = _sources.open_source(tables / "sine.csv").whole()
     region = ua.confidence_region(LinearRegression(), sine[["x"]], sine["y"], random_state=0)
     found = pd.read_csv("out/band.csv")
     assert found["level"].unique().tolist() == [0.9]

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 import unassuming as ua
 from unassuming.cli._problem import Problem
 from unassuming.cli._streamed import Streaming, build_streamed
-from unassuming.cli.tables import Kind, choose_terms, encoder, load, split_names
+from unassuming.cli.tables import Kind, choose_terms, encoder, load, open_source, split_names
 
 OUT = Path("unassuming-region")
 
@@ -231,3 +231,10 @@ def test_a_stream_and_the_memory_choose_the_same_knots(tmp_path):
     frame = load(source, columns)
     assert problem.terms(frame.X, frame.columns, 2500) == streamed
     assert choose_terms(table[["a"]], (), splines=True) != streamed
+
+
+def test_numbers_of_a_text_file_are_read_to_the_last_digit(tmp_path):
+    written = np.random.default_rng(0).normal(size=500)
+    path = tmp_path / "numbers.csv"
+    path.write_text("x\n" + "\n".join(map(repr, written.tolist())), encoding="utf-8")
+    assert open_source(path).whole()["x"].tolist() == written.tolist()

@@ -60,6 +60,7 @@ def test_predictions_are_those_of_the_minimiser(model, weighted):
         reference = np.linalg.lstsq(
             np.diag(np.ones(N) if w is None else w) @ gram + np.eye(N) / (2 * model.C),
             np.ones(N) if w is None else w,
+            rcond=None,
         )[0]
         expected = ua.LSSVC._gram(model, NEW, X) @ reference
     else:

@@ -5,6 +5,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
+from packaging.version import Version
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
@@ -43,6 +45,9 @@ def fitted():
     [ua.ConfidenceClassifier(model) for model in (None, ua.LSSVC(), LogisticRegression())]
 )
 def test_scikit_learn_conventions(estimator, check):
+    old = Version(sklearn.__version__) < Version("1.7")
+    if old and "sample_weight_equivalence" in check.func.__name__:
+        pytest.skip("before 1.7 this check of scikit-learn makes the classes depend on row order")
     check(estimator)
 
 

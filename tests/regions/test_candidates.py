@@ -174,7 +174,7 @@ def test_a_callable_outside_the_span_is_ranked_by_its_own_residuals():
         return plane(inputs) + 0.3 * np.sin(5 * inputs[:, 0])
 
     Phi, penalty = RIDGE_DESIGN
-    a = np.linalg.lstsq(Phi, curve(X))[0]
+    a = np.linalg.lstsq(Phi, curve(X), rcond=None)[0]
     rows = np.vstack([Y - curve(X), region.perturbations.apply(Y - curve(X))])
     s = rows @ Phi - penalty @ a
     Z = np.einsum("ij,ij->i", s @ np.linalg.inv(Phi.T @ Phi + penalty), s) / N

@@ -273,7 +273,7 @@ def test_ranks_of_badly_scaled_columns_are_those_of_exact_arithmetic():
     moves = rng.normal(size=(40, 4)) * [1.0, 1e8, 1.0, 1e-8] * np.geomspace(0.01, 3, 40)[:, None]
     moves[:, 0] -= 1000 * moves[:, 2]  # keep to the data
     size = np.linalg.norm(phi, axis=0)
-    candidates = np.linalg.lstsq(phi / size, y)[0] / size + moves
+    candidates = np.linalg.lstsq(phi / size, y, rcond=None)[0] / size + moves
     expected = [rational_rank(region, phi, y, a)[0] for a in candidates]
     assert len(set(expected)) > 10
     np.testing.assert_array_equal(region.rank(candidates), expected)

@@ -181,7 +181,8 @@ def test_callables_and_fitted_pipelines_take_the_frame(frame):
         return 0.2 + (size - size.mean()) / size.std() + town
 
     # The dummies and the intercept are dependent: fitted values decide, apart from the penalty.
-    expected = np.linalg.lstsq(np.column_stack([np.ones(N), dummies(columns())]), f(columns()))[0]
+    features = np.column_stack([np.ones(N), dummies(columns())])
+    expected = np.linalg.lstsq(features, f(columns()), rcond=None)[0]
     assert region.rank(f) == region.rank(expected)
     np.testing.assert_allclose(
         region.objective.residuals(a[None])[0], Y - f(columns()), rtol=0, atol=1e-12

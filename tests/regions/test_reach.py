@@ -196,7 +196,7 @@ def test_membership_flips_whatever_the_units_of_the_columns(model, unit):
         region = ua.confidence_region(MODELS[model], X, y, m=20, random_state=seed)
         matrix = np.column_stack([np.ones(20), X])
         values = matrix @ np.linalg.pinv(matrix, rcond=1e-20) @ rng.normal(size=(20, 3))
-        directions = np.linalg.lstsq(matrix / np.linalg.norm(matrix, axis=0), values)[0]
+        directions = np.linalg.lstsq(matrix / np.linalg.norm(matrix, axis=0), values, rcond=None)[0]
         directions = (directions / np.linalg.norm(matrix, axis=0)[:, None]).T
         finite, *_ = judge(region, directions)
         assert finite == 3 * 19

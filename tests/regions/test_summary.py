@@ -190,7 +190,7 @@ def test_spherical_noise_gives_the_t_interval():
     region = region_of(noise="spherical")
     table = region.summary(level=0.95)
     Phi = np.column_stack([np.ones(60), X])
-    theta, rest, *_ = np.linalg.lstsq(Phi, y)
+    theta, rest, *_ = np.linalg.lstsq(Phi, y, rcond=None)
     error = np.sqrt(rest[0] / 57 * np.diag(np.linalg.inv(Phi.T @ Phi)))
     half = stats.t.ppf(0.975, 57) * error
     np.testing.assert_allclose(table.lower, theta - half)
@@ -377,7 +377,7 @@ def test_real_data():
     assert np.isfinite(table.lower).all()
     assert set(table.method) == {"cells"}
     Phi = np.column_stack([np.ones(442), X])
-    rest = np.linalg.lstsq(Phi, y)[1]
+    rest = np.linalg.lstsq(Phi, y, rcond=None)[1]
     error = np.sqrt(rest[0] / 431 * np.diag(np.linalg.inv(Phi.T @ Phi)))
     width = (table.upper - table.lower) / (2 * 1.97 * error)
     assert 0.8 < np.median(width) < 1.3

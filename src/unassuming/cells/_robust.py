@@ -60,7 +60,7 @@ def robust_coefficients(Phi: Array, y: Array, fit: Fit = least_absolute_deviatio
     array([2.])
     """
     scale = column_units(Phi)
-    plain = np.linalg.lstsq(Phi / scale, y)[0] / scale
+    plain = np.linalg.lstsq(Phi / scale, y, rcond=None)[0] / scale
     residuals = y - Phi @ plain
     return np.asarray(plain + (fit(Phi, residuals) - fit(Phi, -residuals)) / 2)
 

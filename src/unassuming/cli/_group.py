@@ -31,7 +31,8 @@ class OneLineErrors(TyperGroup):
                 code = super().main(*args, **extra)
         except UsageError as error:
             where = error.ctx.command_path if error.ctx else "unassuming"
-            _stop(f"{error.format_message().rstrip('.')}. See: {where} --help")
+            what = error.format_message().rstrip(".")
+            _stop(f"{what}{'' if what.endswith('?') else '.'} See: {where} --help")
         except typer.Abort:
             _stop("interrupted", code=130)
         except Interrupted as error:

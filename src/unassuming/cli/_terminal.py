@@ -31,7 +31,10 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], right: int) 
 def _progress(*columns: Any) -> Progress:
     """Return a progress bar that shows itself on a terminal only."""
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    console.quiet = (
+        not console.is_terminal
+    )  # before rich 14.1 a disabled bar ends with a line break
+    return Progress(*columns, console=console, transient=True, disable=console.quiet)
 
 
 def followed(work: Iterable[T], what: str, total: int) -> Iterator[T]:

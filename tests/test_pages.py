@@ -1,0 +1,110 @@
+"""The decision table, the tutorial and the page on MAPIE keep what they promise."""
+
+import contextlib
+import re
+import shlex
+from doctest import ELLIPSIS, OutputChecker
+
+import mapie.classification
+import mapie.regression
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LinearRegression
+from typer.testing import CliRunner
+
+import unassuming as ua
+from test_readme import examples, fenced, printed, read, table
+from unassuming.cli._app import app
+
+QUESTIONS, TUTORIAL, MAPIE, STATSMODELS = (
+    "docs/howto/which-call.md",
+    "docs/tutorial.md",
+    "docs/howto/coming-from-mapie.md",
+    "docs/howto/coming-from-statsmodels.md",
+)
+CALLS = {cells[0]: cells[1] for cells in table(QUESTIONS, "question") if cells[1].startswith("`")}
+
+
+@pytest.fixture(scope="module")
+def objects():
+    names = {}
+    for line, source, _ in examples(QUESTIONS):
+        printed(source, QUESTIONS, line, names)
+    return names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", CALLS)
+def test_every_call_of_the_decision_table_answers(question, objects):
+    answer = eval(CALLS[question].strip("`").replace("\\|", "|"), objects)
+    assert answer is not None
+    if hasattr(answer, "lower"):
+        assert np.isfinite(np.asarray(answer.upper) - np.asarray(answer.lower)).all()
+
+
+def test_the_decision_table_has_questions_and_named_noises():
+    assert len(CALLS) > 12
+    noises = " ".join(cells[1] for cells in table(QUESTIONS, "the noise"))
+    named = set(re.findall(r'"([\w-]+)"', noises))
+    assert named
+    assert named <= set(ua.noise.NAMED)
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_tutorial_print_what_it_shows(tmp_path):
+    """All blocks in the order of the page; a line of dots stands for lines left out."""
+    names, blocks = {"__name__": "page"}, fenced(TUTORIAL)
+    shown = [(kind, text) for _, kind, text in blocks[1:]] + [("", "")]
+    ran = 0
+    with contextlib.chdir(tmp_path):
+        for (line, kind, source), (after, expected) in zip(blocks, shown, strict=True):
+            if kind == "python":
+                printed(source, TUTORIAL, line, names)
+            elif kind == "sh":
+                result = CliRunner().invoke(app, shlex.split(source)[1:])
+                assert result.exit_code == 0, result.stderr
+                assert after == "text"
+                assert OutputChecker().check_output(expected, result.stdout, ELLIPSIS), (
+                    result.stdout
+                )
+                ran += 1
+        assert ran == 3
+        for written in re.findall(r"`(unassuming-\w+/\w+\.png|report\.html)`", read(TUTORIAL)):
+            assert (tmp_path / written).is_file()
+
+
+def test_the_names_of_mapie_exist():
+    column = " ".join(cells[0] for cells in table(MAPIE, "in MAPIE"))
+    named = set(re.findall(r"\b\w+(?:Regressor|Classifier)\b", column))
+    there = {*dir(mapie.regression), *dir(mapie.classification)}
+    assert len(named) > 4
+    assert named <= there
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    return {"region": region, "ua": ua, "Z": X[:2], "g": np.eye(11)[3]}
+
+
+REPLACEMENTS = [
+    call
+    for cells in table(STATSMODELS, "in statsmodels")
+    for call in re.findall(r"`(region\.[^`]+)`", cells[1])
+]
+
+
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize("call", REPLACEMENTS)
+def test_the_calls_that_replace_those_of_statsmodels_run(call, diabetes):
+    answer = eval(call, diabetes)
+    assert np.size(getattr(answer, "upper", answer)) >= 1
+
+
+def test_a_regressor_answers_as_the_table_says():
+    X, y, _ = ua.datasets.linear(n=40, d=1, random_state=0)
+    regressor = ua.ConfidenceRegressor(LinearRegression(), level=0.9, random_state=0).fit(X, y)
+    assert regressor.predict_interval(X).shape == (40, 2)
+    assert set(regressor.predict_interval(X, level=[0.5, 0.9])) == {0.5, 0.9}
