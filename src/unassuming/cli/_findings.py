@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.regions import Region
-
-
-class AtOnce(StrEnum):
-    """Where simultaneous bounds come from."""
-
-    AUTO = "auto"
-    JOINT = "joint"
-    CELLS = "cells"
 
 
 @dataclass(frozen=True, eq=False)

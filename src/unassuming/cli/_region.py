@@ -26,8 +26,7 @@ from unassuming.cli._sentences import sentences
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import print_table, stages
 from unassuming.cli.reports import checks
-from unassuming.cli.tables import Kind, Term, load_inputs, open_source
-from unassuming.inputs import check_norm_bound
+from unassuming.cli.tables import Columns, Kind, Source, Term, load_inputs, open_source
 from unassuming.plots import percent
 from unassuming.regions import Language, Status
 
@@ -51,6 +50,8 @@ _STATUS = {
 
 def run(
     problem: Problem,
+    source: Source,
+    columns: Columns,
     norm_bound: float | None,
     at: Path | None,
     out: Path,
@@ -60,10 +61,7 @@ def run(
     method: str,
 ) -> None:
     """Build the region, print a report, write the files."""
-    source = problem.open()
-    columns = problem.columns(source)
     there = None if at is None else open_source(at, problem.reading)
-    check_norm_bound(norm_bound)
     check_writable(out, "--out")
     if streaming.decide(problem, source, columns):
         built = build_streamed(problem, source, columns, streaming)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import typer
 
 from unassuming.cli._built import region_in_memory
-from unassuming.cli._models import Model, in_short
+from unassuming.cli._estimators import in_short
+from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem
 from unassuming.cli._terminal import print_table
-from unassuming.cli.tables import in_words, load
+from unassuming.cli.tables import Columns, Source, in_words, load
 from unassuming.regions import Language
 
 
-def run(problem: Problem, candidate: str) -> None:
+def run(problem: Problem, source: Source, columns: Columns, candidate: str) -> None:
     """Test the hypothesis that the column contains the noise-free target."""
-    source = problem.open()
-    columns = problem.columns(source, candidate=candidate)
     table = load(source, columns)
     frame, dropped = table.frame, table.dropped
     region, terms = region_in_memory(problem, table)
