@@ -120,7 +120,7 @@ def test_an_empty_region_leaves_no_label():
     ours.fit(np.linspace(-1, 1, 200)[:, None], np.arange(200) >= 100)
     assert not ours.predict_set(NEW).any()
     assert not ours.predict_set(NEW, kind="inner").any()
-    np.testing.assert_array_equal(ours.predict_band(NEW), [[np.inf, -np.inf]] * 3)
+    np.testing.assert_array_equal(ours.predict_band(NEW), [[np.nan, np.nan]] * 3)
     assert "too small for the data" in ours.band_status_
 
 

@@ -116,7 +116,7 @@ def _check_model(problem: Problem) -> None:
 def _check_noise(problem: Problem) -> None:
     """Check that the assumption goes with the model, the clusters and the blocks."""
     own, given = RECIPES[problem.model].noise, problem.noise
-    if own is not None and given not in (None, own):
+    if own is not None and given not in (None, own) and not RECIPES[problem.model].others:
         raise ValueError(
             f"--noise does not fit --model {problem.model}: expected --noise {own}, its default, "
             f"given --noise {given}. Leave it out."

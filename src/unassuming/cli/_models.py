@@ -48,14 +48,15 @@ class Assumption(StrEnum):
 class Recipe:
     """What a model takes: its options with their defaults.
 
-    With ``kernel``, inputs are standardised and the default of gamma depends on their number. With
-    ``noise``, the model goes with this assumption on the noise alone.
+    With ``kernel``, inputs are standardised and the default of gamma depends on their number. A
+    model whose residuals are not plain noise has its own ``noise``, and without ``others`` no other.
     """
 
     defaults: dict[str, Any]
     kernel: bool = False
     classify: bool = False
     noise: Assumption | None = None
+    others: bool = False
 
     @property
     def one_by_one(self) -> bool:
@@ -79,6 +80,7 @@ RECIPES: dict[Model, Recipe] = {
         kernel=True,
         classify=True,
         noise=Assumption.LABELS,
+        others=True,  # the published region, without a guarantee
     ),
     Model.LOGISTIC: Recipe({"C": 1.0}, classify=True, noise=Assumption.LABELS),
 }

@@ -174,7 +174,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
         They are outer bounds of the region, clipped to [-1, 1], the range of E[y|x]. Bounds of the
         probability P(y = 1|x) are ``(1 + band) / 2``. If the region is empty, which means that the
-        data contradict the model, lower is inf and upper is -inf. One search serves all inputs, so
+        data contradict the model, both are NaN. One search serves all inputs, so
         the bounds at an input depend slightly on the other inputs.
 
         Parameters
@@ -236,7 +236,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         return tags
 
     def _inner_sets(self, X: Any, level: Any) -> Any:
-        none = np.tile([np.inf, -np.inf], (len(self.predict(X)), 1))
+        none = np.full((len(self.predict(X)), 2), np.nan)
         asked = self.level if level is None else level
         sets = {}
         bands = self.region_.band(X, level=np.atleast_1d(asked).tolist(), inner=True)
@@ -295,9 +295,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
 
 def _clipped(bounds: Array) -> Array:
-    """Clip bounds to [-1, 1], unless they say that the region is empty."""
-    empty = bounds[:, :1] > bounds[:, 1:]
-    return np.where(empty, bounds, np.clip(bounds, -1.0, 1.0))
+    """Clip bounds to [-1, 1]; those of an empty region stay NaN."""
+    return np.clip(bounds, -1.0, 1.0)
 
 
 def _possible(bounds: Array) -> BoolArray:

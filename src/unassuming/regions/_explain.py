@@ -49,7 +49,10 @@ class Cause(Enum):
 
     # Empty
     TOO_FEW_SETS = "A member has to lie in {q} of the sets, and fewer of them contain any point."
-    BALL_TOO_SMALL = "No member has a norm of {bound:g} or less: the norm bound is too small."
+    BALL_TOO_SMALL = (
+        "No member of the region has a norm of {bound:g} or less: the norm bound is too small, if "
+        "the other assumptions hold."
+    )
     NO_LABEL_MODEL = (
         "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
         "for the data."

@@ -14,7 +14,13 @@ from unassuming.regions._explain import Explanation, Status
 
 T = TypeVar("T")
 
-_NO_COUNT = (Status.CERTIFIED, Status.TRIVIAL, Status.ONE_BY_ONE, Status.ALL_AT_ONCE)
+_NO_COUNT = (
+    Status.CERTIFIED,
+    Status.TRIVIAL,
+    Status.ONE_BY_ONE,
+    Status.ALL_AT_ONCE,
+    Status.EMPTY,
+)
 """What needs no word on how many bounds are finite."""
 
 SHOWN = 10
@@ -55,8 +61,7 @@ class Bounds:
         The functionals at the point estimate.
     lower, upper : arrays of shape (N,)
         Outer bounds: every member of the region lies between them, for all functionals at once.
-        Infinite where nothing finite is true or can be certified; ``lower > upper`` if the region
-        has no member.
+        Infinite where nothing finite is true or can be certified; NaN if the region has no member.
     inner_lower, inner_upper : arrays of shape (N,), or None
         Values that members of the region attain, with ``inner=True``. The ends of the region lie
         between these and the outer bounds. Infinite only where members along an exact line without
@@ -103,8 +108,26 @@ class Bounds:
     attained: Array | None = field(default=None, repr=False)
     model_error: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.status is Status.EMPTY:  # there is nothing to bound
+            for name in ("lower", "upper"):
+                object.__setattr__(self, name, np.full(len(self.estimate), np.nan))
+
     def __len__(self) -> int:
         return len(self.estimate)
+
+    @property
+    def description(self) -> str:
+        """What kind of answer this is, in a clause: the status, with the norm bound if it counts.
+
+        Examples
+        --------
+        >>> region.interval(level=0.9).description
+        'every bound is finite and an honest outer bound of the region'
+        """
+        if self.status is Status.EMPTY and self.norm_bound is not None:
+            return "the norm bound leaves no member of the region of this level"
+        return self.status.value
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
@@ -139,7 +162,7 @@ class Bounds:
         if len(self._levels) == 1 and abs(self._levels[0] - self.level) > 1e-9:
             text += f", attained level {self._levels[0]:.6g}"
         text += ")"
-        text += f": {self.status.value}"
+        text += f": {self.description}"
         if self.status not in _NO_COUNT:
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
         return text + "." + (f" {self.reason}" if self.reason else "")

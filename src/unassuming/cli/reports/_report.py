@@ -36,6 +36,7 @@ def write_report(
             title=title,
             levels=problem.levels,
             norm_bound=norm_bound,
+            model=built.model(problem),
             code=command(problem, {"norm_bound": norm_bound, "title": title, "out": out.name}),
             language=Language.COMMAND_LINE,
         )
