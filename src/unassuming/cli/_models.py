@@ -49,7 +49,8 @@ class Recipe:
     """What a model takes: its options with their defaults.
 
     With ``kernel``, inputs are standardised and the default of gamma depends on their number. A
-    model whose residuals are not plain noise has its own ``noise``, and without ``others`` no other.
+    model whose residuals are not plain noise has its own ``noise``: the only one, without
+    ``others``.
     """
 
     defaults: dict[str, Any]

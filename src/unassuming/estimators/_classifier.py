@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -16,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from unassuming._errors import levels_to_user
 from unassuming._typing import Array, BoolArray
 from unassuming.estimators._base import ConfidenceEstimator, by_level
 from unassuming.estimators._one_class import two_classes
@@ -119,6 +121,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     """
 
     _last: tuple[Region, str, dict[float, Band]] | None = None
+    _warned: Region | None = None
 
     def __init__(
         self,
@@ -222,7 +225,9 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
             raise ValueError(
                 f"kind is unknown: expected 'outer' or 'inner', given {kind!r}. Leave it out."
             )
-        return self._inner_sets(X, level) if kind == "inner" else self._bounds(X, level, _possible)
+        if kind == "inner":
+            return self._inner_sets(X, level)
+        return self._bounds(X, level, self._outer_sets)
 
     @property
     def classes_(self) -> Any:
@@ -234,6 +239,19 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+    def _outer_sets(self, bounds: Array) -> BoolArray:
+        """Return the labels that bounds (N, 2) leave; warn once for each fit if they say nothing."""
+        nothing = (bounds[:, 0] <= -1) & (bounds[:, 1] >= 1)
+        if len(bounds) and nothing.all() and self._warned is not self.region_:
+            self._warned = self.region_
+            warnings.warn(
+                "every set holds both labels, since nothing is known of E[y|x] beyond [-1, 1]; "
+                "band_status_ says why",
+                UserWarning,
+                stacklevel=levels_to_user(),
+            )
+        return _possible(bounds)
 
     def _inner_sets(self, X: Any, level: Any) -> Any:
         none = np.full((len(self.predict(X)), 2), np.nan)

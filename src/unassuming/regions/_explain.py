@@ -72,6 +72,10 @@ class Cause(Enum):
         "Branch and bound stopped after {nodes:,} boxes: {open} of {all} bounds may be wider than "
         "the region by more than {gap:.0%}."
     )
+    CUT = (
+        "At {count} of the inputs values of the model leave [-1, 1], and E[y|x] cannot: these "
+        "values are cut, and so are their bounds."
+    )
     ESTIMATE_OUTSIDE = (
         "The estimate's own norm is {norm:.6g}, larger than the bound of {bound:.6g}."
     )
@@ -115,6 +119,7 @@ class Cause(Enum):
     BOXES_LEFT = "after {nodes:,} boxes some directions are left, and none of them was followed."
     VALUES_DETERMINE = "fitted values lie in [-1, 1] and determine the coefficients."
     VALUES_DO_NOT_DETERMINE = "fitted values do not determine the coefficients."
+    VALUES_HIDDEN = "The values at the inputs of the data do not determine the model elsewhere."
     FREE_COEFFICIENTS = (
         "coefficients can move without changing any fitted value. Bounds of E[y|x] at the inputs "
         "are finite."

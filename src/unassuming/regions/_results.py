@@ -163,7 +163,7 @@ class Bounds:
             text += f", attained level {self._levels[0]:.6g}"
         text += ")"
         text += f": {self.description}"
-        if self.status not in _NO_COUNT:
+        if self.status not in _NO_COUNT and finite < 2 * len(self):
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
         return text + "." + (f" {self.reason}" if self.reason else "")
 
