@@ -241,7 +241,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         return tags
 
     def _outer_sets(self, bounds: Array) -> BoolArray:
-        """Return the labels that bounds (N, 2) leave; warn once for each fit if they say nothing."""
+        """Return the labels that bounds (N, 2) leave; warn once if they say nothing."""
         nothing = (bounds[:, 0] <= -1) & (bounds[:, 1] >= 1)
         if len(bounds) and nothing.all() and self._warned is not self.region_:
             self._warned = self.region_

@@ -202,9 +202,13 @@ class Cause(Enum):
     LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."
 
     # Of a search
+    SEARCH_STOPPED = (
+        "The search for attained values stopped after {lines:,} lines, its limit: members may "
+        "attain more."
+    )
     GRID_ENDS = (
-        "Along some lines members were found up to the end of the grid. The search stops there, "
-        "and the region may extend farther."
+        "Along some lines members were found up to the edge of the search, where a fitted value "
+        "is {size:.3g} away from the start. The region extends farther."
     )
     ENDLESS_MEMBERS = (
         "An infinite inner bound is not attained by a single member: members along a line without "
@@ -215,6 +219,10 @@ class Cause(Enum):
         """State the fact; objects are kept as words, so that a result holds no data."""
         plain = (str, int, float, Fact)
         return Fact(self, {k: v if isinstance(v, plain) else str(v) for k, v in values.items()})
+
+
+OF_A_SEARCH = (Cause.SEARCH_STOPPED, Cause.GRID_ENDS, Cause.ENDLESS_MEMBERS)
+"""What a search for attained values reports."""
 
 
 @final

@@ -33,7 +33,7 @@ from unassuming.geometry.labels import (
 from unassuming.geometry.piecewise import outer_bounds
 from unassuming.objectives import BallCoordinates, LeastNormScore, NormBall, Quadratic
 from unassuming.ranking import Level
-from unassuming.regions._explain import Cause, Explanation, Fact, Status, status_of
+from unassuming.regions._explain import OF_A_SEARCH, Cause, Explanation, Fact, Status, status_of
 from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import (
     ATTAINED,
@@ -227,6 +227,7 @@ class LabelShape(LineShape):
     def _of_means(self, found: OuterBounds, question: Question) -> OuterBounds:
         """Say what bounds of the linear part mean for E[y|x], which lies in [-1, 1]."""
         attained = () if question.inner else (ATTAINED,)
+        searched = tuple(fact for fact in found.explanation.facts if fact.cause in OF_A_SEARCH)
         if self.linear is not None:
             trivial = (found.lower <= -1 + 1e-9).all() and (found.upper >= 1 - 1e-9).all()
             why = found.explanation
@@ -238,9 +239,9 @@ class LabelShape(LineShape):
         if found.status is Status.EMPTY:
             return found
         if np.isinf(found.lower).all() and np.isinf(found.upper).all():
-            why = Explanation((Cause.LOGISTIC(),), (LEAST_SQUARES_LABELS, *attained))
+            why = Explanation((Cause.LOGISTIC(), *searched), (LEAST_SQUARES_LABELS, *attained))
             return found.because(Status.TRIVIAL, why)
-        return found.because(Status.CERTIFIED, Explanation((), attained or None))
+        return found.because(Status.CERTIFIED, Explanation(searched, attained or None))
 
     def _near_inputs(self, ball: BallCoordinates) -> Array:
         """Return what |f(z)| <= 1 + B‖k_z - k_x‖ implies, x being the nearest input of the data."""
