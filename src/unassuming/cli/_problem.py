@@ -100,7 +100,7 @@ class Problem:
         float | None,
         Option(
             help="Penalty of spline and quantile (default 0), ridge, krr, klasso and huber "
-            "(default 1)."
+            "(default 1). A large one widens simultaneous bounds."
         ),
     ] = None
     C: Annotated[

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from unassuming._typing import Array
@@ -30,9 +31,8 @@ from unassuming.cli.tables import Columns, Kind, Source, Term, load_inputs, open
 from unassuming.plots import percent
 from unassuming.regions import Language, Status
 
-_LONGEST = 20
-"""Coefficients that the screen shows; the file contains all."""
-_FINITE = (Status.ALL_AT_ONCE, Status.ONE_BY_ONE)
+_LONGEST = 31
+"""Coefficients that the screen shows, an intercept and 30 others; the file contains all."""
 _STATUS = {
     Status.CERTIFIED: "certified",
     Status.ALL_AT_ONCE: "certified",
@@ -101,12 +101,11 @@ def run(
 def _print_findings(findings: Findings, terms: Sequence[Term]) -> None:
     rows = []
     for level in findings.levels:
-        verdict = findings.bounded.by_level.get(level)
         band = findings.bands.by_level.get(level)
         rows.append(
             (
                 f"{level:.6g}",
-                "not known" if verdict is None else verdict.verdict,
+                _verdict(findings, level),
                 "not available" if band is None else _STATUS[band.status],
                 "" if band is None or band.status in WITHOUT_NUMBERS else _width(band),
             )
@@ -120,6 +119,17 @@ def _print_findings(findings: Findings, terms: Sequence[Term]) -> None:
         _print_coefficients(findings, findings.estimate, findings.intervals, terms)
     for sentence in sentences(findings):
         typer.echo(f"{sentence}\n")
+
+
+def _verdict(findings: Findings, level: float) -> str:
+    """Return whether the region is bounded: it is if all its coefficients have finite bounds."""
+    found = findings.bounded.by_level.get(level)
+    intervals = None if findings.intervals is None else findings.intervals.by_level.get(level)
+    if intervals is not None and findings.norm_bound is None:
+        joint = intervals.method == "joint region" and intervals.status is Status.CERTIFIED
+        if joint and np.isfinite(intervals.upper - intervals.lower).all():
+            return "bounded"
+    return "not known" if found is None else str(found.verdict)
 
 
 def _width(band: Any) -> str:

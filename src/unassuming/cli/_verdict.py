@@ -27,7 +27,14 @@ def run(problem: Problem, source: Source, columns: Columns, candidate: str) -> N
     if classes is not None:
         noise_free = f"E[y|x], with y = 1 where {problem.target} is {classes[1]} and -1 elsewhere,"
     without = f" ({dropped} with missing values dropped)" if dropped else ""
+    features = ", ".join(table.columns.features)
+    others = (
+        "All other columns are features. If one of them holds candidate values as well, name the "
+        "features with --features."
+    )
     for sentence in (
+        f"{problem.data.name}: target {problem.target}, candidate {candidate}, features {features}",
+        *([others] if problem.features is None and len(table.columns.features) > 1 else []),
         *table.columns.remarks,
         *in_words(terms, splines=problem.model is Model.SPLINE),
     ):

@@ -50,8 +50,7 @@ class Cause(Enum):
     # Empty
     TOO_FEW_SETS = "A member has to lie in {q} of the sets, and fewer of them contain any point."
     BALL_TOO_SMALL = (
-        "No member of the region has a norm of {bound:g} or less: the norm bound is too small, if "
-        "the other assumptions hold."
+        "No member of the region has a norm of {bound:g} or less: the norm bound is too small."
     )
     NO_LABEL_MODEL = (
         "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
@@ -139,6 +138,10 @@ class Cause(Enum):
         "function do not depend on them."
     )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
+    NORM_AND_INTERCEPT = (
+        "The data alone give no finite bound for this model, and a norm bound would not limit its "
+        "intercept."
+    )
     NO_BOXES = (
         "Outer bounds of regression quantiles come from branch and bound, for at most {most} "
         "coefficients (linearly independent features if there is a penalty)."
@@ -156,8 +159,8 @@ class Cause(Enum):
     TWO_VALUES = (
         "y takes two values, {low:.6g} and {high:.6g}. Unless both are equally likely everywhere, "
         "the noise of labels is neither symmetric nor of one law in all rows, so do not trust the "
-        "levels here: use a classifier (RidgeClassifier bounds E[y|x], LogisticRegression tests "
-        "coefficients)."
+        "levels here: use a classifier (least squares on labels bounds E[y|x], logistic regression "
+        "tests coefficients)."
     )
     ONE_AT_A_TIME = (
         "Each interval has its level by itself; all of them hold at once with less certainty."
