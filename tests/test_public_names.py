@@ -3,6 +3,8 @@
 import doctest
 import inspect
 import re
+import subprocess
+import sys
 from enum import Enum
 from functools import cached_property
 from types import ModuleType
@@ -132,3 +134,21 @@ def test_every_method_has_an_example_or_appears_in_one_of_its_class():
         if not examples(function) and not re.search(rf"\.{name.rsplit('.')[-1]}\b", shown):
             missing.add(name)
     assert missing == {"Ellipsoid.radius"}  # the former name of squared_radius
+
+
+def test_names_are_imported_when_they_are_used():
+    code = (
+        "import sys, unassuming as ua\n"
+        "assert 'numpy' not in sys.modules\n"
+        "assert set(ua.__all__) <= set(dir(ua))\n"
+        "from unassuming.regions import confidence_region\n"
+        "assert ua.confidence_region is confidence_region\n"
+        "assert 'unassuming.plots' not in sys.modules\n"
+        "from sklearn.linear_model import Ridge\n"
+        "X, y, _ = ua.datasets.linear(n=20, d=2, random_state=0)\n"
+        "confidence_region(Ridge(), X, y, random_state=0).diagnose().plot()\n"
+        "assert all(getattr(ua, name) is not None for name in ua.__all__)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="module 'unassuming' has no attribute 'nothing'"):
+        _ = ua.nothing

@@ -1,6 +1,7 @@
 """Whatever goes wrong is one line on stderr with exit code 2, and no stack trace."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,9 @@ BAD_TABLES = [
     ("nowhere.csv", "does not exist"),
 ]
 
+PYTHON = re.compile(r"\b\w+=|\w\(|\bua\.|norm_bound|Value error|Pass ")
+"""Names of Python, and words of typer, that a reader of the command line cannot use."""
+
 BAD_OPTIONS = [
     ("--target z", "the column 'z' is not in sine.csv: expected one of 'x', 'y'"),
     ("", "Missing option '--target'"),
@@ -55,21 +59,28 @@ BAD_OPTIONS = [
     ("--target y --features x,y", "given 'y'"),
     ("--target y --model forest", "is not one of 'spline', 'krr'"),
     ("--target y --model logistic", "y does not hold two classes"),
-    ("--target y --noise gaussian", "noise is not a known assumption"),
-    ("--target y --noise labels", "needs a classifier"),
+    ("--target y --noise gaussian", "'gaussian' is not one of 'symmetric', 'exchangeable'"),
+    ("--target y --noise labels", "expected --model ls-svc or logistic with --noise labels"),
+    ("--target y --noise quantile", "expected --model quantile with --noise quantile"),
+    ("--target y --model logistic --noise symmetric", "expected --noise labels, its default"),
+    ("--target y --model quantile --quantile 1.5", "--quantile is out of range"),
+    ("--target y --model svr --C 0", "--C is out of range"),
+    ("--target y --model svr --epsilon nan", "--epsilon is out of range"),
+    ("--target y --model krr --kernel precomputed", "is not one of 'rbf'"),
+    ("--target y --norm-bound -3", "--norm-bound is out of range"),
     ("--target y --gamma 1", "--gamma is not an option of spline: expected --alpha"),
     ("--target y --model krr --epsilon 1", "--epsilon is not an option of krr"),
-    ("--target y --model krr --kernel mystery", "kernel is unknown"),
+    ("--target y --model krr --kernel mystery", "'mystery' is not one of 'rbf', 'laplacian'"),
     ("--target y --model krr --gamma 0", "--gamma is out of range"),
     ("--target y --model krr --kernel linear --gamma 1", "no meaning for the linear kernel"),
-    ("--target y --alpha -1", "alpha is out of range"),
+    ("--target y --alpha -1", "--alpha is out of range"),
     ("--target y --level 0.905", "nearest admissible levels are 0.9 and 0.91"),
-    ("--target y --level 1", "strictly between 0 and 1"),
-    ("--target y --m 1", "m must be an integer of at least 2"),
+    ("--target y --level 1", "expected numbers between 0 and 1"),
+    ("--target y --m 1", "expected an integer >= 2, or group"),
     ("--target y --m many", "--m is not a number"),
     ("--target y --m group", "too large to enumerate"),
     ("--target y --seed -1", "--seed"),
-    ("--target y --norm-bound 0", "norm_bound is out of range"),
+    ("--target y --norm-bound 0", "--norm-bound is out of range"),
     ("--target y --out sine.csv", "--out"),
     ("--target y --at people.csv", "the column 'x' is not in people.csv"),
     ("--target y --mystery 1", "No such option"),
@@ -93,7 +104,9 @@ def test_a_bad_table_is_refused(run, write, name, message):
 
 @pytest.mark.parametrize(("options", "message"), BAD_OPTIONS)
 def test_a_bad_option_is_refused(run, options, message):
-    refused(run("region", "sine.csv", *options.split()), message)
+    result = run("region", "sine.csv", *options.split())
+    refused(result, message)
+    assert not PYTHON.search(result.stderr)
     assert not os.listdir()
 
 

@@ -1,10 +1,13 @@
 """What a stranger reads first."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
 import unassuming as ua
+from unassuming.cli._models import Assumption
 
 
 def text_of(result):
@@ -40,6 +43,24 @@ def test_names_of_models_and_noises_are_listed(run):
     models = ("spline", "krr", "ridge", "ols", "svr", "klasso", "huber", "ls-svc", "logistic")
     for name in (*models, *ua.noise.NAMED):
         assert name in found
+
+
+def test_the_names_of_noises_are_those_of_the_library():
+    assert [str(name) for name in Assumption] == list(ua.noise.NAMED)
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("region", "--help"), ("region", "gone.csv")])
+def test_help_and_wrong_options_import_no_large_package(words):
+    code = (
+        "import sys\nfrom unassuming.cli import main\n"
+        f"sys.argv = ['unassuming', *{words!r}]\n"
+        "try:\n    main()\nfinally:\n"
+        "    print('loaded:', *{name.split('.')[0] for name in sys.modules})"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    loaded = ran.stdout.split("loaded: ")[1].split()
+    assert not {"numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow"} & set(loaded)
+    assert "typer" in loaded
 
 
 def test_the_version_is_that_of_the_library(run):

@@ -57,4 +57,13 @@ def test_rows_where_the_candidate_is_missing_are_dropped_on_request(run, tables,
     assert "'truth' has missing values" in run("test", gaps, *words).stderr
     dropped = run("test", gaps, *words, "--drop-missing").stdout
     full = run("test", "candidates.csv", *words).stdout
-    assert dropped.replace(" (1 with missing values dropped)", "") == full
+    dropped = dropped.replace(" (1 with missing values dropped)", "")
+    assert dropped.replace("gaps.csv", "candidates.csv") == full
+
+
+def test_it_says_which_columns_are_features(run):
+    words = ("candidates.csv", "--target", "y", "--candidate", "truth", "--m", 20)
+    found = run("test", *words).stdout
+    assert "target y, candidate truth, features x, late" in found
+    assert "name the features with --features" in found
+    assert "name the features" not in run("test", *words, "--features", "x").stdout

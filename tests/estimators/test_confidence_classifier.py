@@ -1,6 +1,7 @@
 """ConfidenceClassifier: the predictions of the estimator, the labels that its region leaves."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -116,8 +117,17 @@ def test_several_levels_give_a_mapping_of_growing_sets(fitted):
 def test_nothing_is_dropped_where_nothing_is_certified():
     ours = ua.ConfidenceClassifier(LogisticRegression(), random_state=0).fit(X, Y)
     np.testing.assert_array_equal(ours.predict_band(NEW), [[-1, 1]] * 3)
-    assert ours.predict_set(NEW).all()
-    assert ours.band_status_.startswith("nothing is known beyond [-1, 1]")
+    with pytest.warns(UserWarning, match="every set holds both labels") as caught:
+        assert ours.predict_set(NEW).all()
+    assert caught[0].filename == __file__
+    assert ours.predict_set(NEW[:1], [0.5, 0.9])[0.5].all()  # it warns once
+    assert ours.band_status_[0.9].startswith("nothing is known beyond [-1, 1]")
+    with pytest.warns(UserWarning, match="every set holds both labels"):
+        ours.fit(X, Y).predict_set(NEW)
+
+
+def test_a_certified_band_around_zero_is_worth_no_warning(fitted):
+    assert fitted.predict_set([[-0.1]]).all()
 
 
 def test_an_empty_region_leaves_no_label():
@@ -125,7 +135,7 @@ def test_an_empty_region_leaves_no_label():
     ours.fit(np.linspace(-1, 1, 200)[:, None], np.arange(200) >= 100)
     assert not ours.predict_set(NEW).any()
     assert not ours.predict_set(NEW, kind="inner").any()
-    np.testing.assert_array_equal(ours.predict_band(NEW), [[np.inf, -np.inf]] * 3)
+    np.testing.assert_array_equal(ours.predict_band(NEW), [[np.nan, np.nan]] * 3)
     assert "too small for the data" in ours.band_status_
 
 
@@ -227,5 +237,7 @@ def test_a_model_that_overwrites_its_inputs_leaves_those_of_the_caller(method):
     inner = make_pipeline(StandardScaler(copy=False), LogisticRegression())
     model = ua.ConfidenceClassifier(inner, random_state=0).fit(X.copy(), y)
     given = X.copy()
-    getattr(model, method)(given)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "every set holds both labels")
+        getattr(model, method)(given)
     np.testing.assert_array_equal(given, X)

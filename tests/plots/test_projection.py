@@ -42,7 +42,7 @@ def test_the_polygon_holds_every_member_and_the_slice(region):
 
 def test_an_unbounded_side_leaves_the_window_and_an_empty_region_has_no_corner():
     axes = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    supports = {0.9: np.array([1.0, 2.0, np.inf, 0.0]), 0.5: np.full(4, -np.inf)}
+    supports = {0.9: np.array([1.0, 2.0, np.inf, 0.0]), 0.5: np.full(4, np.nan)}
     projection = Projection(axes, supports)
     window = np.array([[-9.0, 9.0], [-9.0, 9.0]])
     corners = projection.polygon(0.9, window)

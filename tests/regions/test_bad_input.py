@@ -357,7 +357,7 @@ def test_an_indefinite_kernel_is_refused_with_its_smallest_eigenvalue(model):
         lambda: region_of(model, GRID, y),
         ValueError,
         rf"indefinite, which {type(model).__name__} cannot use: expected a positive semidefinite "
-        rf"kernel, given eigenvalues from {values[0]:.3g} to {values[-1]:.3g}\. .*KernelLasso",
+        rf"kernel, given eigenvalues from {values[0]:.3g} to {values[-1]:.3g}\. .*support vector",
     )
 
 

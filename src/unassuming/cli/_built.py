@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from unassuming.cli._models import RECIPES, Model, in_short
+from unassuming.cli._estimators import in_short
+from unassuming.cli._models import RECIPES, Model
 from unassuming.cli._problem import Problem
 from unassuming.cli._terminal import stages
 from unassuming.cli.tables import Columns, Kind, Loaded, Ranges, Source, Term, in_words, load
@@ -120,22 +121,6 @@ def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built
     return Built(region, table.X, y, ranges, terms, table.columns, table.dropped)
 
 
-def _clustered(problem: Problem, labels: pd.Series) -> BlockSymmetric:
-    """Return the assumption that clusters are independent and symmetric."""
-    if RECIPES[problem.model].classify or problem.model is Model.QUANTILE:
-        raise ValueError(
-            "--clusters needs a regression of the mean: expected a model other than a classifier "
-            f"or a quantile, which need independent rows, given --model {problem.model}. Choose "
-            "another model, or leave out --clusters if all rows are independent."
-        )
-    if problem.noise not in (None, "symmetric"):
-        raise ValueError(
-            "--clusters needs noise that is symmetric in each cluster: expected --noise symmetric, "
-            f"given --noise {problem.noise}. Leave out one of the two."
-        )
-    return BlockSymmetric(pd.factorize(labels)[0])
-
-
 def _weights(column: pd.Series) -> Any:
     """Return the weights of the rows; refuse negative ones."""
     negative = np.flatnonzero(column.to_numpy() < 0)
@@ -154,7 +139,7 @@ def region_in_memory(problem: Problem, table: Loaded) -> tuple[Region, tuple[Ter
     estimator, labels = problem.estimator(terms), y.tolist()
     settings = problem.settings
     if problem.clusters is not None:
-        settings["noise"] = _clustered(problem, frame[problem.clusters])
+        settings["noise"] = BlockSymmetric(pd.factorize(frame[problem.clusters])[0])
     if problem.weights is not None:
         settings["sample_weight"] = _weights(frame[problem.weights])
     if problem.classes is not None:

@@ -19,8 +19,6 @@ from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table, stages
 from unassuming.regions import Region, confidence_region
 
-PICTURE = "unassuming-demo.png"
-SEED = 1  # chosen for a clear picture; the coverage is counted over other data
 LEVELS = (0.5, 0.9, 0.95)
 NORM_BOUND = 30.0
 REPETITIONS = 500
@@ -90,7 +88,7 @@ def run(picture: Path, seed: int) -> None:
     with stages(1) as begin:
         begin("picture")
         _draw(spline, kernel, candidates, ranks[TRUE], picture)
-    where = " in the current directory" if str(picture) == PICTURE else ""
+    where = " in the current directory" if picture == Path(picture.name) else ""
     typer.echo(f"\nPicture saved as {picture}{where}.")
 
 

@@ -59,7 +59,7 @@ def write_band(findings: Findings, path: Path) -> bool:
         columns = {**apart(dict(table.items()), answers), **answers}
         tables.append(pd.DataFrame(columns, index=table.index))
     if tables:
-        pd.concat(tables).to_csv(path, index=False, lineterminator="\n")
+        pd.concat(tables).to_csv(path, index=False, lineterminator="\n", na_rep="nan")
     return bool(tables)
 
 

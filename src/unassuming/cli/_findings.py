@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.regions import Region
-
-
-class AtOnce(StrEnum):
-    """Where simultaneous bounds come from."""
-
-    AUTO = "auto"
-    JOINT = "joint"
-    CELLS = "cells"
+from unassuming.report import nested
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,25 +78,11 @@ def examine(
         estimate=_estimate(region),
         inputs=inputs,
         bounded=_ask(lambda: region.bounded(asked)),
-        bands=_nested(partial(region.band, inputs), asked, options),
-        intervals=_nested(region.interval, asked, options) if primal else None,
+        bands=_ask(lambda: nested(partial(region.band, inputs), asked, options)),
+        intervals=_ask(lambda: nested(region.interval, asked, options)) if primal else None,
         pointwise=pointwise,
         method=method,
     )
-
-
-def _nested(
-    question: Callable[..., dict[float, Any]], levels: list[float], options: dict[str, Any]
-) -> Answer:
-    """Ask at all levels by the method of the highest one, so that lower levels lie inside."""
-    highest = _ask(lambda: question(level=levels[:1], **options))
-    if highest.refusal or len(levels) == 1:
-        return highest
-    if options["method"] == "auto" and options["simultaneous"]:
-        cells = highest.by_level[levels[0]].method == "balanced cells"
-        options = options | {"method": "cells" if cells else "joint"}
-    lower = _ask(lambda: question(level=levels[1:], **options))
-    return Answer(highest.by_level | lower.by_level, lower.refusal)
 
 
 def _estimate(region: Region) -> Array | None:

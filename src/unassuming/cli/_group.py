@@ -10,12 +10,13 @@ import typer
 from typer.core import TyperGroup
 
 from unassuming._errors import NotAvailable
+from unassuming.cli import not_installed
 from unassuming.cli._interrupt import Interrupted
 from unassuming.cli._terminal import say
 
 UsageError: Any = typer.BadParameter.__base__  # typer does not export it
 
-_EXPECTED = (ValueError, TypeError, NotAvailable, ModuleNotFoundError, OSError)
+_EXPECTED = (ValueError, TypeError, NotAvailable, OSError)
 """Errors of the library and of file readers: their message is written for the user."""
 
 
@@ -31,12 +32,14 @@ class OneLineErrors(TyperGroup):
                 code = super().main(*args, **extra)
         except UsageError as error:
             where = error.ctx.command_path if error.ctx else "unassuming"
-            what = error.format_message().rstrip(".")
+            what = error.format_message().replace("Value error, ", "").rstrip(".")
             _stop(f"{what}{'' if what.endswith('?') else '.'} See: {where} --help")
         except typer.Abort:
             _stop("interrupted", code=130)
         except Interrupted as error:
             _stop(str(error), code=130)
+        except ModuleNotFoundError as error:
+            _stop(not_installed(error) or str(error))
         except _EXPECTED as error:
             _stop(str(error))
         except MemoryError as error:

@@ -1,4 +1,8 @@
-"""The table, the model and the settings that ``region``, ``summary`` and ``test`` share."""
+"""The table, the model and the settings that ``region``, ``summary`` and ``test`` share.
+
+What takes long to import is imported where it is used, so that help and wrong options are answered
+at once.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,30 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pandas as pd
 from typer import Argument, Option
 
-from unassuming.cli._models import RECIPES, Model, build
-from unassuming.cli._roles import check_roles, role_features, with_roles
-from unassuming.cli.tables import (
-    Columns,
-    Reading,
-    RowSample,
-    Source,
-    Term,
-    choose,
-    choose_terms,
-    open_source,
-)
-from unassuming.noise import NAMED, ExchangeableWithin
+from unassuming.cli._checked import check_options, statistics
+from unassuming.cli._models import RECIPES, Assumption, Kernel, Model
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unassuming.cli.tables import Columns, Reading, Source, Term
 
 Seed = Annotated[int, Option(min=0, help="Seed of all random numbers.")]
 Levels = Annotated[list[float], Option("--level", help="Confidence level; repeatable.")]
+
+
+class AtOnce(StrEnum):
+    """Where simultaneous bounds come from."""
+
+    AUTO = "auto"
+    JOINT = "joint"
+    CELLS = "cells"
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,8 @@ class Problem:
         ),
     ] = None
     kernel: Annotated[
-        str | None,
-        Option(
-            help="rbf, laplacian, poly, linear, ...: kernel of krr, svr, klasso, huber (default "
-            "rbf) and ls-svc (default linear)."
-        ),
+        Kernel | None,
+        Option(help="Kernel of krr, svr, klasso, huber (default rbf) and ls-svc (default linear)."),
     ] = None
     gamma: Annotated[
         float | None,
@@ -98,7 +100,7 @@ class Problem:
         float | None,
         Option(
             help="Penalty of spline and quantile (default 0), ridge, krr, klasso and huber "
-            "(default 1)."
+            "(default 1). A large one widens simultaneous bounds."
         ),
     ] = None
     C: Annotated[
@@ -131,10 +133,10 @@ class Problem:
         ),
     ] = None
     noise: Annotated[
-        str | None,
+        Assumption | None,
         Option(
-            help=f"Assumption on the noise: {', '.join(NAMED)}; default: symmetric, labels for "
-            "classifiers, and quantile for the model of that name."
+            help="Assumption on the noise; default: symmetric, labels for classifiers, and "
+            "quantile for the model of that name."
         ),
     ] = None
     classes: Annotated[
@@ -191,12 +193,11 @@ class Problem:
     ] = None
 
     def __post_init__(self) -> None:
-        """Take least squares with instruments for what it is."""
+        """Take least squares with instruments for what it is, and refuse wrong options."""
         roles = self.endogenous is not None or self.instruments is not None
         if roles and self.model in (Model.SPLINE, Model.OLS):
             object.__setattr__(self, "model", Model.IV)
-        if self.model is Model.IV:
-            check_roles(self.endogenous, self.instruments)
+        check_options(self)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -210,36 +211,18 @@ class Problem:
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments of `confidence_region`, but for the classes."""
-        if self.classes is not None and not RECIPES[self.model].classify:
-            classifiers = " or ".join(name for name in Model if RECIPES[name].classify)
-            raise ValueError(
-                f"--classes is not an option of {self.model}: expected --model {classifiers}, "
-                f"given --classes {self.classes}. Leave it out."
-            )
-        noise: Any = self.noise
-        if self.blocks is not None:
-            if self.noise not in (None, "exchangeable") or self.clusters is not None:
-                given = "--clusters" if self.clusters is not None else f"--noise {self.noise}"
-                raise ValueError(
-                    "--blocks needs exchangeable noise: expected --noise exchangeable, given "
-                    f"{given}. Leave out one of the two."
-                )
-            noise = ExchangeableWithin(self.blocks)
-        return {"noise": noise, "m": self._statistics(), "random_state": self.seed}
+        from unassuming.noise import ExchangeableWithin
 
-    def _statistics(self) -> int | str:
-        if self.m == "group":
-            return self.m
-        try:
-            return int(self.m)
-        except ValueError as error:
-            raise ValueError(
-                f"--m is not a number: expected an integer >= 2, or group, given {self.m!r}. Try "
-                "--m 100."
-            ) from error
+        noise: Any = None if self.noise is None else str(self.noise)
+        if self.blocks is not None:
+            noise = ExchangeableWithin(self.blocks)
+        return {"noise": noise, "m": statistics(self.m), "random_state": self.seed}
 
     def columns(self, source: Source, **others: str | None) -> Columns:
         """Find the columns in the table, with those that other options name."""
+        from unassuming.cli._roles import with_roles
+        from unassuming.cli.tables import choose
+
         others = {"clusters": self.clusters, "weights": self.weights, "index": self.index} | others
         given = {option: name for option, name in others.items() if name is not None}
         labels = [self.target] if RECIPES[self.model].classify else []
@@ -255,20 +238,28 @@ class Problem:
 
     def open(self) -> Source:
         """Open the table."""
+        from unassuming.cli.tables import open_source
+
         return open_source(self.data, self.reading)
+
+    def find(self, **others: str | None) -> tuple[Source, Columns]:
+        """Open the table and find the columns in it."""
+        source = self.open()
+        return source, self.columns(source, **others)
 
     @property
     def reading(self) -> Reading:
         """How text is read."""
+        from unassuming.cli.tables import Reading
+
         return Reading(self.sep, self.decimal, self.encoding, tuple(self.missing))
 
     def terms(self, X: pd.DataFrame, columns: Columns, rows: int) -> tuple[Term, ...]:
         """Choose how the columns enter the model, from the inputs alone."""
-        if self.knots is not None and self.model is not Model.SPLINE:
-            raise ValueError(
-                f"--knots is not an option of {self.model}: expected --model spline, given --knots "
-                f"{self.knots}. Leave it out."
-            )
+        import numpy as np
+
+        from unassuming.cli.tables import RowSample, choose_terms
+
         # The same rows as of a stream, which keeps a sample of them.
         numbers = np.arange(len(X), dtype=np.float64)[:, None]
         sample = RowSample(self.seed).add(0, numbers).values[:, 0].astype(np.int64)
@@ -283,6 +274,9 @@ class Problem:
 
     def estimator(self, terms: Sequence[Term]) -> Any:
         """Return the model of these terms."""
+        from unassuming.cli._estimators import build
+        from unassuming.cli._roles import role_features
+
         options = self.options
         if self.model is Model.IV:
             for role in ("endogenous", "instruments"):

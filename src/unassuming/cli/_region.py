@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from unassuming._typing import Array
@@ -27,14 +28,12 @@ from unassuming.cli._sentences import sentences
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import print_table, stages
 from unassuming.cli.reports import checks
-from unassuming.cli.tables import Kind, Term, load_inputs, open_source
-from unassuming.inputs import check_norm_bound
+from unassuming.cli.tables import Columns, Kind, Source, Term, load_inputs, open_source
 from unassuming.plots import percent
 from unassuming.regions import Language, Status
 
-_LONGEST = 20
-"""Coefficients that the screen shows; the file contains all."""
-_FINITE = (Status.ALL_AT_ONCE, Status.ONE_BY_ONE)
+_LONGEST = 31
+"""Coefficients that the screen shows, an intercept and 30 others; the file contains all."""
 _STATUS = {
     Status.CERTIFIED: "certified",
     Status.ALL_AT_ONCE: "certified",
@@ -54,6 +53,8 @@ _STATUS = {
 
 def run(
     problem: Problem,
+    source: Source,
+    columns: Columns,
     norm_bound: float | None,
     at: Path | None,
     out: Path,
@@ -68,10 +69,7 @@ def run(
             "--pointwise does not go with --model iv: expected simultaneous bounds, given "
             "--pointwise. Leave it out, or use unassuming summary for the endogenous column alone."
         )
-    source = problem.open()
-    columns = problem.columns(source)
     there = None if at is None else open_source(at, problem.reading)
-    check_norm_bound(norm_bound)
     check_writable(out, "--out")
     if streaming.decide(problem, source, columns):
         built = build_streamed(problem, source, columns, streaming)
@@ -111,12 +109,11 @@ def run(
 def _print_findings(findings: Findings, terms: Sequence[Term]) -> None:
     rows = []
     for level in findings.levels:
-        verdict = findings.bounded.by_level.get(level)
         band = findings.bands.by_level.get(level)
         rows.append(
             (
                 f"{level:.6g}",
-                "not known" if verdict is None else verdict.verdict,
+                _verdict(findings, level),
                 "not available" if band is None else _STATUS[band.status],
                 "" if band is None or band.status in WITHOUT_NUMBERS else _width(band),
             )
@@ -130,6 +127,17 @@ def _print_findings(findings: Findings, terms: Sequence[Term]) -> None:
         _print_coefficients(findings, findings.estimate, findings.intervals, terms)
     for sentence in sentences(findings):
         typer.echo(f"{sentence}\n")
+
+
+def _verdict(findings: Findings, level: float) -> str:
+    """Return whether the region is bounded: it is if all its coefficients have finite bounds."""
+    found = findings.bounded.by_level.get(level)
+    intervals = None if findings.intervals is None else findings.intervals.by_level.get(level)
+    if intervals is not None and findings.norm_bound is None:
+        joint = intervals.method == "joint region" and intervals.status is Status.CERTIFIED
+        if joint and np.isfinite(intervals.upper - intervals.lower).all():
+            return "bounded"
+    return "not known" if found is None else str(found.verdict)
 
 
 def _width(band: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any
 
 from unassuming.cli.tables import Kind, Term, split_names
 
@@ -49,18 +48,3 @@ def role_features(option: str, text: str, terms: Sequence[Term]) -> list[str]:
         term = by_name[name]
         found += term.features if term.kind is Kind.INDICATORS else [name]
     return found
-
-
-def check_roles(endogenous: Any, instruments: Any) -> None:
-    """Refuse one of the two options without the other."""
-    if endogenous is None or instruments is None:
-        given = [
-            f"--{name} {value}"
-            for name, value in (("endogenous", endogenous), ("instruments", instruments))
-            if value is not None
-        ]
-        raise ValueError(
-            "a model with instruments needs both kinds of columns: expected --endogenous and "
-            f"--instruments, given {given[0] if given else 'neither of them'}. Name the columns "
-            "that may depend on the noise, and those that move them and do not."
-        )

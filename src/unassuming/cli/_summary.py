@@ -11,19 +11,18 @@ import typer
 from unassuming import plots
 from unassuming.cli._built import build_in_memory
 from unassuming.cli._files import check_writable, draw, remove_others, write_summaries
-from unassuming.cli._models import RECIPES, Model
 from unassuming.cli._problem import Problem
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import stages
 from unassuming.cli.reports import checks
+from unassuming.cli.tables import Columns, Source
 from unassuming.regions import Language
 
 
-def run(problem: Problem, out: Path, streaming: Streaming) -> None:
+def run(
+    problem: Problem, source: Source, columns: Columns, out: Path, streaming: Streaming
+) -> None:
     """Summarise the model at each level, print the summaries, write the files."""
-    _require_features(problem.model)
-    source = problem.open()
-    columns = problem.columns(source)
     check_writable(out, "--out")
     if streaming.decide(problem, source, columns):
         built = build_streamed(problem, source, columns, streaming, single=True)
@@ -51,13 +50,3 @@ def run(problem: Problem, out: Path, streaming: Streaming) -> None:
     if drawn and len(which) < len(highest):
         typer.echo("The picture leaves out the intercept, which has another scale.\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")
-
-
-def _require_features(model: Model) -> None:
-    """Refuse models whose coefficients have no interval of their own."""
-    known = [name for name in Model if RECIPES[name].one_by_one]
-    if model not in known:
-        raise ValueError(
-            "--model has no coefficients to summarise one at a time: expected "
-            f"{' or '.join(known)}, given {model}. Use unassuming region for this model."
-        )

@@ -5,17 +5,16 @@ from __future__ import annotations
 import typer
 
 from unassuming.cli._built import region_in_memory
-from unassuming.cli._models import Model, in_short
+from unassuming.cli._estimators import in_short
+from unassuming.cli._models import Model
 from unassuming.cli._problem import Problem
 from unassuming.cli._terminal import print_table
-from unassuming.cli.tables import in_words, load
+from unassuming.cli.tables import Columns, Source, in_words, load
 from unassuming.regions import Language
 
 
-def run(problem: Problem, candidate: str) -> None:
+def run(problem: Problem, source: Source, columns: Columns, candidate: str) -> None:
     """Test the hypothesis that the column contains the noise-free target."""
-    source = problem.open()
-    columns = problem.columns(source, candidate=candidate)
     table = load(source, columns)
     frame, dropped = table.frame, table.dropped
     region, terms = region_in_memory(problem, table)
@@ -30,7 +29,14 @@ def run(problem: Problem, candidate: str) -> None:
     if classes is not None:
         noise_free = f"E[y|x], with y = 1 where {problem.target} is {classes[1]} and -1 elsewhere,"
     without = f" ({dropped} with missing values dropped)" if dropped else ""
+    features = ", ".join(table.columns.features)
+    others = (
+        "All other columns are features. If one of them holds candidate values as well, name the "
+        "features with --features."
+    )
     for sentence in (
+        f"{problem.data.name}: target {problem.target}, candidate {candidate}, features {features}",
+        *([others] if problem.features is None and len(table.columns.features) > 1 else []),
         *table.columns.remarks,
         *in_words(terms, splines=problem.model is Model.SPLINE),
     ):

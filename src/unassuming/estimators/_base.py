@@ -188,5 +188,5 @@ def by_level(found: dict[float, Any], asked: Any) -> Any:
 def _status(band: Band) -> str:
     """Return the status of a band in words, with its reason and caveat."""
     details = [text for text in (band.reason, band.caveat) if text]
-    status = str(band.status.value)
+    status = band.description
     return " ".join([f"{status}.", *details]) if details else status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -16,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from unassuming._errors import levels_to_user
 from unassuming._typing import Array, BoolArray
 from unassuming.estimators._base import ConfidenceEstimator, by_level
 from unassuming.estimators._one_class import two_classes
@@ -119,6 +121,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     """
 
     _last: tuple[Region, str, dict[float, Band]] | None = None
+    _warned: Region | None = None
 
     def __init__(
         self,
@@ -174,7 +177,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
         They are outer bounds of the region, clipped to [-1, 1], the range of E[y|x]. Bounds of the
         probability P(y = 1|x) are ``(1 + band) / 2``. If the region is empty, which means that the
-        data contradict the model, lower is inf and upper is -inf. One search serves all inputs, so
+        data contradict the model, both are NaN. One search serves all inputs, so
         the bounds at an input depend slightly on the other inputs.
 
         Parameters
@@ -222,7 +225,9 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
             raise ValueError(
                 f"kind is unknown: expected 'outer' or 'inner', given {kind!r}. Leave it out."
             )
-        return self._inner_sets(X, level) if kind == "inner" else self._bounds(X, level, _possible)
+        if kind == "inner":
+            return self._inner_sets(X, level)
+        return self._bounds(X, level, self._outer_sets)
 
     @property
     def classes_(self) -> Any:
@@ -235,8 +240,21 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
+    def _outer_sets(self, bounds: Array) -> BoolArray:
+        """Return the labels that bounds (N, 2) leave; warn once if they say nothing."""
+        nothing = (bounds[:, 0] <= -1) & (bounds[:, 1] >= 1)
+        if len(bounds) and nothing.all() and self._warned is not self.region_:
+            self._warned = self.region_
+            warnings.warn(
+                "every set holds both labels, since nothing is known of E[y|x] beyond [-1, 1]; "
+                "band_status_ says why",
+                UserWarning,
+                stacklevel=levels_to_user(),
+            )
+        return _possible(bounds)
+
     def _inner_sets(self, X: Any, level: Any) -> Any:
-        none = np.tile([np.inf, -np.inf], (len(self.predict(X)), 1))
+        none = np.full((len(self.predict(X)), 2), np.nan)
         asked = self.level if level is None else level
         sets = {}
         bands = self.region_.band(X, level=np.atleast_1d(asked).tolist(), inner=True)
@@ -295,9 +313,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
 
 
 def _clipped(bounds: Array) -> Array:
-    """Clip bounds to [-1, 1], unless they say that the region is empty."""
-    empty = bounds[:, :1] > bounds[:, 1:]
-    return np.where(empty, bounds, np.clip(bounds, -1.0, 1.0))
+    """Clip bounds to [-1, 1]; those of an empty region stay NaN."""
+    return np.clip(bounds, -1.0, 1.0)
 
 
 def _possible(bounds: Array) -> BoolArray:

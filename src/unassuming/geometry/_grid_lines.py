@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
 import numpy as np
@@ -15,6 +15,8 @@ DECADES, PER_DECADE = 6, 24
 """The grid spans this many decades on either side of the unit, with so many points in each."""
 SECTIONS, ROUNDS = 4, 30
 """A bracket is divided into so many parts at once, and that so many times."""
+_ROUGH = 3, 6
+"""The points in a decade and the divisions of brackets that are enough for a search."""
 
 
 @final
@@ -30,13 +32,26 @@ class GridLines(Lines):
 
     ranks: Callable[[Array], IntArray]  # (N, d) -> (N,)
     m: int
+    per_decade: int = PER_DECADE
+    rounds: int = ROUNDS
+
+    @property
+    def rough(self) -> GridLines:
+        """A grid of fewer points, and ends of about three digits; every end is a member still."""
+        per_decade, rounds = _ROUGH
+        return replace(self, per_decade=per_decade, rounds=rounds)
+
+    @property
+    def candidates(self) -> int:
+        """The points of the grid, and those that divide the brackets of two ends."""
+        return 4 * DECADES * self.per_decade + 2 * (SECTIONS - 1) * self.rounds
 
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True
     ) -> list[list[Array]]:
         """Return the intervals that the grid finds."""
         del points
-        grid = np.geomspace(10.0**-DECADES, 10.0**DECADES, 2 * DECADES * PER_DECADE + 1)
+        grid = np.geomspace(10.0**-DECADES, 10.0**DECADES, 2 * DECADES * self.per_decade + 1)
         out: list[list[Array]] = [[] for _ in qs]
         for o, d in zip(origins, directions, strict=True):
             size = np.abs(d).max()
@@ -55,7 +70,7 @@ class GridLines(Lines):
         beyond = t[np.r_[np.maximum(starts - 1, 0), np.minimum(stops + 1, len(t) - 1)]]
         open_ended = inside == beyond
         parts = np.arange(1, SECTIONS) / SECTIONS
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             inner = inside[:, None] + (beyond - inside)[:, None] * parts
             if not ((inner != inside[:, None]) & (inner != beyond[:, None])).any():
                 break

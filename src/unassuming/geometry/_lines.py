@@ -15,6 +15,16 @@ class Lines(ABC):
     exact: ClassVar[bool] = True
     """Whether the intervals are exact rather than found on a grid."""
 
+    @property
+    def rough(self) -> Lines:
+        """The same for a search, to which ends of a few digits are enough."""
+        return self
+
+    @property
+    def candidates(self) -> int:
+        """About how many candidates are ranked on a line; 0 if none has to be."""
+        return 0
+
     @abstractmethod
     def intervals(
         self, origins: Array, directions: Array, qs: Sequence[int], *, points: bool = True

@@ -76,6 +76,6 @@ def require_positive_semidefinite(
         raise ValueError(
             f"The Gram matrix is indefinite, which {method} cannot use: expected a positive "
             f"semidefinite kernel, given eigenvalues from {smallest:.3g} to "
-            f"{float(np.max(eigenvalues)):.3g}. Use such a kernel, or KernelLasso or SVR, which "
-            "accept any symmetric kernel."
+            f"{float(np.max(eigenvalues)):.3g}. Use such a kernel, or the kernel Lasso or "
+            "support vector regression, which accept any symmetric kernel."
         )

@@ -173,7 +173,7 @@ class Noise(ABC):
         return f"{type(self).__name__}()"
 
 
-def check_order(noise: Noise, signs: int, moved: Sequence[int], what: str) -> None:
+def check_order(signs: int, moved: Sequence[int], what: str) -> None:
     """Raise if a group of order 2^signs times c!, for each c of ``moved``, is too large to list."""
     blocks = Counter(rows for rows in moved if rows > 1)
     small = signs <= 30 and max(blocks, default=0) <= 20 and blocks.total() <= 30
@@ -182,9 +182,8 @@ def check_order(noise: Noise, signs: int, moved: Sequence[int], what: str) -> No
         parts = [f"2^{signs}"] * (signs > 0)
         parts += [f"{c}!" if k == 1 else f"({c}!)^{k}" for c, k in sorted(blocks.items())]
         raise ValueError(
-            f"the group of {what} is too large to enumerate: m='group' takes groups of at most "
-            f"{LARGEST_GROUP} elements, given {order or ' · '.join(parts)} for {noise!r}. Pass an "
-            "integer m instead."
+            f"the group of {what} is too large to enumerate: expected at most {LARGEST_GROUP} "
+            f"elements, given {order or ' · '.join(parts)}. Let m be a number, such as 100."
         )
 
 

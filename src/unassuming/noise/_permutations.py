@@ -61,7 +61,7 @@ class Exchangeable(Permutations):
         """Enumerate all n! permutations; -I is not among them, so there are no pairs."""
         del modulo_sign
         what = f"permutations of {n} rows"
-        check_order(self, 0, [n], what)
+        check_order(0, [n], what)
         return without_identity(self, all_permutations(n), what)
 
     def swap_blocks(self, n: int) -> IntArray:
@@ -134,7 +134,7 @@ class ExchangeableWithin(Permutations, RowNoise):
         starts = range(0, n, self.block_rows)
         sizes = [min(self.block_rows, n - start) for start in starts]
         what = f"permutations of {n} rows within blocks of {self.block_rows}"
-        check_order(self, 0, sizes, what)
+        check_order(0, sizes, what)
         blocks = [start + all_permutations(c) for start, c in zip(starts, sizes, strict=True)]
         every = np.array([np.concatenate(choice) for choice in product(*blocks)], dtype=np.intp)
         return without_identity(self, every, what)
@@ -189,7 +189,7 @@ class SymmetricExchangeable(Noise):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[tuple[Signs, IntArray], int]:
         """Enumerate all 2^n n! signed permutations, or one of each pair."""
         what = f"signed permutations of {n} rows"
-        check_order(self, n, [n], what)
+        check_order(n, [n], what)
         signs, orders = all_signs(n, modulo_sign=modulo_sign), all_permutations(n)
         pairs = np.repeat(signs, len(orders), axis=0), np.tile(orders, (len(signs), 1))
         return without_identity(self, pairs, what)

@@ -69,7 +69,7 @@ class Symmetric(SignFlips):
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Signs, int]:
         """Enumerate all 2^n sign vectors, or one of each pair."""
         what = f"signs of {n} rows"
-        check_order(self, n, [], what)
+        check_order(n, [], what)
         return without_identity(self, all_signs(n, modulo_sign=modulo_sign), what)
 
 
@@ -150,7 +150,7 @@ class BlockSymmetric(SignFlips):
         """Enumerate all sign vectors of the blocks, or one of each pair."""
         self.check_length(n)
         what = f"signs of {self._count} blocks"
-        check_order(self, self._count, [], what)
+        check_order(self._count, [], what)
         signs = all_signs(self._count, modulo_sign=modulo_sign)
         return without_identity(self, signs[:, self._block_of_row], what)
 

@@ -71,7 +71,7 @@ def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestD
     rows = _rows(summary.names, which)
     names = tuple(summary.names[j] for j in rows)
     lower, upper = summary.lower[rows], summary.upper[rows]
-    empty = lower > upper
+    empty = np.isnan(lower) | np.isnan(upper)
     infinite = ~empty & ~np.isfinite(upper - lower)
     kinds = {"No finite interval at this level": infinite, "No value is in the region": empty}
     return ForestData(

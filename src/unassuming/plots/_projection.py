@@ -53,7 +53,7 @@ class Projection:
         (left, right), (bottom, top) = window
         corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
         for normal, bound in zip(self.normals, self.supports[level], strict=True):
-            if np.isneginf(bound):
+            if np.isnan(bound):  # the region has no member
                 return np.empty((0, 2))
             if np.isfinite(bound):
                 corners = _clipped(corners, normal, bound)

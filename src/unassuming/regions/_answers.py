@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._typing import Array
 from unassuming.inputs import check_inner, check_norm_bound, check_target
+from unassuming.noise import Labels
 from unassuming.objectives import NormBall
 from unassuming.ranking import Level
-from unassuming.regions._explain import Cause
+from unassuming.regions._explain import Cause, Status
 from unassuming.regions._question import Call, Question
 from unassuming.regions.shapes import OuterBounds, Shape
 
@@ -96,7 +98,16 @@ def answer(
 ) -> Callable[[Sequence[Level]], list[T]]:
     """Return what makes results at several levels; ``make`` takes the fields of `Bounds`."""
     problem, g, ball = shape.problem, question.g, question.ball
-    value = problem.objective.response if question.call is Call.BAND else np.asarray
+    value: Callable[[Array], Array] = np.asarray
+    if question.call is Call.BAND:
+        value = problem.objective.response
+    means = question.call is Call.BAND and isinstance(problem.noise, Labels)
+
+    def cut(bounds: Array | None) -> Array | None:
+        """Return values of the model, of labels within [-1, 1]."""
+        if bounds is None:
+            return None
+        return np.clip(value(bounds), -1.0, 1.0) if means else value(bounds)
 
     def result(level: Level, found: OuterBounds) -> T:
         explanation = found.explanation
@@ -104,13 +115,17 @@ def answer(
             outside = Cause.ESTIMATE_OUTSIDE(norm=norm, bound=ball.bound)
             explanation = explanation.with_more(outside)
         low, high = found.inner(g)
+        if means and (found.lower <= found.upper).all():
+            beyond = (value(found.lower) < -1) | (value(found.upper) > 1)
+            if beyond.any() and found.status is not Status.TRIVIAL:
+                explanation = explanation.with_more(Cause.CUT(count=int(beyond.sum())))
         return make(
             level=float(level),
             estimate=value(g @ problem.estimate),
-            lower=value(found.lower),
-            upper=value(found.upper),
-            inner_lower=None if low is None else value(low),
-            inner_upper=None if high is None else value(high),
+            lower=cut(found.lower),
+            upper=cut(found.upper),
+            inner_lower=cut(low),
+            inner_upper=cut(high),
             witnesses=found.witnesses,
             status=found.status,
             reason=explanation.text(),

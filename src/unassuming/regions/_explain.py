@@ -54,7 +54,9 @@ class Cause(Enum):
 
     # Empty
     TOO_FEW_SETS = "A member has to lie in {q} of the sets, and fewer of them contain any point."
-    BALL_TOO_SMALL = "No member has a norm of {bound:g} or less: the norm bound is too small."
+    BALL_TOO_SMALL = (
+        "No member of the region has a norm of {bound:g} or less: the norm bound is too small."
+    )
     NO_LABEL_MODEL = (
         "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
         "for the data."
@@ -73,6 +75,10 @@ class Cause(Enum):
     STOPPED = (
         "Branch and bound stopped after {nodes:,} boxes: {open} of {all} bounds may be wider than "
         "the region by more than {gap:.0%}."
+    )
+    CUT = (
+        "At {count} of the inputs values of the model leave [-1, 1], and E[y|x] cannot: these "
+        "values are cut, and so are their bounds."
     )
     ESTIMATE_OUTSIDE = (
         "The estimate's own norm is {norm:.6g}, larger than the bound of {bound:.6g}."
@@ -117,6 +123,7 @@ class Cause(Enum):
     BOXES_LEFT = "after {nodes:,} boxes some directions are left, and none of them was followed."
     VALUES_DETERMINE = "fitted values lie in [-1, 1] and determine the coefficients."
     VALUES_DO_NOT_DETERMINE = "fitted values do not determine the coefficients."
+    VALUES_HIDDEN = "The values at the inputs of the data do not determine the model elsewhere."
     FREE_COEFFICIENTS = (
         "coefficients can move without changing any fitted value. Bounds of E[y|x] at the inputs "
         "are finite."
@@ -136,6 +143,10 @@ class Cause(Enum):
         "function do not depend on them."
     )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
+    NORM_AND_INTERCEPT = (
+        "The data alone give no finite bound for this model, and a norm bound would not limit its "
+        "intercept."
+    )
     NO_BOXES = (
         "Outer bounds of regression quantiles come from branch and bound, for at most {most} "
         "coefficients (linearly independent features if there is a penalty)."
@@ -153,8 +164,8 @@ class Cause(Enum):
     TWO_VALUES = (
         "y takes two values, {low:.6g} and {high:.6g}. Unless both are equally likely everywhere, "
         "the noise of labels is neither symmetric nor of one law in all rows, so do not trust the "
-        "levels here: use a classifier (RidgeClassifier bounds E[y|x], LogisticRegression tests "
-        "coefficients)."
+        "levels here: use a classifier (least squares on labels bounds E[y|x], logistic regression "
+        "tests coefficients)."
     )
     ONE_AT_A_TIME = (
         "Each interval has its level by itself; all of them hold at once with less certainty."
@@ -228,9 +239,13 @@ class Cause(Enum):
     )
 
     # Of a search
+    SEARCH_STOPPED = (
+        "The search for attained values stopped after {lines:,} lines, its limit: members may "
+        "attain more."
+    )
     GRID_ENDS = (
-        "Along some lines members were found up to the end of the grid. The search stops there, "
-        "and the region may extend farther."
+        "Along some lines members were found up to the edge of the search, where a fitted value "
+        "is {size:.3g} away from the start. The region extends farther."
     )
     ENDLESS_MEMBERS = (
         "An infinite inner bound is not attained by a single member: members along a line without "
@@ -241,6 +256,10 @@ class Cause(Enum):
         """State the fact; objects are kept as words, so that a result holds no data."""
         plain = (str, int, float, Fact)
         return Fact(self, {k: v if isinstance(v, plain) else str(v) for k, v in values.items()})
+
+
+OF_A_SEARCH = (Cause.SEARCH_STOPPED, Cause.GRID_ENDS, Cause.ENDLESS_MEMBERS)
+"""What a search for attained values reports."""
 
 
 @final

@@ -53,7 +53,6 @@ class NormBounds:
     def of(cls, bands: list[Band], norm_bounds: list[float], lowest: float) -> NormBounds:
         """Collect the widths of bands."""
         half = [(band.upper - band.lower) / 2 for band in bands]
-        half = [np.where(np.isneginf(one), np.nan, one) for one in half]
         return cls(
             level=float(bands[0].level),
             norm_bound=np.array(norm_bounds),

@@ -91,6 +91,7 @@ NO_INTERCEPT = Remedy(
 )
 MODEL_OF_FEATURES = Remedy(None, "a model with fewer features than rows: --model spline")
 CELLS = Remedy("method='cells', bounds from least squares in parts of the rows", "--method cells")
+ONE_AT_A_TIME = Remedy("simultaneous=False, for bounds that hold one at a time", "--pointwise")
 CROSSINGS = Remedy("crossings(direction), which shows how far a line extends", None)
 
 
@@ -163,8 +164,13 @@ OF_HIDDEN_LABEL_FUNCTIONALS = (
     Remedy("inputs of the data, where E[y|x] is determined", None),
     Remedy("a model without a bias beside a full-rank kernel", None),
 )
-FEW_LABEL_COEFFICIENTS = Remedy(None, "--kernel linear with at most 3 columns, --features")
-LEAST_SQUARES_LABELS = Remedy(None, "--model ls-svc with at most 3 columns, --features")
+FEW_LABEL_COEFFICIENTS = Remedy(
+    "at most 3 columns and no kernel", "--kernel linear with at most 3 columns, --features"
+)
+LEAST_SQUARES_LABELS = Remedy(
+    "RidgeClassifier() with at most 3 columns, if E[y|x] can be linear in them",
+    "--model ls-svc with at most 3 columns, --features",
+)
 LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
 
 
@@ -287,6 +293,8 @@ class PiecewiseAdviser:
         relaxed = self.model is not None and not len(self.model.kinks.thresholds)
         if features and not relaxed and _cells_serve(self.problem, asked):
             yield CELLS
+        elif self.model is None and features and _cells_serve(self.problem, asked, rows_each=16):
+            yield ONE_AT_A_TIME
         yield CROSSINGS if inner else ATTAINED
 
     @cached_property
@@ -330,9 +338,12 @@ class PiecewiseAdviser:
         return call.value.format("norm_bound=B")
 
 
-def _cells_serve(problem: Problem, asked: Question) -> bool:
-    """Whether there are certainly enough rows for balanced cells at the usual levels."""
-    enough = 32 * problem.objective.d <= problem.n
+def _cells_serve(problem: Problem, asked: Question, rows_each: int = 32) -> bool:
+    """Whether there are certainly enough rows at the usual levels: by default, for balanced cells.
+
+    Cells for single numbers need half as many.
+    """
+    enough = rows_each * problem.objective.d <= problem.n
     usual = isinstance(problem.row_noise, Symmetric) and asked.call in (Call.BAND, Call.INTERVAL)
     return enough and usual and asked.ball is None and not asked.inner
 

@@ -22,6 +22,7 @@ _NO_COUNT = (
     Status.ALL_AT_ONCE,
     Status.SEVERAL_PARTS,
     Status.ENDLESS_SET,
+    Status.EMPTY,
 )
 """What needs no word on how many bounds are finite."""
 
@@ -63,8 +64,7 @@ class Bounds:
         The functionals at the point estimate.
     lower, upper : arrays of shape (N,)
         Outer bounds: every member of the region lies between them, for all functionals at once.
-        Infinite where nothing finite is true or can be certified; ``lower > upper`` if the region
-        has no member.
+        Infinite where nothing finite is true or can be certified; NaN if the region has no member.
     inner_lower, inner_upper : arrays of shape (N,), or None
         Values that members of the region attain, with ``inner=True``. The ends of the region lie
         between these and the outer bounds. Infinite only where members along an exact line without
@@ -115,8 +115,26 @@ class Bounds:
     model_error: float | None = None
     sets: tuple[IntervalUnion, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if self.status is Status.EMPTY:  # there is nothing to bound
+            for name in ("lower", "upper"):
+                object.__setattr__(self, name, np.full(len(self.estimate), np.nan))
+
     def __len__(self) -> int:
         return len(self.estimate)
+
+    @property
+    def description(self) -> str:
+        """What kind of answer this is, in a clause: the status, with the norm bound if it counts.
+
+        Examples
+        --------
+        >>> region.interval(level=0.9).description
+        'every bound is finite and an honest outer bound of the region'
+        """
+        if self.status is Status.EMPTY and self.norm_bound is not None:
+            return "the norm bound leaves no member of the region of this level"
+        return self.status.value
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
@@ -159,8 +177,8 @@ class Bounds:
         if len(self._levels) == 1 and abs(self._levels[0] - self.level) > 1e-9:
             text += f", attained level {self._levels[0]:.6g}"
         text += ")"
-        text += f": {self.status.value}"
-        if self.status not in _NO_COUNT:
+        text += f": {self.description}"
+        if self.status not in _NO_COUNT and finite < 2 * len(self):
             text += f" ({finite} of {2 * len(self)} bounds are finite)"
         return text + "." + (f" {self.reason}" if self.reason else "")
 

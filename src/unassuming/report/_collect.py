@@ -23,6 +23,11 @@ _USUAL = (0.95, 0.8, 0.5)
 _SMALL = 0.05
 """A test of the residuals whose p-value times the number of such tests is at most this warns."""
 
+_DUAL = (
+    "A kernel has one coefficient for each row, and they mean nothing one by one. The bands show "
+    "the function."
+)
+
 
 def collect(
     region: Region,
@@ -31,6 +36,7 @@ def collect(
     title: str | None = None,
     levels: Sequence[float] | None = None,
     norm_bound: float | None = None,
+    model: str | None = None,
     code: str | None = None,
     language: Language = Language.PYTHON,
 ) -> Report:
@@ -48,6 +54,8 @@ def collect(
         region has them.
     norm_bound : float, optional
         As for ``region.band``.
+    model : str, optional
+        The name of the model; by default the estimator as Python shows it.
     code : str, optional
         The command or the program that makes the same report; by default a line of Python.
     language : Language
@@ -76,8 +84,11 @@ def collect(
             refused.append(f"{text[0].upper()}{text[1:]}")
             return None
 
-    summary = ask(lambda: region.summary(used[0]))
-    notes = list(refused)
+    named = shown(region.estimator) if model is None else model
+    design = region.objective.design
+    dual = design is not None and design.dual
+    summary = None if dual else ask(lambda: region.summary(used[0]))
+    notes = [_DUAL] if dual else list(refused)
     if summary is not None:
         notes = [*_parts(summary), *summary.explanation.sentences(language)]
     refused.clear()
@@ -88,9 +99,9 @@ def collect(
     return Report(
         title=f"A model of {target}" if title is None else title,
         target=target,
-        model=shown(region.estimator),
+        model=named,
         classifier=region.problem.classes is not None,
-        facts=_facts(region, target),
+        facts=_facts(region, named, target),
         warnings=warnings_of(region, diagnosis, fit),
         columns=(
             column(target, _outputs(region)),
@@ -140,11 +151,15 @@ def _outputs(region: Region) -> Any:
     return y if classes is None else np.where(y > 0, str(classes[1]), str(classes[0]))
 
 
-def _facts(region: Region, target: str) -> tuple[tuple[str, str], ...]:
-    facts = [("Model", shown(region.estimator)), ("Target", target)]
+def _label(label: Any) -> str:
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def _facts(region: Region, model: str, target: str) -> tuple[tuple[str, str], ...]:
+    facts = [("Model", model), ("Target", target)]
     classes = region.problem.classes
     if classes is not None:
-        facts.append(("Labels", f"+1 is {classes[1]}, -1 is {classes[0]}"))
+        facts.append(("Labels", f"+1 is {_label(classes[1])}, -1 is {_label(classes[0])}"))
     facts += [
         ("Rows", f"{region.n:,}"),
         ("Coefficients", f"{region.objective.d:,}"),

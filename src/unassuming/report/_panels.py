@@ -6,6 +6,7 @@ All panels are asked for at once: a simultaneous band then holds at all their in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from unassuming.regions import Language, Region, Status
 from unassuming.report._columns import as_numbers
 from unassuming.report._content import BandAt, Bands, Panel
 from unassuming.report._grids import centre, grid_inputs, grid_of
+from unassuming.report._nested import nested
 
 MOST = 6
 """Panels that are drawn."""
@@ -44,7 +46,8 @@ def bands_of(
     if X is None:
         return Bands((), ("The inputs have no numeric column over which a band can be drawn.",))
     try:
-        found = region.band(X, level=list(levels), norm_bound=norm_bound, method="auto")
+        options = {"norm_bound": norm_bound, "method": "auto"}
+        found = nested(partial(region.band, X), levels, options)
     except NotAvailable as error:
         text = str(error) if language is Language.PYTHON else error.command_line
         return Bands((), (f"No band: {text}",))
@@ -140,7 +143,7 @@ def _remarks(found: Mapping[float, Any], language: Language) -> Iterator[str]:
     for level, band in sorted(found.items(), reverse=True):
         text = band.explanation.text(language)
         if not _finite(band):  # explanations differ in numbers only
-            text = first.setdefault(band.status, f"{band.status.value}. {text}".strip())
+            text = first.setdefault(band.status, f"{band.description}. {text}".strip())
         if text:
             levels.setdefault(text, []).append(level)
     for text, which in levels.items():

@@ -13,15 +13,19 @@ from unassuming import report as reports
 from unassuming.cli._built import build_in_memory
 from unassuming.cli._problem import Problem
 from unassuming.cli._terminal import stages
-from unassuming.inputs import check_norm_bound
+from unassuming.cli.tables import Columns, Source
 from unassuming.regions import Language
 
 
-def write_report(problem: Problem, norm_bound: float | None, out: Path, title: str | None) -> None:
+def write_report(
+    problem: Problem,
+    source: Source,
+    columns: Columns,
+    norm_bound: float | None,
+    out: Path,
+    title: str | None,
+) -> None:
     """Build the region, write the report, print its warnings."""
-    source = problem.open()
-    columns = problem.columns(source)
-    check_norm_bound(norm_bound)
     _check_writable(out)
     built = build_in_memory(problem, source, columns)
     with stages(2) as begin:
@@ -32,6 +36,7 @@ def write_report(problem: Problem, norm_bound: float | None, out: Path, title: s
             title=title,
             levels=problem.levels,
             norm_bound=norm_bound,
+            model=built.model(problem),
             code=command(problem, {"norm_bound": norm_bound, "title": title, "out": out.name}),
             language=Language.COMMAND_LINE,
         )

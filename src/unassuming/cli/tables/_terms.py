@@ -14,8 +14,6 @@ from typing import Any, final
 
 import numpy as np
 import pandas as pd
-from sklearn.compose import ColumnTransformer
-from sklearn.preprocessing import OneHotEncoder, SplineTransformer
 
 from unassuming._typing import Array, IntArray
 
@@ -80,6 +78,8 @@ class Term:
     @property
     def transformer(self) -> Any:
         """What makes the features."""
+        from sklearn.preprocessing import OneHotEncoder, SplineTransformer
+
         if self.kind is Kind.SPLINE:
             # All splines of a feature add up to one: one is left out because of the intercept.
             return SplineTransformer(
@@ -173,8 +173,10 @@ def _spline(name: str, column: Array, values: Array, size: int) -> Term:
     return Term(name, Kind.LINE)
 
 
-def encoder(terms: Sequence[Term]) -> ColumnTransformer | None:
+def encoder(terms: Sequence[Term]) -> Any:
     """Return what makes the features of all terms, in their order; None if they are the columns."""
+    from sklearn.compose import ColumnTransformer
+
     if all(term.kind is Kind.LINE for term in terms):
         return None
     return ColumnTransformer(

@@ -9,19 +9,27 @@ from typing import Any, final
 
 import numpy as np
 
+from unassuming._progress import counting
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry import Lines
 from unassuming.objectives import NormBall
 from unassuming.regions._explain import Cause, Fact
+from unassuming.regions.search._allowance import Allowance
 from unassuming.regions.search._endless_rays import Endless, most_seen
 from unassuming.regions.search._hill_climbing import climb
 from unassuming.regions.search._hit_and_run import Members, hit_and_run, walk
 from unassuming.regions.search._proposals import Proposals
+from unassuming.regions.search._window import Window
 
 _EXACT_SEARCH, _GRID_SEARCH = (48, 16, 12), (16, 4, 8)
 """Starting points, steps that lead to them, and rounds of a search for inner bounds.
 
 A line on a grid costs about a hundred times as much as an exact one."""
+
+_EFFORT = 2**28
+"""The residuals that a search on a grid may transform, some ten seconds of work."""
+_FEWEST = 32
+"""Lines that it follows in any case."""
 
 
 @final
@@ -59,6 +67,8 @@ class LineSearch:
         which regions often never end.
     phi : array of shape (n, d), or None
         Φ, if there is a design.
+    n, spread : int and float
+        Number of rows, and the range of the outputs.
     """
 
     lines: Lines
@@ -69,6 +79,8 @@ class LineSearch:
     probes: Callable[[NormBall | None], Array]
     phi: Array | None
     seed: int
+    n: int
+    spread: float
 
     def accepts(self, a: Array, q: int) -> BoolArray:
         """Which coefficients (N, d) are members at level 1 - q/m."""
@@ -85,15 +97,21 @@ class LineSearch:
         ]
 
     def members(
-        self, q: int, ball: NormBall | None, refuse: Callable[[], Exception] | None = None
+        self,
+        q: int,
+        ball: NormBall | None,
+        refuse: Callable[[], Exception] | None = None,
+        lines: Lines | None = None,
     ) -> Members:
         """Return the region on lines, within the ball if there is one.
 
-        With ``refuse``, a line without end raises the exception that it makes.
+        With ``refuse``, a line without end raises the exception that it makes. With ``lines``, the
+        intersections are theirs.
         """
+        where = self.lines if lines is None else lines
 
         def members(origins: Array, directions: Array) -> list[Array]:
-            spans = self.lines.intervals(origins, directions, [q])[0]
+            spans = where.intervals(origins, directions, [q])[0]
             if ball is not None:
                 spans = ball.confine(spans, origins, directions)
             if refuse is not None and any(np.isinf(span).any() for span in spans):
@@ -172,24 +190,48 @@ class LineSearch:
         _put_origins(found, both, rays)
         facts: tuple[Fact, ...] = ()
         if searched.any():
-            found[searched], met = self._climb(both[searched], q, ball)
+            found[searched], met, facts = self._climb(both[searched], q, ball)
             origins, directions = met[:, ~np.isnan(met[0, :, 0])]
             if len(origins) and self.lines.exact:
                 spans = self.members(q, ball)(origins, directions)
                 more = Endless.on(origins, directions, spans, partial(self.accepts, q=q))
                 _put_origins(found, both, more)
                 rays = rays.and_also(more)
-            elif len(origins):
-                facts = (Cause.GRID_ENDS(),)
         if len(rays.directions):
-            facts = (Cause.ENDLESS_MEMBERS(),)
+            facts = (*facts, Cause.ENDLESS_MEMBERS())
         return Attained(found.reshape(2, len(g), -1), rays, facts)
 
-    def _climb(self, g: Array, q: int, ball: NormBall | None) -> tuple[Array, Array]:
+    def _climb(
+        self, g: Array, q: int, ball: NormBall | None
+    ) -> tuple[Array, Array, tuple[Fact, ...]]:
         """Climb from members that a random walk finds."""
+        rough = self.lines.rough
+        if self.lines.exact:
+            return *self._climbed(g, q, ball, self.members(q, ball), _EXACT_SEARCH), ()
+        cost = rough.candidates * self.n * (self.m - 1)
+        most = max(_EFFORT // cost, _FEWEST)
+        with counting(most, "lines at most") as done:
+            phi = np.eye(len(self.start)) if self.phi is None else self.phi
+            window = Window(self.members(q, ball, lines=rough), self.start, phi, self.spread)
+            members = Allowance(window, most, done)
+            starts, steps, rounds = _GRID_SEARCH
+            starts = min(starts, max(most // (2 * steps), 1))  # half of it is left to climb
+            found = self._climbed(g, q, ball, members, (starts, steps, rounds))
+        facts = [Cause.SEARCH_STOPPED(lines=members.used)] if members.exceeded else []
+        facts += [Cause.GRID_ENDS(size=window.size)] if window.reached else []
+        return *found, tuple(facts)
+
+    def _climbed(
+        self,
+        g: Array,
+        q: int,
+        ball: NormBall | None,
+        members: Members,
+        effort: tuple[int, int, int],
+    ) -> tuple[Array, Array]:
         rng, course = np.random.default_rng(self.seed), self.proposals(ball)
-        members, accept = self.members(q, ball), partial(self.accepts, q=q)
-        starts, steps, rounds = _EXACT_SEARCH if self.lines.exact else _GRID_SEARCH
+        accept = partial(self.accepts, q=q)
+        starts, steps, rounds = effort
         chains = np.tile(self.start, (starts, 1))
         walk(chains, course.directions, _cut(members), rng, steps)
         pool = np.concatenate([self.start[None, :], chains[accept(chains)]])

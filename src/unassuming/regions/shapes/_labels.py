@@ -33,7 +33,7 @@ from unassuming.geometry.labels import (
 from unassuming.geometry.piecewise import outer_bounds
 from unassuming.objectives import BallCoordinates, LeastNormScore, NormBall, Quadratic
 from unassuming.ranking import Level
-from unassuming.regions._explain import Cause, Explanation, Fact, Status, status_of
+from unassuming.regions._explain import OF_A_SEARCH, Cause, Explanation, Fact, Status, status_of
 from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import (
     ATTAINED,
@@ -153,7 +153,7 @@ class LabelShape(LineShape):
         for level in levels:
             upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
             bounds = make(question, ball, lower, upper, level)
-            found.append(self._of_means(bounds) if question.call is Call.BAND else bounds)
+            found.append(self._of_means(bounds, question) if question.call is Call.BAND else bounds)
         return found
 
     def _linear_bounds(
@@ -181,12 +181,16 @@ class LabelShape(LineShape):
         if (lower > upper).any():
             lower, upper = np.full(len(g), np.inf), np.full(len(g), -np.inf)
         status = status_of(lower, upper, Status.UNDETERMINED)
-        explanation = self._explained(status, facts, ball)
+        explanation = self._explained(status, facts, ball, question)
         witnesses = found.witnesses if question.inner and not search else members.witnesses
         return OuterBounds(lower, upper, status, explanation, witnesses, members.endless(g))
 
     def _explained(
-        self, status: Status, facts: tuple[Fact, ...], ball: BallCoordinates | None
+        self,
+        status: Status,
+        facts: tuple[Fact, ...],
+        ball: BallCoordinates | None,
+        question: Question,
     ) -> Explanation:
         if status is Status.EMPTY:
             if ball is None:
@@ -194,7 +198,8 @@ class LabelShape(LineShape):
             return Explanation((Cause.NO_LABEL_MODEL_IN_BALL(bound=ball.bound),))
         if status is Status.CERTIFIED:
             loose = self.linear is not None and self.linear.boxes is None
-            return Explanation(facts, (FEW_LABEL_COEFFICIENTS, ATTAINED) if loose else None)
+            attained = () if question.inner else (ATTAINED,)
+            return Explanation(facts, (FEW_LABEL_COEFFICIENTS, *attained) if loose else None)
         norm = () if ball is not None else (LABEL_NORM_BOUND,)
         return Explanation((), (*OF_HIDDEN_LABEL_FUNCTIONALS, *norm))
 
@@ -219,19 +224,24 @@ class LabelShape(LineShape):
         explanation = Explanation((*facts, *members.facts), remedies)
         return OuterBounds(lower, upper, status, explanation, members.witnesses)
 
-    def _of_means(self, found: OuterBounds) -> OuterBounds:
+    def _of_means(self, found: OuterBounds, question: Question) -> OuterBounds:
         """Say what bounds of the linear part mean for E[y|x], which lies in [-1, 1]."""
+        attained = () if question.inner else (ATTAINED,)
+        searched = tuple(fact for fact in found.explanation.facts if fact.cause in OF_A_SEARCH)
         if self.linear is not None:
             trivial = (found.lower <= -1 + 1e-9).all() and (found.upper >= 1 - 1e-9).all()
-            if found.status is Status.CERTIFIED and trivial:
-                return found.because(Status.TRIVIAL, found.explanation)
+            why = found.explanation
+            if found.status is Status.UNDETERMINED:
+                why = Explanation((Cause.VALUES_HIDDEN(),), why.remedies)
+            if found.status in (Status.CERTIFIED, Status.UNDETERMINED) and trivial:
+                return found.because(Status.TRIVIAL, why)
             return found
         if found.status is Status.EMPTY:
             return found
         if np.isinf(found.lower).all() and np.isinf(found.upper).all():
-            why = Explanation((Cause.LOGISTIC(),), (LEAST_SQUARES_LABELS, ATTAINED))
+            why = Explanation((Cause.LOGISTIC(), *searched), (LEAST_SQUARES_LABELS, *attained))
             return found.because(Status.TRIVIAL, why)
-        return found.because(Status.CERTIFIED, Explanation((), (ATTAINED,)))
+        return found.because(Status.CERTIFIED, Explanation(searched, attained or None))
 
     def _near_inputs(self, ball: BallCoordinates) -> Array:
         """Return what |f(z)| <= 1 + B‖k_z - k_x‖ implies, x being the nearest input of the data."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from unassuming._typing import Array
 from unassuming.geometry import Lines
 from unassuming.geometry.piecewise import LineModel
@@ -58,6 +60,8 @@ class LineShape(Shape):
             probes=self.probes,
             phi=None if design is None else design.matrix,
             seed=self.problem.seed,
+            n=self.problem.n,
+            spread=float(np.ptp(self.problem.objective.y)),
         )
 
     @cached_property

@@ -164,6 +164,9 @@ class PiecewiseShape(LineShape):
             return status, (Cause.HIDDEN_IN_BALL(),)
         if self.model is None:
             return status, (Cause.MEMBERSHIP_ONLY(objective=self.problem.objective),)
+        design = self.problem.objective.design
+        if ball is None and design is not None and design.dual and design.intercept:
+            return status, (*shift, Cause.NORM_AND_INTERCEPT())
         return status, shift
 
     @property

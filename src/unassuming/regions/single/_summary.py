@@ -36,7 +36,8 @@ class Summary:
     cell_estimate : array of shape (N,)
         The estimates behind the intervals, without a penalty; NaN where the rows determine none.
     lower, upper : arrays of shape (N,)
-        The intervals, infinite where the data allow nothing finite at this level.
+        The intervals, infinite where the data allow nothing finite at this level, and NaN where no
+        value is in the region.
     pvalue : array of shape (N,)
         P-values of the hypotheses that the numbers are 0. With ``simultaneous`` they are adjusted.
     level : array of shape (N,)
@@ -82,6 +83,11 @@ class Summary:
     assumptions: tuple[str, ...]
     explanation: Explanation = field(repr=False)
     sets: tuple[IntervalUnion, ...] | None = None
+
+    def __post_init__(self) -> None:
+        empty = self.lower > self.upper  # no value is in the region
+        for name in ("lower", "upper"):
+            object.__setattr__(self, name, np.where(empty, np.nan, getattr(self, name)))
 
     def __len__(self) -> int:
         return len(self.names)

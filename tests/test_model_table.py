@@ -1,0 +1,113 @@
+"""The table "What each model can do" in the how-to on models, asked of the code."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.svm import SVR
+
+import unassuming as ua
+from unassuming.objectives import registered_classes
+from unassuming.regions import Status
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "models.md"
+SMOOTH = {"kernel": "rbf", "gamma": 0.5}
+MODELS = {
+    "LinearRegression": LinearRegression(),
+    "Ridge": Ridge(),
+    "Lasso": Lasso(alpha=0.01),
+    "QuantileRegressor": QuantileRegressor(alpha=0.0),
+    "HuberRegressor": HuberRegressor(),
+    "KernelRidge": KernelRidge(**SMOOTH),
+    "GaussianProcessRegressor": GaussianProcessRegressor(RBF(), alpha=0.5, optimizer=None),
+    "ua.KernelLasso": ua.KernelLasso(**SMOOTH),
+    "ua.KernelHuber": ua.KernelHuber(**SMOOTH),
+    "SVR": SVR(**SMOOTH),
+    "RidgeClassifier": RidgeClassifier(),
+    "ua.LSSVC": ua.LSSVC(),
+    "LogisticRegression": LogisticRegression(),
+}
+
+
+def table():
+    """The rows, by the names of the models: bounds, and one number at a time."""
+    text = PAGE.read_text().split("## What each model can do")[1].split("## ")[0]
+    rows = {}
+    for line in text.splitlines():
+        cells = re.split(r"(?<!\\)\|", line)[1:-1]
+        if len(cells) == 4:
+            for name in re.findall(r"`([\w.]+)`", cells[0]):
+                rows[name] = [cell.strip() for cell in cells[1:3]]
+    return rows
+
+
+TABLE = table()
+
+
+def test_the_table_has_every_model():
+    ours = [cls for cls in registered_classes() if cls.__module__.startswith(("sklearn", "unass"))]
+    assert {name.removeprefix("ua.") for name in TABLE} == {cls.__name__ for cls in ours}
+    assert set(TABLE) == set(MODELS)
+
+
+def region_of(name, columns=1):
+    model, n = MODELS[name], 40 if hasattr(MODELS[name], "kernel") else 80
+    if name in ("RidgeClassifier", "ua.LSSVC", "LogisticRegression"):
+        X, y, _ = ua.datasets.labels(n=n, d=columns, random_state=0)
+    else:
+        X, y, _ = ua.datasets.linear(n=n, d=columns, random_state=0)
+    return X, ua.confidence_region(model, X, y, random_state=0)
+
+
+def finite(answer):
+    return bool(np.isfinite(answer.upper - answer.lower).all())
+
+
+def simultaneous(name):
+    """The word of the table for simultaneous bounds, as the code answers."""
+    X, region = region_of(name)
+    band = region.band(X[:3])
+    if region.problem.classes is not None:
+        more = region_of(name, columns=4)[1].band(X[:3].repeat(4, axis=1))
+        assert more.status is not Status.CERTIFIED or (more.upper - more.lower > 1).any()
+        return "trivial" if band.status is Status.TRIVIAL else "up to 4 coefficients"
+    if finite(band):
+        X, larger = region_of(name, columns=4)
+        return "finite with enough rows" if finite(larger.band(X[:3])) else "up to 4 coefficients"
+    design = region.objective.design
+    if not design.dual:
+        return 'method="cells"' if finite(region.band(X[:3], method="cells")) else "none"
+    return "with `norm_bound`" if finite(region.band(X[:3], norm_bound=5)) else "none"
+
+
+def one_at_a_time(name):
+    X, region = region_of(name)
+    try:
+        return "yes" if finite(region.summary()) else "no"
+    except ua.NotAvailable:
+        pass
+    try:
+        found = region.band(X[:3], norm_bound=5, simultaneous=False)
+    except ua.NotAvailable:
+        return "no"
+    return "with `norm_bound`" if finite(found) else "no"
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_the_code_answers_as_the_table_says(name):
+    bounds, single = TABLE[name]
+    assert simultaneous(name) in bounds
+    assert one_at_a_time(name) == single
