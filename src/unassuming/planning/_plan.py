@@ -85,10 +85,9 @@ def plan(
     Notes
     -----
     Predictions use made-up data: random functions of norm B/2 with Gaussian noise (docs/theory.md
-    9.9). Above 600 rows the joint
-    region of a kernel is left out, and balanced cells serve for simultaneous bands. In ten
-    settings with 50 to 300 rows, predictions were within 15 % of the median of measured half-widths
-    (``python -m benchmarks.plan_widths``).
+    9.9). Above 600 rows the joint region of a kernel is left out, and balanced cells serve for
+    simultaneous bands. In ten settings with 50 to 300 rows, predictions were within 15 % of the
+    median of measured half-widths (``python -m benchmarks.plan_widths``).
 
     Examples
     --------
@@ -102,7 +101,7 @@ def plan(
       all at once      joint region   0.01               1.09  best
       all at once      joint region    0.1               1.19
       all at once      joint region      1               3.72
-      all at once    balanced cells            16        13.3
+      all at once    balanced cells            16        13.1
       all at once    balanced cells            32        34.9
       one at a time           cells             5       0.709
       one at a time           cells             6        0.58  best
