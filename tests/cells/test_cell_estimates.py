@@ -148,5 +148,5 @@ def test_only_clear_cases_are_factored_together():
     members = [np.flatnonzero(labels == b) for b in range(4)]
     found = _factors._factors_at_once(Phi, y, members, None)
     assert [one is None for one in found] == [False, True, False, False]
-    some = members[:1] + [members[1][:3], *members[2:]]  # no more rows than columns
+    some = [members[0], members[1][:3], *members[2:]]  # no more rows than columns
     assert _factors._factors_at_once(Phi, y, some, None) == [None] * 4

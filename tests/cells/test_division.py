@@ -11,6 +11,7 @@ from unassuming.cells import (
     estimates,
     factors_of_rows,
     intervals,
+    opposite_pairs,
     predicted_width,
     width_factor,
 )
@@ -265,3 +266,29 @@ def test_as_many_cells_as_clusters_are_the_clusters():
     labels = division.labels[0]
     assert len(np.unique(np.column_stack([labels, clusters]), axis=0)) == 7
     assert (np.bincount(labels) > 0).all()
+
+
+def structured(name, n):
+    """Rows that are alike: mirror images, levels of a factor, integers."""
+    x, row = np.linspace(-3, 3, n), np.arange(n)
+    return {
+        "cubic": np.column_stack([np.ones(n), x, x**2, x**3]),
+        "dummies": np.column_stack([np.ones(n), *(row % 4 == k for k in (1, 2, 3)), x]),
+        "factor": np.column_stack([np.ones(n), *((row // 5) % 5 == k for k in range(1, 5))]),
+    }[name]
+
+
+@pytest.mark.parametrize("name", ["cubic", "dummies", "factor"])
+@pytest.mark.parametrize("clusters", [None, np.arange(60) // 3], ids=["rows", "clusters"])
+def test_rounding_does_not_decide(name, clusters):
+    """Other columns that span the same space differ by rounding only, as on other processors."""
+    Phi = structured(name, 60).astype(float)
+    d = Phi.shape[1]
+    plain = divide(Phi, np.eye(d), 0.9, seed=1, clusters=clusters)
+    pairs = opposite_pairs(Phi, np.eye(d)[-1])
+    for seed in range(3):
+        A = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
+        turned = divide(Phi @ A, A, 0.9, seed=1, clusters=clusters)
+        assert turned.labels.tolist() == plain.labels.tolist()
+        assert turned.which.tolist() == plain.which.tolist()
+        assert opposite_pairs(Phi @ A, A[-1]).tolist() == pairs.tolist()

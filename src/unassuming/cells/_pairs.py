@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.division import basis_of
+from unassuming.cells.division import basis_of, settled
 
 
 def centred_in_blocks(Phi: Array, blocks: IntArray) -> Array:
@@ -54,7 +54,7 @@ def opposite_pairs(Phi: Array, functional: Array, blocks: IntArray | None = None
     """
     blocks = np.zeros(len(Phi), dtype=np.intp) if blocks is None else blocks
     basis = basis_of(centred_in_blocks(Phi, blocks), functional[None])
-    x = basis.rows @ basis.functionals[0]
+    x = settled(basis.rows @ basis.functionals[0])
     pairs = []
     order = np.lexsort((x, blocks))
     for members in np.split(order, np.cumsum(np.bincount(blocks))[:-1]):

@@ -8,6 +8,7 @@ from unassuming.cells.division._search import (
     divide,
     usually_kept,
 )
+from unassuming.cells.division._settled import settled
 
 __all__ = [
     "Basis",
@@ -18,5 +19,6 @@ __all__ = [
     "divide",
     "information",
     "second_moments",
+    "settled",
     "usually_kept",
 ]

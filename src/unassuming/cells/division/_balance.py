@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array, IntArray
+from unassuming.cells.division._settled import first_largest, settled
 from unassuming.cells.division._units import Units
 
 SWEEPS, FEW_SWEEPS = 12, 4
@@ -22,6 +23,9 @@ MOST_UNITS = 100
 
 _NEGLIGIBLE = 4e-3
 """A swap has to lower Σ ‖S_b‖² / (n/K)² by more than this."""
+
+_TIED = 1e-5
+"""Gains that differ by a smaller share of the least gain count as equal."""
 
 
 def deal(leverage: Array, K: int, rng: np.random.Generator) -> IntArray:
@@ -37,8 +41,13 @@ def deal(leverage: Array, K: int, rng: np.random.Generator) -> IntArray:
     runs = -(-count // K)
     shuffled = np.argsort(rng.random((runs, K)), axis=1).ravel()[:count]
     labels = np.empty(count, dtype=np.intp)
-    labels[np.argsort(-leverage, kind="stable")] = shuffled
+    labels[_largest_first(leverage)] = shuffled
     return labels
+
+
+def _largest_first(leverage: Array) -> IntArray:
+    """Return the order of leverages, in which rounding does not count."""
+    return np.argsort(-settled(leverage / (float(leverage.mean()) or 1.0)), kind="stable")
 
 
 def balance(units: Units, labels: IntArray, K: int, rng: np.random.Generator) -> IntArray:
@@ -86,7 +95,7 @@ def _considered(units: Units, cell: IntArray, rng: np.random.Generator) -> IntAr
     """Return at most `MOST_UNITS` positions in a cell: the highest leverages, others at random."""
     if len(cell) <= MOST_UNITS:
         return np.arange(len(cell))
-    order = np.argsort(-units.leverage[cell], kind="stable")
+    order = _largest_first(units.leverage[cell])
     half = MOST_UNITS // 2
     others = rng.choice(order[half:], MOST_UNITS - half, replace=False)
     return np.concatenate([order[:half], others])
@@ -127,7 +136,7 @@ def _exchange(
             gain[np.ix_(real[here], ~real[there])] = -np.inf
         if np.count_nonzero(real[there]) == 1:
             gain[np.ix_(~real[here], real[there])] = -np.inf
-        i, j = divmod(int(gain.argmax()), len(there))
+        i, j = divmod(first_largest(gain, _TIED * least), len(there))
         if gain[i, j] <= least:
             break
         changed = True

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 
 from unassuming._typing import Array, IntArray
 from unassuming.cells.division._basis import information
+from unassuming.cells.division._settled import first_largest
 from unassuming.cells.division._units import Units
 
 _NOTHING = 1e-2
@@ -23,6 +24,9 @@ _MOST_ROWS, _MOST_CLUSTERS = 240, 48
 
 _LEAST = 5e-4
 """A round has to change the logarithm of the width by more than this."""
+
+_TIED = 1e-8
+"""Logarithms of widths that differ by less count as equal."""
 
 
 def narrowness(total: Array, squares: Array, level: float) -> Array:
@@ -123,7 +127,7 @@ def _best_swaps(
     least = _narrowness_of(v, level) + _LEAST / len(v)
     labels = labels.copy()
     for _ in range(len(v) // 2):
-        i, j = np.unravel_index(int(np.argmax(score)), score.shape)
+        i, j = divmod(first_largest(score, _TIED), len(score))
         if score[i, j] <= least:
             break
         a, b = where[i], where[j]

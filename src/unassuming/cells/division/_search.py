@@ -19,6 +19,7 @@ from unassuming.cells._width import approximate_width, predicted_width, width_fa
 from unassuming.cells.division._balance import balance, deal
 from unassuming.cells.division._basis import Basis, basis_of, information, second_moments
 from unassuming.cells.division._improve import improve
+from unassuming.cells.division._settled import settled
 from unassuming.cells.division._units import ClusterUnits, RowUnits, Units
 
 ENOUGH = 0.9
@@ -236,7 +237,7 @@ class Search:
         """Return the approximate half-widths, as multiples of the standard errors of all rows."""
         if found.standard is None:
             width = approximate_width(found.v, self.level) * np.sqrt(self.n) / 2
-            found.standard = np.where(self.basis.known, width, np.inf)
+            found.standard = settled(np.where(self.basis.known, width, np.inf))
         return found.standard
 
     def _weak(self, found: list[Found], good: float) -> IntArray:
@@ -316,7 +317,7 @@ class Search:
             for i in np.flatnonzero(self.basis.known & (rough[0] > good)).tolist():
                 short = np.lexsort((sizes, rough[:, i]))[:3]
                 width = [predicted_width(found[k].v[[i]], self.level)[0] for k in short]
-                which[i] = short[int(np.argmin(width))]
+                which[i] = short[int(np.argmin(settled(np.array(width) * np.sqrt(self.n))))]
         used, which = np.unique(which, return_inverse=True)
         kept = np.array([self.kept(found[used[k]].v)[i] for i, k in enumerate(which)])
         widths = np.stack([self.width(found[k].v) for k in used])
