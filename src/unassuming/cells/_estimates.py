@@ -49,8 +49,8 @@ class Estimates:
 
     def without_last(self) -> Estimates:
         """Return the estimates in all cells but the last."""
-        wide = (part[:, :-1] for part in (self.beta, self.v, self.error))
-        return Estimates(*wide, self.rest[:-1], self.freedom[:-1])
+        beta, v, error = (part[:, :-1] for part in (self.beta, self.v, self.error))
+        return Estimates(beta, v, error, self.rest[:-1], self.freedom[:-1])
 
 
 def estimates(factors: Sequence[Factor], functionals: Array) -> Estimates:

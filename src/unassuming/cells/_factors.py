@@ -251,7 +251,7 @@ def _factors_at_once(
         into[: len(rows), :d], into[: len(rows), d] = Phi[rows], y[rows]
     scale = powers_of_two(np.abs(joined[:, :, :d]).max(axis=1))
     joined[:, :, :d] /= scale[:, None]
-    R = np.linalg.qr(joined, mode="r")  # (K, d + 1, d + 1)
+    R = np.asarray(np.linalg.qr(joined, mode="r"))  # (K, d + 1, d + 1)
     T, z, rest = R[:, :d, :d], R[:, :d, d], np.abs(R[:, d, d])
     length = np.linalg.norm(R[:, :, d], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):

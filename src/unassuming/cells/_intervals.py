@@ -132,8 +132,8 @@ def intervals(
     (array([1.]), array([7.]), array([0.96875]))
     """
     blank = _blank_intervals(beta, v, level)
-    for rows, *part in _batches(beta, v, error, seed):
-        _put_intervals(blank, rows, spans(*part), int(blank.q[rows[0]]))
+    for rows, between in _batches(beta, v, error, seed):
+        _put_intervals(blank, rows, between, int(blank.q[rows[0]]))
     return blank
 
 
@@ -166,8 +166,8 @@ def ranks(
     array([0.03125])
     """
     blank = _blank_ranks(v)
-    for rows, *part in _batches(beta, v, error, seed):
-        _put_ranks(blank, rows, spans(*part), tau, ties, seed)
+    for rows, between in _batches(beta, v, error, seed):
+        _put_ranks(blank, rows, between, tau, ties, seed)
     return blank
 
 
@@ -190,8 +190,7 @@ def intervals_and_ranks(
     (array([1.]), array([0.03125]))
     """
     found, tested = _blank_intervals(beta, v, level), _blank_ranks(v)
-    for rows, *part in _batches(beta, v, error, seed):
-        between = spans(*part)
+    for rows, between in _batches(beta, v, error, seed):
         _put_ranks(tested, rows, between, tau, ties, seed)
         _put_intervals(found, rows, between, int(found.q[rows[0]]))
     return found, tested
@@ -240,8 +239,8 @@ def _put_ranks(
 
 def _batches(
     beta: Array, v: Array, error: Array | None, seed: int
-) -> Iterator[tuple[IntArray, Array, Array, Array, BoolArray]]:
-    """Yield rows that share a number of cells, with those cells only, and the sign vectors."""
+) -> Iterator[tuple[IntArray, Spans]]:
+    """Yield numbers that share a number of cells, and the spans from those cells only."""
     error = np.zeros_like(v) if error is None else error
     identified = v > 0
     cells = identified.sum(axis=1)
@@ -252,4 +251,4 @@ def _batches(
             rows = same[part]
             keep = np.argsort(~identified[rows], axis=1, kind="stable")[:, :K]
             b, w, e = (np.take_along_axis(a[rows], keep, axis=1) for a in (beta, v, error))
-            yield rows, b, w, e, flipped
+            yield rows, spans(b, w, e, flipped)

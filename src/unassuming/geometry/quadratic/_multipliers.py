@@ -186,7 +186,8 @@ class Multipliers:
         W = self._over(theta)
         one = g * W
         shift = theta**2 * (W @ self.b**2)
-        return self._bound(theta, theta * (one @ self.b), _dot(one, g), beyond, shift)[0]
+        both = self._bound(theta, theta * (one @ self.b), _dot(one, g), beyond, shift)
+        return np.asarray(both[0])
 
     def _derivatives(self, t: Array, g: Array, beyond: Array) -> tuple[Array, Array, Array]:
         """Return the bounds at log θ (N,) and their first two derivatives.
