@@ -2,6 +2,7 @@
 
 import inspect
 from itertools import pairwise
+from warnings import catch_warnings, filterwarnings
 
 import cvxpy as cp
 import mpmath as mp
@@ -39,7 +40,9 @@ def maxima(sets, back, bounded, bound, g, p):
         task = cp.Problem(cp.Maximize(functional @ x + power * s), inside)
         for j, row in enumerate(g):
             functional.value, power.value = back.T @ row, p[j]
-            task.solve(solver=cp.CLARABEL)
+            with catch_warnings():  # the comparison shows whether it is accurate enough
+                filterwarnings("ignore", "Solution may be inaccurate")
+                task.solve(solver=cp.CLARABEL)
             values[i, j] = -np.inf if task.status == cp.INFEASIBLE else task.value
     return values
 
