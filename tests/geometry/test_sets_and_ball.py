@@ -19,9 +19,13 @@ class OneSetAndBall:
     """
 
     def __init__(self, A, b, c, N, x_hat):
-        values, turn = np.linalg.eigh(N)
-        seen = np.where(values > 1e-12 * values[-1], 1.0, 0.0)
-        self.M = turn / np.sqrt(np.where(seen > 0, values, 1.0))
+        size = np.sqrt(np.diag(N))
+        if np.linalg.eigvalsh(N / np.outer(size, size))[0] > 1e-12:
+            self.M, seen = np.linalg.inv(np.linalg.cholesky(N)).T, np.ones(len(N))
+        else:
+            values, turn = np.linalg.eigh(N)
+            seen = np.where(values > 1e-12 * values[-1], 1.0, 0.0)
+            self.M = turn / np.sqrt(np.where(seen > 0, values, 1.0))
         self.N = np.diag(seen)
         self.A, self.b, self.x_hat = self.M.T @ A @ self.M, self.M.T @ (b + A @ x_hat), x_hat
         self.c = c - x_hat @ A @ x_hat - 2 * b @ x_hat

@@ -1,8 +1,8 @@
 """Bands and intervals with a norm bound: against cvxpy in plain formulas, and against members."""
 
 import inspect
-import warnings
 from itertools import pairwise
+from warnings import catch_warnings, filterwarnings
 
 import cvxpy as cp
 import mpmath as mp
@@ -40,8 +40,8 @@ def maxima(sets, back, bounded, bound, g, p):
         task = cp.Problem(cp.Maximize(functional @ x + power * s), inside)
         for j, row in enumerate(g):
             functional.value, power.value = back.T @ row, p[j]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # Clarabel calls some answers inaccurate
+            with catch_warnings():  # the comparison shows whether it is accurate enough
+                filterwarnings("ignore", "Solution may be inaccurate")
                 task.solve(solver=cp.CLARABEL)
             values[i, j] = -np.inf if task.status == cp.INFEASIBLE else task.value
     return values
@@ -284,9 +284,9 @@ def test_a_bound_that_no_member_meets_leaves_nothing(kernel, bound):
     assert found.status is Status.EMPTY
     assert "bound is too small" in found.reason
     assert f"{bound:g}" in found.reason
-    assert np.isnan([found.lower, found.upper]).all()
-    assert "the norm bound leaves no member of the region" in str(found)
-    assert "no member at all" not in str(found)
+    assert (found.upper == -np.inf).all()
+    assert (found.lower == np.inf).all()
+    assert Status.EMPTY.value in str(found)
 
 
 @pytest.mark.parametrize("bound", [0.0, -1.0, np.inf, np.nan])
