@@ -386,3 +386,14 @@ def test_the_forest_plot_draws_every_part():
     np.testing.assert_array_equal(drawn.sets[0], found.sets[0].ends)
     ax = ua.plots.forest(found)
     assert len(ax.collections[0].get_segments()) == 2
+
+
+def test_samples_start_at_the_estimate_which_may_be_outside():
+    rng = np.random.default_rng(0)
+    W, e = rng.normal(size=(100, 2)), rng.normal(size=100)
+    x = W.sum(axis=1) + 0.3 * e
+    model = ua.InstrumentalRegression(endogenous=0, instruments=[1, 2])
+    table, y = np.column_stack([x, W]), x + 3 * W[:, 0] + e
+    region = ua.confidence_region(model, table, y, random_state=0)
+    with pytest.raises(ua.NotAvailable, match="more instruments than endogenous columns"):
+        region.sample(5, level=0.5)

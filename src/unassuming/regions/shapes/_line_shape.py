@@ -20,7 +20,7 @@ from unassuming.regions._problem import Problem
 from unassuming.regions._remedies import PiecewiseAdviser
 from unassuming.regions.search._line_search import LineSearch
 from unassuming.regions.search._proposals import Proposals
-from unassuming.regions.shapes._shape import Shape, no_member
+from unassuming.regions.shapes._shape import Shape, estimate_outside, no_member
 
 
 class LineShape(Shape):
@@ -82,6 +82,8 @@ class LineShape(Shape):
     ) -> Array:
         """Return members by hit-and-run on crossings, with excursions to faces."""
         if not self.search.accepts(self.start()[None, :], level.q)[0]:
+            if self.problem.objective.endogenous:
+                raise estimate_outside(level)
             raise no_member(level)
         if ball is not None:
             self.require_inside(ball)

@@ -184,6 +184,15 @@ def no_member(level: Level) -> NotAvailable:
     )
 
 
+def estimate_outside(level: Level) -> NotAvailable:
+    """Return the refusal to sample a region whose estimate need not be a member."""
+    return NotAvailable(
+        f"sampling starts at the estimate, which is outside the region of level {float(level):.12g}"
+        ": with more instruments than endogenous columns that is possible. Ask for a higher level, "
+        "or use crossings with an origin of your own."
+    )
+
+
 def _rounded_up(number: float) -> str:
     """Return a number that is not smaller, in six digits."""
     unit = 10.0 ** (np.floor(np.log10(number)) - 5)
