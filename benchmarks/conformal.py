@@ -62,8 +62,8 @@ SETTINGS = (
     Setting("skewed, 50", 50, noise=skewed),
     Setting("curve, 200", 200, f=lambda x: line(x) + 2 * x**2),
 )
-HEADING = ("setting, rows", "method", "width", "new y", "f", "new y, x > 0.8", "f, x > 0.8")
-FORM = "{:<16}{:<8}{:>7}{:>8}{:>7}{:>16}{:>12}"
+HEADING = ("setting, n", "method", "width", "new y", "f", "new y*", "f*")
+FORM = "{:<14}{:<7}{:>6}{:>7}{:>6}{:>8}{:>6}"
 
 
 def measure(setting: Setting, repetitions: int) -> None:
@@ -92,7 +92,7 @@ def measure(setting: Setting, repetitions: int) -> None:
 
 if __name__ == "__main__":
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    print(f"{runs} data sets of each setting, level {LEVEL:.0%}, a straight line as the model")
+    print(f"{runs} data sets of each setting, level {LEVEL:.0%}; *: inputs above 0.8")
     print(FORM.format(*HEADING))
     for setting in SETTINGS:
         measure(setting, runs)

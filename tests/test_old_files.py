@@ -9,15 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 
 HERE = Path(__file__).parent / "old_files"
+NEWER = "tol" in LinearRegression().get_params()
+"""Whether scikit-learn has the parameters of 1.7, with which the files were saved."""
+FAVOUR = "quadratic_group_favour.region"
 FILES = json.loads((HERE / "ranks.json").read_text())
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".region")])
 def test_a_region_has_the_same_ranks(name):
+    if name == FAVOUR and not NEWER:
+        pytest.skip("the file has a parameter that LinearRegression lacks before scikit-learn 1.7")
     region, entry = ua.load(HERE / name), FILES[name]
     assert region.rank(np.array(entry["candidates"])).tolist() == entry["ranks"]
     assert region.seed == entry["random_state"]
@@ -34,10 +40,11 @@ def test_a_checkpoint_goes_on_to_the_same_ranks():
     assert ranks.tolist() == entry["ranks"]
 
 
+@pytest.mark.skipif(not NEWER, reason="LinearRegression of the file is that of scikit-learn 1.7")
 def test_an_old_file_saved_again_has_the_name_of_today(tmp_path):
-    region = ua.load(HERE / "quadratic_group_favour.region")
+    region = ua.load(HERE / FAVOUR)
     ua.save(region, tmp_path / "again.region")
     again = ua.load(tmp_path / "again.region")
-    candidates = np.array(FILES["quadratic_group_favour.region"]["candidates"])
+    candidates = np.array(FILES[FAVOUR]["candidates"])
     assert again.ties == "conservative"
     assert again.rank(candidates).tolist() == region.rank(candidates).tolist()

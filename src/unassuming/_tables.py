@@ -205,11 +205,10 @@ class Store:
             raise ValueError(f"a column of type {kind}")
         values = self.get(column["values"], once=True)
         series = pl.Series(column["label"], values.tolist() if kind in _POLARS_TEXT else values)
-        arguments = [column[name] for name in ("unit", "zone", "categories") if column[name]]
-        series = series.cast(getattr(pl, kind)(*arguments))
-        if column["missing"] is not None:
+        if column["missing"] is not None:  # before the cast: old releases fail to set a moment
             series = series.set(pl.Series(self._once(column["missing"])), None)
-        return series
+        arguments = [column[name] for name in ("unit", "zone", "categories") if column[name]]
+        return series.cast(getattr(pl, kind)(*arguments))
 
 
 def _as_shape(declared: Any) -> tuple[int, ...]:
