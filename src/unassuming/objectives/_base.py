@@ -47,6 +47,14 @@ class Objective(ABC):
         The quantile that it estimates; its gradient then depends on signs of residuals alone.
     spanned : str
         The function that the features have to span, if it is not that of the noise-free outputs.
+    initial : int
+        The number of first rows that only start a time series.
+    ideal : str
+        What the ideal coefficients are, if not those that give the noise-free outputs.
+    assumed : tuple of str
+        Assumptions besides those on the noise and on the inputs.
+    undesigned : str
+        What an operation needs that this objective without a design does not have.
 
     Examples
     --------
@@ -66,6 +74,13 @@ class Objective(ABC):
     default_weighting: str = "identity"
     labels_only: ClassVar[bool] = False
     spanned: ClassVar[str] = ""
+    initial: int = 0
+    ideal: ClassVar[str] = ""
+    assumed: ClassVar[tuple[str, ...]] = ()
+    undesigned: ClassVar[str] = (
+        "a model with features or a kernel, and {objective} does not declare any: use "
+        "interval(functionals) and crossings, or derive the objective from DesignedObjective"
+    )
 
     def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
         self.y, self.n, self.d = y, len(y), d

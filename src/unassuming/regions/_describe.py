@@ -101,6 +101,7 @@ def assumptions(problem: Problem) -> tuple[str, ...]:
         noise.assumption,
         "inputs, features, weights, hyper-parameters and seed do not depend on the noise",
     ]
+    said += o.assumed
     frozen = frozen_steps(problem.estimator)
     said += [f"the frozen step {step!r} was fitted on other rows" for step in frozen]
     if o.design is not None and not o.design.spans_everything:
@@ -114,15 +115,20 @@ def assumptions(problem: Problem) -> tuple[str, ...]:
 def describe(problem: Problem, m: int) -> Description:
     """Say what a region covers, how surely, and under which assumptions."""
     noise, classes = problem.noise, problem.classes
-    lines = [("data", f"n = {problem.n} rows, d = {problem.objective.d} coefficients")]
+    initial = problem.objective.initial
+    after = f" after {initial} initial one{'s' * (initial > 1)}" if initial else ""
+    lines = [("data", f"n = {problem.n} rows{after}, d = {problem.objective.d} coefficients")]
     if classes is not None:
         lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
     first, *others = assumptions(problem)
     lines += [("assumes", first), *(("", other) for other in others)]
     surely = "exactly" if problem.ties == "random" else "at least"
+    ideal = problem.objective.ideal or (
+        f"the ideal coefficients, those that give {noise.target} at the inputs"
+    )
     covers = (
-        f"the ideal coefficients, those that give {noise.target} at the inputs, with probability "
-        f"{surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels {1 / m:.4g} to {1 - 1 / m:.4g})"
+        f"{ideal}, with probability {surely} 1 - q/{m} for q = 1, ..., {m - 1} (levels "
+        f"{1 / m:.4g} to {1 - 1 / m:.4g})"
     )
     psi = problem.weighting
     lines += [
