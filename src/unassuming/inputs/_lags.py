@@ -45,7 +45,7 @@ def _numeric(X: Any, n: int) -> Any:
             if values.dtype.kind in "iuf" and len(values) == n:
                 yield f"column {name!r} of X", values
         return
-    table = X.tocsc() if hasattr(X, "tocsc") else np.asarray(X)
+    table: Any = X.tocsc() if hasattr(X, "tocsc") else np.asarray(X)
     if table.ndim != 2 or table.shape[0] != n or table.dtype.kind not in "iuf":
         return
     for j in range(table.shape[1]):

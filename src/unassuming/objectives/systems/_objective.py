@@ -16,7 +16,6 @@ from unassuming.objectives._base import Objective, Weighting
 from unassuming.objectives._registry import register_objective
 from unassuming.objectives.systems._score import SimulatedScore
 from unassuming.objectives.systems._series import Series
-from unassuming.objectives.systems._simulation import simulate
 
 
 class ArxObjective(Objective):
@@ -64,13 +63,13 @@ class ArxObjective(Objective):
 
     def residuals(self, coefficients: Array) -> Array:
         """Return y_t - φ_tᵀθ with the observed regressors."""
-        return self.y - coefficients @ self.series.matrix.T
+        return np.asarray(self.y - coefficients @ self.series.matrix.T)
 
     def residual_error(self, coefficients: Array, residuals: Array) -> Array:
         """Bound the rounding error of the residuals, relative to ``|y| + |Φ| |θ|``."""
         size = np.abs(coefficients) @ np.abs(self.series.matrix).T
         own = 4 * EPS * np.sqrt(self.d) * size
-        return super().residual_error(coefficients, residuals) + own
+        return np.asarray(super().residual_error(coefficients, residuals) + own)
 
     def accurate_residuals(self, coefficients: Array) -> tuple[Array, Array] | None:
         """Sum y - Φθ in twice the precision."""
@@ -78,14 +77,10 @@ class ArxObjective(Objective):
 
     def gradient(self, coefficients: Array, residuals: Array) -> Array:
         """Return -Φᵀr, where Φ is rebuilt from the outputs that belong to the residuals."""
-        own, other = self.series.split(coefficients)
-        N, n = len(coefficients), self.n
-        r = residuals.reshape(N, -1, n)
-        drive = (self.series.fixed @ other.T)[:, :, None]
-        y = simulate(own, np.moveaxis(r, -1, 0) + drive, self.series.initial)
-        phi = self.series.rebuilt(y.reshape(len(y), -1)).reshape(n, *r.shape[:-1], self.d)
-        found = -np.einsum("tnkd,nkt->nkd", phi, r)
-        return found.reshape(*residuals.shape[:-1], self.d)
+        r = np.moveaxis(residuals.reshape(len(coefficients), -1, self.n), -1, 0)
+        phi = self.series.rebuilt(coefficients, r)
+        found = -np.einsum("tnkd,tnk->nkd", phi, r)
+        return np.asarray(found.reshape(*residuals.shape[:-1], self.d))
 
     @property
     def sign_blind(self) -> bool:

@@ -11,16 +11,15 @@ _LOST = 16 * EPS
 """Times the number of rows: a column whose remainder is relatively smaller adds nothing."""
 
 
-def projected_lengths(y: Array, e: Array, basis: Array) -> tuple[Array, Array]:
-    """Return the length of the projection of e on fixed columns and on lags of y.
+def projected_lengths(columns: list[Array], e: Array, basis: Array) -> tuple[Array, Array]:
+    """Return the length of the projection of e on fixed and on other columns.
 
     This is Gram-Schmidt with the vector as the last column, which is as accurate as Householder's
     factorisation. The lengths of the columns do not matter.
 
     Parameters
     ----------
-    y : array of shape (na + n, B)
-        Series; their lags 1, ..., na are regressors.
+    columns : list of arrays of shape (n, B)
     e : array of shape (n, B)
     basis : array of shape (n, p)
         An orthonormal basis of the fixed columns.
@@ -35,32 +34,30 @@ def projected_lengths(y: Array, e: Array, basis: Array) -> tuple[Array, Array]:
     Examples
     --------
     >>> e = np.array([[3.0], [4.0], [5.0]])
-    >>> projected_lengths(np.array([[1.0], [0.0], [0.0], [0.0]]), e, np.eye(3)[:, 1:2])
+    >>> projected_lengths([np.array([[1.0], [0.0], [0.0]])], e, np.eye(3)[:, 1:2])
     (array([5.]), array([1.]))
     """
     n, B = e.shape
-    na = len(y) - n
     inside = basis.T @ e
     rest = e - basis @ inside
     square, kept = (inside**2).sum(axis=0), np.ones(B)
     done: list[Array] = []
-    for lag in range(1, na + 1):
-        column = y[na - lag : na - lag + n]
+    for column in columns:
         size = np.abs(column).max(axis=0)
-        column = column / np.where(size > 0, size, 1.0)
-        whole = np.sqrt(_dots(column, column))
-        column -= basis @ (basis.T @ column)
+        direction = column / np.where(size > 0, size, 1.0)
+        whole = np.sqrt(_dots(direction, direction))
+        direction -= basis @ (basis.T @ direction)
         for unit in done:
-            column -= unit * _dots(unit, column)
-        left = np.sqrt(_dots(column, column))
+            direction -= unit * _dots(unit, direction)
+        left = np.sqrt(_dots(direction, direction))
         share = left / np.where(whole > 0, whole, 1.0)
         used = share > _LOST * n
-        column *= used / np.where(used, left, 1.0)
-        part = _dots(column, rest)
-        rest -= column * part
+        direction *= used / np.where(used, left, 1.0)
+        part = _dots(direction, rest)
+        rest -= direction * part
         square += part**2
         kept = np.where(used, np.minimum(kept, share), kept)
-        done.append(column)
+        done.append(direction)
     return np.sqrt(square), kept
 
 

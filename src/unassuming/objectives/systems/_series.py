@@ -83,11 +83,18 @@ class Series:
         """A power of two near the largest output: divided by it, no square over- or underflows."""
         return float(powers_of_two(np.abs(self.y).max(initial=0.0)))
 
-    def rebuilt(self, outputs: Array) -> Array:
-        """Return the regressors that belong to simulated outputs (na + n, B), (n, B, d)."""
-        n, na, first = len(self.outputs), self.orders.na, int(self.orders.intercept)
-        fixed = np.broadcast_to(self.fixed[:, None, :], (n, outputs.shape[1], self.fixed.shape[1]))
-        lags = [outputs[na - k : na - k + n, :, None] for k in range(1, na + 1)]
+    def rebuilt(self, coefficients: Array, e: Array) -> Array:
+        """Return the regressors of candidates (N, d) driven by noise (n, N, K), (n, N, K, d)."""
+        n, na, first = len(e), self.orders.na, int(self.orders.intercept)
+        own, other = self.split(coefficients)
+        y = np.empty((na + n, *e.shape[1:]))
+        y[:na] = self.initial[:, None, None]
+        y[na:] = e + (self.fixed @ other.T)[:, :, None]
+        for t in range(na, na + n):
+            for k in range(1, na + 1):
+                y[t] += own[:, k - 1, None] * y[t - k]
+        fixed = np.broadcast_to(self.fixed[:, None, None, :], (*e.shape, self.fixed.shape[1]))
+        lags = [y[na - k : na - k + n, :, :, None] for k in range(1, na + 1)]
         return np.concatenate([fixed[..., :first], *lags, fixed[..., first:]], axis=-1)
 
 
