@@ -71,7 +71,8 @@ def as_series(u: Any, y: Any, orders: Orders, *, fit: bool = True) -> tuple[Arra
     With ``fit`` there have to be more outputs than initial values and coefficients.
     """
     outputs = _vector(y, "y")
-    inputs = np.zeros(len(outputs)) if u is None and not orders.nb else as_input(u)
+    nothing = not orders.nb and (u is None or np.shape(u)[1:] == (0,))
+    inputs = np.zeros(len(outputs)) if nothing else as_input(u)
     if len(inputs) != len(outputs):
         raise ValueError(
             f"u and y differ in length: expected one input for each of the {len(outputs)} outputs, "

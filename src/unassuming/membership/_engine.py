@@ -236,7 +236,7 @@ class RankEngine:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
         left = np.arange(len(candidates))
         few = len(candidates) <= _FEW and not isinstance(self.score, SimulatedScore)
-        if candidates.values is not None or few:
+        if candidates.values is not None or few or not len(left):
             return left
         if self._screen is not None:
             left = self._screened(self._screen, candidates, ranks)

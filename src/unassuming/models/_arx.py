@@ -112,7 +112,7 @@ class ARX(BaseEstimator):
         """
         orders = self._fitted()
         inputs, outputs = as_series(u, y, orders, fit=False)
-        return np.asarray(regressors(inputs, outputs, orders) @ self._coefficients())
+        return np.asarray(regressors(inputs, outputs, orders) @ self.coefficients_)
 
     def simulate(self, u: Any, initial: Any = None, noise: Any = None) -> Array:
         """Return the outputs of the fitted system, driven by an input and, if given, by noise.
@@ -157,6 +157,13 @@ class ARX(BaseEstimator):
                 y[t] = v[t - first] + a @ y[t - orders.na : t][::-1]
         return y
 
+    @property
+    def coefficients_(self) -> Array:
+        """The fitted coefficients in the order of a region: [intercept, a_1, ..., b_1, ...]."""
+        check_is_fitted(self)
+        one = [self.intercept_] if self.fit_intercept else []
+        return np.concatenate([one, self.coef_])
+
     def _inputs(self, u: Any, orders: Orders) -> Array:
         """Return the input of a simulation, zeros if the model has none."""
         if orders.nb or not isinstance(u, (int, np.integer)):
@@ -166,10 +173,6 @@ class ARX(BaseEstimator):
     def _fitted(self) -> Orders:
         check_is_fitted(self)
         return as_orders(self)
-
-    def _coefficients(self) -> Array:
-        own = np.asarray(self.coef_, dtype=np.float64)
-        return np.concatenate([[self.intercept_], own]) if self.fit_intercept else own
 
 
 def least_squares(columns: Array, y: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
 from unassuming._typing import Array
+from unassuming.inputs import is_series_model
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import GradientScore, Score
 from unassuming.objectives.designs import Design
@@ -152,6 +153,16 @@ class Objective(ABC):
             "candidate needs the method coefficients(values). Define it, or pass a coefficient "
             f"vector of length {self.d}."
         )
+
+    def coefficients_of(self, estimator: Any) -> Array | None:
+        """Return the coefficients of a fitted model (d,); None if its predictions give them."""
+        if is_series_model(estimator):
+            raise ValueError(
+                f"the candidate is a model of a time series: expected a function of X, given "
+                f"{type(estimator).__name__}. Build the region with ua.confidence_region("
+                f"{estimator!r}, u, y)."
+            )
+        return None
 
     def score(self, weighting: Weighting) -> Score:
         """Return the weighted gradient Ψ ḡ for that weighting."""

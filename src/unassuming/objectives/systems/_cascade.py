@@ -52,6 +52,8 @@ def regressor_chain(a: Array, v: Array, initial: Array) -> list[Array]:
     (True, 1000000000)
     """
     (n, N, K), na = v.shape, a.shape[1]
+    if na == 0:
+        return []
     roots = roots_of(a)
     links = [np.empty((na - j + n, N, K)) for j in range(na)]  # link j begins at time j - na
     last = []

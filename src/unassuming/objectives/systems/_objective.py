@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
@@ -97,6 +98,19 @@ class ArxObjective(Objective):
             f"a candidate of {self} cannot be a function: its outputs are simulated from its "
             f"coefficients. Pass {self.d} coefficients [{', '.join(self.names)}]."
         )
+
+    def coefficients_of(self, estimator: Any) -> Array | None:
+        """Return the coefficients of a fitted ARX with the same orders; refuse other models."""
+        same = isinstance(estimator, ARX) and as_orders(estimator) == self.orders
+        if not same:
+            o = self.orders
+            own = f"{self} with{'' if o.intercept else 'out'} an intercept and delay={o.delay}"
+            raise ValueError(
+                f"the candidate is a model of other orders: expected {own}, given {estimator!r}. "
+                "Fit a model with the orders of the region, or pass coefficients."
+            )
+        check_is_fitted(estimator)
+        return np.asarray(estimator.coefficients_)
 
     def score(self, weighting: Weighting) -> SimulatedScore:
         """Return the statistics, whose weighting is that of the regressors of each series."""
