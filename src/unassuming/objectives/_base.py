@@ -124,6 +124,14 @@ class Objective(ABC):
         return None
 
     @property
+    def regressors(self) -> Array | None:
+        """The observed regressors (n, d) of a model without a design; they depend on the noise.
+
+        They serve searches and pictures, to which it matters how large coefficients are.
+        """
+        return None
+
+    @property
     def sign_blind(self) -> bool:
         """Whether Z(a, -r) = Z(a, r), as without a penalty; a group is then taken modulo ±I."""
         return False

@@ -84,6 +84,11 @@ class ArxObjective(Objective):
         return np.asarray(found.reshape(*residuals.shape[:-1], self.d))
 
     @property
+    def regressors(self) -> Array:
+        """Φ as observed."""
+        return self.series.matrix
+
+    @property
     def sign_blind(self) -> bool:
         """Whether no past outputs are regressors: the statistics then ignore a common sign."""
         return self.orders.na == 0
