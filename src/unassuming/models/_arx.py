@@ -95,7 +95,7 @@ class ARX(BaseEstimator):
         self.initial_ = outputs[: orders.initial].copy()
         return self
 
-    def predict(self, u: Any, y: Any) -> Array:
+    def predict(self, u: Any, y: Any = None) -> Array:
         """Predict each output from the observed ones before it: one step ahead.
 
         Parameters
@@ -111,6 +111,11 @@ class ARX(BaseEstimator):
             Predictions of ``y[max(na, nb + delay - 1):]``.
         """
         orders = self._fitted()
+        if y is None:
+            raise ValueError(
+                "y is missing: expected the outputs before each prediction, given None. Pass "
+                "predict(u, y), or use simulate(u), which needs the initial values only."
+            )
         inputs, outputs = as_series(u, y, orders, fit=False)
         return np.asarray(regressors(inputs, outputs, orders) @ self.coefficients_)
 
