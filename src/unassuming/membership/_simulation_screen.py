@@ -15,11 +15,11 @@ from unassuming.membership._screen import Screen, ties_before
 from unassuming.noise import Perturbations, SignFlips
 from unassuming.objectives import ArxObjective, SimulatedScore, amplification, steps_until_overflow
 
-_SERIES = 1600
+_SERIES = 2400
 """So many series are simulated at a time: one number of each fits into the fastest cache."""
 
 _BATCHES = 16  # of candidates that share one bound of the errors
-_STEPS = 32
+_STEPS = 16
 """After so many steps, or fewer for unstable systems, products are summed."""
 
 _DIGITS, _CALM = 350, 2.0**50
@@ -66,47 +66,44 @@ class SimulationScreen(Screen):
         error = self.objective.residual_error(a, r)
         z0, z0_error = self.score.observed(r, error)
         own, other = self.score.series.split(a)
+        drive = other @ self.score.series.fixed.T
         entered, rounded = amplification(own, r.shape[1])
-        off = 8 * EPS * (r.shape[1] + rounded) * length(r) + entered * length(error)
+        size = length(r) + length(drive)
+        off = 8 * EPS * (r.shape[1] + rounded) * size + entered * length(error)
         below, doubt = np.empty(len(a), dtype=np.intp), np.empty(len(a), dtype=np.bool_)
         for some in slices(len(a), self._together):
-            z, kept = self._lengths(own[some], other[some], r[some])
+            z, kept = self._lengths(own[some], drive[some], r[some])
             first, first_error = z0[some, None], z0_error[some, None]
             unsure = off[some, None] / kept + first_error
-            gaps, size = z - first, z + first + unsure
-            near = ~(np.abs(gaps) * size > 4 * unsure * size) | ~(kept > _LOST)
+            gaps = z - first
+            near = ~(np.abs(gaps) > 4 * unsure) | ~(kept > _LOST)
             doubt[some] = (near & ~self._idle).any(axis=1)
             below[some] = ((gaps < 0) & ~self._idle).sum(axis=1)
         return below + ties_before(self._idle, self.tie_order), doubt
 
-    def _lengths(self, own: Array, other: Array, r: Array) -> tuple[Array, Array]:
+    def _lengths(self, own: Array, drive: Array, r: Array) -> tuple[Array, Array]:
         """Return the roots of the statistics, and the least squared share left over, (N, K)."""
         series, unit = self.score.series, self.score.series.unit
         basis, initial = series.fixed_basis, series.initial / unit
-        (N, na), (n, p), K = own.shape, basis.shape, self.perturbations.m - 1
+        (N, na), n, K = own.shape, len(basis), self.perturbations.m - 1
         factors = [np.repeat(own[:, k], K) for k in range(na)]
-        drive = (series.fixed @ other.T)[:, :, None] / unit
-        noise = _Noise(self, r / unit)
+        entering = _Entering(self, drive / unit, r / unit)
         steps = min(_STEPS, steps_until_overflow(own, _DIGITS))
         y = np.empty((na + steps, N * K))
         y[:na] = initial[:, None]
-        v, part = np.empty((steps, N, K)), np.empty(N * K)
+        part = np.empty(N * K)
         shrink: Array | None = None
-        sums = _Sums.zero(na, p, N * K)
+        sums = _Sums.zero(na, entering.noise_inside(basis))
         for block in slices(n, steps):
             count = block.stop - block.start
-            e = noise.block(block)
-            flat = e.reshape(count, -1)
-            np.add(e, drive[block], out=v[:count])
-            entering = v.reshape(steps, -1)[:count]
-            if shrink is not None:
-                entering *= shrink
+            v = entering.block(block).reshape(count, -1)
+            scaled = v if shrink is None else v * shrink
             for t in range(count):
                 for k, factor in enumerate(factors, start=1):
                     np.multiply(factor, y[na + t - k], out=part)
-                    np.add(part, entering[t] if k == 1 else y[na + t], out=y[na + t])
+                    np.add(part, scaled[t] if k == 1 else y[na + t], out=y[na + t])
             lags = [y[na - k : na - k + count] for k in range(1, na + 1)]
-            sums.add(lags, flat, basis[block])
+            sums.add(lags, v, basis[block])
             y[:na] = y[count : count + na].copy()
             large = np.abs(y[:na]).max(axis=0, initial=0.0) > _CALM
             if large.any():
@@ -115,15 +112,16 @@ class SimulationScreen(Screen):
                 sums.scale(large, factor)
                 shrink = np.ones(N * K) if shrink is None else shrink
                 shrink[large] *= factor
-        z, kept = sums.lengths()
+        z, kept = sums.lengths(np.repeat(basis.T @ drive.T / unit, K, axis=1))
         return unit * z.reshape(N, K), kept.reshape(N, K)
 
     @cached_property
     def signs(self) -> Array | None:
-        """The signs (n, K), if the transformations are signs."""
+        """Ones and signs at each time, (n, 2, K), if the transformations are signs."""
         if not isinstance(self.perturbations.noise, SignFlips):
             return None
-        return np.ascontiguousarray(self.perturbations.apply(np.ones(self.perturbations.n)).T)
+        signs = self.perturbations.apply(np.ones(self.perturbations.n)).T
+        return np.ascontiguousarray(np.stack([np.ones_like(signs), signs], axis=1))
 
     @cached_property
     def _idle(self) -> BoolArray:
@@ -133,60 +131,74 @@ class SimulationScreen(Screen):
 
 
 @final
-class _Noise:
-    """Transformed residuals in the order of time."""
+class _Entering:
+    """What enters the systems: transformed residuals and the inputs, in the order of time."""
 
-    def __init__(self, screen: SimulationScreen, r: Array) -> None:
-        self._signs = screen.signs
-        self._r = np.ascontiguousarray(r.T)[:, :, None]
+    def __init__(self, screen: SimulationScreen, drive: Array, r: Array) -> None:
         self._moved: Array | None = None
+        self._r, self._signs = r, screen.signs
         if self._signs is None:
             moved = screen.perturbations.apply(r)
             self._moved = np.ascontiguousarray(np.moveaxis(moved, -1, 0))
+            self._drive = drive.T[:, :, None]
+        else:  # one small product for each time: [drive, r] [1, s]
+            self._pairs = np.ascontiguousarray(np.stack([drive.T, r.T], axis=-1))
 
     def block(self, times: slice) -> Array:
-        """Return them at some times, (T, N, K)."""
+        """Return it at some times, (T, N, K)."""
         if self._moved is not None:
-            return self._moved[times]
+            return self._moved[times] + self._drive[times]
         assert self._signs is not None
-        return np.asarray(self._r[times] * self._signs[times, None, :])
+        return self._pairs[times] @ self._signs[times]
+
+    def noise_inside(self, basis: Array) -> Array:
+        """Return inner products of the transformed residuals with a basis (n, p), (p, N K)."""
+        if self._moved is not None:
+            return np.asarray(basis.T @ self._moved.reshape(len(basis), -1))
+        assert self._signs is not None
+        found = (basis.T[:, None, :] * self._r) @ self._signs[:, 1]
+        return np.asarray(found.reshape(len(found), found.shape[1] * found.shape[2]))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Inner products of B series: among lags, with the noise, and with the fixed basis."""
+    """Inner products of B series: among lags, with what enters, and with the fixed basis."""
 
     lags: Array  # (na, na, B)
-    noise: Array  # (na, B)
+    entering: Array  # (na, B)
     fixed: Array  # (na, p, B)
     inside: Array  # (p, B): of the noise with the basis
 
     @classmethod
-    def zero(cls, na: int, p: int, B: int) -> _Sums:
-        return cls(np.zeros((na, na, B)), np.zeros((na, B)), np.zeros((na, p, B)), np.zeros((p, B)))
+    def zero(cls, na: int, inside: Array) -> _Sums:
+        p, B = inside.shape
+        return cls(np.zeros((na, na, B)), np.zeros((na, B)), np.zeros((na, p, B)), inside)
 
-    def add(self, lags: list[Array], e: Array, basis: Array) -> None:
+    def add(self, lags: list[Array], v: Array, basis: Array) -> None:
         """Add the products of some times."""
         for k, column in enumerate(lags):
-            self.noise[k] += np.einsum("tb,tb->b", column, e)
+            self.entering[k] += np.einsum("tb,tb->b", column, v)
             self.fixed[k] += basis.T @ column
             for j in range(k + 1):
                 self.lags[k, j] += np.einsum("tb,tb->b", column, lags[j])
-        self.inside[...] += basis.T @ e
 
     def scale(self, which: BoolArray, factor: Array) -> None:
         """Multiply some series by powers of two."""
         self.lags[:, :, which] *= factor**2
-        self.noise[:, which] *= factor
+        self.entering[:, which] *= factor
         self.fixed[:, :, which] *= factor
 
-    def lengths(self) -> tuple[Array, Array]:
-        """Return the lengths of the projections, by Cholesky's elimination, and what was left."""
+    def lengths(self, drive: Array) -> tuple[Array, Array]:
+        """Return the lengths of the projections, by Cholesky's elimination, and what was left.
+
+        ``drive`` (p, B) are the inner products of the inputs with the basis, which spans them: the
+        noise is what enters, less that.
+        """
         square, kept = (self.inside**2).sum(axis=0), np.ones(self.inside.shape[1])
         parts: list[Array] = []
         rows: list[list[Array]] = []
-        for k in range(len(self.noise)):
+        for k in range(len(self.entering)):
             row: list[Array] = []
             for j in range(k + 1):
                 left = self.lags[k, j] - (self.fixed[k] * self.fixed[j]).sum(axis=0)
@@ -197,7 +209,7 @@ class _Sums:
             kept = np.minimum(kept, pivot / self.lags[k, k])
             row.append(np.sqrt(pivot))
             rows.append(row)
-            part = self.noise[k] - (self.fixed[k] * self.inside).sum(axis=0)
+            part = self.entering[k] - (self.fixed[k] * (drive + self.inside)).sum(axis=0)
             part = part - sum(row[i] * parts[i] for i in range(k))
             parts.append(part / row[k])
             square = square + parts[k] ** 2

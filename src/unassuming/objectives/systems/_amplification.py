@@ -25,6 +25,10 @@ def amplification(a: Array, n: int) -> tuple[Array, Array]:
     N, na = a.shape
     if na == 0:
         return np.ones(N), np.ones(N)
+    if na == 1:
+        size = np.minimum(np.abs(a[:, 0]), 1.0)  # a geometric series
+        response = np.where(size < 1, (1 - size**n) / np.where(size < 1, 1 - size, 1.0), n)
+        return response, response * (1 + size)
     radius = np.maximum(np.abs(roots_of(a)[:, 0]), 1.0)
     scaled = a / radius[:, None] ** np.arange(1, na + 1)
     impulse = np.zeros(n)
