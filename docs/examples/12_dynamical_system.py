@@ -12,8 +12,8 @@ import numpy as np
 
 import unassuming as ua
 
-rng = np.random.default_rng(4)
-n, truth = 120, np.array([0.97, 1.0])
+rng = np.random.default_rng(6)
+n, truth = 100, np.array([0.97, 1.0])
 u = np.sign(np.sin(2 * np.pi * np.arange(n) / 30))  # an input that switches to and fro
 e = (0.3 + 0.5 * np.abs(np.sin(np.arange(n) / 9))) * rng.standard_t(2, size=n)
 y = np.zeros(n)
@@ -40,7 +40,7 @@ ax.legend(frameon=False)
 # The region of both coefficients, traced along rays from the estimate. Whether a candidate is a
 # member is exact; the line between the rays is not certified.
 
-ax = ua.plots.coefficients(region, levels=(0.5, 0.9), truth=truth)
+ax = ua.plots.coefficients(region, levels=(0.5, 0.9), rays=36, truth=truth)
 ax.axvline(1.0, color="0.5", lw=0.8, ls=":")  # a unit root
 
 # %%
