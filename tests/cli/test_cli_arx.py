@@ -54,6 +54,13 @@ def test_errors_are_one_line(run, series):
         assert len(result.stderr.splitlines()) == 1
 
 
+def test_gaps_are_not_left_out(run, series, write):
+    path = write("gap.csv", series.read_text().replace("\n", "\n,1,0\n", 1))
+    result = run("arx", path, "--target", "y", "--input", "u")
+    assert result.exit_code == 2
+    assert "in row 1. Fill them in, or take a part of the series" in result.stderr
+
+
 def test_lagged_columns_in_other_models_are_noted(run, series, write):
     table = pd.read_csv(series)
     table["before"] = table["y"].shift(1)

@@ -43,7 +43,8 @@ class System:
             raise ValueError(
                 f"--input names several columns: expected one, given {self.input}. Name one column."
             )
-        table = load(source, columns)
+        gaps = "Fill them in, or take a part of the series without gaps."
+        table = load(source, replace(columns, about_missing=gaps))
         return None if named is None else table.X.iloc[:, 0].to_numpy(), table.y.to_numpy()
 
 

@@ -58,6 +58,8 @@ class ARX(BaseEstimator):
     >>> model = ARX(na=1, nb=1).fit(u, y)
     >>> model.coef_.round(1)
     array([0.8, 1. ])
+    >>> model.coefficients_.shape
+    (2,)
     >>> model.predict(u, y).shape, model.simulate(u).shape
     ((399,), (400,))
     """

@@ -163,7 +163,7 @@ class Objective(ABC):
         )
 
     def coefficients_of(self, estimator: Any) -> Array | None:
-        """Return the coefficients of a fitted model (d,); None if its predictions give them."""
+        """Return the coefficients (d,) of a fitted ``estimator``; None if predictions decide."""
         if is_series_model(estimator):
             raise ValueError(
                 f"the candidate is a model of a time series: expected a function of X, given "

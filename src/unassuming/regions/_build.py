@@ -76,13 +76,13 @@ def confidence_region(
         Lasso, QuantileRegressor, HuberRegressor, RidgeClassifier, LogisticRegression,
         `KernelLasso`, `KernelHuber`, `LSSVC`, or a Pipeline of unsupervised transformers ending in
         one of them, or `ARX`. Only its hyper-parameters are used; it need not be fitted. The
-        transformers are fitted here, without y; one in a FrozenEstimator is taken as it is, and the region then
-        rests on its having been fitted on other rows. How each hyper-parameter enters is told by
-        the factories in `unassuming.objectives`.
+        transformers are fitted here, without y; one in a FrozenEstimator is taken as it is, and the
+        region then rests on its having been fitted on other rows. How each hyper-parameter enters
+        is told by the factories in `unassuming.objectives`.
     X, y : arrays or DataFrames
         The data; for `ARX` the input u, or None, and the output y at each time. Those of dask are
-        summed by its scheduler in use, and need a model that
-        `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
+        summed by its scheduler in use, and need a model that `StreamingRegion` supports: least
+        squares, ridge, and pipelines with fixed transformers.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
@@ -259,9 +259,9 @@ def _warn_of_lags(model: Any, X: Any, y: Any) -> None:
         name, shift = found
         warnings.warn(
             f"{name[:1].upper()}{name[1:]} is y shifted by {shift} row{'s' * (shift > 1)}. It "
-            "depends on the noise of earlier rows, which voids the guarantee: the inputs must not depend on the noise. If "
-            f"rows are times, use ua.confidence_region(ua.ARX(na={shift}, nb=...), u, y), which is "
-            "exact.",
+            "depends on the noise of earlier rows, which voids the guarantee: the inputs must not "
+            "depend on the noise. If rows are times, use ua.confidence_region("
+            f"ua.ARX(na={shift}, nb=...), u, y), which is exact.",
             UserWarning,
             stacklevel=levels_to_user(),
         )
