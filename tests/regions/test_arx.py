@@ -252,6 +252,18 @@ def test_the_fast_path_gives_the_careful_ranks(na, nb, noise):
     assert len(left) < len(a)  # the fast path decides something
 
 
+@pytest.mark.parametrize("a", [0.5, 1.3, -7.0, 1e4])
+def test_sums_over_time_give_the_statistics_of_unstable_systems_too(a):
+    region, _ = region_of()
+    theta = np.array([[a, 1.0]])
+    own, other = region.objective.series.split(theta)
+    r = region.objective.residuals(theta)
+    screen = region._engine._screen
+    with np.errstate(all="ignore"):
+        z, _ = screen._lengths(own, other @ region.objective.series.fixed.T, r)
+    np.testing.assert_allclose(z[0] ** 2, region.statistics(theta[0])[1:], rtol=1e-9)
+
+
 def test_at_the_least_squares_estimate_the_statistic_is_zero():
     for na, nb in [(1, 1), (2, 2), (0, 1), (3, 0)]:
         region, _ = region_of(na, nb)
