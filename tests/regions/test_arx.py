@@ -6,6 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -397,3 +399,17 @@ def test_what_needs_fixed_inputs_is_refused_with_the_reason():
     interval = region.interval()
     assert np.isinf(interval.lower).all()
     assert "only membership can be tested" in interval.reason
+
+
+def test_estimators_that_need_rows_in_any_order_are_refused():
+    u, y, _ = ua.datasets.arx(n=30, random_state=0)
+    with pytest.raises(TypeError, match="does not predict from X alone"):
+        ua.ConfidenceRegressor(ua.ARX()).fit(u[:, None], y)
+    search = GridSearchCV(ua.ARX(), {"na": [1, 2]}, scoring="r2")
+    with pytest.raises(TypeError, match="rows are times"):
+        ua.tuned_region(search, u[:, None], y)
+    with pytest.raises(TypeError, match="needs all rows at once"):
+        ua.StreamingRegion(ua.ARX())
+    ordinary = ua.confidence_region(LinearRegression(), u[:, None], y, m=10, random_state=0)
+    with pytest.raises(ValueError, match="model of a time series"):
+        ordinary.test(ua.ARX().fit(u, y))
