@@ -1,8 +1,9 @@
-"""Regression quantiles: ranks against a plain loop, crossings against bisection."""
+"""Regression quantiles and dynamical systems: ranks by plain loops, lines by bisection."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.signal import lfilter
 from sklearn.linear_model import QuantileRegressor
 
 import unassuming as ua
@@ -14,7 +15,11 @@ N, M, LEVEL = 200, 100, 0.9
 CANDIDATES, PLAIN_CANDIDATES, LINES = 100_000, 200, 1_000
 TOLERANCE = 1e-9
 ROUNDS, TARGET_RANKS, TARGET_LINES = 3, 50, 1
-TITLE = f"Beyond symmetric noise: regression quantiles, n = {N}, m = {M}, three coefficients"
+SYSTEM_N, SYSTEMS, PLAIN_SYSTEMS = 500, 1_000, 2
+TITLE = (
+    f"Beyond symmetric noise and fixed inputs: regression quantiles, n = {N}, m = {M}, three "
+    f"coefficients; ARX(1, 1), n = {SYSTEM_N}, m = {M}"
+)
 
 
 def region_of(alpha: float) -> ua.Region:
@@ -77,9 +82,61 @@ def lines(name: str) -> Result:
     return Result(f"{name}, {LINES:,}", seconds, [against], [check])
 
 
+def system_rank(region: ua.Region, signs: np.ndarray, theta: np.ndarray, *, filtered: bool) -> int:
+    """Rank one candidate of ARX(1, 1), one sign vector at a time.
+
+    The output is computed step by step, or by SciPy's compiled filter.
+    """
+    series = region.objective.series
+    y, u = series.outputs, series.fixed[:, 0]
+    e = region.objective.residuals(theta)
+    a, drive, start = theta[0], theta[1] * u, series.initial[0]
+    Z = []
+    for s in signs:
+        v = drive + s * e
+        outputs = np.empty(len(y) + 1)
+        outputs[0] = start
+        if filtered:
+            outputs[1:] = lfilter([1.0], [1.0, -a], v, zi=[a * start])[0]
+        else:
+            for t in range(len(y)):
+                outputs[t + 1] = a * outputs[t] + v[t]
+        q = np.linalg.qr(np.column_stack([outputs[:-1], u]))[0]
+        Z.append(np.sum((q.T @ (s * e)) ** 2))
+    return 1 + sum(z < Z[0] for z in Z[1:])
+
+
+def systems(name: str) -> Result:
+    """Rank many dynamical systems in passes over time, and some of them one by one."""
+    u, y, truth = ua.datasets.arx(n=SYSTEM_N + 1, noise="student", random_state=0)
+    region = ua.confidence_region(ua.ARX(1, 1), u, y, m=M, random_state=0)
+    candidates = truth + 0.05 * np.random.default_rng(1).normal(size=(SYSTEMS, 2))
+    ones = np.ones(region.n)
+    signs = np.vstack([ones, region.perturbations.apply(ones)])
+    some = np.linspace(0, SYSTEMS - 1, PLAIN_SYSTEMS, dtype=int)
+    (seconds, *slow), (found, *expected) = best_times(
+        lambda: region.rank(candidates),
+        *(
+            lambda filtered=filtered: [  # type: ignore[misc]
+                system_rank(region, signs, candidates[j], filtered=filtered) for j in some
+            ]
+            for filtered in (False, True)
+        ),
+        rounds=ROUNDS,
+    )
+    equal = int(np.sum(found[some] == expected))
+    whole = [one / len(some) * SYSTEMS for one in slow]
+    against = [
+        Comparison(f"a plain loop, extrapolated from {len(some)}", whole[0], TARGET_RANKS),
+        Comparison("a loop with compiled filters", whole[1]),
+    ]
+    check = Check("equal ranks", f"{equal} of {2 * len(some)}", equal == 2 * len(some))
+    return Result(f"{name}, {SYSTEMS:,}", seconds, against, [check])
+
+
 ALPHAS = {"": 0.0, ", penalised": 0.02}
 CASES = {
     f"{what}{kind}": measure
     for what, measure in {"ranks": ranks, "lines": lines}.items()
     for kind in ALPHAS
-}
+} | {"systems": systems}

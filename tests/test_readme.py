@@ -40,7 +40,7 @@ ESTIMATORS = {
         *(LinearRegression, Ridge, RidgeClassifier, KernelRidge, SVR, Lasso, HuberRegressor),
         *(QuantileRegressor, ElasticNet, LinearSVR),
         *(LogisticRegression, ua.KernelLasso, ua.KernelHuber, ua.LSSVC),
-        GaussianProcessRegressor,
+        *(GaussianProcessRegressor, ua.ARX),
     )
 } | {"InstrumentalRegression": partial(ua.InstrumentalRegression, endogenous=0, instruments=1)}
 
@@ -155,7 +155,7 @@ def test_the_table_converts_hyper_parameters_as_the_library_does(cells):
         assert cells[2] == "τ = quantile, penalty `n * alpha`"
         assert objective.quantile == estimator.quantile
         assert set(objective.penalty) - {0.0} == {12 * 0.7}
-    elif name == "InstrumentalRegression":
+    elif name in ("ARX", "InstrumentalRegression"):
         assert cells[2] == "no penalty"
     else:
         assert cells[2] == "penalty alpha"
@@ -170,7 +170,7 @@ def test_the_table_says_which_models_take_sample_weights(cells):
         assert build(estimator, sample_weight=weights).n == 12
     else:
         assert cells[3] == "no"
-        with pytest.raises(ValueError, match="sample_weight varies"):
+        with pytest.raises(ValueError, match=r"sample_weight (varies|does not apply)"):
             build(estimator, sample_weight=weights)
 
 
@@ -179,6 +179,7 @@ def build(estimator, **options):
     classify = is_classifier(estimator)
     make = ua.datasets.labels if classify else ua.datasets.linear
     X, y, _ = make(n=12, d=2, random_state=0)
+    X = X[:, 0] if isinstance(estimator, ua.ARX) else X
     return ua.confidence_region(estimator, X, y, m=10, random_state=0, **options)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from unassuming.estimators import ConfidenceClassifier, ConfidenceRegressor, tuned_region
     from unassuming.experiments import AssignmentTest, assignment_test
     from unassuming.io import load, save
-    from unassuming.models import LSSVC, InstrumentalRegression, KernelHuber, KernelLasso
+    from unassuming.models import ARX, LSSVC, InstrumentalRegression, KernelHuber, KernelLasso
     from unassuming.objectives import register_objective
     from unassuming.planning import Plan, plan
     from unassuming.ranking import RankTest
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from unassuming.streaming import StreamingRegion
 
 __all__ = [
+    "ARX",
     "LSSVC",
     "AssignmentTest",
     "ConfidenceClassifier",
@@ -73,7 +74,7 @@ _PACKAGES = {
     "estimators": ("ConfidenceClassifier", "ConfidenceRegressor", "tuned_region"),
     "experiments": ("AssignmentTest", "assignment_test"),
     "io": ("load", "save"),
-    "models": ("LSSVC", "InstrumentalRegression", "KernelHuber", "KernelLasso"),
+    "models": ("ARX", "LSSVC", "InstrumentalRegression", "KernelHuber", "KernelLasso"),
     "objectives": ("register_objective",),
     "planning": ("Plan", "plan"),
     "ranking": ("RankTest",),

@@ -45,7 +45,8 @@ def printed(page, where):
 
 @pytest.mark.slow
 def test_they_run_and_leave_the_files_that_the_page_names(printed, where):
-    assert len(printed) == 5
+    assert len(printed) == 6
+    assert (where / "unassuming-arx" / "coefficients.png").exists()
     for directory in ("unassuming-region", "kernel", "pointwise"):
         written = {path.name for path in (where / directory).iterdir()}
         assert written == {"band.csv", "region.json", "band.png"}

@@ -16,7 +16,7 @@ from unassuming._version import __version__
 from unassuming.cli._checked import check_norm_bound, check_one_by_one
 from unassuming.cli._group import OneLineErrors
 from unassuming.cli._models import Model
-from unassuming.cli._problem import AtOnce, Problem, Seed, problem_options
+from unassuming.cli._problem import AtOnce, Levels, Problem, Seed, problem_options
 
 Stream = Annotated[
     bool | None,
@@ -206,6 +206,63 @@ def verdict(
     from unassuming.cli import _verdict
 
     _verdict.run(problem, *table, candidate)
+
+
+@app.command()
+def arx(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            exists=True,
+            dir_okay=False,
+            help="Table whose rows are times, in their order: .csv, .tsv, .parquet or .xlsx.",
+        ),
+    ],
+    target: Annotated[str, Option(help="Column of the output.")],
+    given: Annotated[
+        str | None, Option("--input", help="Column of the input; not needed with --nb 0.")
+    ] = None,
+    na: Annotated[int, Option(min=0, help="Number of past outputs in the model.")] = 1,
+    nb: Annotated[int, Option(min=0, help="Number of past inputs in the model.")] = 1,
+    delay: Annotated[int, Option(min=1, help="Steps after which an input first acts.")] = 1,
+    intercept: Annotated[bool, Option("--intercept", help="Add a constant.")] = False,
+    candidate: Annotated[
+        list[str],
+        Option(metavar="A1,...,B1,...", help="Coefficients to be tested; repeatable."),
+    ] = (),  # type: ignore[assignment]
+    noise: Annotated[
+        str,
+        Option(
+            help="Assumption on the noise: symmetric, exchangeable, symmetric-exchangeable, "
+            "spherical."
+        ),
+    ] = "symmetric",
+    m: Annotated[
+        int, Option("--m", min=2, help="Number of statistics: levels are multiples of 1/m.")
+    ] = 100,
+    seed: Seed = 0,
+    levels: Levels = (0.9, 0.5),  # type: ignore[assignment]
+    sep: Annotated[str | None, Option(help='Separator of columns in text; default: ",".')] = None,
+    decimal: Annotated[str | None, Option(help='Decimal mark in text; default: ".".')] = None,
+    encoding: Annotated[str | None, Option(help="Encoding of text; default: utf-8.")] = None,
+    out: Annotated[Path, Option(file_okay=False, help="Directory for the picture.")] = Path(
+        "unassuming-arx"
+    ),
+) -> None:
+    """The region of a dynamical system.
+
+    The output depends on its own past and on past inputs: y[t] = a1 y[t-1] + ... + b1 u[t-delay] +
+    ... + e[t]. Prints the assumptions, the coefficients, how far each alone can move in the region,
+    and exact tests of candidates. Draws two coefficients.
+    """
+    from unassuming.cli import _arx
+    from unassuming.cli.tables import Reading
+    from unassuming.models import ARX
+
+    model = ARX(na, nb, delay=delay, fit_intercept=intercept)
+    system = _arx.System(data, target, given, model, Reading(sep, decimal, encoding, ()))
+    settings = {"noise": noise, "m": m, "random_state": seed}
+    _arx.run(system, list(candidate), list(levels), settings, out)
 
 
 @app.command()

@@ -20,12 +20,21 @@ Random signs need symmetric noise; iid noise is enough for random permutations; 
 both. Sign changes are not exact for the last two laws: use ``noise="exchangeable"`` for these.
 """
 
-from unassuming.datasets._generators import instrumented, labels, linear, rkhs, sine, two_classes
+from unassuming.datasets._generators import (
+    arx,
+    instrumented,
+    labels,
+    linear,
+    rkhs,
+    sine,
+    two_classes,
+)
 from unassuming.datasets._truths import KernelExpansion, LabelMean, x_sin_x
 
 __all__ = [
     "KernelExpansion",
     "LabelMean",
+    "arx",
     "instrumented",
     "labels",
     "linear",

@@ -139,6 +139,53 @@ def instrumented(
     return np.column_stack([x, z, W]), y, coefficients
 
 
+def arx(
+    n: int = 100,
+    a: Any = (0.8,),
+    b: Any = (1.0,),
+    noise: str | NoiseLaw = "laplace",
+    random_state: RandomState = None,
+) -> tuple[Array, Array, Array]:
+    """A dynamical system: y_t = Σ a_k y_{t-k} + Σ b_k u_{t-k} + e_t, from y = 0.
+
+    The inputs are independent standard normal numbers.
+
+    Parameters
+    ----------
+    n : int, default=100
+        Number of times.
+    a, b : sequences of floats, default=(0.8,) and (1.0,)
+        The coefficients of past outputs and of past inputs; the system may be unstable.
+    noise : str or callable, default="laplace"
+        A name from the table of `unassuming.datasets`, or a callable ``(n, rng) -> (n,)``.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Returns
+    -------
+    u : ndarray of shape (n,)
+    y : ndarray of shape (n,)
+    coefficients : ndarray
+        The truth, in the order [a..., b...] in which regions of `unassuming.ARX` expect it.
+
+    Examples
+    --------
+    >>> u, y, coefficients = arx(n=6, a=[0.5, -0.2], random_state=0)
+    >>> u.shape, y.shape, coefficients
+    ((6,), (6,), array([ 0.5, -0.2,  1. ]))
+    """
+    n = _count("n", n)
+    rng = _generator(random_state)
+    own, other = (np.atleast_1d(np.asarray(part, dtype=np.float64)) for part in (a, b))
+    u = rng.normal(size=n)
+    v = draw_noise(noise, n, rng).copy()
+    for k, factor in enumerate(other, start=1):
+        v[k:] += factor * u[: n - k] if k < n else 0.0
+    y = np.zeros(n + len(own))  # zeros come before the first output
+    for t in range(n):
+        y[len(own) + t] = v[t] + own @ y[t : t + len(own)][::-1]
+    return u, y[len(own) :], np.concatenate([own, other])
+
+
 def rkhs(
     n: int = 40,
     noise: str | NoiseLaw = "laplace",

@@ -16,6 +16,7 @@ from unassuming.inputs import (
     as_inputs,
     check_weight,
     fit_transform_without_y,
+    is_series_model,
     seed_unset,
     split_pipeline,
     streams,
@@ -42,6 +43,12 @@ def fit_without_y(estimator: Any, X: Any, y: Array, sample_weight: Any, seed: in
     Random features get the same seeds as those of the region, and so are the same features.
     """
     transformers, model = split_pipeline(estimator)
+    if is_series_model(model):
+        raise TypeError(
+            f"{type(model).__name__} does not predict from X alone: expected a model whose "
+            f"predictions do not need earlier outputs, given {model!r}. Use "
+            "ua.confidence_region(model, u, y) and model.predict(u, y)."
+        )
     model, features = clone(model), X
     seed_unset(model, np.random.default_rng(seed))
     if transformers is not None:

@@ -19,6 +19,7 @@ from unassuming.inputs import (
     check_options,
     fit_transform_without_y,
     is_label_model,
+    is_series_model,
     refuse_classes,
     split_pipeline,
 )
@@ -58,6 +59,13 @@ def check_before(
     if not _chooses_steps(search):
         _, model = split_pipeline(search.estimator)
         factory_for(model)
+        if is_series_model(model):
+            raise TypeError(
+                f"{type(model).__name__} cannot be tuned on some rows and tested on others, since "
+                "the rows are times that depend on those before them: expected another model, "
+                f"given {model!r}. Choose its orders on an earlier part of the series, and pass "
+                "the rest to ua.confidence_region."
+            )
     about_rows = ("sample_weight", "classes")
     chosen = {name: value for name, value in options.items() if name not in about_rows}
     noise = check_options(model, **chosen)

@@ -8,7 +8,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._batches import slices
+from unassuming._typing import Array, IntArray
 from unassuming.geometry._lines import Lines
 
 DECADES, PER_DECADE = 6, 24
@@ -17,6 +18,7 @@ SECTIONS, ROUNDS = 4, 30
 """A bracket is divided into so many parts at once, and that so many times."""
 _ROUGH = 3, 6
 """The points in a decade and the divisions of brackets that are enough for a search."""
+_TOGETHER = 64  # lines
 
 
 @final
@@ -32,6 +34,7 @@ class GridLines(Lines):
 
     ranks: Callable[[Array], IntArray]  # (N, d) -> (N,)
     m: int
+    unit: Callable[[Array], Array] | None = None  # directions (N, d) -> typical t on them (N,)
     per_decade: int = PER_DECADE
     rounds: int = ROUNDS
 
@@ -51,34 +54,90 @@ class GridLines(Lines):
     ) -> list[list[Array]]:
         """Return the intervals that the grid finds."""
         del points
-        grid = np.geomspace(10.0**-DECADES, 10.0**DECADES, 2 * DECADES * self.per_decade + 1)
         out: list[list[Array]] = [[] for _ in qs]
-        for o, d in zip(origins, directions, strict=True):
-            size = np.abs(d).max()
-            unit = max(float(np.abs(o).max()), 1.0) / size if size > 0 else 1.0
-            t = unit * np.concatenate([-grid[::-1], [0.0], grid])
-            rank = self.ranks(o + t[:, None] * d)
-            for found, q in zip(out, qs, strict=True):
-                found.append(self._bisect(o, d, t, rank <= self.m - q, q))
+        for some in slices(len(origins), _TOGETHER):
+            found = self._together(origins[some], directions[some], np.asarray(qs))
+            for spans, more in zip(out, found, strict=True):
+                spans.extend(more)
         return out
 
-    def _bisect(self, o: Array, d: Array, t: Array, member: BoolArray, q: int) -> Array:
-        """Refine the ends of each run of members among the points t of the grid."""
-        starts = np.flatnonzero(member & ~np.r_[False, member[:-1]])
-        stops = np.flatnonzero(member & ~np.r_[member[1:], False])
-        inside = t[np.r_[starts, stops]]
-        beyond = t[np.r_[np.maximum(starts - 1, 0), np.minimum(stops + 1, len(t) - 1)]]
+    def first_exits(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[Array]:
+        """Return the ends of the intervals that contain zero; points beyond are not asked about."""
+        levels = np.asarray(qs)
+        found = np.full((len(qs), len(origins)), -np.inf)
+        grid = np.concatenate([[0.0], self._grid()])
+        for some in slices(len(origins), _TOGETHER):
+            o, d = origins[some], directions[some]
+            t = self._units(o, d)[:, None] * grid
+            last = np.full((len(qs), len(o)), -1)  # the last point before the first exit
+            going = np.arange(len(o))
+            for part in slices(len(grid), self.per_decade):
+                rank = self.ranks(
+                    _points(o[going], d[going], t[going, part]).reshape(-1, o.shape[1])
+                )
+                rank = rank.reshape(len(going), -1)
+                member = rank <= (self.m - levels)[:, None, None]
+                run = np.logical_and.accumulate(member, axis=-1).sum(axis=-1)
+                here = last[:, going] == part.start - 1
+                last[:, going] += np.where(here, run, 0)
+                going = going[(last[:, going] == part.stop - 1).any(axis=0)]
+                if not len(going):
+                    break
+            runs = np.argwhere(last >= 0)
+            which = np.column_stack([runs, last[tuple(runs.T)]])
+            found[runs[:, 0], some.start + runs[:, 1]] = self._ends(o, d, t, levels, which, 1)
+        return list(found)
+
+    def _together(self, o: Array, d: Array, qs: IntArray) -> list[list[Array]]:
+        """Follow several lines at once."""
+        grid = self._grid()
+        t = self._units(o, d)[:, None] * np.concatenate([-grid[::-1], [0.0], grid])
+        rank = self.ranks(_points(o, d, t).reshape(-1, o.shape[1])).reshape(t.shape)
+        member = rank <= (self.m - qs)[:, None, None]  # (levels, lines, points)
+        none = np.zeros((*member.shape[:2], 1), dtype=np.bool_)
+        first = member & ~np.concatenate([none, member[..., :-1]], axis=-1)
+        last = member & ~np.concatenate([member[..., 1:], none], axis=-1)
+        ends = [
+            self._ends(o, d, t, qs, np.argwhere(runs), step)
+            for runs, step in ((first, -1), (last, 1))
+        ]
+        spans = np.stack(ends, axis=1)
+        level, line, _ = np.argwhere(first).T
+        return [[spans[(level == j) & (line == k)] for k in range(len(o))] for j in range(len(qs))]
+
+    def _grid(self) -> Array:
+        """Return the positive points of the grid, in units of each line."""
+        return np.geomspace(10.0**-DECADES, 10.0**DECADES, 2 * DECADES * self.per_decade + 1)
+
+    def _units(self, o: Array, d: Array) -> Array:
+        """Return the t in the middle of the grid of each line."""
+        size = np.abs(d).max(axis=1)
+        plain = np.maximum(np.abs(o).max(axis=1), 1.0) / np.where(size > 0, size, 1.0)
+        return np.asarray(np.where(size > 0, plain if self.unit is None else self.unit(d), 1.0))
+
+    def _ends(self, o: Array, d: Array, t: Array, qs: IntArray, runs: IntArray, step: int) -> Array:
+        """Refine the ends of runs of members, each given by its level, line and point."""
+        level, line, point = runs.T
+        inside = t[line, point]
+        beyond = t[line, np.clip(point + step, 0, t.shape[1] - 1)]
         open_ended = inside == beyond
         parts = np.arange(1, SECTIONS) / SECTIONS
         for _ in range(self.rounds):
             inner = inside[:, None] + (beyond - inside)[:, None] * parts
-            if not ((inner != inside[:, None]) & (inner != beyond[:, None])).any():
+            between = (inner != inside[:, None]) & (inner != beyond[:, None])
+            going = np.flatnonzero(between.any(axis=1))
+            if not len(going):
                 break
-            candidates = o + inner.reshape(-1, 1) * d
-            hit = (self.ranks(candidates) <= self.m - q).reshape(inner.shape)
+            at, inner = line[going], inner[going]
+            rank = self.ranks(_points(o[at], d[at], inner).reshape(-1, o.shape[1]))
+            hit = rank.reshape(inner.shape) <= (self.m - qs[level[going]])[:, None]
             kept = np.logical_and.accumulate(hit, axis=1).sum(axis=1)  # up to the first gap
-            ladder = np.column_stack([inside, inner, beyond])
+            ladder = np.column_stack([inside[going], inner, beyond[going]])
             row = np.arange(len(ladder))
-            inside, beyond = ladder[row, kept], ladder[row, kept + 1]
-        inside = np.where(open_ended, np.copysign(np.inf, inside), inside)
-        return np.stack(np.split(inside, 2), axis=1)
+            inside[going], beyond[going] = ladder[row, kept], ladder[row, kept + 1]
+        return np.asarray(np.where(open_ended, np.copysign(np.inf, inside), inside))
+
+
+def _points(o: Array, d: Array, t: Array) -> Array:
+    """Return o + t d for lines (N, d) and t (N, k), shape (N, k, d)."""
+    return np.asarray(o[:, None, :] + t[:, :, None] * d[:, None, :])

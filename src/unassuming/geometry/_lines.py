@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from unassuming._typing import Array
 
 
@@ -35,3 +37,17 @@ class Lines(ABC):
         {Z_0 ≼ Z_i}: closures of open intervals of members. A breakpoint (or t = 0) outside them is
         added as [t, t] if it is a member, unless ``points`` is False.
         """
+
+    def first_exits(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[Array]:
+        """Return for each q the end of the interval of t >= 0 that contains zero, (N,).
+
+        Minus infinity, or zero, if zero is in no interval.
+        """
+        every = self.intervals(origins, directions, qs, points=False)
+        return [np.array([_end(spans) for spans in lines]) for lines in every]
+
+
+def _end(spans: Array) -> float:
+    """Return the end of the interval that contains zero; zero if there is none."""
+    here = (spans[:, 0] <= 0) & (spans[:, 1] >= 0)
+    return float(spans[here, 1][0]) if here.any() else 0.0

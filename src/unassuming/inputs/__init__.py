@@ -18,6 +18,7 @@ from unassuming.inputs._directions import as_directions as as_directions
 from unassuming.inputs._directions import as_functionals as as_functionals
 from unassuming.inputs._directions import as_points as as_points
 from unassuming.inputs._directions import as_vector as as_vector
+from unassuming.inputs._lags import lagged_outputs as lagged_outputs
 from unassuming.inputs._options import check_assumption as check_assumption
 from unassuming.inputs._options import check_inner as check_inner
 from unassuming.inputs._options import check_norm_bound as check_norm_bound
@@ -37,6 +38,14 @@ from unassuming.inputs._roles import column_roles as column_roles
 from unassuming.inputs._seeds import as_seed as as_seed
 from unassuming.inputs._seeds import cell_stream as cell_stream
 from unassuming.inputs._seeds import streams as streams
+from unassuming.inputs._series import Orders as Orders
+from unassuming.inputs._series import as_input as as_input
+from unassuming.inputs._series import as_orders as as_orders
+from unassuming.inputs._series import as_series as as_series
+from unassuming.inputs._series import check_series as check_series
+from unassuming.inputs._series import is_series_model as is_series_model
+from unassuming.inputs._series import lagged as lagged
+from unassuming.inputs._series import regressors as regressors
 from unassuming.inputs._single import SingleOptions as SingleOptions
 from unassuming.inputs._single import as_hypothesis as as_hypothesis
 from unassuming.inputs._single import check_simultaneous as check_simultaneous

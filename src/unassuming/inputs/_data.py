@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -28,6 +28,8 @@ class Data:
         Outputs (±1 for labels) and weights of those rows; weight is None if none were given.
     classes : array of shape (2,), or None
         The two labels; the second is +1.
+    before : array
+        Outputs of the first rows, if these only start a time series and do not count.
     """
 
     X: Any
@@ -35,6 +37,7 @@ class Data:
     y: Array
     weight: Array | None
     classes: Array | None
+    before: Array = field(default_factory=lambda: np.empty(0))
 
 
 def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool, classes: Any = None) -> Data:

@@ -99,6 +99,8 @@ def extra_rows(region: Region) -> Iterator[Any]:
             yield type(X)(row)
     else:
         taken = as_table(X)[rows]
+        if not taken.size:  # a time series without inputs
+            return
         if taken.ndim != 2:  # texts, for instance
             yield from (taken[j : j + 1] for j in range(len(taken)))
         elif taken.dtype.kind in "biuf":

@@ -64,6 +64,8 @@ def _header(region: Region, store: Store) -> dict[str, Any]:
     store.arrays["fingerprint"] = fingerprint(region)[0]
     store.arrays["y"] = data.y
     store.arrays["rows"] = data.rows
+    if len(data.before):
+        store.arrays["before"] = data.before
     if data.weight is not None:
         store.arrays["weight"] = data.weight
     store.arrays["tie_order"] = region.tie_order

@@ -127,6 +127,10 @@ def _vector(store: Store, name: str, rows: BoolArray) -> Array:
 def _outputs(header: dict[str, Any], store: Store, rows: BoolArray) -> Any:
     """Return y as the user passed it: numbers, or one of two classes."""
     y, classes = _vector(store, "y", rows), _classes(header, store)
+    if "before" in store.arrays:  # the initial values of a time series
+        before = store.arrays["before"]
+        require(before.dtype == np.float64 and before.shape == ((~rows).sum(),), "outputs")
+        y[~rows] = before
     return y if classes is None else classes[(y > 0).astype(np.intp)]
 
 

@@ -122,6 +122,9 @@ def _listed(classes: Any) -> str:
 
 def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candidates:
     """Use the coefficients if they reproduce the predictions, else the predictions."""
+    own = objective.coefficients_of(estimator)
+    if own is not None:
+        return Candidates(own[None, :], None, single=True, caveat=FITTED)
     name = type(estimator).__name__
     classes = getattr(estimator, "classes_", None)
     known = [] if data.classes is None else list(data.classes)

@@ -27,8 +27,10 @@ from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._sign_screen import SignScreen
+from unassuming.membership._simulation_screen import SimulationScreen
 from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.objectives import (
+    ArxObjective,
     FreshSigns,
     Images,
     LeastNormScore,
@@ -37,6 +39,7 @@ from unassuming.objectives import (
     Quadratic,
     Score,
     SignScore,
+    SimulatedScore,
 )
 from unassuming.ranking import Contrast, precedes, rank
 
@@ -48,7 +51,7 @@ _HALF = 2.0**-26
 
 _QUICK = 4  # near-ties of the quick comparison, in its own tolerances
 
-_FEW = 32  # for so few candidates the table of the fast path is not worth building
+_FEW = 32  # for so few candidates a table of the fast path is not worth building
 
 
 @final
@@ -232,15 +235,16 @@ class RankEngine:
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
         left = np.arange(len(candidates))
-        if candidates.values is not None or len(candidates) <= _FEW:
+        few = len(candidates) <= _FEW and not isinstance(self.score, SimulatedScore)
+        if candidates.values is not None or few or not len(left):
             return left
         if self._screen is not None:
             left = self._screened(self._screen, candidates, ranks)
         lifted = self._lifted
         if lifted is None:
             return left
-        left_over = [left[:0]]
-        for batch in slices(len(left), rows_that_fit(BATCH_BYTES, sum(lifted.table.shape))):
+        left_over, step = [left[:0]], rows_that_fit(BATCH_BYTES, sum(lifted.table.shape))
+        for batch in slices(len(left), step):
             rows = left[batch]
             a, r = candidates.coefficients[rows], candidates.residuals(self.objective, rows)
             with np.errstate(over="ignore", invalid="ignore"):  # overflow leaves a doubt
@@ -259,8 +263,7 @@ class RankEngine:
             ranks[batch] = 1 + below
             return np.asarray(batch.start + np.flatnonzero(doubt))
 
-        pieces = list(slices(len(candidates), screen.batch))
-        return np.asarray(np.concatenate(in_threads(one, pieces)))
+        return np.concatenate(in_threads(one, list(slices(len(candidates), screen.batch))))
 
     def _contrast(self, a: Array, images: Images) -> Contrast:
         """Compare candidates with their perturbations, with quick bounds of rounding errors."""
@@ -363,6 +366,8 @@ class RankEngine:
         o, noise = self.objective, self.perturbations.noise
         if self.fresh_signs is not None and o.design is not None:
             return SignScreen(o, o.design, self.fresh_signs)
+        if isinstance(o, ArxObjective) and isinstance(self.score, SimulatedScore):
+            return SimulationScreen.build(o, self.score, self.perturbations, self.tie_order)
         # An assumption that excludes candidates has to be asked about every one of them.
         if o.design is None or not noise.orthogonal or type(noise).admits is not Noise.admits:
             return None

@@ -52,8 +52,12 @@ from unassuming.objectives.kinked import JumpScore, LassoObjective, LinearSVRObj
 from unassuming.objectives.kinked import least_element as least_element
 from unassuming.objectives.quantiles import FreshSigns as FreshSigns
 from unassuming.objectives.quantiles import QuantileObjective, SignScore, from_quantile_regressor
+from unassuming.objectives.systems import ArxObjective, SimulatedScore, from_arx
+from unassuming.objectives.systems import amplification as amplification
+from unassuming.objectives.systems import steps_until_overflow as steps_until_overflow
 
 __all__ = [
+    "ArxObjective",
     "Design",
     "DesignedObjective",
     "FeatureDesign",
@@ -73,9 +77,11 @@ __all__ = [
     "SVRObjective",
     "Score",
     "SignScore",
+    "SimulatedScore",
     "factory_for",
     "fitted_coefficients",
     "fitted_values",
+    "from_arx",
     "from_elastic_net",
     "from_gaussian_process",
     "from_huber_regressor",

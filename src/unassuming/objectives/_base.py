@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
 from unassuming._typing import Array
+from unassuming.inputs import is_series_model
 from unassuming.objectives._kinks import Kinks
 from unassuming.objectives._score import GradientScore, Score
 from unassuming.objectives.designs import Design
@@ -58,10 +59,16 @@ class Objective(ABC):
         What must not depend on the noise.
     equation : str
         What is assumed of y instead of a function that the features span.
+    assumed : tuple of str
+        Assumptions besides those on the noise and on the inputs.
     ideal : str
         The coefficients that a region covers, if not those that give the noise-free outputs.
     endogenous : list of int
         The coefficients whose columns may depend on the noise, so that least squares is biased.
+    initial : int
+        The number of first rows that only start a time series.
+    undesigned : str
+        What an operation needs that this objective without a design does not have.
 
     Examples
     --------
@@ -86,7 +93,13 @@ class Objective(ABC):
     atoms: str = ""
     independent: ClassVar[str] = "inputs, features, weights, hyper-parameters and seed"
     equation: ClassVar[str] = ""
+    assumed: ClassVar[tuple[str, ...]] = ()
     ideal: ClassVar[str] = ""
+    initial: int = 0
+    undesigned: ClassVar[str] = (
+        "a model with features or a kernel, and {objective} does not declare any: use "
+        "interval(functionals) and crossings, or derive the objective from DesignedObjective"
+    )
 
     def __init__(self, y: Array, d: int, names: list[str] | None = None) -> None:
         self.y, self.n, self.d = y, len(y), d
@@ -139,6 +152,14 @@ class Objective(ABC):
         return []
 
     @property
+    def regressors(self) -> Array | None:
+        """The observed regressors (n, d) of a model without a design; they depend on the noise.
+
+        They serve searches and pictures, to which it matters how large coefficients are.
+        """
+        return None
+
+    @property
     def sign_blind(self) -> bool:
         """Whether Z(a, -r) = Z(a, r), as without a penalty; a group is then taken modulo ±I."""
         return False
@@ -178,6 +199,16 @@ class Objective(ABC):
             "candidate needs the method coefficients(values). Define it, or pass a coefficient "
             f"vector of length {self.d}."
         )
+
+    def coefficients_of(self, estimator: Any) -> Array | None:
+        """Return the coefficients (d,) of a fitted ``estimator``; None if predictions decide."""
+        if is_series_model(estimator):
+            raise ValueError(
+                f"the candidate is a model of a time series: expected a function of X, given "
+                f"{type(estimator).__name__}. Build the region with ua.confidence_region("
+                f"{estimator!r}, u, y)."
+            )
+        return None
 
     def score(self, weighting: Weighting) -> Score:
         """Return the weighted gradient Ψ ḡ for that weighting."""

@@ -132,8 +132,10 @@ def _around(region: Region, pair: list[int], rays: int) -> Array:
     The half-axes are exact, because a region may be unbounded along one coefficient only.
     """
     into = np.eye(2)
-    if region.objective.design is not None:
-        phi = region.objective.design.matrix[:, pair]
+    objective = region.objective
+    every = objective.regressors if objective.design is None else objective.design.matrix
+    if every is not None:
+        phi = every[:, pair]
         values, vectors = np.linalg.eigh(phi.T @ phi)
         values = np.maximum(values, 1e-12 * (values[-1] or 1.0))
         into = np.asarray(np.sqrt(values)[:, None] * vectors.T)  # norms are those of fitted values
@@ -273,7 +275,8 @@ def _title(region: Region, data: CoefficientsData) -> list[str]:
             f"Confidence region of {data.names[0]} and {data.names[1]}, whatever the other "
             "coefficients are: outer bound of the projection"
         )
-    kind = "Exact boundary" if region.shape.exact else "Boundary, from a grid search,"
+    traced = "Traced, not certified: boundary found by tests of membership on a grid,"
+    kind = "Exact boundary" if region.shape.exact else traced
     if region.shape.exact and not region.shape.star_convex:
         kind = "Exact boundary of the part around the estimate"
     if data.slice:

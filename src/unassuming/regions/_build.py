@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import levels_to_user
@@ -20,10 +21,13 @@ from unassuming.inputs import (
     check_columns,
     check_data,
     check_options,
+    check_series,
     check_width,
     column_names,
     fit_transform_without_y,
     is_label_model,
+    is_series_model,
+    lagged_outputs,
     refuse_classes,
     seed_unset,
     split_pipeline,
@@ -73,14 +77,15 @@ def confidence_region(
         LinearRegression, Ridge, KernelRidge, GaussianProcessRegressor with a fixed kernel, SVR,
         LinearSVR, Lasso, ElasticNet, QuantileRegressor, HuberRegressor, RidgeClassifier,
         LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, `InstrumentalRegression`, or a
-        Pipeline of unsupervised transformers ending in one of them. Only its hyper-parameters are
-        used; it need not be fitted. The transformers are fitted here, without y; one in a
-        FrozenEstimator is taken as it is, and the region then rests on its having been fitted on
-        other rows. How each hyper-parameter enters is told by the factories in
+        Pipeline of unsupervised transformers ending in one of them, or `ARX`. Only its hyper-
+        parameters are used; it need not be fitted. The transformers are fitted here, without y; one
+        in a FrozenEstimator is taken as it is, and the region then rests on its having been fitted
+        on other rows. How each hyper-parameter enters is told by the factories in
         `unassuming.objectives`.
     X, y : arrays or DataFrames
-        The data. Those of dask are summed by its scheduler in use, and need a model that
-        `StreamingRegion` supports: least squares, ridge, and pipelines with fixed transformers.
+        The data; for `ARX` the input u, or None, and the output y at each time. Those of dask are
+        summed by its scheduler in use, and need a model that `StreamingRegion` supports: least
+        squares, ridge, and pipelines with fixed transformers.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
@@ -171,23 +176,20 @@ def build_region(
         refuse_classes(classes, model)
     chosen = check_options(model, noise=noise, m=m, ties=ties)
     transformation_stream, tie_stream, feature_stream = streams(seed)
-    data = check_data(deepcopy(X), y, sample_weight, classify=classify, classes=classes)
-    features = data.X
-    if transformers is not None:
-        seed_unset(transformers, feature_stream)
-        features = fit_transform_without_y(
-            transformers, deepcopy(data.X), y
-        )  # they may overwrite it
-    design = as_inputs(features)
-    if not data.rows.all():
-        design = design[data.rows]
-    width: int | None = design.shape[1]
-    if getattr(model, "kernel", None) == "precomputed":
-        design, width = _precomputed(design, data), None
-    names = _feature_names(transformers, features)
-    objective = factory(
-        numbered_columns(model, names, design.shape[1]), design, data.y, data.weight
-    )
+    names = None
+    if is_series_model(model):
+        _refuse_transformers(transformers, model)
+        data, design, outputs = check_series(model, deepcopy(X), y, sample_weight)
+        features, width = data.X, None
+        objective = factory(model, design, outputs, data.weight)
+    else:
+        if drawn is None and not classify:
+            _warn_of_lags(model, X, y)
+        data = check_data(deepcopy(X), y, sample_weight, classify=classify, classes=classes)
+        features, design, width = _features(transformers, feature_stream, model, data, y)
+        names = _feature_names(transformers, features)
+        numbered = numbered_columns(model, names, design.shape[1])
+        objective = factory(numbered, design, data.y, data.weight)
     check_objective(objective, factory)
     _check_labels(chosen, objective, model, classify=classify)
     _check_quantile(chosen, objective, model)
@@ -230,6 +232,50 @@ def build_region(
     score = partial(objective.score, psi) if later else objective.score(psi)
     engine = RankEngine(objective, score, perturbations, tie_order, whitened=whitened)
     return Region(problem, engine)
+
+
+def _features(
+    transformers: Pipeline | None, stream: np.random.Generator, model: Any, data: Data, y: Any
+) -> tuple[Any, Array, int | None]:
+    """Return the table of features, the matrix of its rows that count, and the width of inputs."""
+    features = data.X
+    if transformers is not None:
+        seed_unset(transformers, stream)
+        features = fit_transform_without_y(
+            transformers, deepcopy(data.X), y
+        )  # they may overwrite it
+    design = as_inputs(features)
+    if not data.rows.all():
+        design = design[data.rows]
+    if getattr(model, "kernel", None) == "precomputed":
+        return features, _precomputed(design, data), None
+    return features, design, design.shape[1]
+
+
+def _refuse_transformers(transformers: Pipeline | None, model: Any) -> None:
+    if transformers is not None:
+        raise TypeError(
+            f"{type(model).__name__} is at the end of a pipeline: expected the model alone, given "
+            f"the steps {', '.join(name for name, _ in transformers.steps)} before it. Transform "
+            "the input first, and pass it with the output."
+        )
+
+
+def _warn_of_lags(model: Any, X: Any, y: Any) -> None:
+    """Warn if the inputs contain earlier outputs, and so earlier noise."""
+    found = None
+    if getattr(model, "kernel", None) != "precomputed":
+        found = lagged_outputs(X, y)
+    if found is not None:
+        name, shift = found
+        warnings.warn(
+            f"{name[:1].upper()}{name[1:]} is y shifted by {shift} row{'s' * (shift > 1)}. It "
+            "depends on the noise of earlier rows, which voids the guarantee: the inputs must not "
+            "depend on the noise. If rows are times, use ua.confidence_region("
+            f"ua.ARX(na={shift}, nb=...), u, y), which is exact.",
+            UserWarning,
+            stacklevel=levels_to_user(),
+        )
 
 
 def _transformed(

@@ -101,6 +101,7 @@ def assumptions(problem: Problem) -> tuple[str, ...]:
         noise.assumption,
         f"{o.independent} do not depend on the noise",
     ]
+    said += o.assumed
     frozen = frozen_steps(problem.estimator)
     said += [f"the frozen step {step!r} was fitted on other rows" for step in frozen]
     if o.equation:
@@ -116,7 +117,9 @@ def assumptions(problem: Problem) -> tuple[str, ...]:
 def describe(problem: Problem, m: int) -> Description:
     """Say what a region covers, how surely, and under which assumptions."""
     noise, classes = problem.noise, problem.classes
-    lines = [("data", f"n = {problem.n} rows, d = {problem.objective.d} coefficients")]
+    initial = problem.objective.initial
+    after = f" after {initial} initial one{'s' * (initial > 1)}" if initial else ""
+    lines = [("data", f"n = {problem.n} rows{after}, d = {problem.objective.d} coefficients")]
     if classes is not None:
         lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
     first, *others = assumptions(problem)

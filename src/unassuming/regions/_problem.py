@@ -131,8 +131,6 @@ class Problem:
         """Return the features or the kernel, or refuse an operation that needs them."""
         if self.objective.design is None:
             raise NotAvailable(
-                f"{operation} needs a model with features or a kernel, and {self.objective} does "
-                "not declare any: use interval(functionals) and crossings, or derive the objective "
-                "from DesignedObjective."
+                f"{operation} needs {self.objective.undesigned.format(objective=self.objective)}."
             )
         return self.objective.design

@@ -35,6 +35,8 @@ class Columns:
         Whether rows with missing values are left out rather than refused.
     remarks : tuple of str
         Sentences about columns that are left out.
+    about_missing : str
+        What to do about missing values.
     """
 
     features: list[str]
@@ -45,6 +47,7 @@ class Columns:
     named: bool = False
     drop_missing: bool = False
     remarks: tuple[str, ...] = ()
+    about_missing: str = "Fill them in, or leave out such rows with --drop-missing."
 
     @property
     def names(self) -> list[str]:
@@ -99,7 +102,7 @@ class Columns:
                 frame[name] = _categories(frame[name])
             elif name not in self.labels:
                 frame[name] = _numbers(frame[name], name, first, target=name == self.target)
-        return _without_missing(frame, first, drop=drop)
+        return _without_missing(frame, first, self.about_missing, drop=drop)
 
 
 def choose(
@@ -341,7 +344,7 @@ def _about_words(column: pd.Series, bad: pd.Series, name: str, *, target: bool) 
     )
 
 
-def _without_missing(frame: pd.DataFrame, first: int, *, drop: bool) -> pd.DataFrame:
+def _without_missing(frame: pd.DataFrame, first: int, remedy: str, *, drop: bool) -> pd.DataFrame:
     missing = frame.isna()
     rows = missing.any(axis=1)
     if drop or not rows.any():
@@ -350,5 +353,5 @@ def _without_missing(frame: pd.DataFrame, first: int, *, drop: bool) -> pd.DataF
     row = int(np.argmax(missing[name].to_numpy()))
     raise ValueError(
         f"the column {name!r} has missing values: expected a value in every row, given none in row "
-        f"{first + row + 1}. Fill them in, or leave out such rows with --drop-missing."
+        f"{first + row + 1}. {remedy}"
     )

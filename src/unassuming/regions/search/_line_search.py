@@ -90,10 +90,10 @@ class LineSearch:
         """Return for each q the end of the interval of t >= 0 that contains the origin, (N,)."""
         rank = int(self.ranks(origin[None, :])[0])
         start = np.broadcast_to(origin, directions.shape)
-        every = self.lines.intervals(start, directions, qs, points=False)
+        ends = self.lines.first_exits(start, directions, qs)
         return [
-            np.array([_end(spans) if rank <= self.m - q else -np.inf for spans in lines])
-            for q, lines in zip(qs, every, strict=True)
+            t if rank <= self.m - q else np.full(len(t), -np.inf)
+            for q, t in zip(qs, ends, strict=True)
         ]
 
     def members(
@@ -242,12 +242,6 @@ def _put_origins(found: Array, g: Array, rays: Endless) -> None:
     """Overwrite the members of functionals that grow along a ray by its origin."""
     known = rays.along(g)
     found[known >= 0] = rays.origins[known[known >= 0]]
-
-
-def _end(spans: Array) -> float:
-    """Return the end of the interval that contains zero; zero if there is none."""
-    here = (spans[:, 0] <= 0) & (spans[:, 1] >= 0)
-    return float(spans[here, 1][0]) if here.any() else 0.0
 
 
 def _closest(spans: Array) -> float:

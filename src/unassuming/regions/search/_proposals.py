@@ -56,10 +56,18 @@ class Proposals:
 
     @classmethod
     def in_coefficients(
-        cls, estimate: Array, kinks: Kinks | None, ball: NormBall | None
+        cls,
+        estimate: Array,
+        kinks: Kinks | None,
+        ball: NormBall | None,
+        regressors: Array | None = None,
     ) -> Proposals:
-        """Return a frame for an objective whose members can only be tested."""
+        """Return a frame for an objective whose members can only be tested.
+
+        Regressors, if it has some, say which coefficients are large and which are small.
+        """
         frame = np.eye(len(estimate)) / max(float(np.abs(estimate).max()), 1.0)
+        frame = frame if regressors is None else regressors
         if ball is not None:
             frame = np.vstack([frame, ball.root / ball.bound])
         return cls((_frame(frame, 1e-6),), kinks, ball)

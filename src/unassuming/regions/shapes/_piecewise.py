@@ -7,12 +7,13 @@ membership can be tested, and the intersection is found on a grid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
 
+from unassuming._rounding import TINY, length
 from unassuming._typing import Array
 from unassuming.geometry import GridLines, Lines, order_statistic
 from unassuming.geometry.piecewise import (
@@ -88,7 +89,7 @@ class PiecewiseShape(LineShape):
     def lines(self) -> Lines:
         """The region along lines."""
         if self.model is None:
-            return GridLines(self.engine.ranks_of, self.engine.perturbations.m)
+            return GridLines(self.engine.ranks_of, self.engine.perturbations.m, self._typical)
         return PiecewiseLines(self.model, self.engine.ranks_of)
 
     def start(self) -> Array:
@@ -100,7 +101,18 @@ class PiecewiseShape(LineShape):
         estimate = self.problem.estimate
         if self.model is not None:
             return Proposals.in_model(self.model, estimate, ball)
-        return Proposals.in_coefficients(estimate, self.problem.objective.kinks(), ball)
+        o = self.problem.objective
+        return Proposals.in_coefficients(estimate, o.kinks(), ball, o.regressors)
+
+    @cached_property
+    def _typical(self) -> Callable[[Array], Array] | None:
+        """About how far members are on lines, if regressors say so: a residual in fitted values."""
+        o = self.problem.objective
+        if o.regressors is None:
+            return None
+        phi, r = o.regressors, o.residuals(self.problem.estimate[None, :])[0]
+        unit = float(length(r)) / np.sqrt(o.n) or float(length(o.y)) or 1.0
+        return lambda d: unit / np.maximum(length(d @ phi.T), TINY)
 
     def probes(self, ball: NormBall | None) -> Array:
         """Return single coefficients, directions that most sets leave open, those of the design.

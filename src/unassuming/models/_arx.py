@@ -1,0 +1,199 @@
+"""A linear dynamical system: the output depends on its own past and on past inputs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import lstsq
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from unassuming._rounding import length, rank_cut
+from unassuming._typing import Array
+from unassuming.inputs import (
+    Orders,
+    as_finite,
+    as_input,
+    as_orders,
+    as_outputs,
+    as_series,
+    lagged,
+    regressors,
+)
+
+
+class ARX(BaseEstimator):
+    r"""Autoregression with an exogenous input, fitted by least squares.
+
+    .. math:: y_t = \sum_{k=1}^{n_a} a_k y_{t-k} + \sum_{k=1}^{n_b} b_k u_{t-d-k+1} + e_t
+
+    with the delay d. The first max(na, nb + delay - 1) outputs are initial values.
+    ``ua.confidence_region(ua.ARX(na, nb), u, y)`` is exact: it allows for regressors that depend on
+    past noise, which a region of LinearRegression with lagged columns does not (docs/theory.md 12).
+
+    Parameters
+    ----------
+    na : int, default=1
+        The number of past outputs; 0 for a finite impulse response.
+    nb : int, default=1
+        The number of past inputs; 0 for an autoregression without input.
+    delay : int, default=1
+        The number of steps after which an input first acts, at least 1.
+    fit_intercept : bool, default=False
+        Whether to add a constant.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (na + nb,)
+        The coefficients [a_1, ..., b_1, ...].
+    intercept_ : float
+        The constant; zero without ``fit_intercept``.
+    initial_ : ndarray of shape (max(na, nb + delay - 1),)
+        The first outputs of the data.
+
+    Examples
+    --------
+    >>> u, y, coefficients = ua.datasets.arx(n=400, a=[0.8], b=[1.0], random_state=0)
+    >>> model = ARX(na=1, nb=1).fit(u, y)
+    >>> model.coef_.round(1)
+    array([0.8, 1. ])
+    >>> model.coefficients_.shape
+    (2,)
+    >>> model.predict(u, y).shape, model.simulate(u).shape
+    ((399,), (400,))
+    """
+
+    time_series: ClassVar[bool] = True
+    """Rows are times in their order: none can be left out, weighted or moved."""
+
+    def __init__(
+        self, na: int = 1, nb: int = 1, *, delay: int = 1, fit_intercept: bool = False
+    ) -> None:
+        self.na = na
+        self.nb = nb
+        self.delay = delay
+        self.fit_intercept = fit_intercept
+
+    def fit(self, u: Any, y: Any) -> Self:
+        """Find the coefficients by least squares.
+
+        Parameters
+        ----------
+        u : array of shape (n,), or None
+            The input at each time; None if nb = 0.
+        y : array of shape (n,)
+            The output at each time.
+
+        Returns
+        -------
+        self
+        """
+        orders = as_orders(self)
+        inputs, outputs = as_series(u, y, orders)
+        found = least_squares(regressors(inputs, outputs, orders), outputs[orders.initial :])
+        self.intercept_ = float(found[0]) if orders.intercept else 0.0
+        self.coef_ = found[int(orders.intercept) :]
+        self.initial_ = outputs[: orders.initial].copy()
+        return self
+
+    def predict(self, u: Any, y: Any = None) -> Array:
+        """Predict each output from the observed ones before it: one step ahead.
+
+        Parameters
+        ----------
+        u : array of shape (n,), or None
+            The input at each time; None if nb = 0.
+        y : array of shape (n,)
+            The output at each time.
+
+        Returns
+        -------
+        ndarray of shape (n - max(na, nb + delay - 1),)
+            Predictions of ``y[max(na, nb + delay - 1):]``.
+        """
+        orders = self._fitted()
+        if y is None:
+            raise ValueError(
+                "y is missing: expected the outputs before each prediction, given None. Pass "
+                "predict(u, y), or use simulate(u), which needs the initial values only."
+            )
+        inputs, outputs = as_series(u, y, orders, fit=False)
+        return np.asarray(regressors(inputs, outputs, orders) @ self.coefficients_)
+
+    def simulate(self, u: Any, initial: Any = None, noise: Any = None) -> Array:
+        """Return the outputs of the fitted system, driven by an input and, if given, by noise.
+
+        Parameters
+        ----------
+        u : array of shape (n,), or int
+            The input at each time; the number of times if nb = 0.
+        initial : array of shape (max(na, nb + delay - 1),), optional
+            The first outputs; by default those of the data.
+        noise : array of shape (n,), optional
+            The noise at each time, of which the first entries, those of the initial values, are not
+            used; zero by default.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The first values are the initial ones. An unstable system may reach infinity.
+        """
+        orders = self._fitted()
+        inputs = self._inputs(u, orders)
+        first = orders.initial
+        start = as_finite(self.initial_ if initial is None else initial, "initial")
+        if start.shape != (first,):
+            raise ValueError(
+                f"initial has the wrong shape: expected {first} outputs, as many as the model "
+                f"looks back, given shape {start.shape}. Leave it out for those of the data."
+            )
+        n = len(inputs)
+        if n < first:
+            raise ValueError(
+                f"u is too short: expected at least {first} inputs, one for each initial value, "
+                f"given {n}. Pass a longer input."
+            )
+        e = np.zeros(n) if noise is None else as_outputs(as_finite(noise, "noise"), n)
+        a, b = self.coef_[: orders.na], self.coef_[orders.na :]
+        past = lagged(inputs, range(orders.delay, orders.delay + orders.nb), first)
+        v = self.intercept_ + past @ b + e[first:]
+        y = np.concatenate([start, np.empty(n - first)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            for t in range(first, n):
+                y[t] = v[t - first] + a @ y[t - orders.na : t][::-1]
+        return y
+
+    @property
+    def coefficients_(self) -> Array:
+        """The fitted coefficients in the order of a region: [intercept, a_1, ..., b_1, ...]."""
+        check_is_fitted(self)
+        one = [self.intercept_] if self.fit_intercept else []
+        return np.concatenate([one, self.coef_])
+
+    def _inputs(self, u: Any, orders: Orders) -> Array:
+        """Return the input of a simulation, zeros if the model has none."""
+        if orders.nb or not isinstance(u, (int, np.integer)):
+            return as_input(u)
+        return np.zeros(max(int(u), 0))
+
+    def _fitted(self) -> Orders:
+        check_is_fitted(self)
+        return as_orders(self)
+
+
+def least_squares(columns: Array, y: Array) -> Array:
+    """Return the least-squares coefficients, the shortest ones if columns are dependent.
+
+    The columns are brought to the same length first.
+
+    Examples
+    --------
+    >>> least_squares(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))
+    array([2.])
+    """
+    sizes = length(columns.T)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    found = lstsq(columns / sizes, y, cond=rank_cut(columns.shape))[0] / sizes
+    rest = y - columns @ found
+    return np.asarray(found + lstsq(columns / sizes, rest, cond=rank_cut(columns.shape))[0] / sizes)

@@ -1,0 +1,415 @@
+"""Dynamical systems: exact ranks, coverage, unstable candidates, lines, errors."""
+
+from itertools import permutations, product
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import unassuming as ua
+from unassuming.membership import Candidates
+
+
+def output(orders, u, start, theta, e):
+    """Run a system by its definition; e has one entry for each time after the initial values."""
+    y = list(start)
+    for t in range(len(start), len(u)):
+        y.append(row(orders, u, y, t) @ np.asarray(theta) + e[t - len(start)])
+    return np.array(y)
+
+
+def row(orders, u, y, t):
+    """The regressors at time t, in the order of the coefficients."""
+    na, nb, delay, intercept = orders
+    past = [y[t - k] for k in range(1, na + 1)]
+    return np.array([1.0] * intercept + past + [u[t - delay - k + 1] for k in range(1, nb + 1)])
+
+
+def plain_statistics(orders, u, y, theta, images, digits=60):
+    """Z_0, ..., Z_{m-1} by the definition, one series and one time at a time, with many digits."""
+    with mpmath.workdps(digits):
+        na, nb, delay, intercept = orders
+        first = max(na, nb + delay - 1 if nb else 0)
+        number = mpmath.mpf
+        u, y, theta = ([number(float(x)) for x in series] for series in (u, y, theta))
+
+        def regressors(y, t):
+            past = [y[t - k] for k in range(1, na + 1)]
+            inputs = [u[t - delay - k + 1] for k in range(1, nb + 1)]
+            return [number(1)] * intercept + past + inputs
+
+        e = [y[t] - mpmath.fdot(regressors(y, t), theta) for t in range(first, len(y))]
+        found = []
+        for image in [list(range(1, len(e) + 1)), *images]:
+            moved = [np.sign(i) * e[abs(int(i)) - 1] for i in image]
+            outputs = y[:first]
+            for t in range(first, len(y)):
+                outputs.append(mpmath.fdot(regressors(outputs, t), theta) + moved[t - first])
+            columns = list(
+                zip(*(regressors(outputs, t) for t in range(first, len(y))), strict=True)
+            )
+            found.append(float(projection(columns, moved)))
+        return np.array(found), float(mpmath.fdot(e, e))
+
+
+def projection(columns, e):
+    square, basis = mpmath.mpf(0), []
+    for column in columns:
+        for unit in basis:
+            share = mpmath.fdot(unit, column)
+            column = [x - share * z for x, z in zip(column, unit, strict=True)]
+        size = mpmath.sqrt(mpmath.fdot(column, column))
+        basis.append([x / size for x in column])
+        square += mpmath.fdot(basis[-1], e) ** 2
+    return square
+
+
+def images_of(region):
+    """The signed numbers of the entries that the transformations take."""
+    return region.perturbations.apply(np.arange(1.0, region.n + 1))
+
+
+def region_of(na=1, nb=1, n=40, seed=0, delay=1, fit_intercept=False, noise=None, m=20, **data):
+    u, y, truth = ua.datasets.arx(n=n, noise="student", random_state=seed, **data)
+    model = ua.ARX(na, nb, delay=delay, fit_intercept=fit_intercept)
+    return ua.confidence_region(model, u, y, m=m, noise=noise, random_state=seed), truth
+
+
+# --- the rank of the truth is uniform ---------------------------------------------------------
+
+
+SMALL = {
+    "ARX(1, 1)": ((1, 1, 1, False), [0.7, 1.0]),
+    "unstable": ((1, 1, 1, False), [1.6, 1.0]),
+    "ARX(2, 1) with intercept": ((2, 1, 1, True), [0.3, 0.5, 0.2, 1.0]),
+    "delay": ((1, 2, 2, False), [-0.9, 1.0, 0.5]),
+    "autoregression": ((2, 0, 1, False), [1.1, -0.5]),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_over_all_signs_the_truth_takes_every_rank_once(name):
+    orders, theta = SMALL[name]
+    rng = np.random.default_rng(1)
+    first, n = max(orders[0], orders[1] + orders[2] - 1 if orders[1] else 0), 6
+    u, start = rng.normal(size=first + n), rng.normal(size=first)
+    e = rng.standard_t(2, size=n)
+    model = ua.ARX(orders[0], orders[1], delay=orders[2], fit_intercept=orders[3])
+    ranks = []
+    for signs in product([-1.0, 1.0], repeat=n):
+        y = output(orders, u, start, theta, np.array(signs) * e)
+        ranks.append(ua.confidence_region(model, u, y, m="group", random_state=0).rank(theta))
+    assert sorted(ranks) == list(range(1, 2**n + 1))
+
+
+def test_without_past_outputs_opposite_signs_are_one_transformation():
+    rng = np.random.default_rng(2)
+    u, e = rng.normal(size=7), rng.standard_t(2, size=5)
+    ranks = []
+    for signs in product([-1.0, 1.0], repeat=5):
+        y = output((0, 2, 1, False), u, np.zeros(2), [1.0, 0.5], np.array(signs) * e)
+        region = ua.confidence_region(ua.ARX(0, 2), u, y, m="group", random_state=0)
+        ranks.append(region.rank([1.0, 0.5]))
+    assert region.m == 16
+    assert sorted(ranks) == sorted(2 * list(range(1, 17)))
+
+
+def test_over_all_permutations_the_truth_takes_every_rank_once():
+    rng = np.random.default_rng(3)
+    u, e = rng.normal(size=6), rng.lognormal(size=5)
+    ranks = []
+    for order in permutations(range(5)):
+        y = output((1, 1, 1, False), u, [0.5], [0.8, 1.0], e[list(order)])
+        region = ua.confidence_region(ua.ARX(), u, y, noise="exchangeable", m="group")
+        ranks.append(region.rank([0.8, 1.0]))
+    assert sorted(ranks) == list(range(1, 121))
+
+
+def test_blocks_change_their_signs_together():
+    blocks = np.repeat(np.arange(8), 5)  # one label for each time, initial values included
+    region, _ = region_of(noise=ua.noise.BlockSymmetric(blocks))
+    flipped = region.perturbations.apply(np.ones(region.n))
+    assert (flipped[:, :4] == flipped[:, :1]).all()
+    assert (flipped[:, 4:9] == flipped[:, 4:5]).all()
+
+
+@pytest.mark.parametrize("a", [0.8, 0.99, 1.0, 1.3])
+def test_coverage_for_heavy_tails_of_changing_scale(a):
+    """Few runs; benchmarks/arx_coverage.py has many."""
+    runs, m, hits, rng = 150, 20, {0.5: 0, 0.9: 0}, np.random.default_rng(int(100 * a))
+    scale = 0.2 + np.abs(np.sin(np.arange(30)))
+    for run in range(runs):
+        u = rng.normal(size=31)
+        y = output((1, 1, 1, False), u, [1.0], [a, 1.0], scale * rng.standard_t(2, size=30))
+        region = ua.confidence_region(ua.ARX(), u, y, m=m, random_state=run)
+        for level, inside in region.contains([a, 1.0], level=[0.5, 0.9]).items():
+            hits[level] += inside
+    for level, count in hits.items():
+        assert binom.ppf(5e-7, runs, level) <= count <= binom.isf(5e-7, runs, level)
+
+
+def test_a_shifted_candidate_is_rejected():
+    region, truth = region_of(n=200, seed=1)
+    assert region.contains(truth, level=0.95)
+    shifts = np.array([[0.3, 0.0], [-0.3, 0.0], [0.0, 0.8], [0.0, -0.8], [0.3, 0.8]])
+    assert not region.contains(truth + shifts, level=0.95).any()
+
+
+# --- the statistics ---------------------------------------------------------------------------
+
+
+CASES = {
+    "stable": ((1, 1, 1, False), [[0.8, 1.0], [-0.5, 0.2]]),
+    "unit root": ((1, 1, 1, False), [[1.0, 1.0], [0.99, 1.0], [-1.0, 0.5]]),
+    "unstable": ((1, 1, 1, False), [[1.3, 1.0], [10.0, 1.0], [-30.0, 0.0]]),
+    "intercept and delay": ((1, 2, 3, True), [[0.1, 0.7, 1.0, 0.2], [5.0, 1.5, 0.0, 1.0]]),
+    "no past outputs": ((0, 2, 1, True), [[0.0, 1.0, 0.5]]),
+    "no inputs": ((2, 0, 1, False), [[0.5, 0.3], [2.0, -0.75]]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_statistics_agree_with_60_digits(name):
+    (na, nb, delay, intercept), candidates = CASES[name]
+    region, _ = region_of(na, nb, n=30, delay=delay, fit_intercept=intercept, m=6)
+    u, y = ua.datasets.arx(n=30, noise="student", random_state=0)[:2]
+    for theta in candidates:
+        expected, size = plain_statistics(
+            (na, nb, delay, intercept), u, y, theta, images_of(region)
+        )
+        assert np.abs(region.statistics(theta) - expected).max() <= 1e-12 * size
+        assert region.rank(theta) == 1 + int((expected[1:] < expected[0]).sum())
+
+
+WILD = [
+    [1.5, 0.9],  # two real roots, one unstable: lags are parallel to 18 digits
+    [2.0, -0.75],
+    [2.2, -1.21],  # a double root
+    [-3.0, -5.0],  # an unstable pair
+    [1e5, 3.0],
+    [1.5, 0.0],
+]
+
+
+@pytest.mark.parametrize("a", WILD)
+def test_lags_that_are_nearly_parallel_keep_their_digits(a):
+    u, y, _ = ua.datasets.arx(n=60, a=[0.5, 0.2], noise="student", random_state=1)
+    region = ua.confidence_region(ua.ARX(2, 1), u, y, m=5, random_state=0)
+    theta = [*a, 1.0]
+    expected, size = plain_statistics((2, 1, 1, False), u, y, theta, images_of(region), digits=800)
+    assert np.abs(region.statistics(theta) - expected).max() <= 1e-12 * size
+
+
+@pytest.mark.parametrize("a", [1e3, 1e30, 1e140])
+def test_systems_that_exceed_every_double_are_ranked(a):
+    region, _ = region_of(n=30, m=6)
+    u, y = ua.datasets.arx(n=30, noise="student", random_state=0)[:2]
+    expected, size = plain_statistics(
+        (1, 1, 1, False), u, y, [a, 1.0], images_of(region), digits=5000
+    )
+    found = region.statistics([a, 1.0])
+    assert np.isfinite(found).all()
+    assert np.abs(found - expected).max() <= 1e-12 * size
+    assert region.rank([a, 1.0]) == region.m  # such a candidate explains nothing
+
+
+def test_a_statistic_that_is_not_finite_counts_as_the_smallest(monkeypatch):
+    from unassuming.objectives.systems import _score
+
+    def lost(columns, e, basis):
+        return np.full(e.shape[1], np.nan), np.ones(e.shape[1])
+
+    region, truth = region_of()
+    monkeypatch.setattr(_score, "projected_lengths", lost)
+    assert region.test(truth).rank == region.m
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e120])
+def test_units_do_not_matter(scale):
+    u, y, truth = ua.datasets.arx(n=40, noise="student", random_state=0)
+    a = truth + np.random.default_rng(0).normal(size=(50, 2)) * 0.3
+    both = [
+        ua.confidence_region(ua.ARX(), s * u, s * y, m=20, random_state=0).rank(a)
+        for s in (1.0, scale)
+    ]
+    np.testing.assert_array_equal(*both)
+
+
+@pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "spherical"])
+@pytest.mark.parametrize(("na", "nb"), [(1, 1), (2, 1), (3, 0), (0, 2)])
+def test_the_fast_path_gives_the_careful_ranks(na, nb, noise):
+    region, _ = region_of(na, nb, noise=noise, fit_intercept=nb == 1)
+    rng = np.random.default_rng(0)
+    steps = np.geomspace(0.01, 30, 60)[:, None] * rng.normal(size=(60, region.objective.d))
+    a = region.estimate + steps
+    engine = region._engine
+    careful = engine.compare(Candidates(a, None, single=False)).ranks
+    np.testing.assert_array_equal(region.rank(a), careful)
+    left = engine._screened(engine._screen, Candidates(a, None, single=False), careful.copy())
+    assert len(left) < len(a)  # the fast path decides something
+
+
+@pytest.mark.parametrize("a", [0.5, 1.3, -7.0, 1e4])
+def test_sums_over_time_give_the_statistics_of_unstable_systems_too(a):
+    region, _ = region_of()
+    theta = np.array([[a, 1.0]])
+    own, other = region.objective.series.split(theta)
+    r = region.objective.residuals(theta)
+    screen = region._engine._screen
+    with np.errstate(all="ignore"):
+        z, _ = screen._lengths(own, other @ region.objective.series.fixed.T, r)
+    np.testing.assert_allclose(z[0] ** 2, region.statistics(theta[0])[1:], rtol=1e-9)
+
+
+def test_at_the_least_squares_estimate_the_statistic_is_zero():
+    for na, nb in [(1, 1), (2, 2), (0, 1), (3, 0)]:
+        region, _ = region_of(na, nb)
+        statistics = region.statistics(region.estimate)
+        assert statistics[0] <= 1e-24 * statistics.max()
+        assert region.rank(region.estimate) == 1
+
+
+def test_ties_are_counted_in_the_order_drawn():
+    """Noise without input from zero: opposite signs give opposite outputs, hence a tie."""
+    e = np.random.default_rng(0).normal(size=3)
+    y = output((1, 0, 1, False), np.zeros(4), [0.0], [0.5], e)
+    region = ua.confidence_region(ua.ARX(1, 0), None, y, m="group", random_state=0)
+    Z = region.statistics([0.5])
+    equal = np.abs(Z[1:] - Z[0]) <= 1e-9 * Z.max()
+    assert equal.sum() == 1
+    before = np.where(equal, region.tie_order[1:] < region.tie_order[0], Z[1:] < Z[0])
+    assert region.rank([0.5]) == 1 + before.sum()
+
+
+# --- lines, samples, words --------------------------------------------------------------------
+
+
+def test_crossings_agree_with_a_dense_scan():
+    region, _ = region_of()
+    assert not region.exact_crossings
+    t = np.linspace(-1, 1, 1001)
+    for direction in ([1.0, 0.0], [0.0, 1.0], [1.0, -2.0]):
+        inside = region.contains(region.estimate + t[:, None] * np.array(direction), level=0.9)
+        spans = region.crossings(direction, level=0.9)
+        found = ((t[:, None] >= spans[:, 0]) & (t[:, None] <= spans[:, 1])).any(axis=1)
+        ends = np.abs(t[:, None] - spans.ravel()).min(axis=1) < 1e-9
+        assert (found == inside)[~ends].all()
+        assert region.reach(direction) == pytest.approx(spans[spans[:, 1] > 0][0, 1])
+
+
+def test_samples_are_members():
+    region, _ = region_of()
+    assert region.contains(region.sample(8, level=0.9, random_state=0), level=0.9).all()
+
+
+def test_print_says_what_is_assumed_and_that_lines_come_from_a_grid():
+    words = " ".join(str(region_of()[0]).split())
+    assert "39 rows after 1 initial one" in words
+    assert "no feedback" in words
+    assert "crossings approximate, by bisection between the points of a grid" in words
+    assert "covers the coefficients of the system that produced the outputs" in words
+
+
+def test_a_fitted_model_is_a_candidate():
+    u, y, _ = ua.datasets.arx(n=40, random_state=0)
+    for intercept in (False, True):
+        model = ua.ARX(fit_intercept=intercept)
+        region = ua.confidence_region(model, u, y, m=20, random_state=0)
+        test = region.test(model.fit(u, y))
+        assert test.rank == 1
+        assert "chosen by looking at the data" in test.caveat
+    with pytest.raises(ValueError, match=r"orders.*expected ARX\(1, 1\) with an intercept"):
+        region.test(ua.ARX(2, 1).fit(u, y))
+
+
+def test_regions_are_saved(tmp_path):
+    for u_given, nb in ((True, 1), (False, 0)):
+        u, y, _ = ua.datasets.arx(n=40, noise="student", random_state=0)
+        u = u if u_given else None
+        region = ua.confidence_region(ua.ARX(2, nb), u, y, random_state=0)
+        ua.save(region, tmp_path / "arx.region")
+        again = ua.load(tmp_path / "arx.region")
+        a = region.estimate + 0.1 * np.random.default_rng(0).normal(size=(40, 2 + nb))
+        np.testing.assert_array_equal(again.rank(a), region.rank(a))
+        assert str(again) == str(region)
+
+
+def test_outputs_of_pandas_and_columns_are_the_same():
+    pd = pytest.importorskip("pandas")
+    u, y, truth = ua.datasets.arx(n=40, random_state=0)
+    forms = [(u, y), (pd.Series(u), pd.Series(y)), (u[:, None], y[:, None]), (u.tolist(), list(y))]
+    ranks = [ua.confidence_region(ua.ARX(), *form, random_state=0).rank(truth) for form in forms]
+    assert len(set(ranks)) == 1
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+def refused(match, model=None, u=None, y=None, error=ValueError, **options):
+    series = ua.datasets.arx(n=20, random_state=0)
+    u, y = series[0] if u is None else u, series[1] if y is None else y
+    with pytest.raises(error, match=match):
+        ua.confidence_region(ua.ARX() if model is None else model, u, y, **options)
+
+
+def test_bad_input_is_one_sentence():
+    refused("u and y differ in length: expected one input for each of the 20", u=np.zeros(19))
+    refused("series is too short: expected at least 4 outputs", u=np.zeros(3), y=np.ones(3))
+    refused("na of ARX is out of range: expected an integer >= 0, given -1", ua.ARX(-1))
+    refused("nb of ARX is out of range: expected an integer >= 0, given -2", ua.ARX(1, -2))
+    refused("delay of ARX is out of range: expected an integer >= 1, given 0", ua.ARX(delay=0))
+    refused("delay of ARX is out of range: .* given -1", ua.ARX(delay=-1))
+    refused("na of ARX is out of range: .* given 1.5", ua.ARX(1.5))
+    refused("leave nothing to estimate", ua.ARX(0, 0))
+    refused("y has missing or infinite values", y=np.r_[np.nan, np.ones(19)])
+    refused("u has missing or infinite values", u=np.r_[np.ones(19), np.inf])
+    refused("u is not one series", u=np.ones((20, 2)))
+    refused("sample_weight does not apply to ARX", sample_weight=np.ones(20))
+    refused("weighting is not available", weighting="identity")
+    refused("weighting is not available", weighting=np.eye(2))
+    refused("noise 'labels' needs a classifier", noise="labels")
+    refused("depends on the signs of residuals alone", noise="quantile")
+    refused("one label for each of the 20 rows", noise=ua.noise.BlockSymmetric(np.arange(19)))
+    pipeline = make_pipeline(StandardScaler(), ua.ARX())
+    refused("at the end of a pipeline", pipeline, u=np.ones((20, 1)), error=TypeError)
+    with pytest.raises(ValueError, match="u is missing"):
+        ua.confidence_region(ua.ARX(), None, np.ones(20))
+
+
+def test_what_needs_fixed_inputs_is_refused_with_the_reason():
+    region, _ = region_of()
+    u = np.zeros((3, 1))
+    for ask in (
+        region.summary,
+        lambda: region.band(u),
+        lambda: region.test_functional("a1"),
+        region.lack_of_fit,
+        region.suggest_norm_bound,
+        lambda: region.interval(simultaneous=False),
+    ):
+        with pytest.raises(ua.NotAvailable, match="contain past outputs"):
+            ask()
+    with pytest.raises(ua.NotAvailable, match="cannot be a function"):
+        region.test(lambda u: u)
+    interval = region.interval()
+    assert np.isinf(interval.lower).all()
+    assert "only membership can be tested" in interval.reason
+
+
+def test_estimators_that_need_rows_in_any_order_are_refused():
+    u, y, _ = ua.datasets.arx(n=30, random_state=0)
+    with pytest.raises(TypeError, match="does not predict from X alone"):
+        ua.ConfidenceRegressor(ua.ARX()).fit(u[:, None], y)
+    search = GridSearchCV(ua.ARX(), {"na": [1, 2]}, scoring="r2")
+    with pytest.raises(TypeError, match="rows are times"):
+        ua.tuned_region(search, u[:, None], y)
+    with pytest.raises(TypeError, match="needs all rows at once"):
+        ua.StreamingRegion(ua.ARX())
+    ordinary = ua.confidence_region(LinearRegression(), u[:, None], y, m=10, random_state=0)
+    with pytest.raises(ValueError, match="model of a time series"):
+        ordinary.test(ua.ARX().fit(u, y))
