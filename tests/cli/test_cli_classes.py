@@ -23,7 +23,7 @@ def one(write):
 
 
 def classes(run, *words):
-    result = run("region", *words, "--level", 0.9)
+    result = run("region", *words, "--level", 0.5)
     assert result.exit_code == 0, result.stderr
     found = json.loads((OUT / "region.json").read_text())
     return [found["classes"]["-1"], found["classes"]["+1"]]

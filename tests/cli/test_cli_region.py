@@ -205,7 +205,7 @@ def test_inputs_called_like_results_keep_a_name_of_their_own(run, write):
 
 
 @pytest.mark.slow
-def test_the_same_command_twice_gives_the_same_bytes(run):
+def test_the_same_command_twice_gives_the_same_bytes(run, real_pictures):
     def files(out, seed):
         words = ("--model", "ols", "--features", "x", "--seed", seed, "--out", out)
         report(run, "sine.csv", "--target", "y", *words)
@@ -217,7 +217,7 @@ def test_the_same_command_twice_gives_the_same_bytes(run):
     assert all(one[name] != other[name] for name in one)
 
 
-def test_a_picture_carries_no_date_and_no_version(run):
+def test_a_picture_carries_no_date_and_no_version(run, real_pictures):
     report(run, "sine.csv", "--target", "y", "--m", 20)
     picture = (OUT / "band.png").read_bytes()
     assert picture.startswith(b"\x89PNG")

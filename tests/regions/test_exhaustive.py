@@ -303,7 +303,9 @@ def test_six_permutations_with_all_720_tie_orders():
 @pytest.mark.slow
 def test_the_tie_order_of_a_region_is_drawn_uniformly():
     ranks = []
-    for seed in range(300):  # a rank that never occurs makes the statistic 60 or more; the band ends at 37
+    for seed in range(
+        300
+    ):  # a rank that never occurs makes the statistic 60 or more; the band ends at 37
         region = ALL_TIE.region(E[:3], random_state=seed)
         ranks.append(region.rank(ALL_TIE.a))
     counts = np.bincount(ranks, minlength=7)[1:]
