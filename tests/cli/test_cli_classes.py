@@ -29,6 +29,7 @@ def classes(run, *words):
     return [found["classes"]["-1"], found["classes"]["+1"]]
 
 
+@pytest.mark.slow
 def test_one_class_needs_a_name(run, one):
     words = ("region", one("yes"), "--target", "label", "--features", "x", "--model", "ls-svc")
     result = run(*words)

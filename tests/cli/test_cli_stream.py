@@ -84,7 +84,7 @@ def intervals(out):
 # The same region as in memory
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "kind"), [("spline", "csv"), ("ols", "csv"), ("ridge", "parquet")]
 )
@@ -126,6 +126,7 @@ def test_ranks_are_those_of_splines_fitted_to_all_rows(tmp_path, chunks, kind):
     assert len(set(ranks.tolist())) > 10
 
 
+@pytest.mark.slow
 def test_rows_with_missing_values_are_left_out_of_knots_and_sums(run, tmp_path, chunks):
     table = made(900)
     table.to_csv("full.csv", index=False)
@@ -149,6 +150,7 @@ def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
     assert (OUT / "band.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_several_features_get_the_band_at_a_sample_of_the_rows(run, chunks):
     table = made(4_000)
     table.to_csv("table.csv", index=False)

@@ -427,6 +427,7 @@ def test_labels_flipped_in_one_cluster_are_detected(name):
 # --- the published region -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The published region of LS-SVC")
 def test_the_published_region_misses_the_classifier_with_symmetric_slacks():
     """Given the labels the slacks of w = (2, 2) are symmetric; given the inputs they are not.

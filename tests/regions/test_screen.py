@@ -143,6 +143,7 @@ def test_numbers_that_overflow_are_in_doubt(name):
         assert region._engine._screen.before(a)[1].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LinearRegression(), LinearRegression(fit_intercept=False)])
 def test_coefficients_that_all_but_cancel_are_compared_with_care(model):
     # Columns that differ by 1e-12: the coefficients are some 1e12, what they fit is some 1.

@@ -112,7 +112,7 @@ DEPENDENT = {
 }
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEPENDENT)
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
 def test_dependent_features_have_the_same_region(name, model):
@@ -161,7 +161,7 @@ def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model, offset):
     assert_same_geometry(one, two)
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
 def test_two_blocks_of_signs_reverse_everything_or_nothing(model, offset):
