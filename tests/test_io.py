@@ -182,8 +182,8 @@ def test_the_file_holds_no_pickled_object(tmp_path):
 
 @pytest.mark.slow
 def test_signs_take_a_bit_each(tmp_path):
-    x = np.random.default_rng(0).normal(size=(500, 1))
-    ua.save(build(LinearRegression(), X=x, y=x[:, 0], m=1000), tmp_path / "region")
+    x, y = np.random.default_rng(0).normal(size=(2, 500))
+    ua.save(build(LinearRegression(), X=x[:, None], y=y, m=1000), tmp_path / "region")
     assert (tmp_path / "region").stat().st_size < 1.2 * 500 * 999 / 8 + 40_000
 
 

@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -144,10 +144,16 @@ def _as_array(content: bytes, name: str) -> Any:
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
 
-def mismatch(error: Exception) -> Unreadable:
-    """Return the refusal of a file whose parts cause an error, with the first sentence of it."""
-    why = str(error).partition(". ")[0].rstrip(".")
-    return Unreadable(f"its parts do not fit together, {why}")
+@contextlib.contextmanager
+def decoding() -> Iterator[None]:
+    """Make every error in the block an `Unreadable`, with the first sentence of the error."""
+    try:
+        yield
+    except Unreadable:
+        raise
+    except Exception as error:  # a foreign file may cause any error
+        why = str(error).partition(". ")[0].rstrip(".")
+        raise Unreadable(f"its parts do not fit together, {why}") from error
 
 
 def require(condition: object, what: str) -> None:

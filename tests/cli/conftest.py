@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import unassuming as ua
@@ -26,6 +27,18 @@ def tables(tmp_path_factory):
     labels = labels.assign(label=np.where(y > 0, "yes", "no"), mean=f(X))
     labels.to_csv(where / "labels.csv", index=False)
     return where
+
+
+@pytest.fixture
+def real_pictures():
+    """For tests that look into a picture."""
+
+
+@pytest.fixture(autouse=True)
+def _blank_pictures(request, monkeypatch):
+    """Draw pictures but do not render them, which takes most of the time of a command."""
+    if "real_pictures" not in request.fixturenames:
+        monkeypatch.setattr(Figure, "savefig", lambda figure, path, **options: path.touch())
 
 
 @pytest.fixture

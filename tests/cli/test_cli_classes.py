@@ -10,6 +10,12 @@ import pytest
 OUT = Path("unassuming-region")
 
 
+@pytest.fixture(autouse=True)
+def _no_pictures(monkeypatch):
+    """Names are in region.json; the bounds of a picture take most of the time."""
+    monkeypatch.setattr("unassuming.cli._region.draw", lambda pictures, out: ([], ""))
+
+
 @pytest.fixture
 def one(write):
     """Write a table whose target has the same value everywhere."""
@@ -29,6 +35,7 @@ def classes(run, *words):
     return [found["classes"]["-1"], found["classes"]["+1"]]
 
 
+@pytest.mark.slow
 def test_one_class_needs_a_name(run, one):
     words = ("region", one("yes"), "--target", "label", "--features", "x", "--model", "ls-svc")
     result = run(*words)

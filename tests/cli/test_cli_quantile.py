@@ -12,6 +12,7 @@ import unassuming as ua
 WORDS = ("region", "sine.csv", "--target", "y", "--model", "quantile")
 
 
+@pytest.mark.slow
 def test_the_band_of_a_quantile_is_that_of_the_library(run, tables):
     result = run(*WORDS, "--quantile", 0.3, "--level", 0.8)
     assert result.exit_code == 0, result.stderr

@@ -56,6 +56,7 @@ def test_at_asks_for_other_inputs_in_any_order_of_columns(run, write):
     assert found[["age", "income", "height"]].to_numpy().tolist() == [[2, 3, 1], [5, 6, 4]]
 
 
+@pytest.mark.slow
 def test_kernels_take_gamma_from_the_inputs_only(run, tables, write):
     report(run, "people.csv", "--target", "y", "--model", "krr", "--norm-bound", 20)
     people = pd.read_csv(tables / "people.csv")
@@ -102,6 +103,7 @@ def test_a_norm_bound_covers_the_function_itself(run):
     assert json.loads((OUT / "region.json").read_text())["band"][0]["target"] == "function"
 
 
+@pytest.mark.slow
 def test_pictures_of_an_earlier_run_do_not_stay(run):
     report(run, "sine.csv", "--target", "y")
     (OUT / "notes.txt").write_text("mine")
@@ -130,6 +132,7 @@ def test_an_estimate_outside_the_range_of_means_is_explained(run, write):
     assert re.search(r"The estimate leaves \[-1, 1\] at \d+ of 40 rows", result.stdout)
 
 
+@pytest.mark.slow
 def test_infinite_coefficients_are_strings_that_float_reads(run, tables):
     words = ("--model", "ols", "--noise", "exchangeable")
     report(run, "people.csv", "--target", "y", *words)
@@ -205,7 +208,7 @@ def test_inputs_called_like_results_keep_a_name_of_their_own(run, write):
 
 
 @pytest.mark.slow
-def test_the_same_command_twice_gives_the_same_bytes(run):
+def test_the_same_command_twice_gives_the_same_bytes(run, real_pictures):
     def files(out, seed):
         words = ("--model", "ols", "--features", "x", "--seed", seed, "--out", out)
         report(run, "sine.csv", "--target", "y", *words)
@@ -217,7 +220,7 @@ def test_the_same_command_twice_gives_the_same_bytes(run):
     assert all(one[name] != other[name] for name in one)
 
 
-def test_a_picture_carries_no_date_and_no_version(run):
+def test_a_picture_carries_no_date_and_no_version(run, real_pictures):
     report(run, "sine.csv", "--target", "y", "--m", 20)
     picture = (OUT / "band.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
@@ -225,12 +228,14 @@ def test_a_picture_carries_no_date_and_no_version(run):
     assert b"tIME" not in picture
 
 
+@pytest.mark.slow
 def test_parquet_and_csv_are_the_same_table(run):
     report(run, "sine.csv", "--target", "y", "--out", "csv", "--m", 20)
     report(run, "sine.parquet", "--target", "y", "--out", "parquet", "--m", 20)
     assert Path("csv/band.csv").read_bytes() == Path("parquet/band.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_rows_with_missing_values_are_dropped_on_request(run, tables, write):
     text = (tables / "sine.csv").read_text()
     where = write("gaps.csv", text + "3.5,\n,1\n")
@@ -240,6 +245,7 @@ def test_rows_with_missing_values_are_dropped_on_request(run, tables, write):
     assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_splines_have_fewer_knots_for_few_rows_and_many_features(run):
     few = report(run, "people.csv", "--target", "y", "--m", 20).stdout
     many = report(run, "sine.csv", "--target", "y", "--m", 20).stdout

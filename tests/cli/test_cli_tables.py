@@ -144,6 +144,7 @@ def test_excel_files_are_read_or_the_missing_reader_is_named(run, tmp_path, monk
     assert 'pip install "unassuming[excel]"' in bad.stderr
 
 
+@pytest.mark.slow
 def test_the_first_sheet_of_an_excel_file_is_the_table(run, tmp_path):
     pytest.importorskip("openpyxl", reason="reads Excel files")
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["x", "y"])
@@ -200,6 +201,7 @@ def test_every_spline_has_features_of_full_rank(seed):
         assert np.linalg.matrix_rank(both) == both.shape[1]
 
 
+@pytest.mark.slow
 def test_the_target_plays_no_part_in_the_choice(run, write):
     rng = np.random.default_rng(0)
     found = []
@@ -210,6 +212,7 @@ def test_the_target_plays_no_part_in_the_choice(run, write):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_labels_as_numbers_get_a_caution(run, write):
     table = pd.DataFrame({"x": np.arange(30.0), "y": np.arange(30) % 2})
     path = write("t.csv", table.to_csv(index=False))

@@ -38,6 +38,7 @@ def brute(f, i, g, count=200_000):
     return (points @ g).max()
 
 
+@pytest.mark.slow
 def test_extents_are_reached_and_not_exceeded():
     f, g = forms(0, k=3), np.random.default_rng(1).normal(size=(2, 3))
     up, down, _ = f.extents(g)

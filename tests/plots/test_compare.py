@@ -41,6 +41,7 @@ def test_the_interval_is_that_of_the_function(region, normalize_y):
     np.testing.assert_allclose((data.compared.upper - data.compared.lower) / 2, half, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_inputs_in_any_order_and_a_pipeline(region):
     process = make_pipeline(
         StandardScaler(), GaussianProcessRegressor(RBF() + WhiteKernel(), optimizer=None)
@@ -53,6 +54,7 @@ def test_inputs_in_any_order_and_a_pipeline(region):
     assert (one.lower < one.mean).all()
 
 
+@pytest.mark.slow
 def test_it_is_named_in_the_legend_and_in_a_note(region):
     process = GaussianProcessRegressor(RBF(), alpha=0.1, optimizer=None).fit(X, y)
     ax = ua.plots.band(region, GRID, [0.9], norm_bound=9.0, compare=process)

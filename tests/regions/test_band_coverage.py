@@ -11,6 +11,7 @@ from sklearn.preprocessing import PolynomialFeatures
 import unassuming as ua
 
 RUNS = 300
+FEW = 120  # of bands in a ball; less than 74 % coverage is below their two-sided 1e-6 band
 
 
 def covers(band, values):
@@ -54,8 +55,8 @@ def test_kernel_ridge_with_a_norm_bound_covers_the_function_between_its_inputs()
     )
     grid = grid[:, None]
     model = KernelRidge(kernel="rbf", gamma=2.0, alpha=0.3)
-    inside, covered = np.empty(RUNS, dtype=bool), np.empty(RUNS, dtype=bool)
-    for run in range(RUNS):
+    inside, covered = np.empty(FEW, dtype=bool), np.empty(FEW, dtype=bool)
+    for run in range(FEW):
         rng = np.random.default_rng([2, run])
         centres = np.append(rng.uniform(0, 10, size=3), rng.uniform(4.5, 5.5))
         f = ua.datasets.KernelExpansion(centres, 5 * rng.normal(size=4), 2.0)

@@ -318,7 +318,7 @@ def test_signs_with_permutations_fix_single_rows_and_their_like():
     "noise", ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
 )
 @pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "features"])
-@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6, 1e12])
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
 def test_the_unit_of_the_weights_does_not_matter(noise, kernel, unit):
     # Weights and penalty in other units are the same problem; 1 / variance can be large or small.
     rng = np.random.default_rng(0)

@@ -16,7 +16,7 @@ import unassuming as ua
 from speed import slow_but
 from unassuming.membership._engine import RankEngine
 
-RUNS = 600
+RUNS = 320  # a rank that is missing at either end is outside the 1e-6 band
 SLOW = pytest.mark.slow
 # scikit-learn 1.8 replaced penalty="l1" by l1_ratio=1.
 OLD = LogisticRegression().get_params().get("penalty") == "l2"
@@ -296,10 +296,6 @@ EXHAUSTIVE = [
             ("logistic", 3, 3),
             ("logistic, l1", 3, 3),
             ("logistic, no penalty", 3, 3),
-            ("ridge classifier", 4, 3),
-            ("rbf LSSVC", 4, 3),
-            ("logistic", 4, 3),
-            ("logistic, l1", 4, 3),
         ]
     ),
 ]
@@ -431,6 +427,7 @@ def test_labels_flipped_in_one_cluster_are_detected(name):
 # --- the published region -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The published region of LS-SVC")
 def test_the_published_region_misses_the_classifier_with_symmetric_slacks():
     """Given the labels the slacks of w = (2, 2) are symmetric; given the inputs they are not.

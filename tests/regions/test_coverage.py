@@ -21,7 +21,9 @@ from sklearn.svm import SVR
 import unassuming as ua
 
 SLOW = pytest.mark.slow
-RUNS = 150  # of each law, where the counts of several are added up
+# With 283 runs or more, a rank that is missing at either end is outside the 1e-6 band.
+RUNS = 80  # of each law, where the counts of four or five are added up
+OF_TWO = 150  # where the counts of two laws are added up
 ALONE = 350  # of a count that is judged by itself
 M = 20
 LEVELS = (0.05, 0.5, 0.9, 0.95)  # at both ends one rank too many or too few is all or nothing
@@ -203,11 +205,12 @@ def assert_exact(counts, runs):
         assert low <= count <= high, f"{count / runs:.4f} at level {level}"
 
 
-def assert_each_and_all_exact(counts):
+def assert_each_and_all_exact(counts, runs=RUNS):
     """Every count on its own, and all together, where the band is narrower."""
     for one in counts:
-        assert_exact(one, RUNS)
-    assert_exact(np.sum(counts, axis=0), RUNS * len(counts))
+        assert_exact(one, runs)
+    assert runs * len(counts) >= 283
+    assert_exact(np.sum(counts, axis=0), runs * len(counts))
 
 
 # --- the claims --------------------------------------------------------------------------------
@@ -293,8 +296,9 @@ def test_coverage_is_exact_for_a_function_outside_the_range_of_the_model(name):
     counts = []
     for assumption, law in (("symmetric", "cauchy"), ("exchangeable", "lognormal")):
         noise, laws = LAWS[assumption]
-        counts.append(covered(f"outside {name}, {law}", model, noise, laws[law], bent, values))
-    assert_each_and_all_exact(counts)
+        seed = f"outside {name}, {law}"
+        counts.append(covered(seed, model, noise, laws[law], bent, values, OF_TWO))
+    assert_each_and_all_exact(counts, OF_TWO)
 
 
 @SLOW

@@ -285,16 +285,13 @@ def test_ties_are_seen_however_many_candidates_are_ranked_at_once(name):
     assert region.rank(candidates).tolist() == [region.rank(a) for a in candidates]
 
 
-ORDERS = {
-    "intercept": Case(LinearRegression(fit_intercept=False), 3, X=np.ones((3, 1)), **PERMUTED),
-    "SVR, two alike": Case(SVR_SPARSE, 3, a=[0.1, 1, 0.5, -0.4], **PERMUTED, **AS_PUBLISHED),
-}
+ALL_TIE = Case(LinearRegression(fit_intercept=False), 3, X=np.ones((3, 1)), **PERMUTED)
+SOME_TIE = Case(SVR_SPARSE, 3, a=[0.1, 1, 0.5, -0.4], **PERMUTED, **AS_PUBLISHED)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ORDERS)
-def test_six_permutations_with_all_720_tie_orders(name):
-    case, counts = ORDERS[name], np.zeros(7, dtype=int)
+def test_six_permutations_with_all_720_tie_orders():
+    case, counts = SOME_TIE, np.zeros(7, dtype=int)
     for e in case.orbit():
         region = case.region(e)
         for order in permutations(range(6)):
@@ -305,12 +302,14 @@ def test_six_permutations_with_all_720_tie_orders(name):
 
 @pytest.mark.slow
 def test_the_tie_order_of_a_region_is_drawn_uniformly():
-    case, ranks = ORDERS["intercept"], []
-    for seed in range(600):
-        region = case.region(E[:3], random_state=seed)
-        ranks.append(region.rank(case.a))
+    ranks = []
+    for seed in range(
+        300
+    ):  # a rank that never occurs makes the statistic 60 or more; the band ends at 37
+        region = ALL_TIE.region(E[:3], random_state=seed)
+        ranks.append(region.rank(ALL_TIE.a))
     counts = np.bincount(ranks, minlength=7)[1:]
-    statistic = ((counts - 100) ** 2 / 100).sum()
+    statistic = ((counts - 50) ** 2 / 50).sum()
     assert chi2.ppf(5e-7, 5) <= statistic <= chi2.isf(5e-7, 5)
 
 

@@ -20,6 +20,7 @@ def norm_of(centres, c):
     return np.sqrt(c @ K @ c)
 
 
+@pytest.mark.slow
 def test_no_member_has_a_smaller_norm():
     y = 3 * np.sin(X[:, 0]) + 0.2 * rng.laplace(size=18)
     region = ua.confidence_region(MODEL, X, y, m=20, random_state=0)

@@ -121,7 +121,7 @@ def test_kernel_ridge_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
     region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, noise=noise, m=20, random_state=3)
     candidates = wide_candidates(region.estimate)
     assert len(candidates) >= 200
-    candidates = candidates[:: 3 if noise == "symmetric" else 7]
+    candidates = candidates[:: 5 if noise == "symmetric" else 7]
     assert_ranks(region, candidates, kernel_ridge_gaps(region, candidates, 2.0))
 
 
@@ -136,7 +136,7 @@ def test_kernel_lasso_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
     sparse = region.estimate + sizes * active * np.random.default_rng(2).normal(size=(40, WIDE_N))
     candidates = np.concatenate([region.estimate[None], sparse, wide_candidates(region.estimate)])
     assert len(candidates) >= 200
-    candidates = candidates[::3] if noise == "symmetric" else candidates[:60:3]
+    candidates = candidates[::5] if noise == "symmetric" else candidates[:60:3]
     assert_ranks(region, candidates, kernel_lasso_gaps(region, candidates, 3.0))
 
 
@@ -393,7 +393,7 @@ CASES = [
 @pytest.mark.parametrize(("estimator", "X", "y", "a", "noise", "options"), CASES)
 def test_where_everything_ties_the_tie_order_is_the_rank(estimator, X, y, a, noise, options):
     seen = set()
-    for seed in range(6):
+    for seed in range(4):
         region = ua.confidence_region(
             estimator, X, y, noise=noise, m=50, random_state=seed, **options
         )

@@ -43,6 +43,7 @@ def agrees(region, origin, direction, level, points=600):
     return not wrong.any(), int(truth.sum())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 10**6),

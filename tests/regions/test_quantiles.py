@@ -193,7 +193,7 @@ def truth_ranks(tau, runs, alpha):
 @pytest.mark.slow
 @pytest.mark.parametrize(("tau", "alpha"), [(0.1, 0.0), (0.5, 0.0), (0.9, 0.0), (0.5, 0.05)])
 def test_coverage_is_the_level_for_skewed_noise_of_growing_scale(tau, alpha):
-    runs = 2000
+    runs = 700  # a rank that is missing, or twice as frequent, at either end shows
     ranks = truth_ranks(tau, runs, alpha)
     for level in (0.05, 0.5, 0.9, 0.95):
         low, high = band_of(runs, level)
@@ -204,7 +204,7 @@ def test_coverage_is_the_level_for_skewed_noise_of_growing_scale(tau, alpha):
 @pytest.mark.parametrize("tau", TAUS)
 def test_coverage_is_at_least_the_level_with_atoms(tau):
     """Three values, the middle one the quantile: every candidate meets many rows exactly."""
-    runs, rng = 700, np.random.default_rng(5)
+    runs, rng = 300, np.random.default_rng(5)
     model = QuantileRegressor(quantile=tau, alpha=0)
     x = np.arange(20.0)[:, None]
     ranks = []

@@ -32,7 +32,7 @@ def truth(inputs):
     ],
 )
 def test_discrete_noise_is_covered_exactly(noise, values):
-    runs, m = 800, 20
+    runs, m = 300, 20
     rng, model = np.random.default_rng(0), KernelRidge(kernel="rbf", alpha=0.5)
     ranks = []
     for seed in range(runs):

@@ -143,6 +143,7 @@ def test_numbers_that_overflow_are_in_doubt(name):
         assert region._engine._screen.before(a)[1].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LinearRegression(), LinearRegression(fit_intercept=False)])
 def test_coefficients_that_all_but_cancel_are_compared_with_care(model):
     # Columns that differ by 1e-12: the coefficients are some 1e12, what they fit is some 1.
@@ -190,13 +191,13 @@ def adversary(seed):
 @pytest.mark.slow
 def test_adversaries_find_no_rank_that_the_fast_way_changes():
     decided = 0
-    for seed in range(400):
+    for seed in range(250):
         region, a = adversary(seed)
         np.testing.assert_array_equal(region.rank(a), one_by_one(region, a), err_msg=str(seed))
         if region._engine._screen is not None:
             with np.errstate(all="ignore"):
                 decided += int((~region._engine._screen.before(a)[1]).sum())
-    assert decided > 2000
+    assert decided > 1000
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 1e3, 1e6])

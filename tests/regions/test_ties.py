@@ -27,7 +27,7 @@ def decimal_region(seed, offset, model, noise):
 @pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5), Lasso(0.1)], ids=repr)
 def test_an_offset_of_decimals_changes_no_rank(model, noise):
-    for seed in range(25):
+    for seed in range(12):
         near, *far = (
             decimal_region(seed, offset, model, noise).rank([offset, 2.3])
             for offset in (0, 700, 90_000)
@@ -37,7 +37,7 @@ def test_an_offset_of_decimals_changes_no_rank(model, noise):
 
 @pytest.mark.slow
 def test_the_ranks_of_decimals_are_uniform():
-    runs = 1000
+    runs = 500  # a rank that never occurs makes χ² at least 50; the band ends at 47
     ranks = [
         decimal_region(seed, 700, LinearRegression(), "symmetric").rank([700, 2.3])
         for seed in range(runs)
@@ -101,14 +101,14 @@ def test_crossings_and_membership_agree_on_every_line_of_tiny_data(name):
                 y = np.where(np.arange(n) % 2, 1.0, -1.0)
             region = ua.confidence_region(MODELS[name], x, y, noise=noise, m=20, random_state=n)
             for origin, direction in lines(region, rng):
-                for level in (0.4, 0.8):
-                    found = region.crossings(direction, level, origin=origin)
-                    t = np.concatenate([3 * rng.normal(size=4), 100 * rng.normal(size=2)])
+                crossings = region.crossings(direction, (0.4, 0.8), origin=origin)
+                t = np.concatenate([3 * rng.normal(size=4), 100 * rng.normal(size=2)])
+                members = region.contains(origin + t[:, None] * direction, (0.4, 0.8))
+                for level, found in crossings.items():
                     ends = found[np.isfinite(found)]
                     clear = (abs(t[:, None] - ends) > 1e-7 * (1 + abs(t[:, None]))).all(axis=1)
                     covered = [((found[:, 0] <= s) & (s <= found[:, 1])).any() for s in t]
-                    members = region.contains(origin + t[:, None] * direction, level)
-                    np.testing.assert_array_equal(np.array(covered)[clear], members[clear])
+                    np.testing.assert_array_equal(np.array(covered)[clear], members[level][clear])
                     asked += np.count_nonzero(clear)
     assert asked > 150
 

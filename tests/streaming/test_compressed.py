@@ -53,28 +53,27 @@ def test_statistics_are_those_of_the_plain_formula(name, noise):
         assert streamed.rank(a) == oracles.rank(Z, memory.tie_order)
 
 
-def nearby(region):
+def nearby(region, size=80):
     """Candidates at the scale of the region, however the features are scaled."""
     back, rng = region.objective.back, np.random.default_rng(0)
-    return region.estimate + rng.normal(size=(80, back.shape[1])) @ back.T * 2 / np.sqrt(N)
+    return region.estimate + rng.normal(size=(size, back.shape[1])) @ back.T * 2 / np.sqrt(N)
 
 
 def assert_same_geometry(one, two, seed=0):
     rng, back = np.random.default_rng(seed), one.objective.back
-    directions = rng.normal(size=(60, back.shape[1])) @ back.T
+    directions = rng.normal(size=(30, back.shape[1])) @ back.T
     ends = one.reach(directions, None)
-    assert two.reach(directions, None) == pytest.approx(ends, rel=1e-6)
+    np.testing.assert_allclose(two.reach(directions, None), ends, rtol=1e-6)
     spread = directions * np.where(np.isinf(ends[:, 50]), 0.02, ends[:, 50])[:, None]
-    near = one.estimate + rng.uniform(0, 3, size=(60, 1)) * spread
+    near = one.estimate + rng.uniform(0, 3, size=(30, 1)) * spread
     assert one.rank(near).tolist() == two.rank(near).tolist()
     assert len(set(one.rank(near).tolist())) > 5
     start, levels = one.estimate + spread[0], (0.5, 0.9)
-    for direction in spread[1:4]:
-        a, b = (r.crossings(direction, levels, origin=start) for r in (one, two))
-        for level in levels:
-            assert b[level].shape == a[level].shape
-            assert b[level] == pytest.approx(a[level], rel=1e-5, abs=1e-8)
+    crossings = [r.crossings(spread[1], levels, origin=start) for r in (one, two)]
     for level in levels:
+        a, b = (of[level] for of in crossings)
+        assert b.shape == a.shape
+        assert b == pytest.approx(a, rel=1e-5, abs=1e-8)
         a, b = one.interval(level=level), two.interval(level=level)
         assert (b.status, b.reason) == (a.status, a.reason)
         assert b.lower == pytest.approx(a.lower, rel=1e-6, abs=1e-9)
@@ -113,7 +112,7 @@ DEPENDENT = {
 }
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEPENDENT)
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
 def test_dependent_features_have_the_same_region(name, model):
@@ -146,8 +145,11 @@ def test_a_column_of_zeros_changes_nothing_for_the_others(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rows", "offset"), [(1, 1e6), (2, 0.0), (3, 1e6)])
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
+@pytest.mark.parametrize(
+    ("model", "rows", "offset"),
+    [(LinearRegression(), 1, 1e6), (Ridge(5.0), 2, 0.0), (Ridge(5.0), 3, 1e6)],
+    ids=str,
+)
 def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model, offset):
     X, y = data(p=2)
     X[:, 0] += offset
@@ -159,14 +161,14 @@ def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model, offset):
     assert_same_geometry(one, two)
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
 def test_two_blocks_of_signs_reverse_everything_or_nothing(model, offset):
     noise = ua.noise.BlockSymmetric(np.zeros(N, dtype=int))
     X, y = data()
     one, two = both(model, X + offset, y, noise=noise)
-    near = nearby(one)
+    near = nearby(one, 20)
     assert two.rank(near).tolist() == one.rank(near).tolist()
     assert [two.rank(a) for a in near[:9]] == one.rank(near[:9]).tolist()
 
@@ -185,8 +187,11 @@ def test_a_large_signal_does_not_hide_the_noise():
 
 
 @pytest.mark.slow_but_first
-@pytest.mark.parametrize("gap", [1e-3, 3e-6, 1e-6])
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(1e-6)], ids=str)
+@pytest.mark.parametrize(
+    ("model", "gap"),
+    [(LinearRegression(), 1e-3), (Ridge(1e-6), 3e-6), (LinearRegression(), 1e-6)],
+    ids=str,
+)
 def test_features_that_are_nearly_dependent_are_told_apart(gap, model):
     X, y = data(p=1)
     X = np.column_stack([X, X[:, 0] + gap * np.random.default_rng(2).normal(size=N)])
@@ -252,7 +257,7 @@ def test_powers_of_days_have_the_ranks_of_memory_or_none(degree):
     rng = np.random.default_rng(0)
     x = rng.integers(738_886, 739_252, size=(5000, 1)).astype(float)
     one, two = both(model, x, rng.laplace(size=5000))
-    near = one.sample(60, level=0.99, random_state=0)
+    near = one.sample(10, level=0.99, random_state=0)
     if degree == 3:  # cubes of days are known to four digits
         with pytest.raises(ValueError, match="cannot be decided from sums over the rows"):
             two.rank(near)

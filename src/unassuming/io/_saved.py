@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from unassuming._archive import Unreadable, as_integer, as_tie_order, mismatch, require
+from unassuming._archive import Unreadable, as_integer, as_tie_order, decoding, require
 from unassuming._tables import Store
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.inputs import row_count
@@ -48,12 +48,8 @@ class Saved:
 
 def decode(header: dict[str, Any], store: Store) -> Saved:
     """Return the content of a file; every defect of it is an `Unreadable`."""
-    try:
+    with decoding():
         return _decoded(header, store)
-    except Unreadable:
-        raise
-    except Exception as error:
-        raise mismatch(error) from error
 
 
 def _decoded(header: dict[str, Any], store: Store) -> Saved:

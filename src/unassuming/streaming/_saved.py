@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
-from unassuming._archive import Unreadable, as_integer, as_tie_order, mismatch, require
+from unassuming._archive import Unreadable, as_integer, as_tie_order, decoding, require
 from unassuming._tables import Store
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import row_count
@@ -72,24 +72,16 @@ class Saved:
         """Return one row of inputs and its features, if the model has transformers."""
         if self.sample_entry is None:
             return None
-        try:
+        with decoding():
             inputs, features = store.get_table(self.sample_entry), store.arrays["features"]
             require(row_count(inputs) == 1 and features.shape == (1, self.width), "features")
-        except Unreadable:
-            raise
-        except Exception as error:
-            raise mismatch(error) from error
         return inputs, features
 
 
 def decode(header: dict[str, Any], store: Store) -> Saved:
     """Return the content of a file; every defect of it is an `Unreadable`."""
-    try:
+    with decoding():
         return _decoded(header, store)
-    except Unreadable:
-        raise
-    except Exception as error:
-        raise mismatch(error) from error
 
 
 def _decoded(header: dict[str, Any], store: Store) -> Saved:

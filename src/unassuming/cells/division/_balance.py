@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells.division._settled import first_largest, settled
 from unassuming.cells.division._units import Units
 
@@ -111,6 +111,14 @@ def _replaced(cell: IntArray, places: IntArray, new: IntArray) -> IntArray:
     return np.concatenate([np.delete(cell, places), new[new >= 0]])
 
 
+def _keep_last(gain: Array, here: BoolArray, there: BoolArray) -> None:
+    """Forbid moves that take the last unit of a cell; ``here`` and ``there`` say which are real."""
+    if np.count_nonzero(here) == 1:
+        gain[np.ix_(here, ~there)] = -np.inf
+    if np.count_nonzero(there) == 1:
+        gain[np.ix_(~here, there)] = -np.inf
+
+
 def _exchange(
     units: Units,
     cells: list[IntArray],
@@ -132,10 +140,8 @@ def _exchange(
     changed, real = False, both >= 0
     for _ in range(len(both)):
         gain = (along - own)[here][:, None] - (along + own)[there] + cross
-        if np.count_nonzero(real[here]) == 1:  # no cell loses its last unit
-            gain[np.ix_(real[here], ~real[there])] = -np.inf
-        if np.count_nonzero(real[there]) == 1:
-            gain[np.ix_(~real[here], real[there])] = -np.inf
+        if units.movable:
+            _keep_last(gain, real[here], real[there])
         i, j = divmod(first_largest(gain, _TIED * least), len(there))
         if gain[i, j] <= least:
             break

@@ -44,7 +44,7 @@ class MadeUp:
         return cls(*(half * np.stack(part) for part in zip(*made, strict=True)))
 
     def part(self, where: IntArray) -> MadeUp:
-        """Return the same functions and some of the functionals."""
+        """Return these functions with some of the functionals only."""
         return MadeUp(self.at_rows, self.wanted[:, where])
 
     def shifts(self, a: Array, kriging: Kriging) -> Array:

@@ -18,11 +18,9 @@ from scipy.linalg import orth, svd
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.geometry import GridLines, Lines, order_statistic
+from unassuming.geometry import GridLines, Lines
 from unassuming.geometry.labels import (
-    GAP,
     LARGEST_RANK,
-    NODES,
     OUTWARD,
     Admissible,
     Boxes,
@@ -30,7 +28,6 @@ from unassuming.geometry.labels import (
     LabelModel,
     Support,
 )
-from unassuming.geometry.piecewise import outer_bounds
 from unassuming.objectives import BallCoordinates, LeastNormScore, NormBall, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._explain import OF_A_SEARCH, Cause, Explanation, Fact, Status, status_of
@@ -45,6 +42,7 @@ from unassuming.regions._remedies import (
 )
 from unassuming.regions._results import Boundedness
 from unassuming.regions.search._proposals import Proposals
+from unassuming.regions.shapes._boxes import how_found, of_the_ball
 from unassuming.regions.shapes._line_shape import LineShape
 from unassuming.regions.shapes._piecewise import ball_facts
 from unassuming.regions.shapes._shape import OuterBounds
@@ -145,13 +143,10 @@ class LabelShape(LineShape):
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return bounds of f, or of the log-odds, and say if they are trivial for E[y|x]."""
-        o, g = self.problem.objective, question.g
-        ball = question.ball_coordinates(o.design, np.ones(o.n), self.problem.estimate)
-        up, down = outer_bounds(None, o, g, ball, self.engine.perturbations.m - 1)
+        ball, by_level = of_the_ball(self, question, levels)
         make = self._log_odds if self.linear is None else self._linear_bounds
         found = []
-        for level in levels:
-            upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
+        for level, (lower, upper) in zip(levels, by_level, strict=True):
             bounds = make(question, ball, lower, upper, level)
             found.append(self._of_means(bounds, question) if question.call is Call.BAND else bounds)
         return found
@@ -280,10 +275,7 @@ class LabelShape(LineShape):
         free = hidden & ~(lower > upper)
         lower, upper = np.where(free, -np.inf, lower), np.where(free, np.inf, upper)
         found = replace(found, lower=lower, upper=upper)
-        if not open_.any():
-            return found, (Cause.ATTAINED(gap=GAP),)
-        stopped = Cause.STOPPED(nodes=NODES, open=int(open_.sum()), all=len(g), gap=GAP)
-        return found, (stopped,)
+        return found, (how_found(found),)
 
     def _ball_in(self, boxes: Boxes, ball: NormBall) -> Array:
         """Return R: ‖Rx‖ <= 1 wherever some coefficients of these fitted values are in the ball."""

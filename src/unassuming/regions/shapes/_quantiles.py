@@ -15,10 +15,8 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._rounding import exceeds
 from unassuming._typing import Array, BoolArray
-from unassuming.geometry import Lines, order_statistic
-from unassuming.geometry.piecewise import outer_bounds
+from unassuming.geometry import Lines
 from unassuming.geometry.signs import (
-    GAP,
     LARGEST_RANK,
     NODES,
     SignBoxes,
@@ -32,7 +30,6 @@ from unassuming.ranking import Level
 from unassuming.regions._explain import (
     Cause,
     Explanation,
-    Fact,
     Remedy,
     Status,
     direction_in_words,
@@ -50,6 +47,7 @@ from unassuming.regions._results import Boundedness
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._line_search import Attained
 from unassuming.regions.search._proposals import Proposals
+from unassuming.regions.shapes._boxes import how_found, of_the_ball
 from unassuming.regions.shapes._line_shape import LineShape
 from unassuming.regions.shapes._piecewise import ball_facts
 from unassuming.regions.shapes._shape import OuterBounds
@@ -118,12 +116,9 @@ class QuantileShape(LineShape):
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return bounds by branch and bound, or those of the ball alone."""
-        o, g = self.problem.objective, question.g
-        ball = question.ball_coordinates(o.design, np.ones(o.n), self.problem.estimate)
-        up, down = outer_bounds(None, o, g, ball, self.engine.perturbations.m - 1)
+        ball, by_level = of_the_ball(self, question, levels)
         found = []
-        for level in levels:
-            upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
+        for level, (lower, upper) in zip(levels, by_level, strict=True):
             if self.boxes is None:
                 found.append(self._ball_alone(question, ball, lower, upper, level))
             else:
@@ -176,14 +171,13 @@ class QuantileShape(LineShape):
         level: Level,
     ) -> tuple[Status, Explanation]:
         """Return what kind of answer the bounds are, why, and what to do about infinite ones."""
-        status, open_ = status_of(*bounds, Status.NO_OUTER_BOUND), ~found.settled
-        how: tuple[Fact, ...] = (Cause.ATTAINED(gap=GAP),)
-        if open_.any():
-            how = (Cause.STOPPED(nodes=NODES, open=int(open_.sum()), all=len(open_), gap=GAP),)
+        status = status_of(*bounds, Status.NO_OUTER_BOUND)
         if status is Status.EMPTY:
             return status, Explanation(ball_facts(status, *bounds, level, ball))
         if status is Status.CERTIFIED:
-            return status, Explanation((*how, *ball_facts(status, *bounds, level, ball)))
+            return status, Explanation(
+                (how_found(found), *ball_facts(status, *bounds, level, ball))
+            )
         infinite = np.stack([np.isneginf(bounds[0]), np.isposinf(bounds[1])])
         if (members.endless(question.g) & infinite).any():
             along = direction_in_words(_ray(members.rays, question.g), self.problem.objective)

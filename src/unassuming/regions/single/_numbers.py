@@ -199,7 +199,7 @@ class Numbers:
     def _places(
         self, kind: Method, g: Array, level: float, options: SingleOptions, *, own: bool
     ) -> list[Place]:
-        """Return the same in divisions for one level."""
+        """Return where each functional is estimated in the divisions for one level."""
         if kind is Method.PAIRS:
             divided = [self._paired(c, c[None], level, options) for c in g]
             return [Place(one, int(one.which[0])) for one in divided]
