@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import unassuming as ua
-from unassuming.cli._models import Assumption
+from unassuming.cli.options import Assumption
 
 
 def text_of(result):

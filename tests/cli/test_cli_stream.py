@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import unassuming as ua
 from unassuming.cli import _pass, _streamed, _terminal
 from unassuming.cli._app import app
-from unassuming.cli._problem import Problem
+from unassuming.cli.options import Problem
 from unassuming.cli.tables import RowSample, _sources, encoder
 from unassuming.streaming import read_note
 

@@ -10,8 +10,8 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
-from unassuming.cli._problem import Problem
 from unassuming.cli._streamed import Streaming, build_streamed
+from unassuming.cli.options import Problem
 from unassuming.cli.tables import Kind, choose_terms, encoder, load, open_source, split_names
 
 OUT = Path("unassuming-region")

@@ -13,10 +13,17 @@ import typer
 from typer import Option
 
 from unassuming._version import __version__
-from unassuming.cli._checked import check_norm_bound, check_one_by_one
 from unassuming.cli._group import OneLineErrors
-from unassuming.cli._models import Model
-from unassuming.cli._problem import AtOnce, Levels, Problem, Seed, problem_options
+from unassuming.cli.options import (
+    AtOnce,
+    Levels,
+    Model,
+    Problem,
+    Seed,
+    check_norm_bound,
+    check_one_by_one,
+    problem_options,
+)
 
 Stream = Annotated[
     bool | None,

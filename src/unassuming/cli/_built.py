@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from unassuming.cli._estimators import in_short
-from unassuming.cli._models import RECIPES, Model
-from unassuming.cli._problem import Problem
 from unassuming.cli._terminal import stages
+from unassuming.cli.options import RECIPES, Model, Problem
 from unassuming.cli.tables import Columns, Kind, Loaded, Ranges, Source, Term, in_words, load
 from unassuming.inputs import coded_classes, one_class
 from unassuming.noise import BlockSymmetric

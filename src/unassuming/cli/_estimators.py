@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from unassuming._words import shown
-from unassuming.cli._models import RECIPES, Model
+from unassuming.cli.options import RECIPES, Model
 from unassuming.cli.tables import Kind, Term, encoder
 from unassuming.inputs import split_pipeline
 from unassuming.models import LSSVC, InstrumentalRegression, KernelHuber, KernelLasso

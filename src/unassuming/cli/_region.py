@@ -22,11 +22,10 @@ from unassuming.cli._files import (
     write_region,
 )
 from unassuming.cli._findings import Answer, Findings, examine
-from unassuming.cli._models import Model
-from unassuming.cli._problem import Problem
 from unassuming.cli._sentences import sentences
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import print_table, stages
+from unassuming.cli.options import Model, Problem
 from unassuming.cli.reports import checks
 from unassuming.cli.tables import Columns, Kind, Source, Term, load_inputs, open_source
 from unassuming.plots import percent

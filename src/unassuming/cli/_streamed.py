@@ -11,10 +11,9 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from unassuming.cli._built import Built
-from unassuming.cli._models import RECIPES, Model
 from unassuming.cli._pass import Checkpoint, Pass, Scanned, run_pass
-from unassuming.cli._problem import Problem
 from unassuming.cli._terminal import say
+from unassuming.cli.options import RECIPES, Model, Problem
 from unassuming.cli.tables import SIZE, Columns, Kind, Source, Term, require_observations
 from unassuming.noise import RowNoise, as_noise
 from unassuming.ranking import Level

@@ -11,9 +11,9 @@ import typer
 from unassuming import plots
 from unassuming.cli._built import build_in_memory
 from unassuming.cli._files import check_writable, draw, remove_others, write_summaries
-from unassuming.cli._problem import Problem
 from unassuming.cli._streamed import Streaming, build_streamed
 from unassuming.cli._terminal import stages
+from unassuming.cli.options import Problem
 from unassuming.cli.reports import checks
 from unassuming.cli.tables import Columns, Source
 from unassuming.regions import Language

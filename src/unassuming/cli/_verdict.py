@@ -6,9 +6,8 @@ import typer
 
 from unassuming.cli._built import region_in_memory
 from unassuming.cli._estimators import in_short
-from unassuming.cli._models import Model
-from unassuming.cli._problem import Problem
 from unassuming.cli._terminal import print_table
+from unassuming.cli.options import Model, Problem
 from unassuming.cli.tables import Columns, Source, in_words, load
 from unassuming.regions import Language
 

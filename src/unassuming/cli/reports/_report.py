@@ -11,8 +11,8 @@ import typer
 
 from unassuming import report as reports
 from unassuming.cli._built import build_in_memory
-from unassuming.cli._problem import Problem
 from unassuming.cli._terminal import stages
+from unassuming.cli.options import Problem
 from unassuming.cli.tables import Columns, Source
 from unassuming.regions import Language
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from unassuming.cli._models import RECIPES, Assumption, Model
+from unassuming.cli.options._models import RECIPES, Assumption, Model
 
 if TYPE_CHECKING:
-    from unassuming.cli._problem import Problem
+    from unassuming.cli.options._problem import Problem
 
 _RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
     "gamma": (lambda x: 0 < x < math.inf, "a finite number > 0"),

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from unassuming.cli._checked import check_options, statistics
-from unassuming.cli._models import RECIPES, Assumption, Kernel, Model
+from unassuming.cli.options._checked import check_options, statistics
+from unassuming.cli.options._models import RECIPES, Assumption, Kernel, Model
 
 if TYPE_CHECKING:
     import pandas as pd
