@@ -116,7 +116,7 @@ def test_infinite_intervals_are_explained_with_options_of_the_command_line(run, 
         ("--weights school", "the column 'school' is not numeric"),
         ("--model krr", "expected spline or ridge or ols or iv, given krr"),
         ("--model logistic", "--model has no coefficients to summarise"),
-        ("--features age --level 1", "strictly between 0 and 1"),
+        ("--features age --level 1", "expected numbers between 0 and 1"),
     ],
 )
 def test_bad_options_are_refused_in_one_line(run, schools, options, message):

@@ -32,6 +32,7 @@ def members(region):
 @pytest.mark.parametrize("bound", [0.1, 0.3, 0.8, 5.0])
 def test_the_band_is_that_of_the_members_in_the_ball(region, members, bound):
     values = members[abs(members[:, 1]) <= bound] @ np.vstack([np.ones(3), Z[:, 0]])
+    values = np.clip(values, -1, 1)
     band = region.band(Z, norm_bound=bound)
     width = band.upper - band.lower
     assert (values.max(axis=0) <= band.upper).all()

@@ -96,4 +96,4 @@ def test_labels_are_not_noise_about_a_line(simultaneous):
         region = ua.confidence_region(LinearRegression(), X, y, m=20, random_state=0)
         text = str(region.summary(level=0.9, simultaneous=simultaneous)).replace("\n", " ")
         assert ("y takes two values, 0 and 1." in text) == said
-        assert ("RidgeClassifier bounds E[y|x]" in text) == said
+        assert ("least squares on labels bounds E[y|x]" in text) == said
