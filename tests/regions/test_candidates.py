@@ -190,7 +190,7 @@ def test_a_callable_with_a_kernel_has_the_rank_of_the_interpolating_coefficients
 
 
 def test_callables_see_the_data_frame_as_it_was_passed():
-    frame = pd.DataFrame(X, columns=["age", "dose"], index=[f"row {j}" for j in range(N)])
+    frame = pd.DataFrame(X.copy(), columns=["age", "dose"], index=[f"row {j}" for j in range(N)])
     seen = []
 
     def by_name(inputs):
