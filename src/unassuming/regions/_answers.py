@@ -136,3 +136,14 @@ def answer(
         )
 
     return lambda levels: list(map(result, levels, shape.bounds(question, levels)))
+
+
+def numbered_inputs(g: Array) -> list[str]:
+    """Return what the values at inputs are called.
+
+    Examples
+    --------
+    >>> numbered_inputs(np.eye(2))
+    ['input 0', 'input 1']
+    """
+    return [f"input {j}" for j in range(len(g))]

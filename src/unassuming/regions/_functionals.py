@@ -15,7 +15,13 @@ from unassuming.inputs import (
     check_simultaneous,
     require_nonzero,
 )
-from unassuming.regions._answers import answer, ball_for, band_question, whole_function
+from unassuming.regions._answers import (
+    answer,
+    ball_for,
+    band_question,
+    numbered_inputs,
+    whole_function,
+)
 from unassuming.regions._membership import Membership
 from unassuming.regions._question import Call, Question
 from unassuming.regions._results import Band, Interval
@@ -248,17 +254,17 @@ class Functionals(Membership):
         if check_simultaneous(simultaneous):
             joint = None if model_error is not None else target
             question = band_question(self.shape, X, norm_bound, joint, inner=inner)
-            names, values = _numbered(question.g), partial(self._inputs, X, assumption)
+            names, values = numbered_inputs(question.g), partial(self._inputs, X, assumption)
             return self._at_once(question, names, level, method, options, make, assumption, values)
         require_alone(inner)
         if assumption.given:
             wanted, g = self._inputs(X, assumption), self._rows(X)
-            names = _numbered(g)
+            names = numbered_inputs(g)
             return self._values(wanted, g, names, level, method, options, assumption, make)
         if not self.objective.endogenous:
             _ = self._numbers  # refuses a kernel before anything else
         g = band_question(self.shape, X, None, target, inner=False).g
-        return self._one_by_one(g, _numbered(g), level, method, options, make, own=False)
+        return self._one_by_one(g, numbered_inputs(g), level, method, options, make, own=False)
 
     @cached_property
     def _numbers(self) -> Numbers:
@@ -330,17 +336,8 @@ class Functionals(Membership):
             wanted, estimate = values(), question.g @ self.problem.estimate
 
             def from_cells(one: float) -> T:
-                found = values_at_once(
-                    self._functions,
-                    wanted,
-                    names,
-                    estimate,
-                    one,
-                    cells,
-                    assumption,
-                    make,
-                    unless_wider=chosen == "auto",
-                )
+                given = wanted, names, estimate, one, cells, assumption, make
+                found = values_at_once(self._functions, *given, unless_wider=chosen == "auto")
                 return joint([self.level(one)])[0] if found is None else found
 
             return at_each(level, from_cells)
@@ -398,8 +395,3 @@ class Functionals(Membership):
             )
 
         return at_each(level, at)
-
-
-def _numbered(g: Array) -> list[str]:
-    """Return what the values at inputs are called."""
-    return [f"input {j}" for j in range(len(g))]
