@@ -9,6 +9,8 @@ import pytest
 import unassuming as ua
 from unassuming.cli.options import Assumption
 
+COMMANDS = ("demo", "region", "summary", "report", "test", "arx", "experiment", "paper")
+
 
 def text_of(result):
     assert result.exit_code == 0
@@ -24,11 +26,11 @@ def test_without_arguments_it_explains_itself(run):
 def test_every_command_has_a_summary_that_fits(run):
     lines = run("--help").stdout.split("Commands:")[1].strip().splitlines()
     found = dict(line.strip().split(maxsplit=1) for line in lines)
-    assert set(found) == {"demo", "region", "summary", "report", "test", "arx", "paper"}
+    assert set(found) == set(COMMANDS)
     assert all(summary.endswith(".") and "..." not in summary for summary in found.values())
 
 
-@pytest.mark.parametrize("command", ["demo", "region", "summary", "report", "test", "arx", "paper"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_explained(run, command):
     options = run(command, "--help").stdout.split("Options:")[1]
     entries = re.split(r"\n(?=  -)", options.strip("\n"))

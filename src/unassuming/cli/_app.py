@@ -273,6 +273,66 @@ def arx(
 
 
 @app.command()
+def experiment(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            exists=True,
+            dir_okay=False,
+            help="Table of an experiment: .csv, .tsv, .parquet or .xlsx.",
+        ),
+    ],
+    target: Annotated[str, Option(help="Column of the outcome.")],
+    treatment: Annotated[
+        str, Option(help="Column with two values; the larger one is the treatment.")
+    ],
+    strata: Annotated[
+        str | None, Option(help="Column of labels, if the treatment was drawn within strata.")
+    ] = None,
+    clusters: Annotated[
+        str | None, Option(help="Column of labels, if whole clusters were treated.")
+    ] = None,
+    controls: Annotated[
+        str | None,
+        Option(
+            metavar="A,B,...",
+            help="Columns that the treatment cannot have changed. They narrow the interval if they "
+            "explain the outcome.",
+        ),
+    ] = None,
+    effect: Annotated[float, Option(help="The effect whose p-value is computed.")] = 0.0,
+    levels: Levels = (0.95,),  # type: ignore[assignment]
+    m: Annotated[
+        int | None,
+        Option(
+            "--m",
+            min=2,
+            help="Number of statistics; default: all assignments up to 4,096, else 1000.",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    drop_missing: Annotated[
+        bool, Option("--drop-missing", help="Leave out rows with missing values.")
+    ] = False,
+    sep: Annotated[str | None, Option(help='Separator of columns in text; default: ",".')] = None,
+    decimal: Annotated[str | None, Option(help='Decimal mark in text; default: ".".')] = None,
+    encoding: Annotated[str | None, Option(help="Encoding of text; default: utf-8.")] = None,
+) -> None:
+    """The effect of a randomised treatment.
+
+    The assignment was random, and nothing is assumed about the outcomes. Prints the estimate, an
+    exact interval of a constant effect, and the exact p-value of one value of it.
+    """
+    from unassuming.cli import _experiment
+    from unassuming.cli.tables import Reading
+
+    roles = {"treatment": treatment, "strata": strata, "clusters": clusters}
+    reading = Reading(sep, decimal, encoding, ())
+    trial = _experiment.Trial(data, target, roles, controls, reading, drop_missing)
+    _experiment.run(trial, list(levels), {"effect": effect, "m": m, "random_state": seed})
+
+
+@app.command()
 def paper(
     figure: Annotated[
         int | None, Option(min=1, max=6, help="Number of one figure; default: all six.")

@@ -36,9 +36,7 @@ class System:
                 "pass --nb 0 for a model without input."
             )
         named = self.input if self.model.nb else None
-        columns = choose(source, self.target, named, {})
-        if named is None:
-            columns = replace(columns, features=[], named=True, remarks=())
+        columns = choose(source, self.target, named, {}, inputs=False)
         if len(columns.features) > 1:
             raise ValueError(
                 f"--input names several columns: expected one, given {self.input}. Name one column."

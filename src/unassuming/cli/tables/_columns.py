@@ -114,8 +114,13 @@ def choose(
     labels: Sequence[str] = (),
     categorical: str | None = None,
     drop_missing: bool = False,
+    inputs: bool = True,
+    asked_by: str = "features",
 ) -> Columns:
-    """Find the columns; those that other options name are never features."""
+    """Find the columns; those that other options name are never features.
+
+    Without ``inputs`` there are no features unless they are named, by the option ``asked_by``.
+    """
     special = {"target": target, **others}
     _require(source.names, list(special.values()), source.path)
     for option, name in others.items():
@@ -126,7 +131,9 @@ def choose(
                 f"--{option} is {known}: expected a column with no other meaning, given {name!r}. "
                 "Name another column."
             )
-    chosen, unnamed = _features(source.names, features, special, source.path)
+    chosen, unnamed = list[str](), list[str]()
+    if inputs or features is not None:
+        chosen, unnamed = _features(source.names, features, special, source.path, asked_by)
     coded = split_names(categorical or "", source.names)
     _require(source.names, coded, source.path)
     for name in coded:
@@ -141,7 +148,7 @@ def choose(
         tuple(name for option, name in others.items() if option != "index"),
         tuple(labels),
         tuple(coded),
-        named=features is not None,
+        named=features is not None or not inputs,
         drop_missing=drop_missing,
         remarks=tuple(f"A column without a name ({name}) is left out." for name in unnamed),
     )
@@ -256,7 +263,11 @@ def _quoted(mark: str) -> str:
 
 
 def _features(
-    columns: Sequence[str], features: str | None, special: Mapping[str, str], path: Path
+    columns: Sequence[str],
+    features: str | None,
+    special: Mapping[str, str],
+    path: Path,
+    option: str,
 ) -> tuple[list[str], list[str]]:
     """Return the named columns, or all that have a name and no special meaning; then the others."""
     taken, unnamed = list(special.values()), []
@@ -271,7 +282,7 @@ def _features(
     if wrong or not chosen:
         none_of = " nor ".join(f"the {meaning}" for meaning in special)
         raise ValueError(
-            "--features does not name the inputs: expected different columns, "
+            f"--{option} does not name the inputs: expected different columns, "
             f"{'neither' if len(special) > 1 else 'not'} {none_of}, given "
             f"{repr(wrong[0]) if wrong else 'none'}. Name at least one other column."
         )
