@@ -7,9 +7,12 @@ all minors of that size. What two primes agree on is taken as exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from unassuming._batches import slices
 from unassuming._typing import Array
 
 Remainders = NDArray[np.int64]
@@ -63,6 +66,46 @@ def echelon(M: Remainders, prime: int, *, reduced: bool = True) -> tuple[Remaind
 def rank_modulo(M: Remainders, prime: int) -> int:
     """Return the rank modulo a prime."""
     return len(echelon(M, prime, reduced=False)[1])
+
+
+_ROWS = 2**14
+"""Rows that are reduced at once."""
+
+
+def row_spaces(parts: Sequence[Array]) -> list[Remainders]:
+    """Return a basis (r, d) of the rows of a sum of matrices of doubles (n, d), for each prime.
+
+    Its number of rows is never above the rank, and below only if the prime divides all minors of
+    the true size.
+
+    Examples
+    --------
+    >>> near = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52], [1.0, 1.0]])
+    >>> [len(basis) for basis in row_spaces([near])]
+    [2, 2]
+    >>> [len(basis) for basis in row_spaces([near, -near[:, ::-1]])]
+    [1, 1]
+    """
+    n, d = parts[0].shape
+    found = []
+    for prime in PRIMES:
+        form = np.zeros((0, d), dtype=np.int64)
+        for some in slices(n, _ROWS):
+            M = np.add.reduce([remainders(part[some], prime) for part in parts]) % prime
+            form = echelon(np.vstack([form, few_rows(M, prime)]), prime, reduced=False)[0]
+            if len(form) == d:
+                break
+        found.append(form)
+    return found
+
+
+def few_rows(M: Remainders, prime: int) -> Remainders:
+    """Return random combinations of the rows of a tall matrix, which have the same null space."""
+    count = M.shape[1] + 2
+    if len(M) <= count:
+        return M
+    mix = np.random.default_rng(0).integers(0, 2**31 - 1, size=(count, len(M)))
+    return product(mix % prime, M, prime)
 
 
 def null_space(M: Remainders, prime: int) -> Remainders:

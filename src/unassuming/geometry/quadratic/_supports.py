@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from unassuming._progress import progress
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._careful import FINE, CarefulSets
 from unassuming.geometry.quadratic._coordinates import Coordinates
-from unassuming.geometry.quadratic._forms import FormMaker
+from unassuming.geometry.quadratic._forms import FormMaker, Forms
 from unassuming.geometry.quadratic._sets import SURE
 
 
 def supports(
-    maker: FormMaker, where: Coordinates, g: Array, careful: CarefulSets | None
+    maker: FormMaker,
+    where: Coordinates,
+    g: Array,
+    careful: CarefulSets | None,
+    batches: Iterator[tuple[slice, Forms]] | None = None,
 ) -> tuple[Array, Array, BoolArray]:
     """Return max gᵀx and max -gᵀx over every set, (N, m - 1) each, rounded outward.
 
-    ``g`` (N, d) are the functionals in terms of the coefficients. The third result (m - 1,) says
+    ``g`` (N, d) are the functionals in terms of the coefficients; ``batches`` are the forms, if not
+    those of the maker. The third result (m - 1,) says
     for which sets double precision decides whether they are bounded. The others count as unbounded.
     """
     sets = maker.perturbations.m - 1
     up, down = np.empty((2, len(where.functionals), sets))
     decided = np.ones(sets, dtype=np.bool_)
     limit, tolerance = SURE if careful is None else FINE, where.tolerance
-    for which, forms in progress(maker.batches_in(where), sets, "sets"):
+    batches = maker.batches_in(where) if batches is None else batches
+    for which, forms in progress(batches, sets, "sets"):
         up[:, which], down[:, which], sure = forms.extents(
             where.functionals, limit, tolerance, where.off
         )

@@ -30,6 +30,10 @@ class Design(ABC):
         Names of the coefficients.
     rounding : float
         Relative error of Φ; zero if its rows are those of the data.
+    computed : bool
+        Whether transformers have computed the columns. Columns that depend on each other up to
+        rounding, as those of a spline basis and an intercept do, then count as dependent. Columns
+        that were passed as they are count as the numbers they are.
     strict : bool
         Whether a kernel is known to be strictly positive definite.
     one : array of shape (n,)
@@ -51,6 +55,7 @@ class Design(ABC):
     intercept: bool
     names: list[str]
     rounding: float = 0.0
+    computed: bool = False
     strict: bool = False
     one: Array
     kernel: TrainingKernel | None = None
