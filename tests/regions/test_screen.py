@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, QuantileRegressor, Ridge
 from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
@@ -216,3 +216,14 @@ def test_an_assumption_that_excludes_candidates_is_asked_about_each():
     region = ua.confidence_region(Ridge(), X, y, noise=Bounded(), m=20, random_state=0)
     a = region.estimate + np.random.default_rng(0).normal(size=(60, 2))
     np.testing.assert_array_equal(region.rank(a), one_by_one(region, a))
+
+
+def test_many_coefficients_are_in_doubt_where_the_careful_comparison_is():
+    X = 1 + 0.01 * np.random.default_rng(0).random((8, 400))
+    model = QuantileRegressor(alpha=0.1, fit_intercept=False)
+    region = ua.confidence_region(model, X, X[:, 0], m=20, random_state=0)
+    screen, o = region._engine._screen, region.objective
+    a = np.ones((1, 400))
+    y, columns = screen._sizes
+    declared = o.residual_error(a, o.residuals(a)).max()
+    assert declared <= screen._unit * (y + np.abs(a) @ columns)[0]
