@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unassuming._factors import factor
+from unassuming._factors import Start, factor, refined
 from unassuming._products import accurate_product, exact_difference, image
 from unassuming._rounding import EPS
 
@@ -157,3 +157,22 @@ def test_functionals_are_seen_by_null_vectors_without_rounding():
     dummies = factor(np.column_stack([np.ones(6), np.repeat(np.eye(3), 2, axis=0)]))
     assert dummies.blind(np.array([[1.0, 1 / 3, 1 / 3, 1 / 3]])).all()
     assert not dummies.blind(np.array([[1.0, 1 / 3, 1 / 3, 0.25]])).any()
+
+
+@pytest.mark.parametrize("power", [-200, 0, 200])
+def test_which_functionals_are_seen_does_not_depend_on_their_size(power):
+    near = factor(np.column_stack([np.ones(6), np.repeat(np.eye(3), 2, axis=0)]))
+    few = np.array([[1.0, 1.0, 1.0, 1.0 - 2.0**-20], [1.0, 1.0, 1.0, 1.0]])
+    long = np.array([[1.0, 1 / 3, 1 / 3, 1 / 3], [1.0, 1 / 3, 1 / 3, 0.25]])
+    np.testing.assert_array_equal(near.blind(2.0**power * few), [False, False])
+    np.testing.assert_array_equal(near.blind(2.0**power * long), [True, False])
+    X = np.array([[1.0, 2.0**-20, 0.0], [1.0, 1.0 + 2.0**-20, 1.0], [1.0, 3.0 + 2.0**-20, 3.0]])
+    assert not factor(X).blind(2.0**power * np.array([[2.0**-52, 1.0, 1.0]])).any()
+
+
+def test_a_factor_without_enough_refinements_describes_its_own_columns(monkeypatch):
+    monkeypatch.setattr("unassuming._factors._REFINEMENTS", 1)
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 2)))[0]
+    found = refined(Q, Start(10 * np.eye(2), np.zeros((2, 0))))
+    assert not found.decided
+    np.testing.assert_allclose(Q @ found.basis, found.columns, atol=1e-12)

@@ -120,7 +120,8 @@ class Factor:
             size = (np.abs(g) / self.unit).sum(axis=1, keepdims=True)
             return np.asarray((value <= 16 * len(self.null) * EPS * size * largest).all(axis=1))
         # Numbers of few digits are what they are; only long ones may be rounded.
-        long = np.where(g == g.astype(np.float32), 0.0, np.abs(g))
+        digits = np.frexp(g)[0]
+        long = np.where(digits == digits.astype(np.float32), 0.0, np.abs(g))
         slack = UNIT * (long @ np.abs(self.null))
         near = (value <= slack).all(axis=1) & slack.any(axis=1) & self.certain
         exact = [
@@ -221,7 +222,7 @@ def refined(
     unit = _units(matrix if root is None else root[:, None] * matrix)
     rows, back, rest = matrix / unit, start.back * unit[:, None], None
     sizes = None if sizes is None else sizes / unit
-    for _ in range(_REFINEMENTS):
+    for left in reversed(range(_REFINEMENTS)):
         if rest is None:
             found, off = image(rows, back, sizes, root)
         else:
@@ -233,7 +234,7 @@ def refined(
         except np.linalg.LinAlgError:
             far, lower = np.inf, np.eye(r)
             break
-        if far <= _NEAR:
+        if far <= _NEAR or not left:
             break
         if sizes is None:
             back, rest = _turned(lower, back, rest)
