@@ -100,7 +100,10 @@ def row_spaces(parts: Sequence[Array]) -> list[Remainders]:
 
 
 def few_rows(M: Remainders, prime: int) -> Remainders:
-    """Return random combinations of the rows of a tall matrix, which have the same null space."""
+    """Return random combinations of the rows of a tall matrix.
+
+    They have the same null space, but for a chance of about one over the prime.
+    """
     count = M.shape[1] + 2
     if len(M) <= count:
         return M
@@ -129,7 +132,7 @@ def null_space(M: Remainders, prime: int) -> Remainders:
 def product(A: Remainders, B: Remainders, prime: int) -> Remainders:
     """Return A B modulo a prime: no sum of products overflows."""
     high, low = np.divmod(B, 2**16)
-    # 2^31 2^16 times 2^15 rows stay below 2^62.
+    # Sums of 2^14 products of 31 and 16 bits stay below 2^61.
     total = np.zeros((len(A), B.shape[1]), dtype=np.int64)
     for start in range(0, A.shape[1], 2**14):
         some = slice(start, start + 2**14)
