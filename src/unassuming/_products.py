@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, gamma
+from unassuming._rounding import EPS, gamma, length
 from unassuming._typing import Array
 
 _SPLIT = 2.0**27 + 1
@@ -85,12 +85,9 @@ def image(
     terms = (np.abs(rows) if sizes is None else sizes) @ np.abs(back)
     # The rounding of d products and sums, of the terms themselves, and of the rows.
     error = (gamma(d + 1) + (0.0 if sizes is None else EPS)) * terms
-    length = np.linalg.norm(error, axis=0)
     found = rows @ back
-    fine = (
-        rows.size * back.shape[1] > _MANY
-        and (length <= _FINE * np.linalg.norm(found, axis=0)).all()
-    )
+    many = rows.size * back.shape[1] > _MANY
+    fine = many and bool((length(error.T) <= _FINE * length(found.T)).all())
     if sizes is None and not fine:
         found = accurate_product(rows, back)
         error = EPS * np.abs(found) + (d * EPS) ** 2 * terms

@@ -227,10 +227,11 @@ class FormMaker:
         A = root * D + off / root + seen
         A += np.sqrt(defect + gamma(k + 2)) * np.linalg.norm(qEF, axis=2)
         # The terms b and c are plain sums of n products.
-        share = (root[:, 0] + np.sqrt(defect)) * (whole / unit)
+        least = root[:, 0] + np.sqrt(defect)
+        share = least * (whole / unit)
         spread = np.linalg.norm(Dq, axis=1)
         b = A * (share * R * (2 + 2 * spread))[:, None]
-        c = (2 * share * R) ** 2 * (1 + 2 * spread)
+        c = 4 * least * share * R**2 * (1 + 2 * spread)
         if self.accurate is not None:
             gradient, error = np.abs(self.accurate.gradient), self.accurate.gradient_error
             at = Dq @ gradient

@@ -270,7 +270,9 @@ class QuadraticSets:
             rounding = _ROUNDING * (np.abs(where.functionals) @ np.abs(start))
             if where.off is not None and (known := where.off > 0).any():
                 rounding[known] += where.off[known] * np.linalg.norm(start)
-        up, down, decided = supports(self.maker, scaled, g / size, careful, forms)
+        up, down, decided = supports(
+            self.maker, scaled, g / size, careful, forms, by_sums=o.design.rounding > 0
+        )
         size = size * self.unit
         up, down = (
             up * size + (rounding + middle)[:, None],
