@@ -205,6 +205,33 @@ def test_features_that_only_rounding_makes_dependent_are_refused(model):
         stream.region()
 
 
+def test_weights_of_few_rows_are_kept_as_they_are(tmp_path):
+    """Rows times the root of a weight are rounded, which changes columns that are nearly equal."""
+    rng = np.random.default_rng(5)
+    x, y, w = rng.normal(size=14), rng.normal(size=14), rng.uniform(0.1, 5.0, size=14)
+    X = np.column_stack([x, x + 2e-16 * rng.normal(size=14)])
+    memory = ua.confidence_region(LinearRegression(), X, y, sample_weight=w, m=20, random_state=1)
+    stream = ua.StreamingRegion(LinearRegression(), m=20, random_state=1)
+    stream.partial_fit(X[:5], y[:5], sample_weight=w[:5]).save(tmp_path / "part")
+    stream = ua.StreamingRegion.load(tmp_path / "part")
+    streamed = stream.partial_fit(X[5:], y[5:], sample_weight=w[5:]).region()
+    near = 0.4 * rng.normal(size=(60, 3))
+    assert streamed.rank(near).tolist() == memory.rank(near).tolist()
+    root = np.sqrt(w)[:, None]
+    rounded = ua.confidence_region(
+        LinearRegression(fit_intercept=False), np.column_stack([root, root * X]), root[:, 0] * y,
+        m=20, random_state=1,
+    )  # fmt: skip
+    assert rounded.rank(near).tolist() != memory.rank(near).tolist()
+
+
+def test_sizes_beyond_double_precision_are_refused_in_few_rows_too():
+    X, y = data(n=20, p=2)
+    stream = ua.StreamingRegion(LinearRegression(), random_state=0).partial_fit(X, 1e299 * y)
+    with pytest.raises(ValueError, match=r"^y is too large: expected at most 1e\+290"):
+        stream.region()
+
+
 def test_the_exact_rank_survives_shards_and_files(tmp_path):
     X, y = data(p=1)
     near = X[:, 0].copy()
