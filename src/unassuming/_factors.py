@@ -3,114 +3,36 @@
 Columns are scaled by powers of two, which rounds nothing. Rows are sorted by size and columns are
 pivoted, so that the rounding errors of Householder's method are relative to each row (Cox and
 Higham). What counts as zero is decided row by row as well: no constant is compared with the largest
-number of a matrix.
+number of a matrix. Where a column seems to depend on others, the rank is computed without rounding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, column_units
+from unassuming._modular import (
+    PRIMES,
+    Remainders,
+    echelon,
+    null_space,
+    product,
+    remainders,
+    row_spaces,
+)
+from unassuming._products import accurate_product, image, inner_products
+from unassuming._rounding import EPS, UNIT, column_units, gamma
 from unassuming._typing import Array, BoolArray, IntArray
 
-_SPLIT = 2.0**27 + 1
-_BATCH_BYTES = 2**20
-_FINE = 2e-13
-"""An error up to which the plain product serves."""
-_MANY = 2**16
-"""Products for which twice the digits take noticeable time."""
 _DECIDED = 1e-2
 """An error up to which columns are determined."""
-_NEAR = 1e-2
+_NEAR = 0.5
 """Columns whose inner products are so near the identity need no further refinement."""
 _REFINEMENTS = 4
-
-
-def accurate_product(A: Array, B: Array) -> Array:
-    """Return A B as if computed with twice the digits, (n, d) and (d, k) -> (n, k).
-
-    The error is at most EPS times the result, plus (d EPS)² |A||B| (Ogita, Rump and Oishi).
-
-    Examples
-    --------
-    >>> A, B = np.array([[1.0, 1e17, -1e17]]), np.array([[3.0], [1.0], [1.0]])
-    >>> accurate_product(A, B)
-    array([[3.]])
-    """
-    found = np.empty((len(A), B.shape[1]))
-    B_high, B_low = _halves(B)
-    for some in slices(len(A), rows_that_fit(_BATCH_BYTES, max(1, B.shape[1]))):
-        high, low = _halves(A[some])
-        total, rest = np.zeros((2, *found[some].shape))
-        for j in range(A.shape[1]):
-            a, b = A[some, j, None], B[j]
-            product = a * b
-            one, two = high[:, j, None], low[:, j, None]
-            most = (product - one * B_high[j]) - two * B_high[j]
-            off = two * B_low[j] - (most - one * B_low[j])
-            total, lost = exact_sum(total, product)
-            rest += lost + off
-        found[some] = total + rest
-    return found
-
-
-def exact_product(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return x y, rounded, and the rounding error (Dekker)."""
-    product = x * y
-    (x1, x2), (y1, y2) = _halves(x), _halves(y)
-    return product, x2 * y2 - (((product - x1 * y1) - x2 * y1) - x1 * y2)
-
-
-def exact_sum(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return x + y, rounded, and the rounding error (Knuth)."""
-    total = x + y
-    of_y = total - x
-    return total, (x - (total - of_y)) + (y - of_y)
-
-
-def exact_difference(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return x - y, rounded, and the rounding error."""
-    return exact_sum(x, -y)
-
-
-def _halves(x: Array) -> tuple[Array, Array]:
-    """Return x as the sum of two numbers of 26 bits (Veltkamp)."""
-    big = _SPLIT * x
-    high = big - (big - x)
-    return high, x - high
-
-
-def image(
-    rows: Array, back: Array, sizes: Array | None = None, root: Array | None = None
-) -> tuple[Array, Array]:
-    """Return diag(root) rows @ back and bounds on its rounding errors, entry by entry.
-
-    The product has twice the digits if the plain one would lose too many. ``sizes`` bounds |rows|
-    from above, with a margin for errors of the rows themselves. The weights of the rows come last:
-    rounding weighted rows would change how nearly dependent the columns are.
-    """
-    d = rows.shape[1]
-    terms = (np.abs(rows) if sizes is None else sizes) @ np.abs(back)
-    # Rounding errors of a sum grow like the root of its length.
-    error = (np.sqrt(d) + 1) * EPS * terms
-    length = np.linalg.norm(error, axis=0)
-    found = rows @ back
-    fine = (
-        rows.size * back.shape[1] > _MANY
-        and (length <= _FINE * np.linalg.norm(found, axis=0)).all()
-    )
-    if sizes is None and not fine:
-        found = accurate_product(rows, back)
-        error = EPS * np.abs(found) + (d * EPS) ** 2 * terms
-    if root is None:
-        return found, error
-    found *= root[:, None]
-    return found, error * root[:, None] + EPS * np.abs(found)
 
 
 @final
@@ -124,19 +46,27 @@ class Factor:
     Attributes
     ----------
     back : array of shape (d, r)
-        The matrix times ``back`` has nearly orthonormal columns.
+        The matrix times ``back + rest`` has nearly orthonormal columns.
     lower : array of shape (r, r)
         Triangle: the inner products of these columns are ``lower lowerᵀ``, near the identity.
     null : array of shape (d, d - r)
-        Vectors that the matrix maps to zero, up to rounding in each row.
+        Vectors that the matrix maps to zero, up to rounding in each row. If the matrix is known
+        exactly, their number is that of exact arithmetic.
     columns : array of shape (n, r)
         Orthonormal columns: the matrix times ``back``, times ``lower⁻ᵀ``.
     sizes : array of shape (n, r)
         Rounding errors of the columns are at most EPS times these numbers.
     error : float
-        Bound on the distance of their inner products from the identity.
+        Bound on the distance of their inner products from the identity, and of their projector from
+        that on the range of the matrix. Infinite if double precision does not determine it.
     unit : array of shape (d,)
         The size of each column of the matrix.
+    exact_null : arrays of shape (d, d - r)
+        Bases of the null vectors modulo primes, if the matrix is known exactly.
+    certain : bool
+        Whether double precision determines the null vectors.
+    rest : array of shape (d, r), or None
+        Digits that ``back`` has no room for; None if it needs none.
     """
 
     back: Array
@@ -146,6 +76,9 @@ class Factor:
     sizes: Array
     error: float
     unit: Array
+    exact_null: tuple[Remainders, ...] = ()
+    certain: bool = True
+    rest: Array | None = None
 
     @property
     def decided(self) -> bool:
@@ -164,25 +97,60 @@ class Factor:
 
     def turn(self, g: Array) -> Array:
         """Return functionals g (N, d) in these coordinates, (N, r)."""
-        return lower_solved(self.lower, image(g, self.back)[0])
+        return lower_solved(self.lower, self.image(g)[0])
+
+    def image(self, *rows: Array, root: Array | None = None) -> tuple[Array, Array]:
+        """Return the sum of some rows (N, d) times ``back + rest``, and bounds on its errors."""
+        back = [self.back] if self.rest is None else [self.back, self.rest]
+        left = np.hstack([one for one in rows for _ in back])
+        right = np.vstack([part for _ in rows for part in back])
+        return image(left, right, root=root)
 
     def blind(self, g: Array) -> BoolArray:
-        """Return which functionals (N, d) the null vectors leave as they are, up to rounding.
+        """Return which functionals (N, d) the null vectors leave as they are.
 
-        Rounding is relative to the largest entry of a null vector, in units of the columns.
+        Decided without rounding if the matrix is known exactly, and up to rounding of entries that
+        have all the digits of a double: weights of 1/3 add up to one as they are meant.
         """
         if not self.null.shape[1]:
             return np.ones(len(g), dtype=np.bool_)
-        value = accurate_product(g, self.null)
-        largest = (np.abs(self.null) * self.unit[:, None]).max(axis=0)
-        size = (np.abs(g) / self.unit).sum(axis=1, keepdims=True)
-        return np.asarray((np.abs(value) <= 16 * len(self.null) * EPS * size * largest).all(axis=1))
+        value = np.abs(accurate_product(g, self.null))
+        if not self.exact_null:  # relative to the largest entry, in units of the columns
+            largest = (np.abs(self.null) * self.unit[:, None]).max(axis=0)
+            size = (np.abs(g) / self.unit).sum(axis=1, keepdims=True)
+            return np.asarray((value <= 16 * len(self.null) * EPS * size * largest).all(axis=1))
+        # Numbers of few digits are what they are; only long ones may be rounded.
+        digits = np.frexp(g)[0]
+        long = np.where(digits == digits.astype(np.float32), 0.0, np.abs(g))
+        slack = UNIT * (long @ np.abs(self.null))
+        near = (value <= slack).all(axis=1) & slack.any(axis=1) & self.certain
+        exact = [
+            ~product(remainders(g, prime), null, prime).any(axis=1)
+            for prime, null in zip(PRIMES, self.exact_null, strict=True)
+        ]
+        return np.asarray(np.logical_and.reduce(exact) | near)
 
 
-def factor(matrix: Array, sizes: Array | None = None, root: Array | None = None) -> Factor:
+class Start(NamedTuple):
+    """Vectors to start from."""
+
+    back: Array  # (d, r): their images are nearly orthonormal
+    null: Array  # (d, d - r): their images are zero
+    exact_null: tuple[Remainders, ...] = ()  # the same modulo primes, where that is known
+    certain: bool = True  # whether double precision determines the null vectors
+
+
+def factor(
+    matrix: Array,
+    sizes: Array | None = None,
+    root: Array | None = None,
+    given: Sequence[Array] | None = None,
+) -> Factor:
     """Factor diag(root) times a matrix (n, d).
 
     ``sizes`` (n, d) are the numbers that its rounding errors are relative to, if it has any.
+    ``given`` are matrices whose sum it is without rounding; by default the matrix itself, if it has
+    no rounding errors. Without any, columns that depend up to rounding count as dependent.
 
     Examples
     --------
@@ -190,13 +158,22 @@ def factor(matrix: Array, sizes: Array | None = None, root: Array | None = None)
     >>> found.back.shape, bool(found.error < 1e-14)
     ((3, 2), True)
     """
-    return refined(matrix, *independent(matrix, sizes, root), sizes, root)
+    if given is None:
+        given = (matrix,) if sizes is None else ()
+    return refined(matrix, independent(matrix, sizes, root, given), sizes, root)
 
 
 def independent(
-    matrix: Array, sizes: Array | None = None, root: Array | None = None
-) -> tuple[Array, Array]:
-    """Return vectors (d, r) with nearly orthonormal images, and null vectors (d, d - r)."""
+    matrix: Array,
+    sizes: Array | None = None,
+    root: Array | None = None,
+    given: Sequence[Array] = (),
+) -> Start:
+    """Return vectors with nearly orthonormal images, and null vectors.
+
+    If double precision takes columns for dependent, the rank is that of the matrices ``given``,
+    whose sum the matrix is without rounding.
+    """
     n, d = matrix.shape
     root = np.ones(n) if root is None else root
     weighted = root[:, None] * matrix
@@ -206,13 +183,22 @@ def independent(
     R, pivots = qr(weighted[order], mode="r", pivoting=True, check_finite=False)
     R, seen = R[: min(n, d)], root > 0
     sized = np.abs(rows) if sizes is None else sizes / unit
-    r = _rank(rows[seen], sized[seen], root[seen], R, pivots)
+    r, certain = _rank(rows[seen], sized[seen], root[seen], R, pivots), True
+    spaces = row_spaces([part[seen] for part in given]) if r < d and given else []
+    k = max(range(len(spaces)), key=lambda i: len(spaces[i]), default=0)
+    if spaces and len(spaces[k]) > r:  # columns differ by less than one decomposition resolves
+        r, certain = len(spaces[k]), len(spaces[k]) == d
+        first = pivots[echelon(spaces[k][:, pivots], PRIMES[k])[1]]
+        pivots = np.append(first, np.setdiff1d(pivots, first))
+        R = qr(weighted[order][:, pivots], mode="r", check_finite=False)[0][: min(n, d)]
+        R[range(r), range(r)] += np.where(np.diagonal(R)[:r] == 0, EPS, 0.0)
     back, null = np.zeros((d, r)), np.zeros((d, d - r))
     if r:
         back[pivots[:r]] = solve_triangular(R[:r, :r], np.eye(r), check_finite=False)
     if r < d:
         null = _refined(rows, root, R, pivots, r, _null_vectors(R, pivots, r, slice(r, d)))
-    return back / unit[:, None], null / unit[:, None]
+    nulls = [null_space(*pair) for pair in zip(spaces, PRIMES, strict=False)] if r < d else []
+    return Start(back / unit[:, None], null / unit[:, None], tuple(nulls), certain)
 
 
 def _units(rows: Array) -> Array:
@@ -221,36 +207,63 @@ def _units(rows: Array) -> Array:
 
 
 def refined(
-    matrix: Array,
-    back: Array,
-    null: Array,
-    sizes: Array | None = None,
-    root: Array | None = None,
+    matrix: Array, start: Start, sizes: Array | None = None, root: Array | None = None
 ) -> Factor:
-    """Return the factor of diag(root) times a matrix, given vectors with nearly such images."""
-    r = back.shape[1]
+    """Return the factor of diag(root) times a matrix, given vectors with nearly such images.
+
+    With the computed images M = Φ_w B + E, the computed inner products MᵀM + E', their triangle L
+    and the columns C = M L⁻ᵀ + E'', the exact columns Q = Φ_w B L⁻ᵀ satisfy
+
+        ‖QᵀQ - I‖ <= ‖L⁻¹‖² (‖E'‖ + γ_{r+1} ‖L‖²) + 2 ‖EL⁻ᵀ‖ ‖ML⁻ᵀ‖ + ‖EL⁻ᵀ‖²,
+
+    |E''| <= γ_r |C||Lᵀ||L⁻ᵀ|, and CCᵀ is as far from QQᵀ as 2‖C - Q‖ + ‖C - Q‖².
+    """
+    r = start.back.shape[1]
     unit = _units(matrix if root is None else root[:, None] * matrix)
-    rows, back = matrix / unit, back * unit[:, None]
+    rows, back, rest = matrix / unit, start.back * unit[:, None], None
     sizes = None if sizes is None else sizes / unit
-    for _ in range(_REFINEMENTS):
-        found, off = image(rows, back, sizes, root)
-        gram = found.T @ found
+    for left in reversed(range(_REFINEMENTS)):
+        if rest is None:
+            found, off = image(rows, back, sizes, root)
+        else:
+            found, off = image(np.hstack([rows, rows]), np.vstack([back, rest]), None, root)
+        gram, gram_error = inner_products(found)
         far = float(np.abs(gram - np.eye(r)).max(initial=0.0))
         try:
             lower: Array = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
         except np.linalg.LinAlgError:
             far, lower = np.inf, np.eye(r)
             break
-        if far <= _NEAR:
+        if far <= _NEAR or not left:
             break
-        back = lower_solved(lower, back)
+        if sizes is None:
+            back, rest = _turned(lower, back, rest)
+        else:
+            back = lower_solved(lower, back)
     columns = lower_solved(lower, found)
-    off = off @ np.abs(lower_solved(lower, np.eye(r)))
-    length = float(np.linalg.norm(off))
-    error = EPS * np.sqrt((len(rows) + 1) * r) + 2 * length + length**2
-    error = error if far <= _NEAR else np.inf
-    both = off / EPS + np.abs(columns)
-    return Factor(back / unit[:, None], lower, null, columns, both, error, unit)
+    inverse = lower_solved(lower, np.eye(r))  # L⁻ᵀ
+    solved = gamma(r + 2) * (np.abs(columns) @ (np.abs(lower.T) @ np.abs(inverse)))
+    off = off @ np.abs(inverse)
+    error = np.inf
+    if far <= _NEAR:
+        length, total = float(np.linalg.norm(off)), float(np.linalg.norm(off + solved))
+        cut = float((1 + r * EPS) * np.linalg.norm(inverse, 2)) ** 2 if r else 0.0
+        error = cut * (gram_error + gamma(r + 2) * float(np.linalg.norm(lower)) ** 2)
+        size = float(np.sqrt(1 + error))  # of ML⁻ᵀ
+        error += 2 * (length + total) * (size + total) + length**2 + total**2 + 4 * EPS
+    both = (off + solved) / EPS + np.abs(columns)
+    rest = None if rest is None or not rest.any() else rest / unit[:, None]
+    parts = (back / unit[:, None], lower, start.null, columns, both, error, unit)
+    return Factor(*parts, start.exact_null, start.certain, rest)
+
+
+def _turned(lower: Array, back: Array, rest: Array | None) -> tuple[Array, Array]:
+    """Return (back + rest) lower⁻ᵀ in twice the digits: a rounded matrix and what it leaves out."""
+    turn = lower_solved(lower, np.eye(len(lower)))
+    whole = np.hstack([back] if rest is None else [back, rest])
+    turns = np.vstack([turn] * (1 if rest is None else 2))
+    high = accurate_product(whole, turns)
+    return high, accurate_product(np.hstack([whole, high]), np.vstack([turns, -np.eye(len(turn))]))
 
 
 def lower_solved(lower: Array, x: Array) -> Array:

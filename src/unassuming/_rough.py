@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._exact import Exact
+from unassuming._typing import BoolArray
 
 _FLOAT = np.longdouble
 _ROUNDING = np.finfo(_FLOAT).eps
@@ -102,6 +103,12 @@ class Rough:
         """Whether one number is at most another; None if that is not certain."""
         gap = other - self
         return bool(gap.middle > 0) if np.abs(gap.middle) > 2 * gap.radius else None
+
+    @np.errstate(all="ignore")
+    def certainly_above(self, other: Rough) -> BoolArray:
+        """Return which numbers are certainly larger than others."""
+        gap = self - other
+        return np.asarray(gap.middle > 2 * gap.radius)
 
 
 def _rounded(middle: Any, radius: Any) -> Rough:

@@ -10,11 +10,16 @@ from unassuming._typing import Array, BoolArray
 EPS = float(np.finfo(np.float64).eps)
 """The distance from 1 to the next double."""
 
+UNIT = EPS / 2
+"""The largest relative error of one rounded operation."""
+
 TINY = float(np.finfo(np.float64).tiny)
 """The smallest double with all its digits."""
 
 SEEN = 1e-9
-"""A functional depends on a direction if its component there exceeds this share of its length."""
+"""A functional of a kernel depends on a direction if this share of its length lies there.
+
+Functionals of features are decided without rounding (`Factor.blind`)."""
 
 
 _BATCH = 2**18  # bytes of rows that are transposed at once
@@ -24,6 +29,30 @@ _SQUARED = (1e-140, 1e140)  # lengths whose squares are far from the limits of a
 def rank_cut(shape: tuple[int, ...]) -> float:
     """Return the relative size below which a singular value is nothing but rounding."""
     return max(shape) * EPS
+
+
+def gamma(operations: float) -> float:
+    """Return γ_k = ku / (1 - ku): the relative error that k rounded operations can add up to.
+
+    A sum of k products is off by at most γ_k times the sum of their absolute values, in whatever
+    order it is computed, fused or not (Higham, Accuracy and Stability, section 3.1).
+
+    Examples
+    --------
+    >>> gamma(2) >= 2 * UNIT
+    True
+    """
+    share = operations * UNIT
+    return share / (1 - share) if share < 1 else np.inf
+
+
+def of_products(terms: int) -> float:
+    """Return a relative error of sums of so many products of rounded numbers.
+
+    γ covers the sum and the rounding of both factors. For few terms the root is larger: decimals
+    that are equal as they are meant then differ by less, and count as equal.
+    """
+    return max(4 * EPS * float(np.sqrt(terms)), gamma(terms + 4))
 
 
 def exceeds(rest: Array, g: Array) -> BoolArray:

@@ -12,6 +12,9 @@ BITS = 120
 """Relative precision, in bits, of the square roots that are rounded."""
 
 Transformation = list[tuple[int, int]]  # (G r)_j = sign_j r_{row_j}, as pairs (row, sign)
+Rotation = list[list[int]]  # a dense matrix, times DENOMINATOR
+DENOMINATOR = 2**1074
+"""Every double is an integer over this."""
 
 
 def dot(u, v):

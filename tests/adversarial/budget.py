@@ -12,6 +12,7 @@ SHARES = {
     "streams": 25,
     "bounds": 20,
     "bands": 15,
+    "spherical bands": 8,
     "norm bounds": 6,
     "verdicts": 30,
     "crossings": 60,

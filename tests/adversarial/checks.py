@@ -55,7 +55,7 @@ class Allowed:
         low, high = allowed_ranks(self.exact, self.rounded, a)
         if not low <= found <= high:
             low, high = allowed_ranks(self.exact, self.rounded, a, self.rounding.blurred)
-        if low <= found <= high or self.rounding.dependent:
+        if low <= found <= high:
             return ""
         return f"{found}, exactly {low}" + (f" to {high}" if high > low else "")
 

@@ -17,8 +17,12 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd
 
+import numpy as np
+
 from adversarial.arithmetic import (
+    DENOMINATOR,
     Matrix,
+    Rotation,
     Transformation,
     Vector,
     adjugate,
@@ -34,6 +38,19 @@ from adversarial.arithmetic import (
     times,
     transposed,
 )
+
+
+def rotations(region) -> list[Rotation]:
+    """G_1, ..., G_{m-1} of spherical noise: the matrices of doubles that the region has drawn.
+
+    They are orthogonal up to rounding only, so that members are asked for just inside the ends.
+    """
+    columns = region.perturbations.apply(np.eye(region.n))  # (n, m - 1, n): G_i e_j
+    found = []
+    for i in range(region.m - 1):
+        rows = columns[:, i, :].T.tolist()
+        found.append([[int(Fraction(x) * DENOMINATOR) for x in row] for row in rows])
+    return found
 
 
 def transformations(region) -> list[Transformation]:
@@ -61,12 +78,19 @@ class ExactRegion:
     w: Vector
     alpha: Fraction
     P: Matrix
-    moves: list[Transformation]
+    moves: list[Transformation] | list[Rotation]
     order: list[int]
+    dense: bool = False
 
     def __post_init__(self) -> None:
         self.n, self.d, self.m = len(self.y), len(self.P), len(self.order)
-        self.all_moves = [[(j, 1) for j in range(self.n)], *self.moves]
+        still = [(j, 1) for j in range(self.n)]
+        if self.dense:
+            still = [[DENOMINATOR * (i == j) for j in range(self.n)] for i in range(self.n)]
+            common = gcd(*(x for move in self.moves for row in move for x in row), DENOMINATOR)
+            self.moves = [[[x // common for x in row] for row in move] for move in self.moves]
+            still = [[x // common for x in row] for row in still]
+        self.all_moves = [still, *self.moves]
         columns = transposed(self.Phi)
         B = [[x * w for x, w in zip(column, self.w, strict=True)] for column in columns]  # ΦᵀW
         penalty = [[self.alpha * x for x in row] for row in self.P]
@@ -99,8 +123,10 @@ class ExactRegion:
         r = [c * u - v for u, v in zip(self.y_, times(self.Phi_, a_), strict=True)]
         rest = times(self.penalty_, a_)
         found = []
+        if self.dense:  # everything is multiplied by the denominator of the rotations
+            rest = [self.all_moves[0][0][0] * x for x in rest]
         for move in self.all_moves:
-            moved = [sign * r[row] for row, sign in move]
+            moved = times(move, r) if self.dense else [sign * r[row] for row, sign in move]
             found.append([dot(row, moved) - x for row, x in zip(self.B_, rest, strict=True)])
         return found
 

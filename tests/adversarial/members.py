@@ -51,7 +51,8 @@ def _on_the_ray(exact, g, q, start, u, line, bound, similarity):
         end = ball if end is None else min(end, ball)
         lengths = [end, end * Fraction(3, 4)]
     for t in lengths:
-        t *= 1 - Fraction(1, 2**70)  # the end itself is a rounded root, or a tie
+        # The end itself is a rounded root, or a tie; rotations are rounded as well.
+        t *= 1 - Fraction(1, 2**30 if exact.dense else 2**70)
         a = [_rounded(x + t * v) for x, v in zip(start, u, strict=True)]
         if exact.rank(a) > exact.m - q:
             continue

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
 from adversarial.arithmetic import Matrix, Vector, dot, rationals
-from adversarial.exact import ExactRegion, transformations
+from adversarial.exact import ExactRegion, rotations, transformations
 from adversarial.rounding import Rounding
 
 MODELS = (
@@ -182,9 +182,9 @@ class Problem:
                 P[i][j] = core[i - first][j - first] if self.kernel else Fraction(i == j)
         alpha = Fraction(0) if self.model == "least squares" else self.alpha
         w = self.w or [Fraction(1)] * self.n
-        return ExactRegion(
-            Phi, self.y, w, alpha, P, transformations(region), region.tie_order.tolist()
-        )
+        dense = self.noise == "spherical"
+        moves = rotations(region) if dense else transformations(region)
+        return ExactRegion(Phi, self.y, w, alpha, P, moves, region.tie_order.tolist(), dense)
 
     def rounding(self, exact: ExactRegion) -> Rounding:
         """How rounding of the numbers changes the order of statistics."""

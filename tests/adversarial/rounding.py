@@ -50,24 +50,6 @@ class Rounding:
         two = self._last[1]
         return abs(self.gap(one, two)) <= MARGIN * UNIT * self.change(a, one, two)
 
-    @cached_property
-    def dependent(self) -> bool:
-        """Whether features without a penalty are linearly dependent up to rounding.
-
-        Then the rank of Φ is unknown, and with it every statistic. A direction N⁻¹e_k is tried for
-        each k: the shortest pivot dominates one of them. The package counts a direction v as null
-        if ``|Φv|`` is at most 16 (d + 1) roundings of ``|Φ||v|`` in every row.
-        """
-        e = self.exact
-        if self.kernel or e.alpha:
-            return False
-        for column in transposed(e.A):
-            v = e.lifted([short(e.unit * z) for z in column])
-            sizes = [16 * (e.d + 1) * UNIT * dot(map(abs, row), map(abs, v)) for row in e.Phi]
-            if all(abs(x) <= size for x, size in zip(times(e.Phi, v), sizes, strict=True)):
-                return True
-        return False
-
     def gap(self, one: Side, two: Side) -> Fraction:
         """Z_1 - Z_2."""
         parts = zip(self.exact.w, one.g, two.g, one.v, two.v, strict=True)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from unassuming._rounding import SEEN
 from unassuming.geometry.quadratic import FREE, FormMaker, Sets, _forms
 from unassuming.geometry.quadratic._moved_columns import numbers_per_set
+from unassuming.geometry.quadratic._sets import SURE, Ellipsoids, FormErrors
 from unassuming.noise import (
     Exchangeable,
     Noise,
@@ -225,3 +226,29 @@ def test_empty_sets_support_nothing():
     sets = Sets.from_forms(A, b, c, np.array([True, False]))
     np.testing.assert_array_equal(sets.extents(np.ones((1, 4)))[0], [[-np.inf, np.inf]])
     np.testing.assert_array_equal(sets.bounded, [True, False])
+
+
+@pytest.mark.parametrize("k", [2, 7, 12])
+def test_forms_are_rounded_outward_up_to_large_errors(k):
+    """Any form within the errors has its set inside: SURE decides only what counts as undecided."""
+    rng, tested = np.random.default_rng(k), 0
+    for share in (1e-9, 1e-7, 1e-6, 1e-5):
+        A = np.eye(k) + 0.3 * rng.normal(size=(k, k))
+        A, b, c = A @ A.T, rng.normal(size=k), 2.0
+        e = np.sqrt(share * np.diag(A))
+        errors = FormErrors(e[None], 0 * e[None], np.zeros(1), np.zeros((1, k), dtype=bool))
+        found, omega = Ellipsoids.outward(A[None], b[None], np.array([c]), errors)
+        if omega[0] > SURE:  # such a form is not accepted
+            continue
+        tested += 1
+        g = rng.normal(size=(20, k))
+        up, down = found.extents(g)
+        v = np.linalg.eigh(A)[1][:, 0]  # the worst errors point along the least eigenvector
+        for sign in (-np.sign(np.outer(v, v)), np.sign(rng.normal(size=(k, k)))):
+            moved = A + np.triu(sign) * np.outer(e, e) + np.triu(sign, 1).T * np.outer(e, e)
+            centre = np.linalg.solve(moved, b)
+            size = np.einsum("nk,kn->n", g, np.linalg.solve(moved, g.T))
+            half = np.sqrt((c + b @ centre) * size)
+            assert (g @ centre + half <= up[:, 0] * (1 + 1e-12)).all()
+            assert (half - g @ centre <= down[:, 0] * (1 + 1e-12)).all()
+    assert tested

@@ -17,7 +17,10 @@ def design(kind, intercept):
     if kind == "features":
         return FeatureDesign(X, intercept=intercept)
     if kind == "dependent features":
-        return FeatureDesign(np.column_stack([X, X @ [1.0, 2.0]]), intercept=intercept)
+        whole = np.round(X * 2.0**20)  # so that the third column is exact
+        return FeatureDesign(
+            np.column_stack([whole, whole @ [1.0, 2.0]]) / 2.0**20, intercept=intercept
+        )
     inputs = REPEATED if kind == "kernel, repeated inputs" else X
     return KernelDesign(gram("laplacian", inputs, gamma=0.7), intercept=intercept)
 

@@ -150,8 +150,12 @@ def test_a_direction_that_is_named_is_free_in_both_senses(noise, how, rank):
         band = region.band(data[:3], level)
         if verdict.verdict == "unbounded":
             assert rank == 18
-            assert region.reach(verdict.direction, level) == np.inf
-            assert region.reach(-verdict.direction, level) == np.inf
+            assert (
+                region.reach(verdict.direction, level) > 1e9
+            )  # a rounded direction may end, far out
+            assert (
+                region.reach(-verdict.direction, level) > 1e9
+            )  # a rounded direction may end, far out
         else:
             assert band.status is not Status.UNBOUNDED
         if verdict.verdict == "bounded":  # never by a lack of rank that cannot be known

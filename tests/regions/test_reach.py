@@ -299,7 +299,8 @@ def test_exact_fit_of_data_in_the_span(noise):
     )
     u = rng.normal(size=(5, 3))
     ends = region.reach(u, level=None)
-    assert np.isin(ends, [0.0, np.inf, -np.inf]).all()
+    # The numbers of y are rounded: exactly, the region may go on for as little as that.
+    assert (np.isinf(ends) | ((ends >= 0) & (ends < 1e-14))).all()
     rank = ranks(region, region.estimate + 1e-6 * u)[:, None]
     assert (rank > 20 - np.arange(1, 20))[~np.isposinf(ends)].all()
 
@@ -393,6 +394,7 @@ def test_batches_of_directions_change_nothing(plain, monkeypatch):
 
 def test_directions_that_no_fitted_value_sees_never_end():
     X, y, rng = data(12, 2, 8)
+    X = np.round(8 * X) / 8  # the sum of two columns has no rounding
     X = np.column_stack([X, X[:, 0] + X[:, 1]])
     for model in (LinearRegression(), Ridge(1.0)):
         region = ua.confidence_region(model, X, y, m=20, random_state=0)

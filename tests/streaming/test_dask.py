@@ -157,7 +157,8 @@ def test_a_pipeline_of_fixed_transformers():
     memory = ua.confidence_region(model, X, Y, **OPTIONS)
     near = memory.estimate + RNG.normal(size=(40, 6)) * 0.03
     assert region.rank(near).tolist() == memory.rank(near).tolist()
-    assert region.band(X[:3]).upper == pytest.approx(memory.band(X[:3]).upper, rel=1e-8)
+    # Both are rounded outward, one of them for sums of all rows.
+    assert region.band(X[:3]).upper == pytest.approx(memory.band(X[:3]).upper, rel=1e-6)
 
 
 REFUSED = {

@@ -173,7 +173,7 @@ def test_pipelines_are_those_in_memory(name):
     assert region.rank(near).tolist() == memory.rank(near).tolist()
     a, b = region.band(X[:5], level=0.5), memory.band(X[:5], level=0.5)
     assert np.isfinite(b.upper).any()
-    assert a.upper == pytest.approx(b.upper, rel=1e-6)
+    assert a.upper == pytest.approx(b.upper, rel=1e-6, abs=1e-6)
 
 
 def test_transformers_that_are_fitted_are_used_as_they_are():

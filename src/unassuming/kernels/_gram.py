@@ -102,7 +102,8 @@ def _named(kernel: str, X: Array, Z: Array | None, parameters: dict[str, Any]) -
     if kernel == "rbf":
         # From differences: ‖x‖² + ‖z‖² - 2xᵀz loses digits if inputs are far from zero.
         squares = cdist(X, X if Z is None else Z, "sqeuclidean")
-        return np.asarray(np.exp(-given.get("gamma", 1.0 / X.shape[1]) * squares))
+        with np.errstate(invalid="ignore"):  # values that are not finite are refused by name
+            return np.asarray(np.exp(-given.get("gamma", 1.0 / X.shape[1]) * squares))
     values = pairwise_kernels(X, Z, metric=kernel, filter_params=True, **given)
     return np.asarray(values, dtype=np.float64)
 

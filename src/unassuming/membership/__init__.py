@@ -5,6 +5,8 @@ and leave those that rounding could affect to it.
 """
 
 from unassuming.membership._candidates import FITTED, Candidates, resolve
-from unassuming.membership._engine import Comparison, RankEngine
+from unassuming.membership._comparison import Comparison
+from unassuming.membership._engine import RankEngine
+from unassuming.membership._lines import LineGaps
 
-__all__ = ["FITTED", "Candidates", "Comparison", "RankEngine", "resolve"]
+__all__ = ["FITTED", "Candidates", "Comparison", "LineGaps", "RankEngine", "resolve"]

@@ -7,9 +7,15 @@ from typing import Self, final
 
 import numpy as np
 
-from unassuming._rounding import length
+from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array
-from unassuming.objectives import Images, Quadratic, entry_errors, projector_error
+from unassuming.objectives import (
+    FeatureWhitening,
+    Images,
+    Quadratic,
+    entry_errors,
+    projector_error,
+)
 
 
 @final
@@ -50,6 +56,17 @@ class Doubt:
         """Bound the errors of residuals of candidates (N, d) by those of Φ, shape (N, n)."""
         return 0.0 if self.entries is None else np.abs(a) @ self.entries.T
 
+    def gradient(self, a: Array) -> float:
+        """Bound ‖z_0‖, the length of the whitened gradient at a candidate (d,), from above."""
+        o, white = self.objective, self.objective.whitening
+        r, pull = o.residuals(a[None, :]), white.pull(o.w)
+        error = o.residual_error(a[None, :], r) + self.residuals(a[None, :])
+        found = pull @ r[0] - white.push @ a
+        terms = length(np.abs(pull) @ np.abs(r[0])) + length(np.abs(white.push) @ np.abs(a))
+        rounding = 2 * EPS * (o.n + o.d) * terms + length(error * np.sqrt(o.w / o.n))[0]
+        held = self._held(a[None, :])[0] + length(r * np.sqrt(o.w / o.n))[0]
+        return float(length(found) + rounding + self.defect * held)
+
     def gaps(self, a: Array, images: Images) -> Array:
         """Bound the errors of Z_i - Z_0 by that of the projector, shape (N, m - 1)."""
         sizes = self.sizes(a, images.residuals, images.perturbed)
@@ -60,11 +77,43 @@ class Doubt:
         o, r = self.objective, residuals[:, None, :]
         root = np.sqrt(o.w / o.n)
         moved, whole = length((perturbed - r) * root), length((perturbed + r) * root)
-        penalty = np.einsum("nk,nk->n", a @ o.design.penalty_matrix(), a)
-        held = np.sqrt(o.lam * np.abs(penalty)) + np.abs(a) @ self.penalised
-        return moved, whole + 2 * held[:, None]
+        return moved, whole + 2 * self._held(a)[:, None]
+
+    def _held(self, a: Array) -> Array:
+        """Return the lengths of the penalty's part of the stacked residuals, (N,)."""
+        o, size = self.objective, powers_of_two(np.abs(a).max(axis=1, initial=0.0))
+        scaled = a / size[:, None]  # squares of the coefficients may overflow
+        penalty = np.einsum("nk,nk->n", scaled @ o.design.penalty_matrix(), scaled)
+        held = np.sqrt(o.lam) * size * np.sqrt(np.abs(penalty))
+        return np.asarray(held + np.abs(a) @ self.penalised)
 
     def of_product(self, one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
         """Bound the error of an inner product of z_i - z_0 with another z_i + z_0, by sizes."""
         size = one[0] * two[1]
         return np.asarray(np.where(size > 0, self.defect, 0.0) * size)
+
+
+def columns_in_doubt(objective: Quadratic) -> list[str]:
+    """Return the features that depend on each other so nearly that their projector has an error.
+
+    None if its error is no larger than the rounding of inner products, which is allowed for anyway.
+    """
+    white = objective.whitening
+    if not isinstance(white, FeatureWhitening) or objective.design.rounding:
+        return []
+    if white.defect <= 8 * EPS * sum(white.q.shape):
+        return []
+    # Their combinations are long: it takes much of each to move the fitted values by a unit.
+    size = np.abs(white.factor.back) * white.factor.unit[:, None]
+    longest = size[:, np.argmax(np.linalg.norm(size, axis=0))]
+    return [objective.names[j] for j in np.flatnonzero(longest > 0.01 * longest.max())]
+
+
+def undecided_columns(objective: Quadratic) -> ArithmeticError:
+    """Return the refusal of a rank that depends on whether columns are independent."""
+    names = ", ".join(columns_in_doubt(objective))
+    return ArithmeticError(
+        "the rank of the candidate cannot be decided in double precision: expected features that "
+        f"are independent, or dependent to the last digit, given {names}, which depend on each "
+        "other up to rounding. Drop one of them, or round them to fewer digits."
+    )

@@ -19,9 +19,16 @@ from unassuming._rounding import length
 from unassuming._threads import in_threads
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
-from unassuming.membership._doubt import Doubt
+from unassuming.membership._comparison import Comparison
+from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_columns
 from unassuming.membership._exact import ExactGaps
-from unassuming.membership._limits import representable, too_large, undecided
+from unassuming.membership._limits import (
+    blurred,
+    refined_gaps,
+    representable,
+    too_large,
+    undecided,
+)
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._residual_screen import ResidualScreen
@@ -46,23 +53,9 @@ from unassuming.ranking import Contrast, precedes, rank
 BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
 
-_HALF = 2.0**-26
-"""Half of the digits of a double are left if the error is relatively as large as this."""
-
 _QUICK = 4  # near-ties of the quick comparison, in its own tolerances
 
 _FEW = 32  # for so few candidates a table of the fast path is not worth building
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """The comparison of N candidates with their perturbations."""
-
-    residuals: Array  # (N, n)
-    statistics: Array  # (N, m): Z_0, ..., Z_{m-1}
-    ranks: IntArray  # (N,)
-    admitted: BoolArray  # (N,): whether a candidate could have produced the data at all
 
 
 @final
@@ -144,22 +137,29 @@ class RankEngine:
             found[batch] = self._before(candidates, batch, images, contrast)
         return found
 
-    def ends(self, a: Array, u: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    def ends(
+        self, a: Array, u: Array, low: Array, high: Array, quick: LineGaps | None = None
+    ) -> tuple[Array, Array]:
         """Confirm or correct where lines a + t u (N, d) lie in the sets {Z_0 <= Z_i}, (N, m - 1).
 
-        Without exact numbers the intervals remain as they are.
+        Gaps with ``quick`` bounds of their errors confirm most of them. Without exact numbers the
+        intervals remain as they are.
         """
-        if self._doubt is None:
+        if self.doubt is None:
             return low, high
         low, high = low.copy(), high.copy()
         wins = self.tie_order[1:] > self.tie_order[0]
-        for batch in _batches(self, len(a)):
-            gaps = LineGaps.of(self._doubt, self.score, self._moves, a[batch], u[batch])
-            sure = gaps.confirmed(low[batch], high[batch])
+        left = np.arange(len(a))
+        if quick is not None:
+            left = np.flatnonzero(~quick.confirmed(low, high).all(axis=-1))
+        for batch in _batches(self, len(left)):
+            lines = left[batch]
+            gaps = LineGaps.of(self.doubt, self.score, self._moves, a[lines], u[lines])
+            sure = gaps.confirmed(low[lines], high[lines])
             for row in np.flatnonzero(~sure.all(axis=-1)):
                 if self._exact is None:
                     break
-                which, line = np.flatnonzero(~sure[row]), batch.start + int(row)
+                which, line = np.flatnonzero(~sure[row]), lines[row]
                 ends = self._exact.ends(a[line], u[line], which, wins[which])
                 low[line, which], high[line, which] = ends
         return low, high
@@ -181,7 +181,10 @@ class RankEngine:
             contrast = self._doubted(contrast, a, images)
         gaps, tolerance = contrast.normalised().gaps()
         before = precedes(gaps, tolerance, self.tie_order)
-        near = np.asarray(~(np.abs(gaps) > _QUICK * tolerance).all(axis=-1))
+        sure = np.abs(gaps) > _QUICK * tolerance
+        if exactly:
+            sure |= self._moves.always_tied(sign_blind=self.objective.sign_blind)
+        near = np.asarray(~sure.all(axis=-1))
         if near.any():
             some = images.take(near)
             decided = self._exactly(a[near], some) if exactly else None
@@ -193,9 +196,15 @@ class RankEngine:
         with np.errstate(over="ignore", invalid="ignore"):
             refined = representable(self.score.refined(a, images), a)
             gaps, tolerance = self._doubted(refined, a, images).normalised().gaps()
-        open_ = ~(np.abs(gaps) > tolerance)
-        before = gaps < 0
         ties = self.tie_order[1:] < self.tie_order[0]
+        tied = self._moves.always_tied(sign_blind=self.objective.sign_blind)
+        open_ = ~(np.abs(gaps) > tolerance) & ~tied
+        before = np.where(tied, ties, gaps < 0)
+        if not self._affordable:
+            if (open_ & (tolerance > 0)).any():
+                assert isinstance(self.objective, Quadratic)
+                raise undecided_columns(self.objective)
+            return np.asarray(np.where(open_, ties, before))
         for row in np.flatnonzero(open_.any(axis=-1)):
             if self._exact is None:
                 return None
@@ -206,12 +215,12 @@ class RankEngine:
 
     def _doubted(self, contrast: Contrast, a: Array, images: Images) -> Contrast:
         """Add the errors of the whitening to the bounds of the gaps."""
-        assert self._doubt is not None
-        return replace(contrast, gap_error=contrast.gap_error + self._doubt.gaps(a, images))
+        assert self.doubt is not None
+        return replace(contrast, gap_error=contrast.gap_error + self.doubt.gaps(a, images))
 
     def _precedes(self, a: Array, images: Images) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
-        gaps, tolerance = _refined(a, self.score, images)
+        gaps, tolerance = refined_gaps(a, self.score, images)
         before = precedes(gaps, tolerance, self.tie_order)
         doubt = (np.abs(gaps) <= tolerance) & (tolerance > 0)
         rows = np.asarray(doubt.any(axis=-1))
@@ -227,7 +236,7 @@ class RankEngine:
         elif isinstance(self.score, LeastNormScore) and some.literal.any():
             # A tie that only the cancelling terms of the penalty suggest is not credible.
             lone = replace(self.score, penalty_terms=None)
-            gaps, tolerance = _refined(a[rows], lone, some)
+            gaps, tolerance = refined_gaps(a[rows], lone, some)
             if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
                 raise undecided(a[rows])
         return before
@@ -284,7 +293,7 @@ class RankEngine:
         doubt = self._doubt_about(candidates)
         if doubt is not None:
             error = error + doubt.residuals(candidates.coefficients[which])
-        literal = self._blurred(r, error) & (doubt is None)
+        literal = blurred(self.objective.y, r, error) & (doubt is None or not self._affordable)
         if literal.any():
             every = np.arange(len(candidates))[which]
             better = candidates.accurate_residuals(self.objective, every[literal])
@@ -293,7 +302,7 @@ class RankEngine:
             else:
                 r, error = r.copy(), error.copy()
                 r[literal], error[literal] = better
-                if not np.isfinite(r).all() or self._blurred(*better).any():
+                if not np.isfinite(r).all() or blurred(self.objective.y, *better).any():
                     raise undecided(candidates.coefficients[every[literal]])
         noise, fitted = self.perturbations.noise, self.objective.y - r
         if not isinstance(noise, Labels):
@@ -314,18 +323,6 @@ class RankEngine:
             moves=self._moves if exact else None,
         )
 
-    def _blurred(self, r: Array, error: Array) -> BoolArray:
-        """Which candidates lose more than half of the digits of y and r, shape (N,).
-
-        Their fitted values are sums whose terms cancel. Where the rounding of the data is that
-        large, a tie within it does not show equal numbers, and such a candidate is taken
-        literally. Only if all residuals vanish, and y has digits left, is it noise-free data.
-        """
-        y, largest = np.abs(self.objective.y).max(), error.max(axis=-1, initial=0.0)
-        scale = np.maximum(np.abs(r).max(axis=-1, initial=0.0), y)
-        vanish = (np.abs(r) <= error).all(axis=-1) & (largest <= np.sqrt(_HALF) * y)
-        return np.asarray((largest > _HALF * scale) & ~vanish)
-
     def _carried(self, error: Array) -> Array:
         """Bound the errors of perturbed residuals, (N, n) -> (N, m - 1, n)."""
         if self.perturbations.noise.exact_arithmetic:
@@ -334,20 +331,27 @@ class RankEngine:
 
     def _doubt_about(self, candidates: Candidates) -> Doubt | None:
         """Return the errors that leave candidates to exact numbers; None if these are no help."""
-        return self._doubt if candidates.values is None else None
+        return self.doubt if candidates.values is None else None
 
     @cached_property
-    def _doubt(self) -> Doubt | None:
+    def doubt(self) -> Doubt | None:
+        """The errors that leave candidates to exact numbers; None if these are not available."""
         o, score, noise = self.objective, self.score, self.perturbations.noise
         plain = isinstance(score, LeastNormScore) and score.row_weights is not None
         if not (plain and noise.exact_arithmetic and isinstance(o, Quadratic)):
             return None
-        return Doubt.of(o) if ExactGaps.affordable(o) else None
+        # Without exact numbers only columns that nearly depend on each other matter.
+        return Doubt.of(o) if self._affordable or columns_in_doubt(o) else None
+
+    @cached_property
+    def _affordable(self) -> bool:
+        """Whether exact numbers decide what double precision does not."""
+        return isinstance(self.objective, Quadratic) and ExactGaps.affordable(self.objective)
 
     @cached_property
     def _exact(self) -> ExactGaps | None:
         assert isinstance(self.objective, Quadratic)
-        return ExactGaps.build(self.objective, self._moves)
+        return ExactGaps.build(self.objective, self._moves) if self._affordable else None
 
     @cached_property
     def _moves(self) -> Moves:
@@ -386,13 +390,7 @@ class RankEngine:
         o, orthogonal = self.objective, self.perturbations.noise.orthogonal
         if not (self.whitened and orthogonal and isinstance(o, Quadratic)):
             return None
-        return LiftedGaps.build(o, self.perturbations, self._doubt)
-
-
-def _refined(a: Array, score: Score, images: Images) -> tuple[Array, Array]:
-    """Return the gaps of the refined comparison, and bounds of their errors."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return representable(score.refined(a, images), a).normalised().gaps()
+        return LiftedGaps.build(o, self.perturbations, self.doubt)
 
 
 def _batches(engine: RankEngine, count: int) -> Iterator[slice]:

@@ -37,8 +37,6 @@ _MARGIN = 1
 _LITERAL = 27
 """Fitted values whose terms are larger than y and r by 2 to this power are taken literally: as
 rounded decimals they would have lost half of the digits of the residuals."""
-_NEGLIGIBLE = -200
-"""Smaller differences, relative to their terms, are rounding of the triangle's own digits."""
 
 
 @final
@@ -47,6 +45,7 @@ class ExactGaps:
 
     def __init__(self, system: System, moves: Moves) -> None:
         self.system, self.moves = system, moves
+        self._last: tuple[tuple[bytes, bytes], _State, BoolArray] | None = None
         # Transformations that tie with the identity for all candidates, as far as it is known.
         still = (moves.rows == np.arange(system.n)).all(axis=1)
         same = still & (moves.signs == 1).all(axis=1)
@@ -104,18 +103,33 @@ class ExactGaps:
         found = np.where(wins, [[-np.inf], [np.inf]], [[np.inf], [-np.inf]])
         asked = [j for j, i in enumerate(which.tolist()) if not self._identical.get(i)]
         if asked:
-            system, one, two = self.system, Exact.of(a), Exact.of(u)
-            here = _State(system, self.moves, one, system.residuals(one), which[asked])
-            step = system.Phi @ two
-            along = _State(system, self.moves, two, Exact(-step.number, step.shift), which[asked])
+            two = Exact.of(u)
+            here, tied = self._at_origin(a, which[asked])
+            step = self.system.Phi @ two
+            step = Exact(-step.number, step.shift)
+            along = _State(self.system, self.moves, two, step, which[asked])
             lines = list(_polynomials(here, along))
-            for places in {line.places for line in lines}:
-                some = [(k, j) for k, j in enumerate(asked) if lines[k].places == places]
-                tied = self._tied_at(a, u, places, which[[j for _, j in some]])
-                for (k, j), same in zip(some, tied, strict=True):
-                    if not same:
-                        found[:, j] = lines[k].ends(wins=bool(wins[j]))
+            # Steps that move coefficients by less than their rounding show nothing.
+            moved = u != 0
+            least = float((np.abs(a[moved]) / np.abs(u[moved])).max(initial=0.0))
+            tied = tied.copy()  # at the origin, and then elsewhere
+            where = {int(k): lines[k].places(least) for k in np.flatnonzero(tied)}
+            for places in set(where.values()):
+                some = [k for k in where if where[k] == places]
+                tied[some] = self._tied_at(a, u, places, which[[asked[k] for k in some]])
+            for k, j in enumerate(asked):
+                if not tied[k]:
+                    found[:, j] = lines[k].ends(wins=bool(wins[j]))
         return found[0], found[1]
+
+    def _at_origin(self, a: Array, which: IntArray) -> tuple[_State, BoolArray]:
+        """Return the candidate where lines begin, and its ties, once for all lines of a bundle."""
+        key = a.tobytes(), which.tobytes()
+        if self._last is None or self._last[0] != key:
+            one = Exact.of(a)
+            state = _State(self.system, self.moves, one, self.system.residuals(one), which)
+            self._last = key, state, self.signs(a, which) == 0
+        return self._last[1:]
 
     def _tied_at(self, a: Array, u: Array, places: tuple[float, ...], which: IntArray) -> BoolArray:
         """Whether rounding of the data may make Z_i and Z_0 equal at all of these t."""
@@ -161,9 +175,9 @@ class _State:
         return self.system.paired(self.x)
 
     @cached_property
-    def v(self) -> Exact:
-        """The fitted values Φ x."""
-        return self.system.Phi @ self.x
+    def terms(self) -> Exact:
+        """The sizes of the terms of Φ x."""
+        return abs(self.system.Phi) @ abs(self.x)
 
     @cached_property
     def moved(self) -> Exact:
@@ -171,9 +185,9 @@ class _State:
         return self.system.w[:, None] * (self.g[:, 1:] - self.g[:, :1])
 
     @cached_property
-    def rough_v(self) -> Rough:
-        """The fitted values, in rough numbers."""
-        return self.system.rough.Phi @ Rough.of(self.x)
+    def rough_terms(self) -> Rough:
+        """The sizes of the terms of Φ x, in rough numbers."""
+        return abs(self.system.rough.Phi) @ abs(Rough.of(self.x))
 
     @cached_property
     def rough_moved(self) -> Rough:
@@ -229,22 +243,23 @@ class _State:
 
 def _clear(gaps: Exact, pairs: list[tuple[_State, _State]]) -> BoolArray:
     """Which sums of products of states are more than rounding of the triangle's own digits."""
-    rough = [_sizes(here.rough_moved, there.rough_v) for here, there in pairs]
-    found = np.zeros(len(gaps.number), dtype=np.bool_)
-    for k in np.flatnonzero(gaps.number != 0).tolist():
-        gap, size = abs(gaps[k]), reduce(add, [sizes[k] for sizes in rough])
-        small = Rough.of(gap).at_most(size.times_two_to(_NEGLIGIBLE))
+    cut = pairs[0][0].system.negligible
+    sizes = reduce(add, [_sizes(here.rough_moved, there.rough_terms) for here, there in pairs])
+    found = Rough.of(abs(gaps)).certainly_above(sizes.times_two_to(cut))
+    for k in np.flatnonzero((gaps.number != 0) & ~found).tolist():
+        gap = abs(gaps[k])
+        small = Rough.of(gap).at_most(sizes[k].times_two_to(cut))
         if small is None:
             every = slice(k, k + 1)
-            exact = [_sizes(here.moved, there.v)[every] for here, there in pairs]
-            small = gap.at_most(reduce(add, exact).sum().times_two_to(_NEGLIGIBLE))
+            exact = [_sizes(here.moved, there.terms)[every] for here, there in pairs]
+            small = gap.at_most(reduce(add, exact).sum().times_two_to(cut))
         found[k] = not small
     return found
 
 
-def _sizes(moved: N, v: N) -> N:
-    """Return the sizes of the terms of ⟨W (G_i - I) r, v_i + v_0⟩."""
-    return (abs(moved) * (abs(v[:, 1:]) + abs(v[:, :1]))).columns()
+def _sizes(moved: N, terms: N) -> N:
+    """Return the sizes of the terms of ⟨W (G_i - I) r, Φ(x_i + x_0)⟩."""
+    return (abs(moved) * (terms[:, 1:] + terms[:, :1])).columns()
 
 
 def _polynomials(here: _State, along: _State) -> Iterator[Parabola]:

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
+from unassuming.objectives import Images, Score
 from unassuming.ranking import Contrast
+
+_HALF = 2.0**-26
+"""Half of the digits of a double are left if the error is relatively as large as this."""
+
+
+def blurred(y: Array, r: Array, error: Array) -> BoolArray:
+    """Which candidates lose more than half of the digits of y and r, shape (N,).
+
+    Their fitted values are sums whose terms cancel. Where the rounding of the data is that
+    large, a tie within it does not show equal numbers, and such a candidate is taken
+    literally. Only if all residuals vanish, and y has digits left, is it noise-free data.
+    """
+    most, largest = np.abs(y).max(), error.max(axis=-1, initial=0.0)
+    scale = np.maximum(np.abs(r).max(axis=-1, initial=0.0), most)
+    vanish = (np.abs(r) <= error).all(axis=-1) & (largest <= np.sqrt(_HALF) * most)
+    return np.asarray((largest > _HALF * scale) & ~vanish)
 
 
 def representable(contrast: Contrast, a: Array) -> Contrast:
@@ -31,3 +48,9 @@ def too_large(a: Array) -> ValueError:
         "the candidate is too large to be ranked in double precision: expected statistics below "
         f"1e300, given coefficients up to {np.abs(a).max():.3g}. Rescale the data or the candidate."
     )
+
+
+def refined_gaps(a: Array, score: Score, images: Images) -> tuple[Array, Array]:
+    """Return the gaps of the refined comparison, and bounds of their errors."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return representable(score.refined(a, images), a).normalised().gaps()

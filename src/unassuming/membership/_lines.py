@@ -12,6 +12,8 @@ from typing import Self, final
 
 import numpy as np
 
+from unassuming._products import image
+from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
 from unassuming.membership._doubt import Doubt
 from unassuming.objectives import Moves, Score
@@ -25,31 +27,37 @@ _NEAR_WIDTH = 1e-12
 @final
 @dataclass(frozen=True, eq=False)
 class LineGaps:
-    """c, b and k of N lines and m - 1 sets, shape (3, N, m - 1), and bounds of their errors."""
+    """c, b and k of N lines and m - 1 sets, shape (3, N, m - 1), and bounds of their errors.
+
+    ``wide`` are bounds that allow for rounding of the data too, within which statistics count as
+    tied: a set has to be more than that. By default they are the same.
+    """
 
     values: Array
     errors: Array
+    wide: Array | None = None
 
     @classmethod
     def of(cls, doubt: Doubt, score: Score, moves: Moves, a: Array, u: Array) -> Self:
         """Restrict the gaps to lines a + t u, each (N, d)."""
         o = doubt.objective
-        r, step = o.residuals(a), -(u @ o.design.matrix.T)
-        error = o.residual_error(a, r) + doubt.residuals(a)
-        step_error = o.product_error(u) + doubt.residuals(u)
+        (f, f_error), (step, s_error) = (image(x, o.design.matrix.T) for x in (a, u))
+        r, step = o.y - f, -step
         with np.errstate(all="ignore"):  # what overflows is not confirmed
             moved, stepped = moves.apply(r), moves.apply(step)
-            here = score.contrast(a, r, moved, exact=True, error=error)
-            along = score.contrast(u, step, stepped, exact=True, error=step_error)
-            parts = [_product(here, here), _product(here, along), _product(along, here)]
-            values, errors = zip(*parts, _product(along, along), strict=True)
             sizes, sizes_of_step = doubt.sizes(a, r, moved), doubt.sizes(u, step, stepped)
             c, k = doubt.of_product(sizes, sizes), doubt.of_product(sizes_of_step, sizes_of_step)
             b = doubt.of_product(sizes, sizes_of_step) + doubt.of_product(sizes_of_step, sizes)
-        return cls(
-            np.stack([values[0], values[1] + values[2], values[3]]),
-            np.stack([errors[0] + c, errors[1] + errors[2] + b, errors[3] + k]),
-        )
+            own = f_error + EPS * np.abs(r) + doubt.residuals(a), s_error + doubt.residuals(u)
+            wide = o.residual_error(a, r) + doubt.residuals(a), o.product_error(u) + own[1]
+            found = []
+            for error, step_error in (own, wide):
+                here = score.contrast(a, r, moved, exact=True, error=error)
+                along = score.contrast(u, step, stepped, exact=True, error=step_error)
+                parts = [_product(here, here), _product(here, along), _product(along, here)]
+                values, errors = zip(*parts, _product(along, along), strict=True)
+                found.append(np.stack([errors[0] + c, errors[1] + errors[2] + b, errors[3] + k]))
+        return cls(np.stack([values[0], values[1] + values[2], values[3]]), *found)
 
     def confirmed(self, low: Array, high: Array) -> BoolArray:
         """Return which intervals are right, (N, m - 1) each."""
@@ -57,17 +65,22 @@ class LineGaps:
             near = [_NEAR * np.abs(end) + _NEAR_WIDTH * (high - low) for end in (low, high)]
             inside = [self._above(low + near[0], 1), self._above(high - near[1], 1)]
             outside = [self._above(low - near[0], -1), self._above(high + near[1], -1)]
+            wide = self.errors if self.wide is None else self.wide
+            if self.wide is not None:
+                width = high - low
+                inside.append(self._above((low + high) / 2, 1, wide))
+                outside += [self._above(t, -1, wide) for t in (low - width, high + width)]
             c, b, k = self.values
-            dc, db, dk = self.errors
+            dc, db, dk = wide
             bend = -k - dk
             missed = (bend > 0) & (c + dc + (np.abs(b) + db) ** 2 / (4 * bend) < 0)
         ends = np.logical_and.reduce(inside + outside) & np.isfinite(low) & np.isfinite(high)
         return np.asarray(np.where(low > high, missed, ends))
 
-    def _above(self, t: Array, sign: int) -> BoolArray:
+    def _above(self, t: Array, sign: int, errors: Array | None = None) -> BoolArray:
         """Whether the polynomial certainly has this sign at t."""
         c, b, k = self.values
-        dc, db, dk = self.errors
+        dc, db, dk = self.errors if errors is None else errors
         error = dc + np.abs(t) * (db + np.abs(t) * dk)
         return np.asarray(sign * (c + t * (b + t * k)) > 2 * error)
 

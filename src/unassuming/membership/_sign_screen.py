@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, of_products
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._screen import Screen
 from unassuming.objectives import Design, FreshSigns, Objective
@@ -81,4 +81,4 @@ class SignScreen(Screen):
     @cached_property
     def _unit(self) -> float:
         """More than the relative errors of the residuals that the objective declares, and of r."""
-        return float((16 + 8 * np.sqrt(self.objective.d)) * EPS + 2 * self.design.rounding)
+        return 16 * EPS + 2 * (of_products(self.objective.d + 1) + self.design.rounding)

@@ -51,6 +51,14 @@ class System(ABC):
     def paired(self, x: Exact) -> Exact:
         """Return q_i (f, k) of x_i (d, k)."""
 
+    @property
+    @abstractmethod
+    def negligible(self) -> int:
+        """Sums below 2 to this power, relative to ``|Φ||x|``, are rounding of x's own digits.
+
+        With B digits pivots are above 2^(-B/4), and errors of x are near 2^(-3B/4) or below.
+        """
+
     @cached_property
     @abstractmethod
     def given(self) -> Given[Exact]:
@@ -100,6 +108,11 @@ class FeatureSystem(System):
     def paired(self, x: Exact) -> Exact:
         """X."""
         return x
+
+    @property
+    def negligible(self) -> int:
+        """Half of the digits of the triangle."""
+        return -self._N.bits // 2
 
     @cached_property
     def given(self) -> Given[Exact]:
@@ -160,6 +173,11 @@ class KernelSystem(System):
     def paired(self, x: Exact) -> Exact:
         """Φ x."""
         return self.Phi @ x
+
+    @property
+    def negligible(self) -> int:
+        """Half of the digits of the triangle."""
+        return -self._triangle.bits // 2
 
     @cached_property
     def given(self) -> Given[Exact]:

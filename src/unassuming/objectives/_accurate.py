@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming._factors import exact_product, exact_sum
+from unassuming._products import exact_product, exact_sum
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 

@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from unassuming._rounding import EPS
+from unassuming._rounding import of_products
 from unassuming._typing import Array
 from unassuming.objectives._accurate import accurate_residuals
 from unassuming.objectives._base import Objective, Weighting, as_weighting_matrix
@@ -85,7 +85,7 @@ class DesignedObjective(Objective):
     def product_error(self, coefficients: Array) -> Array:
         """Bound the rounding error of Φ a, relative to ``|Φ| |a|``."""
         size = np.abs(coefficients) @ self._size_of_design.T
-        return np.asarray((4 * EPS * np.sqrt(self.d) + self.design.rounding) * size)
+        return np.asarray((of_products(self.d) + self.design.rounding) * size)
 
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients of least norm."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -36,6 +37,22 @@ class Moves:
     def apply(self, vectors: Array) -> Array:
         """Return G_i x for vectors (N, n), shape (N, m - 1, n)."""
         return np.asarray(vectors[:, self.rows] * self.signs)
+
+    def always_tied(self, *, sign_blind: bool) -> BoolArray:
+        """Return which G_i tie for every candidate: I, and -I if the objective is blind to it."""
+        return self._unchanged | self._reversed if sign_blind else self._unchanged
+
+    @cached_property
+    def _unchanged(self) -> BoolArray:
+        return np.asarray((self._still & (self.signs > 0)).all(axis=1))
+
+    @cached_property
+    def _reversed(self) -> BoolArray:
+        return np.asarray((self._still & (self.signs < 0)).all(axis=1))
+
+    @property
+    def _still(self) -> BoolArray:
+        return np.asarray(self.rows == np.arange(self.rows.shape[1]))
 
     def back(self, vectors: Array) -> Array:
         """Return G_iᵀ x_i for vectors (N, m - 1, n), one for each transformation."""

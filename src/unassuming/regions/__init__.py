@@ -10,6 +10,7 @@ from unassuming.regions._region import Region
 from unassuming.regions._remedies import ATTAINED as ATTAINED
 from unassuming.regions._results import Band, Boundedness, Bounds, Interval
 from unassuming.regions._results import table as table
+from unassuming.regions._sizes import require_representable as require_representable
 from unassuming.regions._sources import register_source as register_source
 from unassuming.regions._tuning import Tuning
 from unassuming.regions._unions import IntervalUnion

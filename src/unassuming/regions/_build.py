@@ -46,6 +46,7 @@ from unassuming.ranking import check_m, check_ties, draw_tie_order
 from unassuming.regions._describe import PUBLISHED_CLASSIFIER
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
+from unassuming.regions._sizes import require_representable
 from unassuming.regions._sources import builder_for
 
 
@@ -193,6 +194,8 @@ def build_region(
     check_objective(objective, factory)
     _check_labels(chosen, objective, model, classify=classify)
     _check_quantile(chosen, objective, model)
+    if transformers is not None and objective.design is not None:
+        objective.design.computed = True
     if names is not None:
         objective.rename(names)
 
@@ -211,6 +214,8 @@ def build_region(
     if drawn is None:
         tie_order = draw_tie_order(perturbations.m, ties, tie_stream)
     psi = objective.default_weighting if weighting is None else weighting
+    if isinstance(objective, Quadratic):
+        require_representable(objective)
     problem = Problem(
         estimator=with_plain_numbers(estimator),
         n=objective.n,

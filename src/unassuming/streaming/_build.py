@@ -12,8 +12,10 @@ from unassuming.cells import KeptCells, KeptRows, centred
 from unassuming.membership import RankEngine
 from unassuming.noise import BlockSymmetric, Perturbations
 from unassuming.objectives import Quadratic, Score
-from unassuming.regions import Problem, Region
+from unassuming.regions import Problem, Region, require_representable
 from unassuming.streaming._compressed import compress, uncompressed
+from unassuming.streaming._exact_rank import rank
+from unassuming.streaming._ledger import weighted
 
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion
@@ -66,9 +68,12 @@ def _problem(
     few = ledger.waiting()
     if few is not None:
         drawn = stream.noise.draw_rows(stream._key, 0, n, stream.m - 1)
-        objective = uncompressed(few, stream._alpha, intercept=stream._intercept, names=names)
+        objective = uncompressed(*few, stream._alpha, intercept=stream._intercept, names=names)
+        objective.design.computed = features.transformers is not None
+        require_representable(objective)
         perturbations = Perturbations(stream.noise, drawn, n, stream.m)
-        return objective, perturbations, objective.score("hessian"), _few_in_cells(stream, few)
+        kept = _few_in_cells(stream, weighted(*few))
+        return objective, perturbations, objective.score("hessian"), kept
     sums = stream._sums()
     whole = ledger.total(sums)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -88,7 +93,21 @@ def _problem(
         intercept=stream._intercept,
         names=names,
         cells=stream._cells,
+        rank=_rank(stream),
     )
+
+
+def _rank(stream: StreamingRegion) -> int | None:
+    """Return the rank of the features in exact arithmetic.
+
+    None if transformers have computed them: then dependence up to rounding counts as dependence.
+    A file of an older version does not say; its features count as independent, or are refused.
+    """
+    if stream._features.transformers is not None:
+        return None
+    spaces = stream._ledger.spaces
+    assert stream._features.width is not None
+    return stream._features.width + stream._intercept if spaces is None else rank(spaces)
 
 
 def _few_in_cells(stream: StreamingRegion, few: Array) -> KeptRows | None:

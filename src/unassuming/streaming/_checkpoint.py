@@ -47,8 +47,11 @@ def write_checkpoint(
     leaves = sorted(ledger.pending)
     for j, leaf in enumerate(leaves):
         pending = ledger.pending[leaf]
-        store.arrays[f"rows{j}"] = pending.present()
+        rows = pending.present()
+        store.arrays[f"rows{j}"] = rows[:, :-1] if (rows[:, -1] == 1).all() else rows
         store.arrays[f"there{j}"] = pending.there
+    for j, form in enumerate(ledger.spaces or ()):
+        store.arrays[f"space{j}"] = form
     store.arrays["key"] = stream._key
     store.arrays["tie_order"] = stream._tie_order
     if stream._cells.number:

@@ -47,14 +47,16 @@ class CompressedNoise(Noise):
         return True
 
 
-def uncompressed(Z: Array, alpha: float, *, intercept: bool, names: list[str]) -> Quadratic:
-    """Return the objective for few rows Z = [Φ, y], which are not compressed.
+def uncompressed(
+    Z: Array, weight: Array, alpha: float, *, intercept: bool, names: list[str]
+) -> Quadratic:
+    """Return the objective for few rows Z = [Φ, y] with their weights, which are not compressed.
 
     With few rows statistics often tie, and sums would blur the ties by rounding.
     """
     n = len(Z)
     design = FeatureDesign.of_columns(Z[:, :-1], intercept=intercept, names=names, rounding=0.0)
-    return Quadratic(design, Z[:, -1], np.ones(n), alpha / n)
+    return Quadratic(design, Z[:, -1], weight, alpha / n)
 
 
 def compress(
@@ -66,17 +68,24 @@ def compress(
     intercept: bool,
     names: list[str],
     cells: RowCells,
+    rank: int | None = None,
 ) -> tuple[Quadratic, Perturbations, Score, KeptCells | None]:
     """Return the objective, the transformations and the statistics in compressed rows, and cells.
 
     ``whole`` has the triangle R of [Φ, y] = QR, (d + 1, d + 1), and Qᵀ(G_i - I)Q for each i,
     (m - 1, d + 1, d + 1); ``reversed`` says which G_i are -I; n is the number of rows, and alpha
-    is nλ.
+    is nλ. ``rank`` is that of Φ without rounding; None if dependence up to rounding counts as such.
     """
     R, moved, d = whole.basis, whole.moved, len(whole.basis) - 1
     unit = 16 * EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
     errors = SumErrors.of_triangle(R, unit, unit / SMALLEST_PIVOT, intercept=intercept)
     basis, phi, turned = _range(R[:, :d], unit, errors.spread[:d], intercept=intercept)
+    if rank is not None and len(phi) < rank:
+        raise _refused(
+            "depend on each other up to rounding, and sums over the rows do not tell them apart",
+            "features that are independent, or dependent to the last digit",
+            f"{d} of rank {rank}, of which the sums see {len(phi)}",
+        )
     y_q, residual = basis.T @ R[:, d], R[:, d].copy()
     for _ in range(2):  # twice, for rounding
         residual -= basis @ (basis.T @ residual)

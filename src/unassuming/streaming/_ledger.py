@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
+from unassuming.streaming._exact_rank import Spaces, extended, joined
 from unassuming.streaming._sums import Part, Sums
 
 Node = tuple[int, int]
@@ -19,7 +20,8 @@ class Pending:
     """An incomplete leaf.
 
     ``rows`` has room for all rows of the leaf; in a stream from a file, it has those present only,
-    so that a file takes no more memory than its size.
+    so that a file takes no more memory than its size. The last column has the weights of the rows:
+    rows times the root of a weight would be rounded.
     """
 
     rows: Array
@@ -59,6 +61,7 @@ class Ledger:
         self.nodes: dict[Node, Part] = {}  # sums of complete nodes
         self.pending: dict[int, Pending] = {}  # incomplete leaves, by number
         self.spans: list[tuple[int, int]] = []  # ranges [first, stop) of rows, sorted and disjoint
+        self.spaces: Spaces | None = ()  # of the features of all rows; None: from an older file
 
     @property
     def count(self) -> int:
@@ -70,21 +73,24 @@ class Ledger:
         """The number after that of the last row."""
         return self.spans[-1][1] if self.spans else 0
 
-    def plus(self, first: int, rows: Array, sums: Sums) -> Ledger:
+    def plus(self, first: int, rows: Array, sums: Sums, weight: Array | None = None) -> Ledger:
         """Return a ledger with rows first, first + 1, ... as well; none may be present already."""
+        weight = np.ones(len(rows)) if weight is None else weight
         draft = self._draft([(first, first + len(rows))] if len(rows) else [])
         start, size = 0, self.leaf_rows
         while start < len(rows):
             leaf, offset = divmod(first + start, size)
             stop = min(len(rows), start + size - offset)
-            some = rows[start:stop]
+            some, own = rows[start:stop], weight[start:stop]
             if len(some) == size:
-                draft._complete((0, leaf), sums(some, leaf * size), sums)
+                draft._complete((0, leaf), sums(weighted(some, own), leaf * size), sums)
             else:
                 where = np.zeros(size, dtype=np.bool_)
                 where[offset : offset + len(some)] = True
-                draft._wait(leaf, where, some, sums)
+                draft._wait(leaf, where, np.column_stack([some, own]), sums)
             start = stop
+        if draft.spaces is not None and len(rows):
+            draft.spaces = extended(draft.spaces, rows[:, :-1])
         return draft
 
     def merged(self, other: Ledger, sums: Sums) -> Ledger:
@@ -94,13 +100,15 @@ class Ledger:
             draft._complete(place, other.nodes[place], sums)
         for leaf, pending in other.pending.items():
             draft._wait(leaf, pending.there, pending.present(), sums)
+        known = draft.spaces is not None and other.spaces is not None
+        draft.spaces = joined(draft.spaces or (), other.spaces or ()) if known else None
         return draft
 
     def _draft(self, spans: list[tuple[int, int]]) -> Ledger:
         """Return a copy whose spans include these rows; their sums are still to be added."""
         draft = Ledger(self.leaf_rows)
         draft.nodes, draft.pending = dict(self.nodes), dict(self.pending)
-        draft.spans = self._joined(spans)
+        draft.spans, draft.spaces = self._joined(spans), self.spaces
         return draft
 
     def copied(self) -> Ledger:
@@ -114,18 +122,19 @@ class Ledger:
         """Return the sums over rows 0, ..., n - 1, which must all be present."""
         parts = dict(self.nodes)
         for leaf, pending in self.pending.items():
-            parts[0, leaf] = sums(pending.present(), leaf * self.leaf_rows)
+            parts[0, leaf] = sums(_summed(pending.present()), leaf * self.leaf_rows)
         ordered = sorted(parts, key=lambda place: place[1] << place[0])
         total = parts[ordered[-1]]
         for place in reversed(ordered[:-1]):  # from the small nodes at the end to the large ones
             total = sums.join(parts[place], total)
         return total
 
-    def waiting(self) -> Array | None:
-        """Return all rows if none of them is summed yet, else None."""
+    def waiting(self) -> tuple[Array, Array] | None:
+        """Return all rows and their weights if none of them is summed yet, else None."""
         if self.nodes or list(self.pending) != [0]:
             return None
-        return self.pending[0].present()
+        rows = self.pending[0].present()
+        return np.ascontiguousarray(rows[:, :-1]), rows[:, -1].copy()
 
     def gaps(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges [first, stop) of rows that are missing before the last row."""
@@ -162,7 +171,7 @@ class Ledger:
         room[where] = rows
         if there.all():
             self.pending.pop(leaf, None)
-            self._complete((0, leaf), sums(room, leaf * self.leaf_rows), sums)
+            self._complete((0, leaf), sums(_summed(room), leaf * self.leaf_rows), sums)
         else:
             self.pending[leaf] = Pending(room, there)
 
@@ -174,3 +183,18 @@ class Ledger:
             part = sums.join(other, part) if number & 1 else sums.join(part, other)
             height, number = height + 1, number >> 1
         self.nodes[height, number] = part
+
+
+def weighted(rows: Array, weight: Array) -> Array:
+    """Return rows times the roots of their weights, in one memory layout.
+
+    Products may round differently in another one.
+    """
+    if (weight == 1).all():
+        return np.ascontiguousarray(rows)
+    return np.ascontiguousarray(rows * np.sqrt(weight)[:, None])
+
+
+def _summed(rows: Array) -> Array:
+    """Return rows with their weights in the last column as they are summed."""
+    return weighted(rows[:, :-1], rows[:, -1])

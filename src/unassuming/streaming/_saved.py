@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, cast, final
 import numpy as np
 
 from unassuming._archive import Unreadable, as_integer, as_tie_order, decoding, require
+from unassuming._modular import PRIMES
 from unassuming._tables import Store
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import row_count
 from unassuming.io import known_estimator, known_noise
 from unassuming.noise import Key, Noise
 from unassuming.streaming._arguments import MOST_CELLS
+from unassuming.streaming._exact_rank import Spaces
 from unassuming.streaming._ledger import Ledger, Node, Pending
 from unassuming.streaming._sums import Part
 
@@ -48,6 +50,7 @@ class Saved:
     spans: list[tuple[int, int]]
     nodes: dict[Node, Part]
     pending: dict[int, Pending]
+    spaces: Spaces | None
     width: int | None
     inputs: list[Any] | None
     columns: list[str] | None
@@ -58,15 +61,19 @@ class Saved:
         ledger = stream._ledger
         if ledger.leaf_rows != self.leaf_rows:
             raise Unreadable(f"it sums {self.leaf_rows} rows at a time")
+        pending = self.pending
         if self.width is not None:
             k = self.width + stream._intercept + 1
             sums = stream._sums_of(k)
             require(all(sums.fits(part) for part in self.nodes.values()), "sums")
-            require(all(waiting.rows.shape[1] == k for waiting in self.pending.values()), "rows")
+            spaces = self.spaces or ()
+            require(all(form.shape[1] == k - 1 >= len(form) for form in spaces), "features")
+            pending = {leaf: _with_weights(part, k) for leaf, part in self.pending.items()}
         stream._key, stream._tie_order = self.key, self.tie_order
         if self.cell_key is not None:
             stream._cells = replace(stream._cells, key=self.cell_key)
-        ledger.spans, ledger.nodes, ledger.pending = self.spans, self.nodes, self.pending
+        ledger.spans, ledger.nodes, ledger.pending = self.spans, self.nodes, pending
+        ledger.spaces = self.spaces
 
     def sample(self, store: Store) -> tuple[Any, Array] | None:
         """Return one row of inputs and its features, if the model has transformers."""
@@ -122,6 +129,7 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
         spans=spans,
         nodes=nodes,
         pending=pending,
+        spaces=_spaces(arrays) if spans else (),
         width=width,
         inputs=inputs and [tuple(c) if isinstance(c, list) else c for c in inputs],
         columns=columns,
@@ -164,6 +172,29 @@ def _pending(j: int, arrays: dict[str, Any], leaf_rows: int) -> Pending:
     require(rows.dtype == np.float64 and rows.ndim == 2, "rows")
     require(0 < len(rows) == there.sum() < leaf_rows, "rows")
     return Pending(rows, there)
+
+
+def _spaces(arrays: dict[str, Any]) -> Spaces | None:
+    """Return the rows of the features modulo primes; None in a file without them."""
+    if "space0" not in arrays:
+        return None
+    found = []
+    for j, prime in enumerate(PRIMES):
+        form = arrays[f"space{j}"]
+        require(form.dtype == np.int64 and form.ndim == 2, "features")
+        require(bool(((form >= 0) & (form < prime)).all()), "features")
+        found.append(form)
+    return tuple(found)
+
+
+def _with_weights(part: Pending, k: int) -> Pending:
+    """Return rows of k numbers and a weight; files without weights have rows of weight one."""
+    rows = part.rows
+    if rows.shape[1] == k:
+        return Pending(np.column_stack([rows, np.ones(len(rows))]), part.there)
+    weights = rows[:, -1]
+    require(rows.shape[1] == k + 1 and bool(((weights > 0) & np.isfinite(weights)).all()), "rows")
+    return part
 
 
 def _spans(

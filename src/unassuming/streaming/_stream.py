@@ -183,13 +183,10 @@ class StreamingRegion:
         self.noise.check_rows(first + rows)
         matrix = self._features(X)
         ones = [np.ones(rows)] * self._intercept
-        # Products may round differently in another memory layout, so there is only one.
         Z = np.ascontiguousarray(np.column_stack([*ones, matrix, target]))
-        if weight is not None:
-            Z *= np.sqrt(weight)[:, None]
         if self._sample is None and self._features.transformers is not None:
             self._sample = (deepcopy(rows_between(X, 0, 1)), matrix[:1].copy())
-        self._ledger = self._ledger.plus(first, Z, self._sums())
+        self._ledger = self._ledger.plus(first, Z, self._sums(), weight)
         return self
 
     def merge(self, other: StreamingRegion) -> Self:

@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, of_products
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._lines import Lines
 from unassuming.geometry._spans import Spans, sweep
@@ -79,7 +79,7 @@ class _Lines(NamedTuple):
     def of(cls, model: LabelModel, origins: Array, directions: Array) -> _Lines:
         phi, ways = model.phi, np.stack([origins, directions])
         f = ways @ phi.T
-        size = 4 * EPS * np.sqrt(phi.shape[1]) * (np.abs(directions) @ np.abs(phi).T)
+        size = of_products(phi.shape[1]) * (np.abs(directions) @ np.abs(phi).T)
         f[1] = np.where(np.abs(f[1]) <= size, 0.0, f[1])
         r = np.stack([model.y - f[0], -f[1]])
         z = r @ model.pull.T - ways @ model.push.T

@@ -15,7 +15,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, of_products
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.piecewise._breakpoints import Steps
 from unassuming.noise import Perturbations
@@ -123,7 +123,7 @@ class LineModel:
 
         They depend on residuals (N, n), their changes (N, n, m - 1) and subgradients (N, k).
         """
-        size = 8 * EPS * np.sqrt(self.phi.shape[1]) * np.abs(self.phi).T
+        size = 2 * of_products(self.phi.shape[1]) * np.abs(self.phi).T
         off = np.abs(origins) @ size + 8 * EPS * np.abs(self.y), np.abs(directions) @ size
         exact = self.perturbations.noise.exact_arithmetic
         p_error, z_error = [], []

@@ -12,6 +12,7 @@ from unassuming.geometry.quadratic._at_estimate import (
 )
 from unassuming.geometry.quadratic._careful import CarefulSets
 from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
+from unassuming.geometry.quadratic._dense_forms import dense_forms
 from unassuming.geometry.quadratic._exact_sets import ExactSets
 from unassuming.geometry.quadratic._forms import AccurateResidual, FormMaker, Forms
 from unassuming.geometry.quadratic._free_directions import (
@@ -22,9 +23,11 @@ from unassuming.geometry.quadratic._free_directions import (
 from unassuming.geometry.quadratic._least_norms import least_norms
 from unassuming.geometry.quadratic._lines import (
     LineQuadratics,
+    OriginErrors,
     along_lines,
     covered,
     exits,
+    first_ends,
     intervals,
 )
 from unassuming.geometry.quadratic._moved_columns import commute
@@ -46,6 +49,7 @@ __all__ = [
     "FreeDirections",
     "LineQuadratics",
     "Multipliers",
+    "OriginErrors",
     "RowsAndBall",
     "Sets",
     "SetsAndBall",
@@ -56,8 +60,10 @@ __all__ = [
     "coordinates",
     "counting_decides",
     "covered",
+    "dense_forms",
     "exits",
     "farthest",
+    "first_ends",
     "free_directions",
     "intervals",
     "least_norms",

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unassuming._factors import accurate_product
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._products import accurate_product
+from unassuming._rounding import EPS, gamma, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry.quadratic._forms import AccurateResidual
 from unassuming.objectives import Quadratic
@@ -35,10 +35,12 @@ def accurate_residual(
     push, a = np.sqrt(o.n) * white.push, estimate / unit
     gradient = white.q.T @ r - push @ a
     size = white.sizes.T @ np.abs(r) + np.abs(push) @ np.abs(a)
-    error = EPS * (np.sqrt(o.n) + o.d) * size
+    # Of the sums, of q, and of the residual, which was rounded and divided.
+    error = (gamma(o.n + o.d + 2) + 4 * EPS) * size
     # The minimum itself: the coefficients of the estimate are rounded, its residual need not be.
     least = r - white.q @ gradient
-    off = np.abs(white.q) @ error + EPS * (np.abs(r) + white.sizes @ np.abs(gradient))
+    share = gamma(len(gradient) + 2) + EPS
+    off = np.abs(white.q) @ error + 4 * EPS * np.abs(r) + share * (white.sizes @ np.abs(gradient))
     least = np.where(np.abs(least) <= off, 0.0, least)
     return AccurateResidual(r, gradient, error, least, off, vanishes)
 

@@ -21,15 +21,16 @@ import numpy as np
 from numpy.linalg import norm
 from scipy.linalg import qr
 
-from unassuming._factors import Factor, exact_difference, factor, image, lower_solved
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._factors import Factor, factor, lower_solved
+from unassuming._products import exact_difference
+from unassuming._rounding import EPS, gamma, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.geometry.quadratic._sets import Ellipsoids
 from unassuming.noise import Perturbations
 from unassuming.objectives import FeatureWhitening, Quadratic
 
-FINE = 1e-8
+FINE = 1e-7
 """A relative error of a form above which its set is computed with care."""
 
 
@@ -43,6 +44,7 @@ class CarefulSet:
     measure: Callable[[], float]
     known: tuple[Factor, ...]  # factors whose null vectors are the free directions
     unseen: int  # the number of independent directions that change no fitted value at all
+    dimension: int | None = None  # that of the free directions without rounding, if it is known
     before: Factor | None = None  # the coordinates that the parts refer to, if not coefficients
 
     @cached_property
@@ -55,16 +57,21 @@ class CarefulSet:
         """Whether double precision determines the set."""
         if not all(part.decided for part in self.parts):
             return False
+        if self.dimension is not None and self.dimension != self._dimension:
+            return False
         # A direction that may be free has to be one that is.
         if self.before is None:
             return True
+        if not self.before.decided:
+            return False
         lost = self.before.null.shape[1] + sum(part.null.shape[1] for part in self.parts)
         return bool(lost == self._dimension)
 
     @cached_property
     def _dimension(self) -> int:
         """The number of independent free directions."""
-        null = np.hstack([part.null * part.unit[:, None] for part in self.known])
+        unit = np.max([part.unit for part in self.known], axis=0)  # one for all: directions are one
+        null = np.hstack([part.null for part in self.known]) * unit[:, None]
         return len(null) - len(_complement(null)) if null.shape[1] else 0
 
     @property
@@ -93,17 +100,15 @@ class CarefulSet:
         half, middle = self.radius * norm(t, axis=1), t @ self.centre
         return np.where(blind, half + middle, np.inf), np.where(blind, half - middle, np.inf)
 
-    def root(self) -> Array:
-        """Return C, (d, r)."""
-        C = np.hstack([part.basis for part in self.parts])
-        return C if self.before is None else self.before.basis @ C
-
     def whitened(self, sets: CarefulSets) -> Ellipsoids:
-        """Return a bounded set in coordinates √n H^{1/2}(a - â)."""
-        C = self.root()
-        white = sets.white
-        turned = white.q.T @ (sets.root[:, None] * image(sets.Phi, C)[0])
-        turned += np.sqrt(len(sets.root)) * white.push @ C
+        """Return a bounded set in coordinates √n H^{1/2}(a - â).
+
+        The images of factors are accurate; the factors themselves, rounded, need not be.
+        """
+        if self.before is not None:  # whitened coordinates are what the parts refer to
+            turned = np.sqrt(len(sets.root)) * np.hstack([part.basis for part in self.parts])
+        else:
+            turned = sets.in_whitened(self.parts)[0]
         turned = sets.seen.T @ turned
         centre = turned @ self.centre
         return Ellipsoids(centre[None], self.radius * turned[None])
@@ -122,6 +127,7 @@ class CarefulSets:
     white: FeatureWhitening
     seen: Array  # (k, r): the whitened directions that change fitted values
     perturbations: Perturbations
+    computed: bool = False  # whether columns that depend up to rounding count as dependent
     _made: dict[int, CarefulSet] = field(default_factory=dict)
 
     @classmethod
@@ -135,7 +141,7 @@ class CarefulSets:
             return None
         penalty = np.sqrt(o.n * o.lam * np.diag(o.design.penalty_matrix()))
         parts = (o.design.matrix, np.sqrt(o.w), penalty, residual, estimate)
-        return cls(*parts, o.whitening, o.seen, perturbations)
+        return cls(*parts, o.whitening, o.seen, perturbations, o.design.computed)
 
     def one(self, i: int) -> CarefulSet:
         """Return the i-th set, made once."""
@@ -150,7 +156,8 @@ class CarefulSets:
         others = np.vstack([self.Phi[~J], np.eye(len(held))[held]])
         weights = np.append(self.root[~J], self.penalty[held])
         rest = np.append(self.residual[~J], -(self.penalty * self.estimate)[held])
-        parts = factor(self.Phi[J], root=self.root[J]), factor(others, root=weights)
+        halves = (self.Phi[J], self.root[J]), (others, weights)
+        parts = tuple(factor(M, root=w, given=self._given(M)) for M, w in halves)
         centre, off = zip(
             *(_projected(*pair) for pair in zip(parts, (self.residual[J], rest), strict=True)),
             strict=True,
@@ -159,7 +166,24 @@ class CarefulSets:
         slim = parts[0].without_columns(), parts[1].without_columns()
         radius = partial(self._radius, slim, ends, sum(off))
         unseen = self.white.null.shape[1]
-        return CarefulSet(slim, np.append(*centre) / 2, radius, slim, unseen)
+        # What is free in both halves is null in the stacked design.
+        free = sum(part.null.shape[1] for part in parts) - self.white.factor.null.shape[1]
+        return CarefulSet(slim, np.append(*centre) / 2, radius, slim, unseen, free)
+
+    def _given(self, *parts: Array) -> tuple[Array, ...]:
+        """Return what a matrix is the sum of, if its columns are to be taken as they are."""
+        return () if self.computed else parts
+
+    def in_whitened(self, parts: tuple[Factor, ...]) -> tuple[Array, Array]:
+        """Return the coordinates of factors in coordinates √n H^{1/2}(a - â), and error sizes."""
+        white, scale = self.white, np.sqrt(len(self.root))
+        C = np.hstack([part.basis for part in parts])
+        images = [
+            lower_solved(part.lower, part.image(self.Phi, root=self.root)[0]) for part in parts
+        ]
+        moved, push = np.hstack(images), scale * white.push
+        size = white.sizes.T @ np.abs(moved) + np.abs(push) @ np.abs(C)
+        return white.q.T @ moved + push @ C, (gamma(sum(moved.shape)) / EPS + 4) * size
 
     def _radius(self, parts: tuple[Factor, Factor], ends: Array, off: float) -> float:
         """Return half the distance of the two solutions in the metric P, rounded outward."""
@@ -174,11 +198,19 @@ class CarefulSets:
         the functionals that no free direction changes.
         """
         null = np.hstack([part.null for part in parts])
-        unit = powers_of_two(np.abs(self.root[:, None] * self.Phi).max(axis=0))
-        g = np.diag(unit) if not null.shape[1] else _complement(null * unit[:, None]) * unit
-        turned = np.hstack([part.turn(g) for part in parts]).T
-        found = factor(turned, 2 * np.abs(turned))
-        if not found.decided:
+        if null.shape[1]:
+            unit = powers_of_two(np.abs(self.root[:, None] * self.Phi).max(axis=0))
+            g = _complement(null * unit[:, None]) * unit
+            turned = np.hstack([part.turn(g) for part in parts])
+            # The functionals are rounded, and long coordinates magnify that.
+            long = np.hstack([np.abs(g) @ np.abs(part.basis) for part in parts])
+            sizes = 2 * np.abs(turned) + long
+        elif self.white.factor.decided:
+            turned, sizes = self.in_whitened(parts)
+        else:
+            return np.inf
+        found = factor(turned.T, sizes.T)
+        if not (found.decided and all(part.certain for part in parts)):
             return np.inf
         value, off = _projected(found, ends)
         return float(norm(value) + off + found.error * norm(ends))
@@ -189,8 +221,7 @@ class CarefulSets:
         # Differences of rows, to the last digit: nearly dependent columns need them.
         GPhi = some.apply(self.Phi.T)[:, 0].T
         EPhi, rest = exact_difference(GPhi, self.Phi)
-        exact = np.hstack([EPhi, rest])
-        found, off = image(exact, np.vstack([white.back] * 2), root=self.root / scale)
+        found, off = white.image(EPhi, rest, root=self.root / scale)
         EF = lower_solved(white.lower, found)
         sizes = np.abs(EF) + off / EPS
         q, low = white.columns[:n], white.columns[n:]
@@ -216,11 +247,12 @@ class CarefulSets:
         if part.null.shape[1]:
             # Columns stay as they are, or change sign, which matters to the penalty only.
             terms = np.abs(GPhi) + np.abs(self.Phi)
-            known = (factor(EPhi, terms).without_columns(),)
+            known = (factor(EPhi, terms, given=self._given(GPhi, -self.Phi)).without_columns(),)
             if not self.penalty.any():
-                known = (*known, factor(GPhi + self.Phi, terms).without_columns())
+                turned = factor(GPhi + self.Phi, terms, given=self._given(GPhi, self.Phi))
+                known = (*known, turned.without_columns())
         unseen = self.white.null.shape[1]
-        return CarefulSet((slim,), value, partial(float, radius), known, unseen, slim_white)
+        return CarefulSet((slim,), value, partial(float, radius), known, unseen, None, slim_white)
 
 
 def _relative(*parts: Factor) -> float:
@@ -230,7 +262,7 @@ def _relative(*parts: Factor) -> float:
 
 def _projected(part: Factor, r: Array) -> tuple[Array, float]:
     """Return the coordinates of a vector along the columns, and a bound on their rounding error."""
-    error = EPS * (np.sqrt(len(r)) + 4) * norm(part.sizes.T @ np.abs(r))
+    error = (gamma(len(r) + 4) + EPS) * norm(part.sizes.T @ np.abs(r))
     return part.columns.T @ r, float(error)
 
 

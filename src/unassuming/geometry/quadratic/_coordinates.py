@@ -6,13 +6,13 @@ however nearly singular the kernel matrix is, the sets are well conditioned in t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from scipy.linalg import lstsq
 
-from unassuming._rounding import EPS, SEEN, exceeds
+from unassuming._rounding import EPS, SEEN, exceeds, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.noise import Noise
@@ -51,7 +51,9 @@ def coordinates(
         shift = np.sqrt(objective.w) * objective.design.one
         F[:, 0] = shift * (np.sign(F[:, 0] @ shift) / np.linalg.norm(shift))
     turned = white.turn(g) @ basis / np.sqrt(objective.n)
-    hidden = ~replace(white.factor, null=white.null).blind(g)
+    if not flips_signs(noise) and objective.design.intercept:  # a shift moves the intercept alone
+        turned[:, 0] = np.where(g[:, 0] == 0, 0.0, turned[:, 0])
+    hidden = ~white.plain.blind(g)
     sizes = white.sizes @ np.abs(basis)
     return Coordinates(F, turned, hidden, sizes, basis, 64 * F.shape[1] * EPS)
 
@@ -86,7 +88,9 @@ def whitened(objective: Quadratic, g: Array) -> Coordinates:
     rest = g - turned @ (objective.forward * np.sqrt(objective.n))
     # In units in which the columns of the stacked design have length one.
     Phi, P = objective.design.matrix, objective.design.penalty_matrix()
-    unit = np.sqrt(objective.w @ Phi**2 / objective.n + objective.lam * np.diag(P))
+    size = powers_of_two(np.abs(Phi).max(axis=0))
+    squares = objective.w @ (Phi / size) ** 2 / objective.n
+    unit = size * np.sqrt(squares + objective.lam * np.diag(P) / size / size)
     unit = np.where(unit > objective.design.rounding * unit.max(), unit, unit.max())
     return Coordinates(whitened_matrix(objective), turned, exceeds(rest / unit, g / unit))
 

@@ -25,6 +25,7 @@ from unassuming._modular import (
     Remainders,
     column_basis,
     echelon,
+    few_rows,
     intersection,
     null_space,
     product,
@@ -146,12 +147,8 @@ class ExactSets:
         return null_space(both, p)[: Phi.shape[1]]
 
     def _mixed(self, M: Remainders) -> Remainders:
-        """Return random combinations of the rows, which have the same null space, if fewer."""
-        count = M.shape[1] + 2
-        if len(M) <= count:
-            return M
-        mix = np.random.default_rng(0).integers(0, 2**31 - 1, size=(count, len(M)))
-        return product(mix % self.prime, M, self.prime)
+        """Return few rows with the same null space."""
+        return few_rows(M, self.prime)
 
     def share(self, sets: list[int]) -> bool:
         """Whether some sets share a direction."""

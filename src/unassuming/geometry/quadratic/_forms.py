@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, SEEN
+from unassuming._rounding import EPS, SEEN, gamma
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._coordinates import Coordinates
 from unassuming.geometry.quadratic._moved_columns import (
@@ -22,6 +22,7 @@ from unassuming.geometry.quadratic._moved_columns import (
     inner_products,
     moved_lengths,
     numbers_per_set,
+    roundings,
 )
 from unassuming.geometry.quadratic._residual_products import (
     ByFactor,
@@ -75,32 +76,35 @@ class Forms:
     ) -> tuple[Array, Array, BoolArray]:
         """Return the largest gᵀx and the largest -gᵀx over each set, (N, k) -> (N, s) each.
 
-        The third result (s,) says which of the sets rounding leaves in no doubt. The other values
-        come from eigenvectors. A component of g up to ``tolerance`` of its length is ignored. The
-        functionals are known to within vectors of length ``off`` (N,).
+        The third result (s,) says which of the sets rounding leaves in no doubt. The others count
+        as unbounded, or ignore components of g up to ``tolerance`` of its length in directions that
+        never end. The functionals are known to within vectors of length ``off`` (N,).
         """
         up, down = np.empty((2, len(g), len(self.A)))
         found, sure = self.outward(limit)
         assert self.errors is not None
         up[:, sure], down[:, sure] = found.take(sure).extents(g)
         size = tolerance * np.linalg.norm(g, axis=1, keepdims=True)
+        doubtful = np.zeros(len(self.A), dtype=np.bool_)
         if (flat := self.errors.flat[sure]).any():
             seen = (np.abs(g) > size).astype(np.float64) @ flat.T > 0
             for bound in (up, down):
                 bound[:, sure] = np.where(seen, np.inf, bound[:, sure])
+            # A component that may be rounding, in a coordinate that never ends.
+            small = ((g != 0) & (np.abs(g) <= size)).astype(np.float64) @ flat.T > 0
+            doubtful[sure] = (small & ~seen).any(axis=0)
         if not sure.all():
-            rest = self.take(~sure).sets()
-            up[:, ~sure], down[:, ~sure] = rest.extents(g)
+            # A form that has lost its digits does not tell a bounded set from a cylinder.
+            rest = np.where(self.empty[~sure], -np.inf, np.inf)
+            up[:, ~sure] = down[:, ~sure] = rest
         if off is not None and off.any():
-            longest = np.empty(len(self.A))
+            longest = np.full(len(self.A), np.inf)
             longest[sure] = np.where(flat.any(axis=1), np.inf, found.take(sure).longest)
-            if not sure.all():
-                longest[~sure] = rest.longest
             with np.errstate(invalid="ignore"):
                 more = np.where(np.isinf(off)[:, None], np.inf, off[:, None] * longest)
             more = np.where((off[:, None] == 0) | self.empty, 0.0, more)
             up, down = up + more, down + more
-        return up, down, np.asarray(sure | self.empty)
+        return up, down, np.asarray((sure & ~doubtful) | self.empty)
 
 
 @final
@@ -175,8 +179,10 @@ class FormMaker:
         own = np.diagonal(A, axis1=1, axis2=2).copy()
         A -= qEF @ np.swapaxes(qEF, 1, 2)
         b = b - (qEF @ qEr[:, :, None])[:, :, 0]
-        c = np.einsum("sk,sk->s", qEr, qEr) + self.margin[which]
-        if exact is not None:  # the estimate is the minimum up to rounding only
+        c = np.einsum("sk,sk->s", qEr, qEr)
+        if exact is None:
+            c = c + self.margin[which]
+        else:  # the estimate is the minimum up to rounding only, and the errors know by how much
             b = b - qEF @ exact.gradient
             c = c + 2 * qEr @ exact.gradient
         errors = self._errors(some, F, sizes, r, own, qEF, qEr)
@@ -200,33 +206,37 @@ class FormMaker:
     ) -> FormErrors:
         """Bound the rounding errors of the forms, for rounding errors of F of EPS times ``sizes``.
 
-        Errors of sums of n terms grow like √n. Transformations that round have errors of their own.
+        A sum of n products is off by at most γ_n times the lengths of its factors. Transformations
+        that round have errors of their own.
         """
         n, k = self.q.shape
         if self.defect is not None and not np.isfinite(self.defect):  # q itself is not known
             A, b, c = (np.full(x.shape, np.inf) for x in (own, own, own[:, 0]))
             return FormErrors(A, b, c, np.asarray(own == 0))
-        unit = EPS * (4 + np.sqrt(n) * (1 if some.noise.exact_arithmetic else 8))
+        times = 1 if some.noise.exact_arithmetic else 8
+        unit, whole = gamma(times * roundings(some, n, F.shape[1])), gamma(times * (n + 8))
         D, off = 2 * moved_lengths(some, F), 2 * EPS * moved_lengths(some, sizes)
         Dq = moved_lengths(some, self.q)
         off_q = EPS * moved_lengths(some, np.abs(self.q) if self.sizes is None else self.sizes)
         R = moved_lengths(some, r[:, None])[:, 0]
-        defect = 8 * EPS * np.sqrt(n + k) if self.defect is None else self.defect
+        defect = 4 * EPS * (n + k) if self.defect is None else self.defect
         # |δF||F| is bilinear: with a balance τ it is at most (√τ|F| + |δF|/√τ)².
         balance = unit + np.maximum(_ratio(off, D), _ratio(off_q, Dq))[:, None]
         size, root = np.abs(qEF), np.sqrt(balance)
         seen = (size @ (root * Dq + off_q / root)[:, :, None])[:, :, 0]
         A = root * D + off / root + seen
-        A += np.sqrt(defect + EPS * np.sqrt(k)) * np.linalg.norm(qEF, axis=2)
-        share = root[:, 0] + np.sqrt(defect)
+        A += np.sqrt(defect + gamma(k + 2)) * np.linalg.norm(qEF, axis=2)
+        # The terms b and c are plain sums of n products.
+        least = root[:, 0] + np.sqrt(defect)
+        share = least * (whole / unit)
         spread = np.linalg.norm(Dq, axis=1)
         b = A * (share * R * (2 + 2 * spread))[:, None]
-        c = (2 * share * R) ** 2 * (1 + 2 * spread)
+        c = 4 * least * share * R**2 * (1 + 2 * spread)
         if self.accurate is not None:
             gradient, error = np.abs(self.accurate.gradient), self.accurate.gradient_error
             at = Dq @ gradient
-            b = b + size @ error + unit * D * at[:, None]
-            c = c + 2 * np.abs(qEr) @ error + 4 * unit * R * at
+            b = b + size @ error + whole * D * at[:, None]
+            c = c + 2 * np.abs(qEr) @ error + 4 * whole * R * at
         return FormErrors(A, b, c, np.asarray(own == 0))
 
     def complement(self, lines: int) -> Complement:
@@ -283,7 +293,9 @@ class FormMaker:
             Eq = one.apply(self.q.T)[:, 0, :] - self.q.T  # (k, n)
             size = float((Eq**2).sum(axis=1).max(initial=0.0))
             A = Eq @ Eq.T - (Eq @ self.q) @ (Eq @ self.q).T
-            tied[i] = np.abs(A).max(initial=0.0) <= FREE * size
+            # Errors of the products, and of the columns, which are not quite orthonormal.
+            cut = 4 * gamma(sum(self.q.shape) + 8) + 4 * (self.defect or 0.0)
+            tied[i] = np.abs(A).max(initial=0.0) <= min(cut, FREE) * size
         return tied
 
     @cached_property

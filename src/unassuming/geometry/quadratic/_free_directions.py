@@ -16,7 +16,7 @@ import numpy as np
 from numpy.linalg import norm as _norm
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._factors import accurate_product
+from unassuming._products import accurate_product
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._careful import FINE, CarefulSets

@@ -6,6 +6,7 @@ of the set, and the region is where at least q intervals overlap.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.geometry._order_statistic import order_statistic
 from unassuming.geometry.quadratic._forms import FormMaker
 
 
@@ -26,6 +28,7 @@ class LineQuadratics:
     c: Array
     noise: Array  # the rounding error of A: a line with A up to it is free
     empty: BoolArray
+    errors: Array | None = None  # (3, N, m - 1): bounds of the errors of c, b and A, if asked for
 
     @property
     def free(self) -> BoolArray:
@@ -33,16 +36,43 @@ class LineQuadratics:
         return self.noise >= self.A
 
 
+@final
+@dataclass(frozen=True)
+class OriginErrors:
+    """What the coefficients of an estimate differ by from the minimum that the forms assume.
+
+    Attributes
+    ----------
+    residual : float
+        Length of the error of the residuals.
+    gradient : float
+        Length of the whitened gradient at the estimate, as far as rounding leaves it open.
+    defect : float
+        Error of the smoother S, as an operator.
+    """
+
+    residual: float
+    gradient: float
+    defect: float
+
+
 def along_lines(
-    maker: FormMaker, start: Array, step: Array, error: Array, start_error: Array | None = None
+    maker: FormMaker,
+    start: Array,
+    step: Array,
+    error: Array,
+    start_error: Array | None = None,
+    origin: OriginErrors | None = None,
 ) -> LineQuadratics:
     """Restrict the sets to lines of fitted values f̂ + start + t step, each (N, n).
 
-    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``.
+    ``error`` and ``start_error`` (N,) bound the rounding errors of ``step`` and ``start``. The
+    errors of the result are bounded if those of the estimate are given.
     """
     start_error = error if start_error is None else start_error
     shape, unit = (len(step), maker.perturbations.m - 1), 8 * EPS * sum(maker.q.shape)
     A, b, c, noise = np.empty((4, *shape))
+    errors = None if origin is None else np.empty((3, *shape))
     complement = maker.complement(len(step))
     for lines, which in complement.blocks(*shape):
         at, perturbations = (lines, which), maker.perturbations.take(which)
@@ -65,17 +95,56 @@ def along_lines(
         size = np.linalg.norm(vectors[0], axis=-1)
         off = unit * size + 2 * error[lines, None]
         noise[at] = off * (2 * size + off)
-    return LineQuadratics(A, b, c, noise, np.broadcast_to(maker.without_points, shape))
+        if origin is not None and errors is not None:
+            moved, lengths = np.linalg.norm(maker.moved[which], axis=1), (size, error[lines, None])
+            base_size = np.linalg.norm(vectors[1], axis=-1) if starts else 0.0
+            base = np.linalg.norm(start[lines], axis=1)[:, None] if starts else 0.0
+            away_error = start_error[lines, None] if starts else 0.0
+            whole = np.asarray(np.linalg.norm(maker.residual) + base)
+            found = _errors(maker, origin, lengths, moved + base_size, whole, away_error)
+            found[0] += maker.margin[which]
+            errors[(slice(None), *at)] = np.where(zero, np.inf, found)
+    return LineQuadratics(A, b, c, noise, np.broadcast_to(maker.without_points, shape), errors)
+
+
+def _errors(
+    maker: FormMaker,
+    origin: OriginErrors,
+    step: tuple[Array, Array],
+    moved: Array,
+    whole: Array,
+    start_error: Array | float,
+) -> Array:
+    """Bound the errors of c, b and A by lengths: of E step and its error, of E r and of r.
+
+    With residuals r at the start, s = E step and the whitened gradient γ at the estimate,
+
+        c = ⟨SEr, Er⟩ + 2⟨Er, qγ⟩ + ...,   b = -⟨s, (I - S)Er + r + qγ⟩,   A = ⟨s, (I - S)s⟩,
+
+    where c gains -2⟨(I - S)Er + r, E start⟩ away from the estimate. Each inner product of n terms
+    has an error of nEPS relative to the lengths, and one with S of about √k times that.
+    """
+    n, k = maker.q.shape
+    unit = 2 * EPS * (n + 4) * (2 + np.sqrt(k)) + origin.defect
+    size, step_error = step
+    step_error = 2 * step_error
+    lost = 4 * origin.residual + 2 * start_error  # of E r, the entries set to zero included
+    slope = 2 * moved + whole
+    c = 2 * unit * moved * (moved + whole) + lost * (2 * slope + 3 * lost)
+    c = c + 2 * (moved + lost) * origin.gradient
+    b = (unit * size + step_error) * slope + (size + step_error) * (3 * lost + origin.gradient)
+    A = unit * size**2 + step_error * (2 * size + step_error)
+    return np.stack(np.broadcast_arrays(c, b, A))
 
 
 def _dot(x: Array, y: Array) -> Array:
     return np.asarray((x * y).sum(axis=-1))
 
 
-def exits(lines: LineQuadratics, inside: BoolArray | None = None) -> Array:
+def exits(lines: LineQuadratics) -> Array:
     """Return the largest t >= 0 in each set on rays from the estimate, shape (N, m - 1).
 
-    Infinity on free rays, minus infinity for sets without a point. ``inside`` as in `intervals`.
+    Infinity on free rays, minus infinity for sets without a point: quick, not confirmed.
     """
     A = np.where(lines.free, 1.0, lines.A)
     b, c = lines.b, np.maximum(lines.c, 0.0)
@@ -83,8 +152,7 @@ def exits(lines: LineQuadratics, inside: BoolArray | None = None) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         towards = np.where(c > 0, c / (b + root), 0.0)  # b >= 0: no cancellation
     t = np.where(b >= 0, towards, (root - b) / A)
-    out = lines.empty if inside is None else lines.empty | (lines.free & ~inside)
-    return np.where(out, -np.inf, np.where(lines.free, np.inf, t))
+    return np.where(lines.empty, -np.inf, np.where(lines.free, np.inf, t))
 
 
 def intervals(lines: LineQuadratics, inside: BoolArray | None = None) -> tuple[Array, Array]:
@@ -121,3 +189,20 @@ def covered(low: Array, high: Array, q: int) -> Array:
     before = np.concatenate([[False], enough[:-1]])
     starts, stops = ends[enough & ~before], ends[~enough & before]
     return np.stack([starts, stops], axis=1)
+
+
+def first_ends(low: Array, high: Array, qs: Sequence[int]) -> list[Array]:
+    """Return where rays from t = 0 first leave at least q of the intervals (N, m - 1), (N,) each.
+
+    Minus infinity if fewer than q hold t = 0.
+    """
+    here = (low <= 0) & (high >= 0)
+    ends = order_statistic(np.where(here, high, -np.inf))
+    found = [ends[:, q - 1].copy() for q in qs]
+    # A set may begin after the origin, which is a rounded number.
+    for row in np.flatnonzero(((low > 0) & (low <= high)).any(axis=1)):
+        for q, end in zip(qs, found, strict=True):
+            spans = covered(low[row], high[row], q)
+            held = spans[(spans[:, 0] <= 0) & (spans[:, 1] >= 0), 1]
+            end[row] = held.max(initial=-np.inf)
+    return found

@@ -14,7 +14,7 @@ from unassuming.noise import BlockSymmetric, Noise, Perturbations, Symmetric
 
 _BLOCK_BYTES = 2**18
 """The size of one block of products of columns: it stays in the cache."""
-_BLOCK_ROWS = 1024
+_BLOCK_ROWS = 128
 _FEW_COLUMNS = 64
 _PROBE_BYTES = 2**26
 _SAME_WEIGHT = 1e-12
@@ -69,6 +69,13 @@ def inner_products(
     own = _sums(minus, F, F)
     seen = own if np.array_equal(q, F) else _sums(minus, F, q)
     return 4.0 * own, -2.0 * seen, -2.0 * ((minus * h) @ F)
+
+
+def roundings(perturbations: Perturbations, n: int, k: int) -> int:
+    """Return how many roundings add up in the inner products (E F)ᵀ(E F), with a margin."""
+    blocks = -(-n // _BLOCK_ROWS)
+    by_blocks = flips_signs(perturbations.noise) and k <= _FEW_COLUMNS
+    return min(n, _BLOCK_ROWS + blocks) + 8 if by_blocks else n + 8
 
 
 def moved_lengths(perturbations: Perturbations, columns: Array) -> Array:

@@ -34,9 +34,7 @@ def outer_radii(maker: FormMaker, where: Coordinates, careful: CarefulSets | Non
         sure = sure & ~forms.errors.flat.any(axis=1)
         if sure.any():
             part[sure] = farthest(Sets.of_ellipsoids(found.take(sure)))
-        if careful is None and rest.any():
-            part[rest] = farthest(forms.take(rest).sets())
-        elif careful is not None:
+        if careful is not None:
             for i in np.flatnonzero(rest):
                 one = careful.one(int(i) + which.start)
                 if one.bounded:

@@ -35,7 +35,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from unassuming._progress import progress
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._rounding import EPS, gamma, powers_of_two
 from unassuming._threads import each_in_threads
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic._moved_columns import flips_signs
@@ -271,8 +271,8 @@ class _OneSet:
         Dy = D @ y
         sigma, turn = np.linalg.eigh(_between(lower, D))
         half = Dy - r / 2
-        # Errors of sums grow like the root of their number.
-        unit, size = 8 * EPS * (np.sqrt(h) + 4), float(np.abs(sigma).max(initial=0.0))
+        # Two products of h terms each, or two vectors; lengths bound their absolute values.
+        unit, size = gamma(2 * h + 8), float(np.abs(sigma).max(initial=0.0))
         bend = unit * shared.length * whole.complement.size + 8 * EPS * h * size
         bend += max(-float(sigma.min(initial=0.0)), 0.0)
         tilt = (unit + _share(h)) * np.sqrt(shared.length) * float(np.linalg.norm(half))

@@ -19,21 +19,26 @@ from typing import final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, SEEN, powers_of_two
+from unassuming._rounding import EPS, SEEN, gamma, powers_of_two
 from unassuming._typing import Array, BoolArray
 
 FREE = 1e-11
 """Eigenvalues of A below this share of the scale of F count as zero: free directions.
 
 A direction that is so nearly free is reported as free. This errs on the honest side: a bound may
-be infinite where a finite one exists but cannot be computed, never the other way round."""
+be infinite where a finite one exists but cannot be computed, never the other way round. Features
+have their forms from `Ellipsoids.outward` or from `_careful`, which do not use this number. It
+serves in searches for points, which get tested, and for kernels."""
 
 _BLOCK_BYTES = 2**19
 """The size of one block of turned functionals: it stays in the cache."""
 _POINT = 1e-280
 """Squared axes below this are zero."""
 SURE = 1e-3
-"""A relative error of a quadratic form up to which it is certainly definite."""
+"""A relative error ω up to which a form is rounded outward; a larger one is not certain.
+
+The outward rounding holds for every ω up to 1/2, so this number decides what is left undecided, not
+what is certified."""
 
 
 @final
@@ -77,8 +82,10 @@ class Ellipsoids:
         may not be definite, the ellipsoid is meaningless. Flat coordinates are left out.
 
         A is scaled to a unit diagonal, by powers of two. With A = LLᵀ and |δA| <= e eᵀ the relative
-        error of xᵀAx is about ω = Σ e_j²‖L⁻¹_j‖², that of Cholesky's method included. The errors of
-        different entries are independent, so they add up like squares; a factor is in reserve.
+        error of xᵀAx is at most (Σ e_j ‖L⁻¹_j‖)², L⁻¹_j a column of L⁻¹, since x = L⁻ᵀz has entries
+        of at most ‖L⁻¹_j‖ ‖z‖. Cholesky's method adds γ_{k+1} |L||Lᵀ|, with rows of L of length one
+        or less. The computed inverse M is off by ‖ML - I‖ relative to z. For ω <= 1/2 the true form
+        is at least 1 - ω times A, so lengths grow by at most 1 + ω.
         """
         k = A.shape[-1]
         diagonal = np.diagonal(A, axis1=1, axis2=2)
@@ -89,14 +96,19 @@ class Ellipsoids:
         unit = np.where(open_, 1.0 / powers_of_two(np.sqrt(unit)), 0.0)
         scaled = A * unit[:, :, None] * unit[:, None, :]
         scaled[:, range(k), range(k)] += ~open_
-        white, definite = _inverse_roots(scaled, sane)
+        white, lower, definite = _inverse_roots(scaled, sane)
         lengths = np.einsum("skl,skl->sl", white, white)
-        off = 4 * ((errors.A * unit) ** 2 + np.sqrt(k + 2) * EPS)
-        omega = np.where(definite, (off * lengths).sum(axis=1), np.inf)
+        columns = np.sqrt(lengths)
+        spread = (columns * errors.A * unit).sum(axis=1)
+        inverse = np.linalg.norm(white @ lower - np.eye(k), axis=(1, 2))
+        sizes = np.linalg.norm(columns, axis=1) * np.linalg.norm(lower, axis=(1, 2))
+        omega = spread**2 + gamma(2 * k + 8) * columns.sum(axis=1) ** 2
+        omega = omega + 2 * (inverse + gamma(k + 2) * sizes)
+        omega = np.where(definite, omega * (1 + 8 * k * EPS), np.inf)
         white = white * unit[:, None, :]
         own = (white @ b[:, :, None])[:, :, 0]
         length = np.linalg.norm(own, axis=1)
-        moved = 2 * np.sqrt((lengths * (errors.b * unit) ** 2).sum(axis=1))
+        moved = 2 * (columns * errors.b * unit).sum(axis=1)
         w = np.where(omega <= SURE, omega, 0.0)
         moved = moved + 2 * w * length
         rho = np.maximum(c + length**2, 0.0) + errors.c + (2 * length + moved) * moved
@@ -127,8 +139,8 @@ class Ellipsoids:
         return half + middle, half - middle
 
 
-def _inverse_roots(A: Array, sane: BoolArray) -> tuple[Array, BoolArray]:
-    """Return L⁻¹ with A = LLᵀ, and for which matrices it exists; the identity elsewhere."""
+def _inverse_roots(A: Array, sane: BoolArray) -> tuple[Array, Array, BoolArray]:
+    """Return L⁻¹ and L with A = LLᵀ, and for which matrices they exist; the identity elsewhere."""
     eye = np.broadcast_to(np.eye(A.shape[-1]), A.shape)
     A = np.where(sane[:, None, None], A, eye)
     try:
@@ -139,7 +151,7 @@ def _inverse_roots(A: Array, sane: BoolArray) -> tuple[Array, BoolArray]:
             with suppress(np.linalg.LinAlgError):
                 lower[i] = np.linalg.cholesky(A[i])
                 definite[i] = True
-    return np.asarray(np.linalg.solve(lower, eye)), definite
+    return np.asarray(np.linalg.solve(lower, eye)), np.asarray(lower), definite
 
 
 @final

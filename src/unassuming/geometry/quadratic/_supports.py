@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from unassuming._progress import progress
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._careful import FINE, CarefulSets
 from unassuming.geometry.quadratic._coordinates import Coordinates
-from unassuming.geometry.quadratic._forms import FormMaker
+from unassuming.geometry.quadratic._cylinders import cylinder
+from unassuming.geometry.quadratic._forms import FormMaker, Forms
 from unassuming.geometry.quadratic._sets import SURE
 
 
 def supports(
-    maker: FormMaker, where: Coordinates, g: Array, careful: CarefulSets | None
+    maker: FormMaker,
+    where: Coordinates,
+    g: Array,
+    careful: CarefulSets | None,
+    batches: Iterator[tuple[slice, Forms]] | None = None,
+    *,
+    by_sums: bool = False,
 ) -> tuple[Array, Array, BoolArray]:
     """Return max gᵀx and max -gᵀx over every set, (N, m - 1) each, rounded outward.
 
-    ``g`` (N, d) are the functionals in terms of the coefficients. The third result (m - 1,) says
-    for which sets double precision decides whether they are bounded. The others count as unbounded.
+    ``g`` (N, d) are the functionals in terms of the coefficients; ``batches`` are the forms, if not
+    those of the maker. The third result (m - 1,) says for which sets double precision decides
+    whether they are bounded. The others count as unbounded. ``by_sums`` says that the rows are
+    those of a stream, where directions count as free if they are so within the errors of its sums.
     """
     sets = maker.perturbations.m - 1
     up, down = np.empty((2, len(where.functionals), sets))
     decided = np.ones(sets, dtype=np.bool_)
     limit, tolerance = SURE if careful is None else FINE, where.tolerance
-    for which, forms in progress(maker.batches_in(where), sets, "sets"):
+    batches = maker.batches_in(where) if batches is None else batches
+    for which, forms in progress(batches, sets, "sets"):
         up[:, which], down[:, which], sure = forms.extents(
             where.functionals, limit, tolerance, where.off
         )
-        if careful is None:
-            continue
-        for i in np.flatnonzero(~sure) + which.start:
-            one = careful.one(int(i))
-            up[:, i], down[:, i] = one.extents(g)
-            decided[i] = one.decided
+        for i in np.flatnonzero(~sure):
+            k = int(i) + which.start
+            if careful is not None:
+                one = careful.one(k)
+                up[:, k], down[:, k] = one.extents(g)
+                decided[k] = one.decided
+            elif by_sums and (other := cylinder(forms, int(i), limit)) is not None:
+                up[:, k], down[:, k] = other.extents(where.functionals)
     # A functional with a hidden component is unbounded over every set that has a point.
     for bound in (up, down):
         bound[where.hidden] = np.where(np.isneginf(bound[where.hidden]), -np.inf, np.inf)

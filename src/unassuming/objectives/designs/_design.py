@@ -32,6 +32,10 @@ class Design(ABC):
         Relative error of Φ; zero if its rows are those of the data.
     sizes : array of shape (n, d), or None
         What this error is relative to; None if it is Φ itself.
+    computed : bool
+        Whether transformers have computed the columns. Columns that depend on each other up to
+        rounding, as those of a spline basis and an intercept do, then count as dependent. Columns
+        that were passed as they are count as the numbers they are.
     strict : bool
         Whether a kernel is known to be strictly positive definite.
     one : array of shape (n,)
@@ -54,6 +58,7 @@ class Design(ABC):
     names: list[str]
     rounding: float = 0.0
     sizes: Array | None = None
+    computed: bool = False
     strict: bool = False
     one: Array
     kernel: TrainingKernel | None = None

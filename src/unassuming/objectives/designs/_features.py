@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from unassuming._factors import Factor, accurate_product, independent, refined
+from unassuming._factors import Factor, independent, refined
+from unassuming._products import accurate_product
 from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import check_width
@@ -119,10 +120,10 @@ class FeatureDesign(Design):
         """Factor the stacked design [W^{1/2}Φ/√n; √λ P^{1/2}]."""
         root, penalty = np.sqrt(w / self.n), np.sqrt(lam) * self.penalised
         stacked = self._factor_once(root, penalty)
-        null = stacked.null
+        plain = stacked.without_columns()
         if lam > 0 and not _well_conditioned(stacked.columns[: self.n]):
-            null = self._factor(root, 0.0 * penalty).null
-        return FeatureWhitening(stacked, penalty, null)
+            plain = self._factor(root, 0.0 * penalty).without_columns()
+        return FeatureWhitening(stacked, penalty, plain)
 
     def _factor_once(self, root: Array, penalty: Array) -> Factor:
         """Return the factor behind the whitening and the estimate."""
@@ -144,17 +145,18 @@ class FeatureDesign(Design):
         sizes = np.abs(rows)
         own = sizes[: self.n] if self.sizes is None else self.sizes
         sizes[: self.n] += self.rounding / EPS * own
+        given = () if self.rounding or self.computed else (rows,)
         if not self.intercept:
-            return refined(rows, *independent(rows, sizes, weights), root=weights)
+            return refined(rows, independent(rows, sizes, weights, given), root=weights)
         there = np.abs(self.one) > _SHIFTED * np.abs(self.one).max()
         shift = np.median(self.X[there] / self.one[there, None], axis=0)
         moved = rows.copy()
         moved[: self.n, 1:] -= np.outer(self.one, shift)
         sizes[: self.n, 1:] += np.outer(np.abs(self.one), np.abs(shift))
-        back, null = independent(moved, sizes, weights)
-        back[0] -= shift @ back[1:]
-        null[0] -= shift @ null[1:]
-        return refined(rows, back, null, root=weights)
+        start = independent(moved, sizes, weights, given)
+        start.back[0] -= shift @ start.back[1:]
+        start.null[0] -= shift @ start.null[1:]
+        return refined(rows, start, root=weights)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Solve the stacked least squares problem, with least norm."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unassuming._factors import accurate_product
+from unassuming._products import accurate_product
 from unassuming._rounding import EPS
 from unassuming._typing import Array
 

@@ -36,7 +36,7 @@ class Whitening(ABC):
     @property
     def defect(self) -> float:
         """Bound on the distance of the inner products of the columns of Q from the identity."""
-        return float(8 * EPS * np.sqrt(sum(self.q.shape)))
+        return float(4 * EPS * sum(self.q.shape))
 
     def turn(self, g: Array) -> Array:
         """Return functionals of the coefficients in these coordinates, (N, d) -> (N, k)."""
@@ -71,13 +71,13 @@ class Whitening(ABC):
 class FeatureWhitening(Whitening):
     """Whitening by a factor of the stacked design.
 
-    ``null`` (d, f) are vectors of coefficients that change no fitted value, up to rounding in each
-    row; ``penalty`` (d,) is √λ times the root of the diagonal of P.
+    ``plain`` is the factor without the penalty: its null vectors (d, f) change no fitted value.
+    ``penalty`` (d,) is √λ times the root of the diagonal of P.
     """
 
-    def __init__(self, factor: Factor, penalty: Array, null: Array) -> None:
+    def __init__(self, factor: Factor, penalty: Array, plain: Factor) -> None:
         n = len(factor.columns) - len(penalty)
-        self.factor, self.null, self.q = factor, null, factor.columns[:n]
+        self.factor, self.plain, self.q = factor, plain, factor.columns[:n]
         self._push = factor.columns[n:].T * penalty
         self._back = factor.basis
 
@@ -87,9 +87,15 @@ class FeatureWhitening(Whitening):
         return self.factor.sizes[: len(self.q)]
 
     @property
+    def null(self) -> Array:
+        """Vectors of coefficients that change no fitted value, (d, f)."""
+        return self.plain.null
+
+    @property
     def defect(self) -> float:
-        """Bound on the distance from orthonormal columns."""
-        return self.factor.error
+        """Bound on the distance from orthonormal columns; infinite if they are not determined."""
+        hidden = self.null.shape[1] - self.factor.null.shape[1]
+        return self.factor.error if self.plain.certain or not hidden else np.inf
 
     def turn(self, g: Array) -> Array:
         """Return functionals in these coordinates."""

@@ -19,6 +19,7 @@ from unassuming.geometry.quadratic import (
     FreeDirections,
     counting_decides,
     covered,
+    first_ends,
     widest_spread,
 )
 from unassuming.membership import RankEngine
@@ -43,6 +44,7 @@ from unassuming.regions._remedies import (
     of_quadratic_region,
 )
 from unassuming.regions._results import Boundedness
+from unassuming.regions._sizes import gram
 from unassuming.regions.search._star_search import StarSearch
 from unassuming.regions.shapes._quadratic_sets import QuadraticSets
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
@@ -83,9 +85,10 @@ class QuadraticShape(Shape):
     # Lines, docs/theory.md 4.1
 
     def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
-        """Return the q-th largest exit of each ray."""
-        ends = order_statistic(self.sets.exits(directions))
-        return [ends[:, q - 1] for q in qs]
+        """Return where rays first leave at least q of the intervals."""
+        found = first_ends(*self.sets.rays(directions), qs)
+        holding = np.count_nonzero(self.sets.hold_estimate)
+        return [np.where(q <= holding, end, -np.inf) for q, end in zip(qs, found, strict=True)]
 
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the points of lines that lie in at least q of the intervals."""
@@ -101,7 +104,7 @@ class QuadraticShape(Shape):
         status, explanation = self._explained(each, each, level, None)
         return Ellipsoid(
             center=self.estimate,
-            matrix=o.forward.T @ o.forward,
+            matrix=gram(o.forward),
             squared_radius=float(gamma[0]),
             level=float(level),
             status=status,
@@ -243,7 +246,8 @@ class QuadraticShape(Shape):
         """
         if direction is None:
             return True
-        return bool(np.isposinf(self.reach(np.stack([direction, -direction]), [q])[0]).all())
+        endless = self.sets.endless(np.stack([direction, -direction]))
+        return bool((endless.sum(axis=1) >= q).all())
 
     def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""

@@ -13,7 +13,8 @@ from typing import final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._products import image
+from unassuming._rounding import EPS, gamma, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic import (
     AccurateResidual,
@@ -22,13 +23,14 @@ from unassuming.geometry.quadratic import (
     FormMaker,
     FreeDirections,
     LineQuadratics,
+    OriginErrors,
     RowsAndBall,
     SetsAndBall,
     accurate_residual,
     along_lines,
     commute,
     coordinates,
-    exits,
+    dense_forms,
     free_directions,
     intervals,
     least_norms,
@@ -37,9 +39,10 @@ from unassuming.geometry.quadratic import (
     unit_of_residuals,
     whitened,
 )
-from unassuming.membership import RankEngine
+from unassuming.membership import LineGaps, RankEngine
 from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.regions._question import Question
+from unassuming.regions._sizes import squared
 
 _ROUNDING = 8 * EPS
 _ABOVE = 1.001
@@ -88,8 +91,15 @@ class QuadraticSets:
 
     @cached_property
     def exact(self) -> list[ExactSets]:
-        """The sets modulo some primes, where the data are known to the last digit."""
-        return ExactSets.of(self.objective, self.perturbations)
+        """The sets modulo some primes, where the data are known to the last digit.
+
+        None if columns that were computed depend on each other up to rounding only.
+        """
+        found, design = ExactSets.of(self.objective, self.perturbations), self.objective.design
+        if design.computed and not design.dual:
+            rank = design.matrix.shape[1] - design.unseen
+            found = found if all(one.rank == rank for one in found) else []
+        return found
 
     def _exact_tie(self, i: int) -> bool | None:
         """Whether Z_i = Z_0 at the estimate, if exact arithmetic decides it."""
@@ -130,23 +140,59 @@ class QuadraticSets:
 
     # Lines, docs/theory.md 4.1
 
-    def exits(self, directions: Array) -> Array:
-        """Return the largest t >= 0 in each set on rays from the estimate, (N, m - 1)."""
-        directions, share = self._in_units(directions)
-        lines = self.lines(None, directions)
-        return exits(lines, self._inside(lines, self.estimate[None, :])) * share
+    def rays(self, directions: Array) -> tuple[Array, Array]:
+        """Return the ends of each set on lines through the estimate, (N, m - 1) twice.
+
+        Sets that hold the estimate by its rank reach that far: it is a rounded number.
+        """
+        low, high = self.intervals(np.broadcast_to(self.estimate, directions.shape), directions)
+        inside = self.hold_estimate
+        low = np.where(inside, np.minimum(low, 0.0), low)
+        return low, np.where(inside, np.maximum(high, 0.0), high)
 
     def intervals(self, origins: Array, directions: Array) -> tuple[Array, Array]:
-        """Return the ends of each set on each line, (N, m - 1) twice."""
+        """Return the ends of each set on each line, (N, m - 1) twice, confirmed or corrected."""
         directions, share = self._in_units(directions)
-        lines = self.lines(origins - self.estimate, directions)
+        lines = self.lines(origins - self.estimate, directions, self._origin_errors)
         low, high = intervals(lines, self._inside(lines, origins))
-        low, high = self.engine.ends(origins, directions, low, high)
+        quick = None
+        if lines.errors is not None:
+            dc, db, dk = lines.errors
+            values = np.stack([lines.c, -2 * lines.b, -lines.A])
+            quick = LineGaps(values, np.stack([dc, 2 * db, dk]))
+        low, high = self.engine.ends(origins, directions, low, high, quick)
         return low * share, high * share
+
+    def endless(self, directions: Array) -> BoolArray:
+        """Return which sets never end on rays from the estimate, (N, m - 1).
+
+        Up to rounding: directions that move a single value of a kernel are rounded numbers.
+        """
+        lines = self.lines(None, self._in_units(directions)[0])
+        inside = self._inside(lines, self.estimate[None, :])
+        return lines.free & ~lines.empty & (True if inside is None else inside)
+
+    @cached_property
+    def hold_estimate(self) -> BoolArray:
+        """Which sets hold the estimate, by its rank, (m - 1,)."""
+        return np.asarray(~self.engine.before(self.estimate[None, :])[0])
+
+    @cached_property
+    def _origin_errors(self) -> OriginErrors | None:
+        """How far the estimate is from the minimum; None where lines are not confirmed."""
+        doubt, a = self.engine.doubt, self.estimate
+        if doubt is None or self.primal is not self.objective:
+            return None
+        error = self.maker.residual_error + (self.root / self.unit) * doubt.residuals(a)
+        gradient = doubt.gradient(a) * np.sqrt(self.objective.n) / self.unit
+        return OriginErrors(2 * float(np.linalg.norm(error)), gradient, doubt.defect)
 
     def _inside(self, lines: LineQuadratics, origins: Array) -> BoolArray | None:
         """Return in which sets the origins lie by their ranks, if some lines are free."""
-        return ~self.engine.before(origins) if lines.free.any() else None
+        if not lines.free.any():
+            return None
+        same = bool((origins == self.estimate).all())
+        return self.hold_estimate if same else ~self.engine.before(origins)
 
     def _in_units(self, directions: Array) -> tuple[Array, Array]:
         """Return directions that move fitted values by about a unit, and their share (N, 1)."""
@@ -155,13 +201,15 @@ class QuadraticSets:
         share = 1.0 / powers_of_two(size)
         return directions * share, share
 
-    def lines(self, start: Array | None, directions: Array) -> LineQuadratics:
+    def lines(
+        self, start: Array | None, directions: Array, origin: OriginErrors | None = None
+    ) -> LineQuadratics:
         """Restrict the sets to lines estimate + start + t direction, each (N, d)."""
         step, error = self._fitted(directions)
         if start is None or not start.any():
-            return along_lines(self.maker, np.zeros_like(step), step, error)
+            return along_lines(self.maker, np.zeros_like(step), step, error, origin=origin)
         base, away = self._fitted(start)
-        return along_lines(self.maker, base, step, error, away)
+        return along_lines(self.maker, base, step, error, away, origin)
 
     def _fitted(self, changes: Array) -> tuple[Array, Array]:
         """Return the changes (N, d) in fitted values, (N, n), and bounds of their rounding (N,).
@@ -171,7 +219,10 @@ class QuadraticSets:
         Phi, root = self.objective.design.matrix, self.root / self.unit
         terms = np.linalg.norm(root * (np.abs(changes) @ np.abs(Phi.T)), axis=1)
         unit = EPS * sum(Phi.shape) + self.objective.design.rounding
-        return root * (changes @ Phi.T), unit * terms
+        error = unit * terms
+        if self.engine.doubt is not None:
+            error += np.linalg.norm(root * self.engine.doubt.residuals(changes), axis=-1)
+        return root * (changes @ Phi.T), error
 
     # Bounds, docs/theory.md 4.2 to 4.4
 
@@ -185,7 +236,7 @@ class QuadraticSets:
             return np.full(self.perturbations.m - 1, np.inf)
         if not design.full_rank:
             where = coordinates(o, none, self.perturbations.noise)
-        return outer_radii(self.maker, where, self.careful) / o.n * self.unit**2
+        return squared(outer_radii(self.maker, where, self.careful) / o.n, self.unit)
 
     def supports(
         self, o: Quadratic, estimate: Array, g: Array, at: IntArray | None = None
@@ -202,8 +253,26 @@ class QuadraticSets:
         off = None if where.off is None else where.off / size[:, 0]
         scaled = replace(where, functionals=where.functionals / size, off=off)
         careful = self.careful if o is self.primal else None
-        up, down, decided = supports(self.maker, scaled, g / size, careful)
-        middle, rounding = g @ estimate, _ROUNDING * (np.abs(g) @ np.abs(estimate))
+        forms = None
+        middle, rounding = _at(g, estimate, exact=not o.design.dual)
+        if o.design.full_rank and o.complement.dense is not None:
+            # From fitted values: those of the estimate, rounded, are a point like any other.
+            start = where.F.T @ (self.root * (o.design.matrix @ estimate))
+            forms = dense_forms(
+                self.perturbations,
+                o.complement,
+                self.root * o.y / self.unit,
+                where.F @ (start / self.unit),
+                where.F,
+                self.maker.certainly_empty,
+            )
+            middle = where.functionals @ start
+            rounding = _ROUNDING * (np.abs(where.functionals) @ np.abs(start))
+            if where.off is not None and (known := where.off > 0).any():
+                rounding[known] += where.off[known] * np.linalg.norm(start)
+        up, down, decided = supports(
+            self.maker, scaled, g / size, careful, forms, by_sums=o.design.rounding > 0
+        )
         size = size * self.unit
         up, down = (
             up * size + (rounding + middle)[:, None],
@@ -264,3 +333,15 @@ class QuadraticSets:
         """The free directions of the sets."""
         careful = self.careful if self.primal is self.objective else None
         return free_directions(self.objective, self.maker, careful, lambda: self.exact)
+
+
+def _at(g: Array, estimate: Array, *, exact: bool) -> tuple[Array, Array]:
+    """Return the functionals (N, d) at the estimate, and bounds of their rounding errors.
+
+    Coefficients of columns that nearly depend on each other are long, and their terms cancel.
+    """
+    if not exact:
+        rounding = gamma(g.shape[1] + 2) + _ROUNDING
+        return g @ estimate, rounding * (np.abs(g) @ np.abs(estimate))
+    value, error = image(g, estimate[:, None])
+    return value[:, 0], error[:, 0] + _ROUNDING * np.abs(value[:, 0])

@@ -1,0 +1,78 @@
+"""Data whose numbers, or quotients or squares of them, are beyond double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unassuming._errors import NotAvailable
+from unassuming._rounding import TINY
+from unassuming._typing import Array, BoolArray
+from unassuming.objectives import Quadratic
+
+_LARGEST = 1e290
+"""Larger numbers cannot be divided into halves of their digits."""
+_LARGEST_SQUARED = 1e150
+
+
+def require_representable(objective: Quadratic) -> None:
+    """Refuse outputs, inputs and coefficients that double precision does not hold."""
+    y, design = float(np.abs(objective.y).max(initial=0.0)), objective.design
+    _require_below(_LARGEST, "y", y, "the digits of its numbers")
+    if 0 < objective.lam < 1 / _LARGEST:
+        raise ValueError(
+            "the penalty is too small for double precision: expected alpha / n = 0, or at least "
+            f"{1 / _LARGEST:g}, given {objective.lam:.3g}. Multiply the features by a power of ten."
+        )
+    if design.dual:
+        kernel = design.kernel
+        if kernel is not None and kernel.gaussian is not None:
+            size = float(np.abs(kernel.X).max(initial=0.0))
+            _require_below(_LARGEST_SQUARED, "X", size, "squared distances")
+        return
+    sizes = np.abs(design.matrix).max(axis=0, initial=0.0)
+    for name, size in zip(design.names, sizes.tolist(), strict=True):
+        _require_below(_LARGEST, name, size, "the digits of its numbers")
+        with np.errstate(over="ignore", under="ignore"):
+            quotient = float(np.divide(y, size)) if y and size else 1.0
+        if not 1 / _LARGEST <= quotient <= _LARGEST:
+            raise ValueError(
+                f"the coefficient of {name} is beyond double precision: expected y and {name} "
+                f"whose quotient is between {1 / _LARGEST:g} and {_LARGEST:g}, given numbers up to "
+                f"{y:.3g} and {size:.3g}. Multiply one of them by a power of ten."
+            )
+
+
+def squared(values: Array, unit: float) -> Array:
+    """Return squares in a unit as plain numbers; refuse what a double does not hold."""
+    with np.errstate(over="ignore", under="ignore"):
+        found = values * unit * unit
+    _require_squares("residuals", np.isfinite(values) & (values != 0), found, unit, "y")
+    return np.where(np.isfinite(values), found, values)
+
+
+def gram(columns: Array) -> Array:
+    """Return the inner products of columns (k, d); refuse squares that a double does not hold."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        found = columns.T @ columns
+    sizes = np.abs(columns).max(axis=0, initial=0.0)
+    largest = float(sizes.max(initial=0.0))
+    _require_squares("features", sizes > 0, np.diagonal(found), largest, "them")
+    return np.asarray(found)
+
+
+def _require_squares(what: str, known: BoolArray, squares: Array, size: float, which: str) -> None:
+    fits = (np.abs(squares) >= TINY) & np.isfinite(squares)
+    if not fits[known].all():
+        raise NotAvailable(
+            f"squares of the {what} do not fit into double precision: expected {what} between "
+            f"{1 / _LARGEST_SQUARED:g} and {_LARGEST_SQUARED:g}, given about {size:.3g}. Multiply "
+            f"{which} by a power of ten."
+        )
+
+
+def _require_below(limit: float, name: str, size: float, what: str) -> None:
+    if size > limit:
+        raise ValueError(
+            f"{name} is too large: expected at most {limit:g}, beyond which double precision loses "
+            f"{what}, given {size:.3g}. Divide {name} by a power of ten."
+        )
