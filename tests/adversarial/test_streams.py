@@ -22,6 +22,7 @@ REFUSALS = (
     "the rank of a candidate cannot be decided from sums over the rows",
     "the features vary too little, compared with their means, for sums over the rows",
     "the features differ too little",
+    "the features depend on each other up to rounding, and sums over the rows do not tell",
     "the features are zero throughout",
     "the data are too large for double precision",
     "the candidate is too large to be ranked in double precision",

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS, SEEN, gamma, powers_of_two
@@ -151,7 +152,10 @@ def _inverse_roots(A: Array, sane: BoolArray) -> tuple[Array, Array, BoolArray]:
             with suppress(np.linalg.LinAlgError):
                 lower[i] = np.linalg.cholesky(A[i])
                 definite[i] = True
-    return np.asarray(np.linalg.solve(lower, eye)), np.asarray(lower), definite
+    inverse = np.empty_like(lower)
+    for one, triangle in zip(inverse, lower, strict=True):
+        one[:] = dtrtri(triangle, lower=1)[0]
+    return inverse, np.asarray(lower), definite
 
 
 @final
