@@ -80,8 +80,8 @@ def confidence_region(
         Pipeline of unsupervised transformers ending in one of them, or `ARX`. Only its hyper-
         parameters are used; it need not be fitted. The transformers are fitted here, without y; one
         in a FrozenEstimator is taken as it is, and the region then rests on its having been fitted
-        on other rows. How each hyper-parameter enters is told by the factories in
-        `unassuming.objectives`.
+        on other rows. The factories in `unassuming.objectives` describe how each hyper-parameter
+        enters.
     X, y : arrays or DataFrames
         The data; for `ARX` the input u, or None, and the output y at each time. Those of dask are
         summed by its scheduler in use, and need a model that `StreamingRegion` supports: least

@@ -47,6 +47,13 @@ def norm_bound(paste: str, about: str = "") -> Remedy:
     return Remedy(f"{text}{paste}", f"{text}--norm-bound B", norm_bound=True)
 
 
+def leave_out(names: str, *, several: bool) -> Remedy:
+    """Leave out constant columns."""
+    are = "which are constant" if several else "which is constant"
+    text = f"leave out {names}, {are}: the model has an intercept of its own"
+    return Remedy(text, text)
+
+
 def level(highest: float) -> Remedy:
     """Ask at a lower level."""
     return Remedy(
