@@ -28,7 +28,8 @@ _ADVICE = {
     "symmetry": "Without symmetry, use a regression quantile such as the median, or exchangeable "
     "noise if the errors have one law in all rows.",
     "equal spread": "The assumption of symmetric noise allows unequal spread.",
-    "no order": "If rows of a group depend on each other, declare the groups as clusters.",
+    "no order": "If the rows are times, a dynamical system (ARX) may describe them; if rows of a "
+    "group depend on each other, declare the groups as clusters.",
 }
 """What to do about a test that fails, whatever language the reader writes."""
 
