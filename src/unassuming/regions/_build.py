@@ -183,10 +183,10 @@ def build_region(
         features, width = data.X, None
         objective = factory(model, design, outputs, data.weight)
     else:
-        if drawn is None and not classify:
-            _warn_of_lags(model, X, y)
         data = check_data(deepcopy(X), y, sample_weight, classify=classify, classes=classes)
         features, design, width = _features(transformers, feature_stream, model, data, y)
+        if drawn is None and not classify:
+            _warn_of_lags(model, X, y)
         names = _feature_names(transformers, features)
         numbered = numbered_columns(model, names, design.shape[1])
         objective = factory(numbered, design, data.y, data.weight)
