@@ -11,6 +11,7 @@ from sklearn.linear_model import (
     Lasso,
     LinearRegression,
     LogisticRegression,
+    QuantileRegressor,
     Ridge,
     RidgeClassifier,
 )
@@ -229,3 +230,13 @@ def test_advice_for_labels_leads_to_something_finite():
     assert np.isfinite(least.interval().upper).all()
     with pytest.raises(ua.NotAvailable, match=r"region.interval\(\)"):
         least.summary()
+
+
+def test_a_penalised_quantile_without_bounds_is_advised_to_drop_the_penalty():
+    X, y = PRIMAL[0][:, :1] / 100, PRIMAL[1]
+    found = []
+    for alpha in (1.0, 0.0):
+        model = QuantileRegressor(quantile=0.5, alpha=alpha)
+        found.append(ua.confidence_region(model, X, y, m=M, random_state=0).interval())
+    assert "alpha=0, the regression quantile without a penalty" in found[0].reason
+    assert found[1].status is Status.CERTIFIED

@@ -47,13 +47,6 @@ def norm_bound(paste: str, about: str = "") -> Remedy:
     return Remedy(f"{text}{paste}", f"{text}--norm-bound B", norm_bound=True)
 
 
-def leave_out(names: str, *, several: bool) -> Remedy:
-    """Leave out constant columns."""
-    are = "which are constant" if several else "which is constant"
-    text = f"leave out {names}, {are}: the model has an intercept of its own"
-    return Remedy(text, text)
-
-
 def level(highest: float) -> Remedy:
     """Ask at a lower level."""
     return Remedy(
@@ -186,9 +179,12 @@ LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
 FEW_COEFFICIENTS = Remedy("fewer coefficients", "fewer columns, --features")
 
 
-def of_quantiles(*, inner: bool) -> tuple[Remedy, Remedy]:
+NO_PENALTY = Remedy("alpha=0, the regression quantile without a penalty", "--alpha 0")
+
+
+def of_quantiles(*, inner: bool, penalised: bool) -> tuple[Remedy, ...]:
     """Return what to do without outer bounds; ``inner``: attained values were asked for."""
-    return FEW_COEFFICIENTS, CROSSINGS if inner else ATTAINED
+    return (NO_PENALTY,) * penalised + (FEW_COEFFICIENTS, CROSSINGS if inner else ATTAINED)
 
 
 # Piecewise regions

@@ -23,7 +23,7 @@ from unassuming.noise import is_spherical
 from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._problem import Problem
-from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC, leave_out
+from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions.single._evidence import Evidence
 from unassuming.regions.single._outcome import Outcome
@@ -135,7 +135,7 @@ def explanation_of(
         facts.append(few_rows if n < d else Cause.NOT_IN_DESIGN(names=which))
         constant = hidden & _of_constants(evidence, g)
         if constant.any():
-            remedies.append(leave_out(listed(names, constant), several=int(constant.sum()) > 1))
+            remedies.append(_leave_out(listed(names, constant), several=int(constant.sum()) > 1))
     if shift.any():
         facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
         remedies.append(SYMMETRIC)
@@ -183,13 +183,21 @@ def explanation_of(
     return Explanation(tuple(facts), tuple(remedies))
 
 
+def _leave_out(names: str, *, several: bool) -> Remedy:
+    """Leave out constant columns."""
+    are = "which are constant" if several else "which is constant"
+    text = f"leave out {names}, {are}: the model has an intercept of its own"
+    return Remedy(text, text)
+
+
 def _of_constants(evidence: Evidence, g: Array) -> BoolArray:
     """Return which functionals are coefficients of constant columns beside an intercept."""
     constant = np.ptp(evidence.Phi, axis=0) == 0
     if evidence.centre is None or evidence.cells is not None:  # no intercept, or not the rows
         constant[:] = False
     constant[:1] = False
-    return np.asarray((g != 0).sum(axis=1) == 1) & np.asarray((g[:, constant] != 0).any(axis=1))
+    of_one, of_constant = (g != 0).sum(axis=1) == 1, (g[:, constant] != 0).any(axis=1)
+    return np.asarray(of_one & of_constant, dtype=np.bool_)
 
 
 def highest_level(cells: int, *, chosen: bool) -> float:
