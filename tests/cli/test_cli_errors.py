@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import unassuming as ua
 from unassuming.cli import _region
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,7 @@ BAD_TABLES = [
     ("gap.csv", "--drop-missing"),
     ("infinite.csv", "the column 'y' has infinite values"),
     ("semicolon.csv", "If columns are separated by ';', add --sep \";\"."),
-    ("words.csv", "For two labels use --model ls-svc or logistic"),
+    ("words.csv", "use unassuming region with --model ls-svc or --model logistic"),
     ("alone.csv", "--features does not name the inputs"),
     ("long.csv", "long.csv cannot be read as a table"),
     ("twice.csv", "is in twice.csv more than once"),
@@ -74,7 +75,8 @@ BAD_OPTIONS = [
     ("--target y --model krr --gamma 0", "--gamma is out of range"),
     ("--target y --model krr --kernel linear --gamma 1", "no meaning for the linear kernel"),
     ("--target y --alpha -1", "--alpha is out of range"),
-    ("--target y --level 0.905", "nearest admissible levels are 0.9 and 0.91"),
+    ("--target y --level 0.905", "with --m 100: expected a multiple of 1/100 strictly"),
+    ("--target y --level 0.905", "Try --level 0.9 or 0.91, or --m 200."),
     ("--target y --level 1", "expected numbers between 0 and 1"),
     ("--target y --m 1", "expected an integer >= 2, or group"),
     ("--target y --m many", "--m is not a number"),
@@ -140,6 +142,14 @@ def test_a_defect_is_reported_without_a_stack_trace(run, monkeypatch):
     result = run("region", "sine.csv", "--target", "y")
     assert result.exit_code == 1
     assert result.stderr == "error: unexpected RuntimeError: two lines. Please report it.\n"
+
+
+def test_what_is_not_available_is_said_to_a_reader_of_the_command_line(run, monkeypatch):
+    def missing(*args, **options):
+        raise ua.NotAvailable("Pass region.band(X).", "Use unassuming region.")
+
+    monkeypatch.setattr(_region, "run", missing)
+    refused(run("region", "sine.csv", "--target", "y"), "error: Use unassuming region.\n")
 
 
 def process(*words, path=(), cwd):

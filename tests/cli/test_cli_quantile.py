@@ -33,6 +33,7 @@ def test_the_hypothesis_about_a_column_names_the_quantile(run):
     result = run(*words, "--candidate", "truth")
     assert result.exit_code == 0, result.stderr
     assert "the column truth is the 0.5-quantile of y given x at the 40 rows" in result.stdout
+    assert "not examined" not in result.stdout
 
 
 def test_a_report_without_a_table_of_coefficients_names_a_command_that_has_one(run):

@@ -210,7 +210,7 @@ def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, mo
         ("--stream --m group", "--m group needs all rows at once"),
         ("--checkpoint c --no-stream", "--checkpoint needs a stream"),
         ("--checkpoint nowhere/c", "a folder that exists"),
-        ("--checkpoint c --level 0.905", "nearest admissible levels"),
+        ("--checkpoint c --level 0.905", "Try --level 0.9 or 0.91, or --m 200."),
         ("--checkpoint c --norm-bound 0", "--norm-bound is out of range"),
         ("--checkpoint c --model ols --alpha 1", "--alpha is not an option of ols"),
         ("--checkpoint c --features x,z", "the column 'z' is not in sine.csv"),

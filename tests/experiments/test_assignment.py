@@ -67,6 +67,15 @@ def test_over_all_assignments_every_rank_occurs_equally_often(name, controlled):
     assert sum(intervals) == round(found.interval.level * len(ranks))
 
 
+def test_with_zeros_and_ones_as_outcomes_the_interval_covers_more_than_its_level():
+    """Over all assignments: values at which statistics tie belong to the interval."""
+    without, covered = np.array([0.0, 1, 0, 1, 0, 0]), []
+    for t in all_assignments(*DESIGNS["balanced"]):
+        found = ua.assignment_test(without, t, level=0.7, random_state=0)
+        covered.append(found.interval.lower <= 0 <= found.interval.upper)
+    assert np.mean(covered) > found.interval.level
+
+
 @pytest.mark.slow
 def test_with_ties_the_conservative_order_covers_at_least_and_the_random_one_exactly():
     without = np.array([0.0, 0, 1, 1, 1, 3])

@@ -49,3 +49,13 @@ def test_mistakes_get_a_sentence(diagnosis):
         diagnosis.plot("z")
     with pytest.raises(TypeError, match=r"expected the result of region.diagnose\(\)"):
         ua.plots.diagnosis_data(3)
+
+
+def test_the_running_median_does_not_depend_on_the_order_of_rows_with_equal_inputs():
+    rng = np.random.default_rng(1)
+    x, y = np.repeat(np.arange(8.0), 10), rng.lognormal(size=80)
+    within = np.concatenate([10 * k + rng.permutation(10) for k in range(8)])
+    places, line = ua.plots.running_median(x, y)
+    again = ua.plots.running_median(x, y[within])
+    assert (np.diff(places) > 0).all()
+    np.testing.assert_array_equal(again, (places, line))

@@ -101,6 +101,18 @@ def test_a_region_with_holes_is_not_said_to_end_where_its_first_part_does():
     assert "90 %: some rays enter the region again beyond the boundary shown." in title
 
 
+def test_a_picture_without_rays_does_not_describe_them():
+    """An estimate outside [-1, 1] lies in no region of labels: only the projection is drawn."""
+    rng = np.random.default_rng(3)
+    inputs = rng.normal(size=(40, 2))
+    labels = np.where(inputs @ [2.0, 1.0] + 0.5 * rng.normal(size=40) > 0, 1, -1)
+    region = ua.confidence_region(RidgeClassifier(), inputs, labels, m=20, random_state=0)
+    title = legend(ua.plots.coefficients(region, levels=[0.9], rays=20))[0]
+    assert "the estimate is outside the region" in title
+    assert "Slice" not in title
+    assert "boundary shown" not in title
+
+
 def test_the_shade_is_the_certified_band(spline):
     ax = ua.plots.band(spline, levels=[0.5, 0.9])
     data = ua.plots.band_data(spline, levels=[0.5, 0.9])

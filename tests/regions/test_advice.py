@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
+from sklearn.linear_model import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
@@ -186,3 +194,49 @@ def test_permutations_are_explained_for_the_lasso_as_for_least_squares():
     found = ua.confidence_region(estimator, *data, m=M, random_state=0, **options).interval()
     assert found.status is Status.UNBOUNDED
     assert "leaves a constant shift of the noise unchanged" in found.reason
+
+
+def test_a_constant_column_beside_the_intercept_is_named():
+    X, y = PRIMAL
+    for inputs, named in ((np.c_[X, np.full(len(X), 3.0)], True), (np.c_[X, X[:, 0]], False)):
+        told = str(ua.confidence_region(LinearRegression(), inputs, y, random_state=0).summary())
+        assert "some of them are linearly dependent" in told
+        assert ("leave out x3, which is constant: the model has an intercept" in told) == named
+    alone = LinearRegression(fit_intercept=False)
+    two = np.c_[X, np.ones(len(X)), np.ones(len(X))]
+    assert "constant" not in str(ua.confidence_region(alone, two, y, random_state=0).summary())
+
+
+def test_fewer_rows_than_coefficients_are_counted():
+    told = str(ua.confidence_region(LinearRegression(), *WIDE, random_state=0).summary())
+    assert "8 rows do not determine all 13 numbers: the model has 13 coefficients." in told
+
+
+def test_an_estimate_of_another_program_is_recognised():
+    region = ua.confidence_region(LinearRegression(), *PRIMAL, random_state=0)
+    found = str(region.test(region.estimate * (1 + 1e-13)))
+    assert "If this candidate was fitted to the same y" in found
+    assert "test_functional" not in found
+
+
+def test_advice_for_labels_leads_to_something_finite():
+    X, labels = PRIMAL[0][:, :1], np.where(PRIMAL[1] > 0, "yes", "no")
+    region = ua.confidence_region(LogisticRegression(), X, labels, m=M, random_state=0)
+    with pytest.raises(ua.NotAvailable, match=r"region.test\(coefficients\).* or RidgeClassifier"):
+        region.summary()
+    assert 0 < region.test(region.estimate).pvalue <= 1
+    assert not np.isfinite(region.interval().upper).any()
+    least = ua.confidence_region(RidgeClassifier(), X, labels, m=M, random_state=0)
+    assert np.isfinite(least.interval().upper).all()
+    with pytest.raises(ua.NotAvailable, match=r"region.interval\(\)"):
+        least.summary()
+
+
+def test_a_penalised_quantile_without_bounds_is_advised_to_drop_the_penalty():
+    X, y = PRIMAL[0][:, :1] / 100, PRIMAL[1]
+    found = []
+    for alpha in (1.0, 0.0):
+        model = QuantileRegressor(quantile=0.5, alpha=alpha)
+        found.append(ua.confidence_region(model, X, y, m=M, random_state=0).interval())
+    assert "alpha=0, the regression quantile without a penalty" in found[0].reason
+    assert found[1].status is Status.CERTIFIED

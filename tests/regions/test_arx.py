@@ -311,6 +311,8 @@ def test_print_says_what_is_assumed_and_that_lines_come_from_a_grid():
     words = " ".join(str(region_of()[0]).split())
     assert "39 rows after 1 initial one" in words
     assert "no feedback" in words
+    assert "features" not in words  # past outputs depend on the noise
+    assert "input, initial values, orders and seed do not depend on the noise" in words
     assert "crossings approximate, by bisection between the points of a grid" in words
     assert "covers the coefficients of the system that produced the outputs" in words
 

@@ -305,7 +305,7 @@ def test_instruments_that_contradict_each_other_leave_no_value():
     region = ua.confidence_region(model, np.column_stack([x, W]), y, random_state=0)
     found = region.interval(level=0.9, simultaneous=False)
     assert found.status is Status.EMPTY
-    assert np.isnan([found.lower[0], found.upper[0]]).all()  # there is nothing to bound
+    assert np.isnan([found.lower[0], found.upper[0]]).all()
     assert "no value" in str(found)
     assert "No value of x0 agrees with all instruments" in found.reason
     assert not region.contains(region.estimate)

@@ -196,7 +196,7 @@ def test_few_rows_are_tested_by_certified_methods_or_not_at_all():
     assert check.tests == ()
     assert check.pvalue == 1
     assert not check.found
-    assert check.sentence().startswith("Lack of fit was not tested. Not tested: ")
+    assert check.sentence().startswith("Lack of fit was not tested: ")
     assert " with too few rows for a test at this level (" in check.sentence()
 
 

@@ -111,6 +111,19 @@ def test_a_line_through_a_curve_is_reported_with_a_warning():
     assert content.warnings[0] in "".join(Reader(ua.report.render(content)).texts)
 
 
+@pytest.mark.parametrize(("noise", "advised"), [("symmetric", True), ("blocks", False)])
+def test_a_warning_about_skewed_residuals_says_what_to_do(noise, advised):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(150, 1)), rng.lognormal(sigma=1.5, size=150)
+    assumed = ua.noise.BlockSymmetric(np.arange(150)) if noise == "blocks" else noise
+    region = ua.confidence_region(LinearRegression(), X, y, noise=assumed, random_state=0)
+    said = " ".join(ua.report.collect(region, levels=[0.9]).warnings)
+    assert "symmetry, p-value" in said
+    assert (
+        "use a regression quantile such as the median, or exchangeable noise" in said
+    ) == advised
+
+
 @pytest.mark.slow
 def test_models_without_a_summary_say_so_and_show_what_they_have():
     X, y, _ = ua.datasets.sine(n=25, random_state=0)

@@ -157,8 +157,8 @@ def summary(
 
     Each interval has its level by itself, for every number of rows. Prints the table with its
     assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
-    summary.json and forest.png, a picture at the highest level. For spline, ridge, ols and iv, of
-    which the endogenous column is listed: its interval may be two rays or the whole line.
+    summary.json and forest.png, a picture at the highest level. The model is spline, ridge, ols
+    or iv. For iv only the endogenous column is listed; its set may be two rays or the whole line.
     """
     check_one_by_one(problem)
     table = problem.find()

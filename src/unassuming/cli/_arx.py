@@ -17,6 +17,15 @@ from unassuming.cli.tables import Reading, Source, choose, load, open_source
 from unassuming.models import ARX
 from unassuming.regions import Language, Region, confidence_region
 
+_OF_SEVERAL = (
+    "Each row changes one coefficient and keeps the others at the estimate: where that lies in the "
+    "region, searched on a grid. These are not confidence intervals."
+)
+_OF_ONE = (
+    "The coefficient lies in the region there, as far as a search on a grid shows: the ends are "
+    "not certified."
+)
+
 
 @dataclass(frozen=True)
 class System:
@@ -76,10 +85,7 @@ def run(
         for j, (name, value) in enumerate(zip(region.names, region.estimate, strict=True))
     ]
     print_table(head, rows, right=1)
-    typer.echo(
-        "\nEach row changes one coefficient and keeps the others at the estimate: where that lies "
-        "in the region, searched on a grid. These are not confidence intervals.\n"
-    )
+    typer.echo(f"\n{_OF_SEVERAL if len(region.names) > 1 else _OF_ONE}\n")
     for text, result in tested:
         typer.echo(f"Hypothesis: [{', '.join(region.names)}] = [{text}].\n{result}\n")
     if written:

@@ -41,7 +41,7 @@ class OneLineErrors(TyperGroup):
         except ModuleNotFoundError as error:
             _stop(not_installed(error) or str(error))
         except _EXPECTED as error:
-            _stop(str(error))
+            _stop(getattr(error, "command_line", str(error)))
         except MemoryError as error:
             what = str(error).rstrip(".") or "no more can be allocated"
             remedy = "Use fewer rows, a smaller --m, or a model that can be streamed."

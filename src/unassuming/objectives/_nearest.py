@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_OTHER_ROWS = "tune on other rows with ua.tuned_region(search, X, y)"
+_OTHER_ROWS = "tune on other rows with ua.tuned_region(GridSearchCV(model, grid), X, y)"
 _ESTIMATED = "a penalty that is not estimated from the same y"
 _LINEAR = "a function that is linear in coefficients"
 _SMOOTH = (

@@ -265,6 +265,11 @@ def _from_cells(data: CoefficientsData) -> bool:
     return data.projection is not None and not data.projection.joint
 
 
+def _outside(data: CoefficientsData) -> list[float]:
+    """Return the levels whose region does not contain the estimate, so that no ray is traced."""
+    return [p for p, t in data.reach.items() if np.isneginf(t).any()]
+
+
 def _title(region: Region, data: CoefficientsData) -> list[str]:
     title = []
     if _from_cells(data):
@@ -279,6 +284,8 @@ def _title(region: Region, data: CoefficientsData) -> list[str]:
     kind = "Exact boundary" if region.shape.exact else traced
     if region.shape.exact and not region.shape.star_convex:
         kind = "Exact boundary of the part around the estimate"
+    if _projected(data) and data.slice and len(_outside(data)) == len(data.reach):
+        return title
     if data.slice:
         kind = f"Slice, with the other coefficients fixed at the estimate: {kind.lower()}"
     return [*title, f"{kind} along {len(data.directions)} rays"]
@@ -304,13 +311,13 @@ def _window(data: CoefficientsData, marked: list[Array]) -> list[tuple[float, fl
 def _notes(data: CoefficientsData) -> list[str]:
     if _from_cells(data):
         return []
-    outside = [p for p, t in data.reach.items() if np.isneginf(t).any()]
+    outside = _outside(data)
     unbounded = [p for p, t in data.reach.items() if np.isposinf(t).any()]
     infinite = []
     if data.projection is not None:
         infinite = [p for p, b in data.projection.supports.items() if np.isposinf(b[:4]).any()]
         infinite = [p for p in infinite if p not in unbounded]
-    beyond = [p for p, again in data.beyond.items() if again.any()]
+    beyond = [p for p, again in data.beyond.items() if again.any() and p not in outside]
     notes = {
         "the estimate is outside the region, so no ray starts there": outside,
         "the region is unbounded in some directions": unbounded,

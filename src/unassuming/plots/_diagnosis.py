@@ -87,17 +87,21 @@ def diagnosis_data(diagnosis: Diagnosis, against: str | None = None) -> Diagnosi
 
 
 def running_median(x: Array, values: Array) -> tuple[Array, Array]:
-    """Return the medians over a fifth of the rows, at up to 60 places."""
+    """Return the medians over a fifth of the rows or more, at up to 60 places of sorted x.
+
+    Rows with equal x belong to the same windows: their order, which means nothing, does not matter.
+    """
     n = len(x)
     half = max(2, int(_WINDOW * n / 2))
     if n < 2 * half + 1:
         return np.empty(0), np.empty(0)
     centres = np.unique(np.linspace(half, n - 1 - half, 60).round().astype(int))
-    windows = [slice(c - half, c + half + 1) for c in centres.tolist()]
-    return (
-        np.array([np.median(x[w]) for w in windows]),
-        np.array([np.median(values[w]) for w in windows]),
-    )
+    first = np.searchsorted(x, x[centres - half], side="left")
+    last = np.searchsorted(x, x[centres + half], side="right")
+    windows = [slice(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+    medians = np.array([np.median(values[w]) for w in windows])
+    places, which = np.unique([np.median(x[w]) for w in windows], return_inverse=True)
+    return places, np.bincount(which, medians) / np.bincount(which)
 
 
 def diagnosis(diagnosis: Diagnosis, against: str | None = None, *, ax: Axes | None = None) -> Axes:

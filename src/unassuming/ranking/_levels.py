@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 from numbers import Real
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Level:
         position = _position(level, m)
         slack = _slack(level) * m
         if abs(position - round(position)) > slack or not 0 < round(position) < m:
-            raise ValueError(_inadmissible(level, m))
+            raise InadmissibleLevel(level, m)
         return cls(m - round(position), m)
 
     @classmethod
@@ -45,7 +45,7 @@ class Level:
         """Return the smallest multiple of 1/m that is not below the level."""
         position = ceil(_position(level, m) - _slack(level) * m)
         if not 0 < position < m:
-            raise ValueError(_inadmissible(level, m))
+            raise InadmissibleLevel(level, m)
         return cls(m - position, m)
 
     def __float__(self) -> float:
@@ -56,6 +56,40 @@ class Level:
     def largest_rank(self) -> int:
         """The largest rank that a candidate in the region may have."""
         return self.m - self.q
+
+
+@final
+class InadmissibleLevel(ValueError):
+    """A level that is not a multiple of 1/m, with the nearest ones that are.
+
+    Parameters
+    ----------
+    level : float
+        Between 0 and 1.
+    m : int
+
+    Attributes
+    ----------
+    command_line : str
+        The message for a reader of the command line.
+    """
+
+    def __init__(self, level: Any, m: int) -> None:
+        p = as_double(level)
+        below = min(max(floor(p * m), 1), m - 1)
+        above = min(max(ceil(p * m), 1), m - 1)
+        nearest = [f"{k / m:.12g}" for k in sorted({below, above})]
+        plural = "levels are" if len(nearest) > 1 else "level is"
+        smallest = _smallest_m(p)
+        super().__init__(
+            f"level is not admissible with m = {m}: expected a multiple of 1/m strictly between 0 "
+            f"and 1, given {p!r}. The nearest admissible {plural} {' and '.join(nearest)}; the "
+            f"smallest m that allows {p!r} is {smallest}."
+        )
+        self.command_line = (
+            f"--level is not admissible with --m {m}: expected a multiple of 1/{m} strictly "
+            f"between 0 and 1, given {p!r}. Try --level {' or '.join(nearest)}, or --m {smallest}."
+        )
 
 
 def as_levels(level: Any) -> list[Any]:
@@ -113,19 +147,6 @@ def _position(level: Any, m: int) -> float:
     raise ValueError(
         f"level must be {'one' if np.ndim(level) else 'a'} number strictly between 0 and 1, given "
         f"{level!r}. {remedy}"
-    )
-
-
-def _inadmissible(level: Any, m: int) -> str:
-    p = as_double(level)
-    below = min(max(floor(p * m), 1), m - 1)
-    above = min(max(ceil(p * m), 1), m - 1)
-    nearest = [f"{k / m:.12g}" for k in sorted({below, above})]
-    levels = f"levels are {' and '.join(nearest)}" if len(nearest) > 1 else f"level is {nearest[0]}"
-    return (
-        f"level is not admissible with m = {m}: expected a multiple of 1/m strictly between 0 and "
-        f"1, given {p!r}. The nearest admissible {levels}; the smallest m that "
-        f"allows {p!r} is {_smallest_m(p)}."
     )
 
 

@@ -81,8 +81,8 @@ def confidence_region(
         Pipeline of unsupervised transformers ending in one of them, or `ARX`. Only its hyper-
         parameters are used; it need not be fitted. The transformers are fitted here, without y; one
         in a FrozenEstimator is taken as it is, and the region then rests on its having been fitted
-        on other rows. How each hyper-parameter enters is told by the factories in
-        `unassuming.objectives`.
+        on other rows. The factories in `unassuming.objectives` describe how each hyper-parameter
+        enters.
     X, y : arrays or DataFrames
         The data; for `ARX` the input u, or None, and the output y at each time. Those of dask are
         summed by its scheduler in use, and need a model that `StreamingRegion` supports: least
@@ -184,10 +184,10 @@ def build_region(
         features, width = data.X, None
         objective = factory(model, design, outputs, data.weight)
     else:
-        if drawn is None and not classify:
-            _warn_of_lags(model, X, y)
         data = check_data(deepcopy(X), y, sample_weight, classify=classify, classes=classes)
         features, design, width = _features(transformers, feature_stream, model, data, y)
+        if drawn is None and not classify:
+            _warn_of_lags(model, X, y)
         names = _feature_names(transformers, features)
         numbered = numbered_columns(model, names, design.shape[1])
         objective = factory(numbered, design, data.y, data.weight)

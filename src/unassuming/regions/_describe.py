@@ -119,7 +119,8 @@ def describe(problem: Problem, m: int) -> Description:
     noise, classes = problem.noise, problem.classes
     initial = problem.objective.initial
     after = f" after {initial} initial one{'s' * (initial > 1)}" if initial else ""
-    lines = [("data", f"n = {problem.n} rows{after}, d = {problem.objective.d} coefficients")]
+    d = problem.objective.d
+    lines = [("data", f"n = {problem.n} rows{after}, d = {d} coefficient{'s' * (d != 1)}")]
     if classes is not None:
         lines.append(("labels", f"y = +1 is {spoken(classes[1])}, y = -1 is {spoken(classes[0])}"))
     first, *others = assumptions(problem)

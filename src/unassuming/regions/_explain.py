@@ -199,6 +199,7 @@ class Cause(Enum):
         "estimates of its own, and {apart}."
     )
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
+    ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."
     SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
     CELLS_MISSING = (
         "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "

@@ -305,6 +305,8 @@ def _about_estimate(region: Membership, candidate: Candidates) -> str:
         return FITTED
     taken = (estimate != 0) & (np.abs(given - estimate) <= 1e-9 * np.abs(estimate))
     other = [name for name, same in zip(region.names, taken, strict=True) if not same]
+    if not other:
+        return FITTED
     if len(other) >= len(given) or len(other) > max(_FEW, len(given) // 2):
         return ""
     design = region.objective.design

@@ -179,9 +179,12 @@ LABEL_NORM_BOUND = Remedy("a norm bound", "--norm-bound B", norm_bound=True)
 FEW_COEFFICIENTS = Remedy("fewer coefficients", "fewer columns, --features")
 
 
-def of_quantiles(*, inner: bool) -> tuple[Remedy, Remedy]:
+NO_PENALTY = Remedy("alpha=0, the regression quantile without a penalty", "--alpha 0")
+
+
+def of_quantiles(*, inner: bool, penalised: bool) -> tuple[Remedy, ...]:
     """Return what to do without outer bounds; ``inner``: attained values were asked for."""
-    return FEW_COEFFICIENTS, CROSSINGS if inner else ATTAINED
+    return (NO_PENALTY,) * penalised + (FEW_COEFFICIENTS, CROSSINGS if inner else ATTAINED)
 
 
 # Piecewise regions

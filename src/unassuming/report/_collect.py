@@ -11,6 +11,7 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
 from unassuming._words import shown
+from unassuming.noise import Exchangeable, Spherical, Symmetric, SymmetricExchangeable
 from unassuming.plots import percent
 from unassuming.regions import Diagnosis, LackOfFit, Language, Region, Summary, columns_of
 from unassuming.report._columns import column
@@ -22,6 +23,15 @@ T = TypeVar("T")
 _USUAL = (0.95, 0.8, 0.5)
 _SMALL = 0.05
 """A test of the residuals whose p-value times the number of such tests is at most this warns."""
+
+_ADVICE = {
+    "symmetry": "Without symmetry, use a regression quantile such as the median, or exchangeable "
+    "noise if the errors have one law in all rows.",
+    "equal spread": "The assumption of symmetric noise allows unequal spread.",
+    "no order": "If the rows are times, a dynamical system (ARX) may describe them; if rows of a "
+    "group depend on each other, declare the groups as clusters.",
+}
+"""What to do about a test that fails, whatever language the reader writes."""
 
 _DUAL = (
     "A kernel has one coefficient for each row, and they mean nothing one by one. The bands show "
@@ -183,11 +193,17 @@ def warnings_of(
     assumed = [one for one in tests if one.assumed and not one.unavailable]
     said += [
         f"The residuals speak against an assumption on the noise: {one.name}, p-value "
-        f"{one.pvalue:.3g}. {one.question}"
+        f"{one.pvalue:.3g}. {one.question}{_advice(region, one.name)}"
         for one in assumed
         if len(assumed) * one.pvalue <= _SMALL
     ]
     return tuple(said)
+
+
+def _advice(region: Region, test: str) -> str:
+    """Return what to do about a test of the residuals that fails; empty if nothing is known."""
+    rows_alone = (Symmetric, Exchangeable, SymmetricExchangeable, Spherical)
+    return f" {_ADVICE[test]}" if isinstance(region.noise, rows_alone) else ""
 
 
 def _guaranteed(

@@ -331,7 +331,10 @@ def _numbers(column: pd.Series, name: str, first: int, *, target: bool = False) 
 
 def _not_numeric(name: str, given: str, *, target: bool, remedy: str = "") -> ValueError:
     if target and not remedy:
-        remedy = "For two labels use --model ls-svc or logistic of region; otherwise encode it."
+        remedy = (
+            "If it has two labels, use unassuming region with --model ls-svc or --model logistic; "
+            "otherwise encode it."
+        )
     remedy = remedy or "Encode it, or choose other columns with --features."
     return ValueError(
         f"the column {name!r} is not numeric: expected numbers, given {given}. {remedy}"

@@ -47,9 +47,10 @@ class ArxObjective(Objective):
         "use contains, test, crossings, reach, sample or ua.plots.coefficients"
     )
     ideal: ClassVar[str] = "the coefficients of the system that produced the outputs"
+    independent: ClassVar[str] = "input, initial values, orders and seed"
     assumed: ClassVar[tuple[str, ...]] = (
         "the outputs follow the recursion of the model, and the noise enters it as the last term",
-        "the input does not react to the output (no feedback); the initial values are as observed",
+        "the input, if there is one, does not react to the output (no feedback)",
     )
 
     def __init__(self, series: Series) -> None:

@@ -143,7 +143,8 @@ class LackOfFit:
         True
         """
         if not self.tests:
-            return f"Lack of fit was not tested. {self.omitted()}".strip()
+            left = self.omitted().removeprefix("Not tested: ")
+            return f"Lack of fit was not tested: {left}" if left else "Lack of fit was not tested."
         first, count = self.tests[0], len(self.tests)
         added = f"{count} features were added to the model, one at a time"
         adjusted = f", {first.adjusted:.3g} when adjusted for {count} tests"

@@ -94,13 +94,14 @@ class LineShape(Shape):
         return self.search.sample(size, level.q, ball, random_state, thinning, refuse)
 
     def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
-        """Return how lines are followed, and that boundedness is not examined."""
-        grid = ("crossings", "approximate, by bisection between the points of a grid")
-        words = "not examined here"
+        """Return how lines are followed, and in Python which calls say how far they extend."""
+        said = []
+        if not self.exact:
+            said.append(("crossings", "approximate, by bisection between the points of a grid"))
         if language is Language.PYTHON:
-            words += (
-                ": crossings(direction) shows how far a line extends, and interval() whether "
-                "finite bounds are certified"
+            words = (
+                "not examined here: crossings(direction) shows how far a line extends, and "
+                "interval() whether finite bounds are certified"
             )
-        bounded = ("bounded", words)
-        return [bounded] if self.exact else [grid, bounded]
+            said.append(("bounded", words))
+        return said

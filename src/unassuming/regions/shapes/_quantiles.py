@@ -25,7 +25,7 @@ from unassuming.geometry.signs import (
     Support,
     branch_and_bound,
 )
-from unassuming.objectives import BallCoordinates, NormBall
+from unassuming.objectives import BallCoordinates, NormBall, QuantileObjective
 from unassuming.ranking import Level
 from unassuming.regions._explain import (
     Cause,
@@ -40,6 +40,7 @@ from unassuming.regions._remedies import (
     ATTAINED,
     CROSSINGS,
     FEWER_FEATURES,
+    NO_PENALTY,
     of_quantiles,
 )
 from unassuming.regions._remedies import level as lower_level
@@ -181,15 +182,21 @@ class QuantileShape(LineShape):
         infinite = np.stack([np.isneginf(bounds[0]), np.isposinf(bounds[1])])
         if (members.endless(question.g) & infinite).any():
             along = direction_in_words(_ray(members.rays, question.g), self.problem.objective)
-            ways = (*self._lower_level(level), ATTAINED if not question.inner else CROSSINGS)
+            ways = ((NO_PENALTY,) * self._penalised + self._lower_level(level)) + (
+                ATTAINED if not question.inner else CROSSINGS,
+            )
             fact = Cause.MOVES_FOR_EVER(level=float(level), along=along)
             return Status.UNBOUNDED, Explanation((fact, *members.facts), ways)
         assert self.boxes is not None
         if _hidden(self.boxes, question.g).any():
             return Status.UNDETERMINED, Explanation((Cause.HIDDEN_FEATURES(),), (FEWER_FEATURES,))
-        return status, Explanation(
-            (Cause.NOT_SETTLED(nodes=NODES),), of_quantiles(inner=question.inner)
-        )
+        ways = of_quantiles(inner=question.inner, penalised=self._penalised)
+        return status, Explanation((Cause.NOT_SETTLED(nodes=NODES),), ways)
+
+    @property
+    def _penalised(self) -> bool:
+        o = self.problem.objective
+        return isinstance(o, QuantileObjective) and bool(np.any(o.penalty))
 
     def _lower_level(self, level: Level) -> tuple[Remedy, ...]:
         """Return the highest level below this one whose region is known to be bounded, if any."""
@@ -217,7 +224,7 @@ class QuantileShape(LineShape):
         if status is Status.NO_OUTER_BOUND:
             facts, remedies = (
                 (Cause.NO_BOXES(most=LARGEST_RANK),),
-                of_quantiles(inner=question.inner),
+                of_quantiles(inner=question.inner, penalised=False),
             )
             if endless.any():
                 status, along = Status.UNBOUNDED, _ray(members.rays, g)

@@ -22,7 +22,7 @@ from unassuming.cells import (
     pair_differences,
 )
 from unassuming.noise import InBasis, is_spherical, sign_units_of, swap_blocks_of
-from unassuming.objectives import Design, in_basis
+from unassuming.objectives import Design, LogisticObjective, in_basis
 from unassuming.regions._problem import Problem
 
 _COLLECT = (
@@ -32,6 +32,11 @@ _COLLECT = (
 
 _LARGEST = 1e140
 _NEED = "intervals and tests of one number at a time need"
+_AT_ONCE = "Use region.interval() or region.band(X), which hold for all numbers at once."
+_LOGISTIC = (
+    "Use region.test(coefficients) for a hypothesis about all of them, or RidgeClassifier(), whose "
+    "interval() is finite with few columns."
+)
 _KERNEL = (
     f"{_NEED} a model with features: the coefficients of a kernel are as many as the rows, and no "
     "cell of rows determines a value."
@@ -119,10 +124,10 @@ class Evidence:
     def of(cls, problem: Problem) -> Evidence:
         """Collect them, or refuse a model or a noise class for which there is no answer."""
         if problem.classes is not None:
+            logistic = isinstance(problem.objective, LogisticObjective)
             raise NotAvailable(
                 f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
-                "noise. Use region.interval() or region.band(X), which hold for all numbers at "
-                "once.",
+                f"noise. {_LOGISTIC if logistic else _AT_ONCE}",
                 f"{_NEED} a regression: labels are not a linear function of the coefficients plus "
                 "noise. Use unassuming region without --pointwise: its bounds hold at once.",
             )

@@ -130,7 +130,12 @@ def explanation_of(
         shift = infinite & ~hidden & ~_identified(centred, g)
     facts, remedies = [], []
     if hidden.any():
-        facts.append(Cause.NOT_IN_DESIGN(names=listed(names, hidden)))
+        d, which = evidence.Phi.shape[1], listed(names, hidden)
+        few_rows = Cause.ROWS_MISSING(n=n, d=d, names=which)
+        facts.append(few_rows if n < d else Cause.NOT_IN_DESIGN(names=which))
+        constant = hidden & _of_constants(evidence, g)
+        if constant.any():
+            remedies.append(_leave_out(listed(names, constant), several=int(constant.sum()) > 1))
     if shift.any():
         facts.append(Cause.SHIFT_NOT_SEEN(names=listed(names, shift)))
         remedies.append(SYMMETRIC)
@@ -176,6 +181,23 @@ def explanation_of(
     if hidden.any() or (few & (out.cells < needed)).any():
         remedies.append(NORM_BOUND)
     return Explanation(tuple(facts), tuple(remedies))
+
+
+def _leave_out(names: str, *, several: bool) -> Remedy:
+    """Leave out constant columns."""
+    are = "which are constant" if several else "which is constant"
+    text = f"leave out {names}, {are}: the model has an intercept of its own"
+    return Remedy(text, text)
+
+
+def _of_constants(evidence: Evidence, g: Array) -> BoolArray:
+    """Return which functionals are coefficients of constant columns beside an intercept."""
+    constant = np.ptp(evidence.Phi, axis=0) == 0
+    if evidence.centre is None or evidence.cells is not None:  # no intercept, or not the rows
+        constant[:] = False
+    constant[:1] = False
+    of_one, of_constant = (g != 0).sum(axis=1) == 1, (g[:, constant] != 0).any(axis=1)
+    return np.asarray(of_one & of_constant, dtype=np.bool_)
 
 
 def highest_level(cells: int, *, chosen: bool) -> float:
