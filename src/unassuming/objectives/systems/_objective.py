@@ -46,6 +46,7 @@ class ArxObjective(Objective):
         "inputs that do not depend on the noise, and those of {objective} contain past outputs: "
         "use contains, test, crossings, reach, sample or ua.plots.coefficients"
     )
+    independent: ClassVar[str] = "input, initial values, orders and seed"
     ideal: ClassVar[str] = "the coefficients of the system that produced the outputs"
     assumed: ClassVar[tuple[str, ...]] = (
         "the outputs follow the recursion of the model, and the noise enters it as the last term",
