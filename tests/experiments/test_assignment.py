@@ -85,6 +85,17 @@ def test_with_ties_the_conservative_order_covers_at_least_and_the_random_one_exa
     assert kept["conservative"] >= 0.6 * runs
 
 
+def test_with_equal_outcomes_the_closed_interval_covers_more_than_its_level():
+    without, covered = np.array([0.0, 0, 1, 1, 1, 3]), []
+    for t in combinations(range(6), 2):
+        treated = np.isin(np.arange(6), t)
+        found = ua.assignment_test(without + treated, treated, level=0.6, random_state=0).interval
+        covered.append(found.lower <= 1 <= found.upper)
+    assert found.level == pytest.approx(0.6)
+    assert np.mean(covered) > 0.6
+    assert "or more if different assignments have equal" in ua.assignment_test.__doc__
+
+
 @pytest.mark.parametrize("n", [7, 8])
 @pytest.mark.parametrize("effect", [0.0, 1.0])
 def test_the_p_value_is_that_of_scipy(n, effect):

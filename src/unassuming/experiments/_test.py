@@ -35,11 +35,11 @@ def assignment_test(
     """Test a constant effect of a randomised treatment, and bound it by an exact interval.
 
     The assignment of the treatment is random, and the outcomes are fixed. If the treatment adds the
-    same number to every outcome, the interval contains this number with probability exactly the
-    level, and the p-value of the true effect is uniform on 1/m, ..., 1: for every number of rows
-    and whatever the outcomes are (docs/theory.md 14). The statistic of an assignment increases with
-    its t statistic in least squares with strata and controls, so that the interval has a closed
-    form.
+    same number to every outcome, the p-value of this number is uniform on 1/m, ..., 1: for every
+    number of rows and whatever the outcomes are (docs/theory.md 14). The interval contains it with
+    probability exactly the level, or more if different assignments have equal statistics, as they
+    do with equal outcomes. The statistic of an assignment increases with its t statistic in least
+    squares with strata and controls, so that the interval has a closed form.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def assignment_test(
         Number of statistics. By default all assignments are compared if there are at most 4,096
         (``"group"``); otherwise m = 1000, and m - 1 of them are drawn.
     ties : {"random", "conservative"}, default "random"
-        How equal statistics are ordered: at random (exact), or in favour of the hypothesis (nothing
-        random; coverage at least the level).
+        How equal statistics are ordered: at random (p-values are exact), or in favour of the
+        hypothesis (nothing random; p-values at least as large).
     random_state : int, Generator, RandomState or None
         Source of the drawn assignments and of the tie order.
 
