@@ -165,6 +165,19 @@ def test_the_interval_agrees_with_a_dense_scan_of_effects(seed, n, controlled, i
         assert (found.pvalues(ends + step * [-1, 1]) <= 1 - bounds.level + 1e-12).all()
 
 
+def test_the_tie_order_decides_about_the_same_assignment_and_its_mirror_image():
+    """Of six assignments two are drawn again and again: far from the estimate only these tie."""
+    y, t = np.array([0.3, 2.0, 1.1, 4.7]), np.array([0, 1, 0, 1])
+    endless = []
+    for seed in range(60):
+        found = ua.assignment_test(y, t, m=20, level=0.8, random_state=seed)
+        kept = found.pvalues([-1e9, 1e9]) > 0.2 + 1e-12
+        ends = found.interval
+        assert kept.tolist() == [np.isneginf(ends.lower), np.isposinf(ends.upper)]
+        endless.append(kept[0])
+    assert 0 < sum(endless) < 60
+
+
 def test_levels_are_nested_and_the_estimate_is_inside():
     t = RNG.permutation(np.repeat([0, 1], 10))
     found = ua.assignment_test(t + RNG.normal(size=20), t, m=200, random_state=0)
