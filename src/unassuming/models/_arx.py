@@ -27,7 +27,7 @@ class ARX(BaseEstimator):
 
     .. math:: y_t = \sum_{k=1}^{n_a} a_k y_{t-k} + \sum_{k=1}^{n_b} b_k u_{t-d-k+1} + e_t
 
-    with the delay d. The first max(na, nb + delay - 1) outputs are initial values.
+    with the delay d. The first max(na, nb + delay - 1) outputs are initial values, or na if nb = 0.
     ``ua.confidence_region(ua.ARX(na, nb), u, y)`` is exact: it allows for regressors that depend on
     past noise, which a region of LinearRegression with lagged columns does not (docs/theory.md 12).
 

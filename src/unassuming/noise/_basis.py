@@ -68,7 +68,10 @@ class InBasis(Noise):
                     else "Choose one of these."
                 )
             )
-        self.assumption = f"in the coordinates of the given basis, {self.inner.assumption}"
+        self.assumption = (
+            f"in the coordinates of the given basis, {self.inner.assumption}; the basis does not "
+            "depend on the noise"
+        )
 
     @property
     def basis(self) -> Array:
