@@ -16,7 +16,7 @@ def series(write):
     )
 
 
-def test_estimates_tests_and_a_picture(run, series):
+def test_estimates_tests_and_a_picture(run, series, real_pictures):
     words = ("arx", series, "--target", "y", "--input", "u", "--level", 0.9, "--m", 20)
     result = run(*words, "--candidate", "0.8,1.0", "--candidate", "3,1")
     assert result.exit_code == 0, result.stderr

@@ -46,11 +46,11 @@ class ArxObjective(Objective):
         "inputs that do not depend on the noise, and those of {objective} contain past outputs: "
         "use contains, test, crossings, reach, sample or ua.plots.coefficients"
     )
-    independent: ClassVar[str] = "input, initial values, orders and seed"
     ideal: ClassVar[str] = "the coefficients of the system that produced the outputs"
+    independent: ClassVar[str] = "input, initial values, orders and seed"
     assumed: ClassVar[tuple[str, ...]] = (
         "the outputs follow the recursion of the model, and the noise enters it as the last term",
-        "the input does not react to the output (no feedback); the initial values are as observed",
+        "the input, if there is one, does not react to the output (no feedback)",
     )
 
     def __init__(self, series: Series) -> None:
