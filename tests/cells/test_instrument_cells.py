@@ -220,3 +220,16 @@ def linear_cells(w, labels, K):
     return InstrumentCells(
         rows, small, small, small[..., None], small[..., None], every[0].cells
     ), pull
+
+
+@pytest.mark.parametrize("root", [0.1, 1 / 3, 7.3, 1e5 / 7])
+def test_rounding_does_not_lose_a_double_root(root):
+    """A point where a parabola touches zero from above is kept, and no gap opens from below."""
+    a, b, c = np.array([1.0, -1.0]), np.array([-2.0, 2.0]) * root, np.array([1.0, -1.0]) * root**2
+    none = np.zeros(1)
+    touches, below = (
+        at_least(Quadratics(a[[k]], b[[k]], c[[k]], none, none, none), 1) for k in (0, 1)
+    )
+    assert len(touches) == 1
+    assert touches[0, 0] <= root <= touches[0, 1]
+    np.testing.assert_array_equal(below, [[-np.inf, np.inf]])

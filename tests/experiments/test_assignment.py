@@ -94,6 +94,17 @@ def test_with_ties_the_conservative_order_covers_at_least_and_the_random_one_exa
     assert kept["conservative"] >= 0.6 * runs
 
 
+def test_with_equal_outcomes_the_closed_interval_covers_more_than_its_level():
+    without, covered = np.array([0.0, 0, 1, 1, 1, 3]), []
+    for t in combinations(range(6), 2):
+        treated = np.isin(np.arange(6), t)
+        found = ua.assignment_test(without + treated, treated, level=0.6, random_state=0).interval
+        covered.append(found.lower <= 1 <= found.upper)
+    assert found.level == pytest.approx(0.6)
+    assert np.mean(covered) > 0.6
+    assert "or more if different assignments have equal" in ua.assignment_test.__doc__
+
+
 @pytest.mark.parametrize("n", [7, 8])
 @pytest.mark.parametrize("effect", [0.0, 1.0])
 def test_the_p_value_is_that_of_scipy(n, effect):
@@ -161,6 +172,19 @@ def test_the_interval_agrees_with_a_dense_scan_of_effects(seed, n, controlled, i
         ends = np.array([bounds.lower, bounds.upper])
         step = 1e-6 * (1 + abs(ends))
         assert (found.pvalues(ends + step * [-1, 1]) <= 1 - bounds.level + 1e-12).all()
+
+
+def test_the_tie_order_decides_about_the_same_assignment_and_its_mirror_image():
+    """Of six assignments two are drawn again and again: far from the estimate only these tie."""
+    y, t = np.array([0.3, 2.0, 1.1, 4.7]), np.array([0, 1, 0, 1])
+    endless = []
+    for seed in range(60):
+        found = ua.assignment_test(y, t, m=20, level=0.8, random_state=seed)
+        kept = found.pvalues([-1e9, 1e9]) > 0.2 + 1e-12
+        ends = found.interval
+        assert kept.tolist() == [np.isneginf(ends.lower), np.isposinf(ends.upper)]
+        endless.append(kept[0])
+    assert 0 < sum(endless) < 60
 
 
 def test_levels_are_nested_and_the_estimate_is_inside():

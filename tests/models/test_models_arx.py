@@ -142,6 +142,8 @@ def test_bad_input_is_one_sentence():
         "u is too short: expected at least 1": lambda: model.simulate([]),
         "u is missing": lambda: model.simulate(None),
         "series is too short: expected at least 2 outputs": lambda: model.predict(u[:1], y[:1]),
+        "expected the number of times of a model": lambda: ua.ARX(nb=0).fit(None, y).simulate(None),
+        "noise has the wrong shape: expected 50": lambda: model.simulate(u, noise=np.ones(49)),
         "noise has missing or infinite": lambda: model.simulate(u, noise=np.full(50, np.nan)),
         "u and y differ in length": lambda: ua.ARX().fit(u[1:], y),
         "na of ARX is out of range": lambda: ua.ARX(-1).fit(u, y),

@@ -96,7 +96,7 @@ def test_a_block_has_two_rows_or_more(block_rows):
 
 
 def test_rows_of_weight_zero_are_refused():
-    with pytest.raises(ValueError, match="given 1 rows of weight zero"):
+    with pytest.raises(ValueError, match="given 1 of weight zero, or initial values"):
         ua.confidence_region(
             Ridge(),
             np.eye(4),

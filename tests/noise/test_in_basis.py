@@ -186,6 +186,7 @@ def test_what_a_single_coordinate_determines_has_no_bound():
 def test_words_say_that_rows_are_rotated():
     region = region_of(LinearRegression(), ua.noise.InBasis(Q))
     assert "in the coordinates of the given basis, the noise terms are independent" in str(region)
+    assert "the basis does not depend on the noise" in " ".join(str(region).split())
     text = " ".join(str(region.summary(level=0.75)).split())
     assert "cells of rotated rows" in text
     assert "Rows are those of the rotated data, Qᵀy and QᵀΦ" in text

@@ -138,6 +138,34 @@ def test_blocks_change_their_signs_together():
     assert (flipped[:, 4:9] == flipped[:, 4:5]).all()
 
 
+def test_noise_in_another_basis_is_that_of_the_rows_after_the_initial_values():
+    """Over all signs of the coordinates of the noise, the truth takes each rank once."""
+    rng = np.random.default_rng(3)
+    Q = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    u, c = rng.normal(size=6), rng.lognormal(size=5)
+    ranks = []
+    for signs in product([-1.0, 1.0], repeat=5):
+        y = output((1, 1, 1, False), u, [0.5], [0.8, 1.0], Q @ (np.array(signs) * c))
+        region = ua.confidence_region(ua.ARX(), u, y, noise=ua.noise.InBasis(Q), m="group")
+        ranks.append(region.rank([0.8, 1.0]))
+    assert sorted(ranks) == list(range(1, 33))
+
+
+@pytest.mark.parametrize("a", [0.8, 1.0, 1.4])
+def test_rounding_of_rotated_noise_does_not_decide_ties(a):
+    """The sign of a coordinate that is zero changes nothing: statistics are equal in pairs."""
+    rng = np.random.default_rng(4)
+    Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    u, theta = rng.normal(size=9), [a, 1.0]
+    for _ in range(4):
+        y = output((1, 1, 1, False), u, [0.5], theta, Q @ np.r_[0.0, rng.normal(size=7)])
+        noise = ua.noise.InBasis(Q)
+        region = ua.confidence_region(ua.ARX(), u, y, noise=noise, m="group", ties="conservative")
+        Z = region.statistics(theta)
+        assert (abs(Z - Z[0]) < 1e-9 * Z[0]).sum() == 2
+        assert region.rank(theta) == 1 + (Z - Z[0] < -1e-9 * Z[0]).sum()
+
+
 @pytest.mark.parametrize("a", [0.8, 0.99, 1.0, 1.3])
 def test_coverage_for_heavy_tails_of_changing_scale(a):
     """Few runs; benchmarks/arx_coverage.py has many."""
@@ -377,6 +405,12 @@ def test_bad_input_is_one_sentence():
     refused("noise 'labels' needs a classifier", noise="labels")
     refused("depends on the signs of residuals alone", noise="quantile")
     refused("one label for each of the 20 rows", noise=ua.noise.BlockSymmetric(np.arange(19)))
+    refused("initial values of a time series", noise=ua.noise.ExchangeableWithin(5))
+    refused(
+        "a basis of the 19 rows that count",
+        noise=ua.noise.InBasis(np.eye(20)),
+        error=ua.NotAvailable,
+    )
     pipeline = make_pipeline(StandardScaler(), ua.ARX())
     refused("at the end of a pipeline", pipeline, u=np.ones((20, 1)), error=TypeError)
     with pytest.raises(ValueError, match="u is missing"):

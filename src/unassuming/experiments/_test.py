@@ -66,8 +66,8 @@ def assignment_test(
         Number of statistics. By default all assignments are compared if there are at most 4,096
         (``"group"``); otherwise m = 1000, and m - 1 of them are drawn.
     ties : {"random", "conservative"}, default "random"
-        How equal statistics are ordered: at random (exact), or in favour of the hypothesis (nothing
-        random; coverage at least the level).
+        How equal statistics are ordered: at random (p-values are exact), or in favour of the
+        hypothesis (nothing random; p-values at least as large).
     random_state : int, Generator, RandomState or None
         Source of the drawn assignments and of the tie order.
 

@@ -16,7 +16,6 @@ from unassuming.inputs import (
     as_finite,
     as_input,
     as_orders,
-    as_outputs,
     as_series,
     lagged,
     regressors,
@@ -28,7 +27,7 @@ class ARX(BaseEstimator):
 
     .. math:: y_t = \sum_{k=1}^{n_a} a_k y_{t-k} + \sum_{k=1}^{n_b} b_k u_{t-d-k+1} + e_t
 
-    with the delay d. The first max(na, nb + delay - 1) outputs are initial values.
+    with the delay d. The first max(na, nb + delay - 1) outputs are initial values, or na if nb = 0.
     ``ua.confidence_region(ua.ARX(na, nb), u, y)`` is exact: it allows for regressors that depend on
     past noise, which a region of LinearRegression with lagged columns does not (docs/theory.md 12).
 
@@ -154,7 +153,12 @@ class ARX(BaseEstimator):
                 f"u is too short: expected at least {first} inputs, one for each initial value, "
                 f"given {n}. Pass a longer input."
             )
-        e = np.zeros(n) if noise is None else as_outputs(as_finite(noise, "noise"), n)
+        e = np.zeros(n) if noise is None else as_finite(noise, "noise")
+        if e.shape != (n,):
+            raise ValueError(
+                f"noise has the wrong shape: expected {n} numbers, one for each time, given shape "
+                f"{e.shape}. Leave it out for none."
+            )
         a, b = self.coef_[: orders.na], self.coef_[orders.na :]
         past = lagged(inputs, range(orders.delay, orders.delay + orders.nb), first)
         v = self.intercept_ + past @ b + e[first:]
@@ -173,6 +177,11 @@ class ARX(BaseEstimator):
 
     def _inputs(self, u: Any, orders: Orders) -> Array:
         """Return the input of a simulation, zeros if the model has none."""
+        if not orders.nb and u is None:
+            raise ValueError(
+                "u is missing: expected the number of times of a model without inputs, given None. "
+                "Pass an integer."
+            )
         if orders.nb or not isinstance(u, (int, np.integer)):
             return as_input(u)
         return np.zeros(max(int(u), 0))

@@ -39,7 +39,8 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
         The columns of X that may depend on the noise, by number or name.
     instruments : int, str, or sequence of them
         The columns of X that move the endogenous ones and do not enter the equation themselves; at
-        least as many as there are endogenous columns. All columns that are not named are controls.
+        least as many as there are endogenous columns. All columns that are not named are controls;
+        so are those that the steps of a pipeline make, and they must not mix endogenous columns in.
     fit_intercept : bool, default=True
         Whether the equation has an intercept.
 

@@ -28,7 +28,8 @@ class InBasis(Noise):
     Parameters
     ----------
     basis : array of shape (n, n)
-        Q. Its columns are the basis vectors, orthonormal to rounding. It must not depend on y.
+        Q. Its columns are the basis vectors, orthonormal to rounding. It must not depend on y. Its
+        rows are the rows of the data that count: of `ARX`, those after the initial values.
     inner : str or Noise, default "symmetric"
         What is assumed of Qᵀe: a name such as ``"exchangeable"``, or an instance. Its
         transformations have to be orthogonal maps.
@@ -67,7 +68,10 @@ class InBasis(Noise):
                     else "Choose one of these."
                 )
             )
-        self.assumption = f"in the coordinates of the given basis, {self.inner.assumption}"
+        self.assumption = (
+            f"in the coordinates of the given basis, {self.inner.assumption}; the basis does not "
+            "depend on the noise"
+        )
 
     @property
     def basis(self) -> Array:
@@ -108,17 +112,21 @@ class InBasis(Noise):
         return self.inner.take(drawn, which)
 
     def restrict(self, rows: BoolArray) -> Self:
-        """Refuse to leave rows out: every coordinate depends on all rows."""
-        raise self._refused("leave out rows")
+        """Return itself if it is a basis of these rows; refuse to leave others out of it."""
+        count = int(np.count_nonzero(rows))
+        if len(self._basis) == count:
+            return self
+        raise NotAvailable(
+            "noise in another basis does not allow to leave out rows: every coordinate depends on "
+            f"all rows, given {self!r}. Pass a basis of the {count} rows that count: those of "
+            "positive weight, after the initial values of a time series."
+        )
 
     def units(self, n: int) -> IntArray:
         """Refuse to set rows aside: every coordinate depends on all rows."""
-        raise self._refused("set rows aside")
-
-    def _refused(self, what: str) -> NotAvailable:
-        return NotAvailable(
-            f"noise in another basis does not allow to {what}: every coordinate depends on all "
-            f"rows, given {self!r}. Drop the rows first, and pass a basis for the others."
+        raise NotAvailable(
+            "noise in another basis does not allow to set rows aside: every coordinate depends on "
+            f"all rows, given {self!r}. Choose hyper-parameters without y, or on other data."
         )
 
     def __repr__(self) -> str:

@@ -142,9 +142,9 @@ class ExchangeableWithin(Permutations, RowNoise):
     def restrict(self, rows: BoolArray) -> Self:
         """Refuse to leave out rows: the others would move to other blocks."""
         raise ValueError(
-            "blocks of consecutive rows cannot lose rows: expected a positive weight for each row, "
-            f"given {int((~rows).sum())} rows of weight zero with {self!r}. Drop whole blocks from "
-            "the data instead."
+            "blocks of consecutive rows cannot lose rows: expected rows that all count, given "
+            f"{int((~rows).sum())} of weight zero, or initial values of a time series, with "
+            f"{self!r}. Drop whole blocks from the data, or choose another assumption."
         )
 
     def swap_blocks(self, n: int) -> IntArray:

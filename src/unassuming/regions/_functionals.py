@@ -327,6 +327,7 @@ class Functionals(Membership):
         chosen = check_at_once(method, *options)
         joint = answer(self.shape, question, self.caveat, make)
         if assumption.model_error is not None:
+            _ = self._functions  # refuses models for which no method allows for it
             chosen = cells_for_model_error(chosen)
         if chosen == "joint":
             return self._at_levels(level, joint)

@@ -120,8 +120,8 @@ class Functions:
         if problem.objective.endogenous:
             raise NotAvailable(
                 "a norm bound or a model error needs inputs that do not depend on the noise, and "
-                "the endogenous columns may. Leave it out with simultaneous=False, or leave out "
-                "simultaneous=False: region.interval(norm_bound=B) holds for all coefficients."
+                "the endogenous columns may. Leave it out. Only the joint region allows for a norm "
+                "bound, region.interval(norm_bound=B), and nothing for a model error."
             )
         self.problem = problem
         self.design: Design = problem.design("one value at a time")
