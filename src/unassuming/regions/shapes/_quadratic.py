@@ -232,6 +232,8 @@ class QuadraticShape(Shape):
     def _too_few_digits(self, undecided: int) -> Explanation:
         """Say which numbers leave some sets undecided."""
         spread, sets = widest_spread(self.objective), self.perturbations.m - 1
+        if self.sets.lost:
+            return Explanation((Cause.NEARLY_DEPENDENT(undecided=undecided, sets=sets),), None)
         why = Cause.TOO_FEW_DIGITS(undecided=undecided, sets=sets, **spread._asdict())
         return Explanation((why,), tuple(of_bad_scales(spread)))
 

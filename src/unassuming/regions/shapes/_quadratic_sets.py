@@ -40,7 +40,7 @@ from unassuming.geometry.quadratic import (
     whitened,
 )
 from unassuming.membership import LineGaps, RankEngine
-from unassuming.objectives import BallCoordinates, NormBall, Quadratic
+from unassuming.objectives import BallCoordinates, FeatureWhitening, NormBall, Quadratic
 from unassuming.regions._question import Question
 from unassuming.regions._sizes import squared
 
@@ -271,14 +271,37 @@ class QuadraticSets:
             if where.off is not None and (known := where.off > 0).any():
                 rounding[known] += where.off[known] * np.linalg.norm(start)
         up, down, decided = supports(
-            self.maker, scaled, g / size, careful, forms, by_sums=o.design.rounding > 0
+            self.maker, scaled, g / size, careful, forms, by_sums=self._by_sums
         )
+        if o is self.primal and self.lost:
+            decided = np.zeros_like(decided)
+            up, down = (np.where(np.isneginf(x), -np.inf, np.inf) for x in (up, down))
         size = size * self.unit
-        up, down = (
-            up * size + (rounding + middle)[:, None],
-            down * size + (rounding - middle)[:, None],
-        )
-        return up, down, decided, bool(where.hidden.any())
+        ends = []
+        for bound, at in ((up, rounding + middle), (down, rounding - middle)):
+            with np.errstate(invalid="ignore"):  # what is empty stays so
+                ends.append(np.where(np.isneginf(bound), bound, bound * size + at[:, None]))
+        return ends[0], ends[1], decided, bool(where.hidden.any())
+
+    @cached_property
+    def lost(self) -> bool:
+        """Whether the features of a kernel are independent where rounding makes them dependent.
+
+        Then they change fitted values in directions that no set in double precision has.
+        """
+        if self.primal is self.objective or not self._null_vectors:
+            return False
+        return any(one.rank > self.primal.seen.shape[1] for one in self.exact)
+
+    @property
+    def _null_vectors(self) -> int:
+        white = self.primal.whitening
+        return white.null.shape[1] if isinstance(white, FeatureWhitening) else 0
+
+    @property
+    def _by_sums(self) -> bool:
+        """Whether the rows are those of a stream: the features of a kernel have errors too."""
+        return self.primal is self.objective and self.objective.design.rounding > 0
 
     def supports_in_ball(
         self, o: Quadratic, estimate: Array, asked: Question, ball: BallCoordinates
