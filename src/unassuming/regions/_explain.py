@@ -111,6 +111,11 @@ class Cause(Enum):
         "bounded: {column} spans {orders} orders of magnitude, and row {row} (counted from 0) is "
         "the largest."
     )
+    NEARLY_DEPENDENT = (
+        "The features of the kernel depend on each other up to rounding but not exactly, and so "
+        "double precision does not decide whether {undecided} of the {sets} sets are bounded. "
+        "Leave out an input that is nearly a multiple of another one."
+    )
     MOVES_FOR_EVER = (
         "The region of level {level:.12g} is unbounded: some members can move for ever along "
         "{along}."

@@ -101,7 +101,8 @@ def along_lines(
             base = np.linalg.norm(start[lines], axis=1)[:, None] if starts else 0.0
             away_error = start_error[lines, None] if starts else 0.0
             whole = np.asarray(np.linalg.norm(maker.residual) + base)
-            found = _errors(maker, origin, lengths, moved + base_size, whole, away_error)
+            with np.errstate(invalid="ignore"):  # what is not known is not confirmed
+                found = _errors(maker, origin, lengths, moved + base_size, whole, away_error)
             found[0] += maker.margin[which]
             errors[(slice(None), *at)] = np.where(zero, np.inf, found)
     return LineQuadratics(A, b, c, noise, np.broadcast_to(maker.without_points, shape), errors)

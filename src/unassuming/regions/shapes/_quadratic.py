@@ -46,7 +46,7 @@ from unassuming.regions._remedies import (
 from unassuming.regions._results import Boundedness
 from unassuming.regions._sizes import gram
 from unassuming.regions.search._star_search import StarSearch
-from unassuming.regions.shapes._quadratic_sets import QuadraticSets
+from unassuming.regions.shapes._quadratic_sets import QuadraticSets, in_unit
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
 
 
@@ -135,7 +135,7 @@ class QuadraticShape(Shape):
                 own = question.ball_coordinates(
                     self.objective.design, self.sets.root, self.estimate
                 )
-                held = None if own is None else self.sets.scaled(own)
+                held = None if own is None else in_unit(own, self.sets.unit)
                 witnesses = self._search.witnesses(question.g, held, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
@@ -232,6 +232,8 @@ class QuadraticShape(Shape):
     def _too_few_digits(self, undecided: int) -> Explanation:
         """Say which numbers leave some sets undecided."""
         spread, sets = widest_spread(self.objective), self.perturbations.m - 1
+        if self.sets.lost:
+            return Explanation((Cause.NEARLY_DEPENDENT(undecided=undecided, sets=sets),), None)
         rotated, numbers = self.objective.basis is not None, spread._asdict()
         if rotated:
             numbers["row"] = f"{spread.row} of the rotated data"

@@ -40,7 +40,7 @@ from unassuming.geometry.quadratic import (
     whitened,
 )
 from unassuming.membership import LineGaps, RankEngine
-from unassuming.objectives import BallCoordinates, NormBall, Quadratic
+from unassuming.objectives import BallCoordinates, FeatureWhitening, NormBall, Quadratic
 from unassuming.regions._question import Question
 from unassuming.regions._sizes import squared
 
@@ -270,15 +270,31 @@ class QuadraticSets:
             rounding = _ROUNDING * (np.abs(where.functionals) @ np.abs(start))
             if where.off is not None and (known := where.off > 0).any():
                 rounding[known] += where.off[known] * np.linalg.norm(start)
-        up, down, decided = supports(
-            self.maker, scaled, g / size, careful, forms, by_sums=o.design.rounding > 0
-        )
+        # The features of a kernel have errors as well, but they are not the sums of a stream.
+        by_sums = self.primal is self.objective and self.objective.design.rounding > 0
+        up, down, decided = supports(self.maker, scaled, g / size, careful, forms, by_sums=by_sums)
+        if o is self.primal and self.lost:
+            decided = np.zeros_like(decided)
+            up, down = (np.where(np.isneginf(x), -np.inf, np.inf) for x in (up, down))
         size = size * self.unit
-        up, down = (
-            up * size + (rounding + middle)[:, None],
-            down * size + (rounding - middle)[:, None],
-        )
-        return up, down, decided, bool(where.hidden.any())
+        ends = []
+        for bound, shift in ((up, rounding + middle), (down, rounding - middle)):
+            with np.errstate(invalid="ignore"):  # what is empty stays so
+                ends.append(np.where(np.isneginf(bound), bound, bound * size + shift[:, None]))
+        return ends[0], ends[1], decided, bool(where.hidden.any())
+
+    @cached_property
+    def lost(self) -> bool:
+        """Whether the features of a kernel are independent where rounding makes them dependent.
+
+        Then they change fitted values in directions that no set in double precision has.
+        """
+        white = self.primal.whitening
+        if self.primal is self.objective or not isinstance(white, FeatureWhitening):
+            return False
+        if not white.null.shape[1]:
+            return False
+        return any(one.rank > self.primal.seen.shape[1] for one in self.exact)
 
     def supports_in_ball(
         self, o: Quadratic, estimate: Array, asked: Question, ball: BallCoordinates
@@ -324,10 +340,6 @@ class QuadraticSets:
             return least_norms(both, empty)
         return both.least_norms(empty)
 
-    def scaled(self, ball: BallCoordinates) -> BallCoordinates:
-        """Return the ball in the unit of the sets."""
-        return replace(ball, origin=ball.origin / self.unit, bound=ball.bound / self.unit)
-
     @cached_property
     def free(self) -> FreeDirections:
         """The free directions of the sets."""
@@ -345,3 +357,8 @@ def _at(g: Array, estimate: Array, *, exact: bool) -> tuple[Array, Array]:
         return g @ estimate, rounding * (np.abs(g) @ np.abs(estimate))
     value, error = image(g, estimate[:, None])
     return value[:, 0], error[:, 0] + _ROUNDING * np.abs(value[:, 0])
+
+
+def in_unit(ball: BallCoordinates, unit: float) -> BallCoordinates:
+    """Return the ball in the unit of the sets."""
+    return replace(ball, origin=ball.origin / unit, bound=ball.bound / unit)
