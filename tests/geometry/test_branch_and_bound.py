@@ -142,8 +142,8 @@ def test_bounds_over_discrete_data_hold_the_members_found_on_the_way():
         for level in (0.25, 0.5):
             band = region.band([[-1.0], [1.0]], level, inner=True)
             members = grid[region.contains(grid, level)] @ [[1, 1], [-1, 1]]
-            assert (members <= band.upper).all()
-            assert (members >= band.lower).all()
+            assert (members <= band.upper + 1e-12).all()  # sums of the grid round beyond 1
+            assert (members >= band.lower - 1e-12).all()
             if band.inner_upper is not None:
                 assert (band.inner_upper <= band.upper).all()
                 assert (band.inner_lower >= band.lower).all()
@@ -162,7 +162,7 @@ def test_what_no_fitted_value_sees_is_not_bounded_beside_boxes():
     assert (interval.lower[0], interval.upper[0]) == (-np.inf, np.inf)
     assert np.isfinite([interval.lower[1], interval.upper[1]]).all()
     band = region.band([[0.5, -0.5], [0.5, 0.5]])
-    assert np.isinf([band.lower[0], band.upper[0]]).all()
+    assert (band.lower[0], band.upper[0]) == (-1, 1)  # all that is known of E[y|x] there
     assert np.isfinite([band.lower[1], band.upper[1]]).all()
     far = region.shape.start() + 1e6 * np.array([0.0, 1.0, -1.0])
     assert region.contains(far)  # and that is the truth

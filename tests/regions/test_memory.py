@@ -14,7 +14,8 @@ N = 300
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
     """A quarter of the working memory, as a matrix of these rows is a quarter of one of 600."""
-    monkeypatch.setattr("unassuming.geometry.quadratic._forms.BATCH_BYTES", 2**25)
+    for module in ("_forms", "_dense_forms"):
+        monkeypatch.setattr(f"unassuming.geometry.quadratic.{module}.BATCH_BYTES", 2**25)
     monkeypatch.setattr("unassuming.geometry.quadratic._free_directions._BATCH_BYTES", 2**24)
 
 
