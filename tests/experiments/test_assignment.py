@@ -102,7 +102,7 @@ def test_with_equal_outcomes_the_closed_interval_covers_more_than_its_level():
         covered.append(found.lower <= 1 <= found.upper)
     assert found.level == pytest.approx(0.6)
     assert np.mean(covered) > 0.6
-    assert "or more if different assignments have equal" in ua.assignment_test.__doc__
+    assert "or higher if different assignments have equal" in ua.assignment_test.__doc__
 
 
 @pytest.mark.parametrize("n", [7, 8])
