@@ -66,7 +66,7 @@ def test_the_table_has_every_model():
     for name in set(known) - names:
         assert not hasattr(ua, name)
         assert not hasattr(import_module(known[name].__module__.rpartition("._")[0] or "sys"), name)
-    assert set(TABLE) == set(MODELS)
+    assert set(MODELS) <= set(TABLE)
 
 
 def region_of(name, columns=1):
