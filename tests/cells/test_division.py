@@ -83,14 +83,16 @@ def test_columns_that_depend_on_each_other_are_not_identified():
     assert (division.kept > 0).tolist() == [False] * 4 + [True] * 2
 
 
-def test_too_few_rows_end_quickly_with_nothing():
+def test_too_few_rows_are_divided_into_as_many_cells_as_they_allow():
     division = divide(gaussian(16, 7), np.eye(7), 0.95)
+    assert division.sizes.tolist() == [2]
     found = estimates(
         factors_of_rows(gaussian(16, 7), np.ones(16), division.labels[0], division.sizes[0]),
         np.eye(7),
     )
+    assert (found.v > 0).all()
     assert np.isinf(intervals(found.beta, found.v, 0.95).upper).all()
-    assert (division.kept < 0.01).all()
+    assert np.isinf(division.width).all()
 
 
 def test_clusters_stay_together_and_may_differ_in_size():

@@ -301,9 +301,16 @@ def test_too_few_rows_are_infinite_and_say_why():
     region = ua.confidence_region(LinearRegression(), X, rng.normal(size=16), m=10, random_state=0)
     table = region.summary()
     assert np.isneginf(table.lower).all()
-    assert (table.pvalue == 1).all()
-    assert "Level 0.95 takes 6 cells" in str(table)
-    assert "About 49 rows" in str(table)
+    assert set(table.pvalue) == {0.5, 1.0}
+    words = " ".join(str(table).split())
+    assert "Level 0.95 takes 6 cells of rows that each determine the value" in words
+    assert "the data give 2 for all 7 numbers. About 49 rows" in words
+    assert np.isfinite(region.summary(0.5).upper).all()
+    for asked in ("x0", ["x0", "x1"]):  # rows of two cells alone, and said so
+        assert region.test_functional(asked).m == 2
+        assert "determine what is tested: 2. So the p-value is at least 0.5" in (
+            region.test_functional(asked).caveat
+        )
     interval = region.interval("x0", level=0.95, simultaneous=False)
     assert interval.status is Status.TOO_FEW_CELLS
     assert "About 49 rows" in interval.reason
@@ -349,8 +356,21 @@ def test_rare_levels_of_a_factor():
     region = ua.confidence_region(LinearRegression(), frame, rng.normal(size=60), random_state=0)
     table = region.summary()
     assert np.isfinite(table.lower).tolist() == [True, True, False]
-    assert "give 3 for c. About 120 rows" in str(table)
+    assert "give 3 for c. About 120 rows" in " ".join(str(table).split())
     assert "a level of at most 0.75" in str(table)
+
+
+def test_a_treatment_of_few_clusters_has_as_many_cells_as_there_are_treated_ones():
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(7), 8)
+    X = np.column_stack([clusters < 3, rng.normal(size=56)])
+    noise = ua.noise.BlockSymmetric(clusters)
+    y = rng.normal(size=7)[clusters] + rng.normal(size=56)
+    region = ua.confidence_region(LinearRegression(), X, y, noise=noise, m=10, random_state=0)
+    words = " ".join(str(region.summary()).split())
+    assert "the data give 3 for x0. About 112 rows" in words
+    assert np.isfinite(region.interval("x0", level=0.75, simultaneous=False).upper).all()
+    assert np.isfinite(region.summary().upper[2])
 
 
 def test_a_candidate_made_from_the_estimate_is_not_tested():

@@ -97,3 +97,6 @@ def test_labels_are_not_noise_about_a_line(simultaneous):
         text = str(region.summary(level=0.9, simultaneous=simultaneous)).replace("\n", " ")
         assert ("y takes two values, 0 and 1." in text) == said
         assert ("least squares on labels bounds E[y|x]" in text) == said
+        interval = region.interval("x0", simultaneous=simultaneous, method="cells", level=0.75)
+        for words in (interval.reason, str(interval), region.test_functional("x0").caveat):
+            assert ("y takes two values, 0 and 1." in words) == said

@@ -140,6 +140,18 @@ def test_a_stream_has_the_intervals_of_memory(case, K):
         assert (one.rank, one.m) == (two.rank, two.m)
 
 
+@pytest.mark.parametrize("weight", [None, WEIGHT[:300]], ids=["plain", "weighted"])
+def test_means_of_columns_do_not_widen_the_intervals_of_few_rows(weight):
+    far, y = X[:300] + 1e9, Y[:300]
+    one = stream(8).partial_fit(far, y, sample_weight=weight)
+    settings = {"noise": one.noise, "m": 10, "random_state": 5, "sample_weight": weight}
+    memory = ua.confidence_region(one.estimator, far, y, **settings)
+    found = one.region().summary(cells=8)
+    expected = memory.summary(cells=one._cells(0, 300))
+    assert found.lower[1:] == pytest.approx(expected.lower[1:], rel=1e-7, abs=1e-7)
+    assert found.upper[1:] == pytest.approx(expected.upper[1:], rel=1e-7, abs=1e-7)
+
+
 def test_several_numbers_with_a_large_mean():
     one = stream().partial_fit(X, Y + 50)
     region = one.region()

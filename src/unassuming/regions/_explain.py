@@ -207,12 +207,12 @@ class Cause(Enum):
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."
     SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
     CELLS_MISSING = (
-        "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
-        "give {cells} for {names}. About {rows:,} rows like these would do."
+        "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
+        "data give {cells} for {names}. About {rows:,} rows like these would do."
     )
     ROTATED_CELLS_MISSING = (
-        "Level {level:.6g} takes {needed} cells of {units} that determine the value, and the data "
-        "give {cells} for {names}."
+        "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
+        "data give {cells} for {names}."
     )
     CLUSTERS_MISSING = (
         "Level {level:.6g} takes {needed} blocks of rows, one for each cell, and there are {units}."

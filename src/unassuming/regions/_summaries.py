@@ -33,6 +33,7 @@ from unassuming.regions.single import (
     instrument_test,
     simultaneous_summary,
     summary_of,
+    with_caution,
 )
 
 
@@ -186,13 +187,14 @@ class Summaries(Functionals):
         if assumption.given:
             functions, wanted = self._functions, values()
             options = function_options(functions, cells, method, weights, estimator)
-            return function_test(
-                functions, wanted, names, tau, check_level(level), options, assumption
-            )
+            level = check_level(level)
+            found = function_test(functions, wanted, names, tau, level, options, assumption)
+            return with_caution(self.problem, found)
         options = self._options(cells, method, weights, estimator)
+        asked = g, names, check_level(level), options, tau
         if self.objective.endogenous:
-            return instrument_test(self._instruments, g, names, check_level(level), options, tau)
-        return hypothesis_test(self._numbers, g, names, check_level(level), options, tau)
+            return with_caution(self.problem, instrument_test(self._instruments, *asked))
+        return with_caution(self.problem, hypothesis_test(self._numbers, *asked))
 
     def lack_of_fit(self, most: int = 20) -> LackOfFit:
         """Look for features that the model lacks, by tests in enlarged models.

@@ -72,7 +72,7 @@ def _problem(
         objective.design.computed = features.transformers is not None
         require_representable(objective)
         perturbations = Perturbations(stream.noise, drawn, n, stream.m)
-        kept = _few_in_cells(stream, weighted(*few))
+        kept = _few_in_cells(stream, *few)
         return objective, perturbations, objective.score("hessian"), kept
     sums = stream._sums()
     whole = ledger.total(sums)
@@ -110,16 +110,15 @@ def _rank(stream: StreamingRegion) -> int | None:
     return stream._features.width + stream._intercept if spaces is None else rank(spaces)
 
 
-def _few_in_cells(stream: StreamingRegion, few: Array) -> KeptRows | None:
+def _few_in_cells(stream: StreamingRegion, rows: Array, weight: Array) -> KeptRows | None:
     """Return all rows with their cells, if the stream has cells."""
     cells = stream._cells
     if not cells.number:
         return None
+    Phi, centre = centred(rows[:, :-1]) if stream._intercept else (rows[:, :-1], None)
+    few = weighted(np.column_stack([Phi, rows[:, -1]]), weight)
     labels = cells(0, len(few))
-    Phi, centre = few[:, :-1], None
-    if stream._intercept and (Phi[:, 0] == 1).all():  # the rows have no weights
-        Phi, centre = centred(Phi)
-    return KeptRows(Phi, few[:, -1], labels, cells.number, not cells.by_rows, centre)
+    return KeptRows(few[:, :-1], few[:, -1], labels, cells.number, not cells.by_rows, centre)
 
 
 def _reversed(stream: StreamingRegion) -> BoolArray:

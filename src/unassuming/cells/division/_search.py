@@ -15,7 +15,12 @@ import numpy as np
 from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
 from unassuming.cells._signs import MOST_ENUMERATED, fewest_cells
-from unassuming.cells._width import approximate_width, predicted_width, width_factor
+from unassuming.cells._width import (
+    approximate_width,
+    identified,
+    predicted_width,
+    width_factor,
+)
 from unassuming.cells.division._balance import balance, deal
 from unassuming.cells.division._basis import Basis, basis_of, information, second_moments
 from unassuming.cells.division._improve import improve
@@ -131,7 +136,7 @@ def divide(
                 f"Ask for fewer cells than there are {what}.",
             )
         )
-    return search.run(numbers)
+    return search.run(numbers, fewer=cells is None)
 
 
 def _check_labels(labels: IntArray, n: int, clusters: IntArray | None) -> None:
@@ -198,13 +203,19 @@ class Search:
             self.units = ClusterUnits(second_moments(basis.rows, clusters, int(clusters.max()) + 1))
         self.count = len(self.units.leverage)
 
-    def run(self, numbers: list[int]) -> Division:
-        """Return the divisions of the rows."""
+    def run(self, numbers: list[int], *, fewer: bool) -> Division:
+        """Return the divisions of the rows, with ``fewer`` also those below the level."""
         K = self._best_number(numbers)
         good = width_factor(K, self.level) / np.sqrt(ENOUGH)
         found = [self.shared(K)]
-        if min(numbers) >= self.count:  # every unit is a cell
-            return self._collect(found, good)
+        if min(numbers) < self.count:  # else every unit is a cell
+            self._improve(found, numbers, K, good)
+        if fewer:
+            self._fewer(found)
+        return self._collect(found, good)
+
+    def _improve(self, found: list[Found], numbers: list[int], K: int, good: float) -> None:
+        """Add divisions for the numbers that the first one, of K cells, serves badly."""
         for k in (K, *(other for other in reversed(numbers) if other < K)):
             weak = self._weak(found, good)
             if not weak.size:
@@ -218,7 +229,19 @@ class Search:
             misses += min(self._standard(f)[number] for f in found) > _HOPELESS * good
             if misses == _MISSES:  # too few rows
                 break
-        return self._collect(found, good)
+
+    def _fewer(self, found: list[Found]) -> None:
+        """Add divisions into fewer cells for the numbers that too few cells for the level identify.
+
+        Their intervals are infinite. The cells still say how much the rows fall short, and serve
+        lower levels.
+        """
+        most = np.max([identified(f.v).sum(axis=1) for f in found], axis=0)
+        for K in reversed(range(1, min(fewest_cells(self.level), self.count))):
+            short = np.flatnonzero(self.basis.known & (most < K))
+            if short.size:
+                found.append(self._aimed(K, short))
+                most = np.maximum(most, identified(found[-1].v).sum(axis=1))
 
     def kept(self, v: Array) -> Array:
         """Return the share of the information that cells keep, for each number."""
@@ -318,6 +341,9 @@ class Search:
                 short = np.lexsort((sizes, rough[:, i]))[:3]
                 width = [predicted_width(found[k].v[[i]], self.level)[0] for k in short]
                 which[i] = short[int(np.argmin(settled(np.array(width) * np.sqrt(self.n))))]
+            without = self.basis.known & np.isinf(rough).all(axis=0)
+            cells = np.array([identified(f.v).sum(axis=1) for f in found])
+            which[without] = cells[:, without].argmax(axis=0)
         used, which = np.unique(which, return_inverse=True)
         kept = np.array([self.kept(found[used[k]].v)[i] for i, k in enumerate(which)])
         widths = np.stack([self.width(found[k].v) for k in used])

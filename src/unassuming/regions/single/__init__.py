@@ -26,6 +26,7 @@ from unassuming.regions.single._replies import one_by_one as one_by_one
 from unassuming.regions.single._replies import options_for as options_for
 from unassuming.regions.single._replies import require_alone as require_alone
 from unassuming.regions.single._replies import summary_of as summary_of
+from unassuming.regions.single._replies import with_caution as with_caution
 from unassuming.regions.single._summary import Summary as Summary
 from unassuming.regions.single._values import function_options as function_options
 from unassuming.regions.single._values import function_test as function_test

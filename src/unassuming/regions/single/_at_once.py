@@ -10,7 +10,6 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming._words import shown
 from unassuming.cells import (
     Factor,
     balanced_band,
@@ -20,14 +19,13 @@ from unassuming.cells import (
     factors_of_rows,
 )
 from unassuming.ranking import Level
-from unassuming.regions._describe import assumptions
 from unassuming.regions._explain import Cause, Explanation, Status
 from unassuming.regions._question import Call, Question
 from unassuming.regions.shapes import Shape
 from unassuming.regions.single._evidence import Evidence
-from unassuming.regions.single._facts import outside, two_values, units_of
+from unassuming.regions.single._facts import outside, units_of
 from unassuming.regions.single._joint_width import joint_of_features
-from unassuming.regions.single._replies import bounds_from_cells, require_cells
+from unassuming.regions.single._replies import bounds_from_cells, require_cells, summary_from_cells
 from unassuming.regions.single._summary import Summary
 
 T = TypeVar("T")
@@ -252,6 +250,7 @@ def all_at_once(
     why = Explanation((*outside(shape.problem, found.lower, found.upper, names, estimate), *hidden))
     return bounds_from_cells(
         make,
+        shape.problem,
         why,
         level=level,
         estimate=estimate,
@@ -282,13 +281,14 @@ def simultaneous_summary(
         how = Cause.BALANCED_CELLS(cells=found.cells, units=units_of(Evidence.of(problem)))
         method = "balanced cells"
     facts = (
-        *two_values(problem),
         Cause.ALL_HOLD(level=found.level),
         how,
         *outside(problem, found.lower, found.upper, names, estimate),
         *why.facts,
     )
-    return Summary(
+    return summary_from_cells(
+        problem,
+        Explanation(facts, why.remedies),
         names=tuple(names),
         estimate=estimate,
         cell_estimate=found.estimate,
@@ -299,9 +299,6 @@ def simultaneous_summary(
         method=(method,) * len(g),
         requested_level=level,
         simultaneous=True,
-        model=shown(problem.estimator),
-        assumptions=assumptions(problem),
-        explanation=Explanation(facts, why.remedies),
     )
 
 

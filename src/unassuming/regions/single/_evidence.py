@@ -149,7 +149,8 @@ class Evidence:
         design = problem.design("one number at a time")
         if design.dual:
             raise NotAvailable(
-                f"{_KERNEL} Use region.band(X, norm_bound=B, simultaneous=False), or a pipeline "
+                f"{_KERNEL} Use region.band(X, norm_bound=B, simultaneous=False) for intervals and "
+                "test_functional(ua.functionals.value(X), norm_bound=B) for a test, or a pipeline "
                 "such as make_pipeline(Nystroem(n_components=10), Ridge()).",
                 f"{_KERNEL} Add --norm-bound B, or use --model spline.",
             )

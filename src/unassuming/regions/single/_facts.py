@@ -153,19 +153,8 @@ def explanation_of(
         if clusters is not None and clusters < needed:
             facts.append(Cause.CLUSTERS_MISSING(level=level, needed=needed, units=clusters))
             continue
-        rows = max(rows_needed(level, rank), -(-n * needed // k) if k else 0)
-        # Rotated rows are seldom alike: a basis can put all of a feature into one of them.
-        missing = Cause.ROTATED_CELLS_MISSING if evidence.rotated else Cause.CELLS_MISSING
-        facts.append(
-            missing(
-                names=listed(names, same),
-                level=level,
-                needed=needed,
-                units=units_of(evidence),
-                cells=k,
-                rows=rows,
-            )
-        )
+        which, units = listed(names, same), units_of(evidence)
+        facts.append(cells_missing(which, level, k, units, n, rank, rotated=evidence.rotated))
     if few.any():
         best = highest_level(int(out.cells[few].min()), chosen=options.cells is not None)
         if 0.5 <= best < level:
@@ -181,6 +170,17 @@ def explanation_of(
     if hidden.any() or (few & (out.cells < needed)).any():
         remedies.append(NORM_BOUND)
     return Explanation(tuple(facts), tuple(remedies))
+
+
+def cells_missing(
+    names: str, level: float, cells: int, units: str, n: int, rank: int, *, rotated: bool = False
+) -> Fact:
+    """Say that too few cells determine some numbers, and how many rows would do."""
+    needed = fewest_cells(level)
+    rows = max(rows_needed(level, rank), -(-n * needed // cells) if cells else 0)
+    # Rotated rows are seldom alike: a basis can put all of a feature into one of them.
+    missing = Cause.ROTATED_CELLS_MISSING if rotated else Cause.CELLS_MISSING
+    return missing(names=names, level=level, needed=needed, units=units, cells=cells, rows=rows)
 
 
 def _leave_out(names: str, *, several: bool) -> Remedy:

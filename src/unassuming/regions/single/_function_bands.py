@@ -76,6 +76,7 @@ def values_at_once(
     why = Explanation(outside(functions.problem, lower, upper, names, estimate))
     return bounds_from_cells(
         make,
+        functions.problem,
         why,
         level=level,
         estimate=estimate,

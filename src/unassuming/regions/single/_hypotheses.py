@@ -15,6 +15,7 @@ from unassuming.cells import (
     Method,
     PseudoRows,
     enough_cells,
+    fewest_cells,
     flipped_cells,
     joint_rank,
     number_of_statistics,
@@ -97,7 +98,16 @@ def _one(
         return RankTest(rank, m, np.zeros(m), HIDDEN, tested)
     places = numbers.places(method, g, level, options)
     found = InCells.of(places, g, robust=options.robust, weights=options.weights)
-    return RankTest(rank, m, _statistics(found, tau[0], numbers.problem.seed), "", tested)
+    statistics = _statistics(found, tau[0], numbers.problem.seed)
+    return RankTest(rank, m, statistics, _too_few(int(out.cells[0]), level), tested)
+
+
+def _too_few(cells: int, level: float) -> str:
+    """Return a caveat if no p-value of so many cells could reject at the level."""
+    if cells >= fewest_cells(level):
+        return ""
+    least = 1 / number_of_statistics(cells)
+    return f"Cells that determine what is tested: {cells}. So the p-value is at least {least:.4g}."
 
 
 def _statistics(found: InCells, tau: float, seed: int) -> Array:
@@ -123,7 +133,8 @@ def _several(
     best = chosen.pseudo
     problem = numbers.problem
     rank, statistics = joint_rank(best, tau, problem.ties, problem.seed)
-    return RankTest(rank, number_of_statistics(len(best.cells)), statistics, "", tested)
+    cells = len(best.cells)
+    return RankTest(rank, number_of_statistics(cells), statistics, _too_few(cells, level), tested)
 
 
 @final
@@ -151,7 +162,8 @@ def _best_cells(numbers: Numbers, g: Array, level: float, options: SingleOptions
         pseudo = pseudo_rows(divided.factors(k), g)
         kept = _kept(pseudo, pseudo_rows([divided.whole], g))
         found.append(BestCells(divided, k, pseudo, kept))
-    return max(found, key=lambda one: one.kept)
+    needed = fewest_cells(level)
+    return max(found, key=lambda one: (min(len(one.pseudo.cells), needed), one.kept))
 
 
 def _candidates(

@@ -9,18 +9,16 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming._words import shown
-from unassuming.cells import fewest_cells, rows_needed
+from unassuming.cells import fewest_cells
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import RankTest
-from unassuming.regions._describe import assumptions
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._remedies import STRONGER
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions._unions import IntervalUnion, several
-from unassuming.regions.single._facts import OTHER_CELLS, highest_level, two_values, units_of
+from unassuming.regions.single._facts import OTHER_CELLS, cells_missing, highest_level, units_of
 from unassuming.regions.single._instruments import EndogenousSet, Instruments
-from unassuming.regions.single._replies import bounds_from_cells, options_for
+from unassuming.regions.single._replies import bounds_from_cells, options_for, summary_from_cells
 from unassuming.regions.single._summary import Summary
 
 T = TypeVar("T")
@@ -44,7 +42,9 @@ def instrument_summary(
     why = _why(instruments, found, sets, level, options)
     left_out = all_asked and instruments.others
     alone = (Cause.CONTROLS_ALONE(names=instruments.name),) if left_out else ()
-    return Summary(
+    return summary_from_cells(
+        problem,
+        Explanation((*_method(instruments, found), *why.facts, *alone), why.remedies),
         names=names,
         estimate=g @ problem.estimate,
         cell_estimate=factors * found.estimate,
@@ -55,11 +55,6 @@ def instrument_summary(
         method=(instruments.method.value,) * len(g),
         requested_level=level,
         simultaneous=False,
-        model=shown(problem.estimator),
-        assumptions=assumptions(problem),
-        explanation=Explanation(
-            (*two_values(problem), *_method(instruments, found), *why.facts, *alone), why.remedies
-        ),
         sets=sets,
     )
 
@@ -78,6 +73,7 @@ def instrument_bounds(
     sets = tuple(found.values.times(float(c)) for c in factors)
     return bounds_from_cells(
         make,
+        instruments.problem,
         _why(instruments, found, sets, level, options),
         level=level,
         estimate=g @ instruments.problem.estimate,
@@ -175,16 +171,8 @@ def _too_few(
     if cells < needed and options.cells is not None:
         fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=cells)
     elif cells < needed:
-        rank = len(evidence.whole.T)
-        rows = max(rows_needed(level, rank), -(-evidence.n * needed // cells) if cells else 0)
-        fact = Cause.CELLS_MISSING(
-            names=instruments.name,
-            level=level,
-            needed=needed,
-            units=units_of(evidence),
-            cells=cells,
-            rows=rows,
-        )
+        n, rank, units = evidence.n, len(evidence.whole.T), units_of(evidence)
+        fact = cells_missing(instruments.name, level, cells, units, n, rank)
     best = highest_level(cells, chosen=options.cells is not None)
     if 0.5 <= best < level:
         remedies.append(lower_level(best))

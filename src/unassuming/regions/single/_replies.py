@@ -13,9 +13,10 @@ from unassuming._typing import Array
 from unassuming._words import shown
 from unassuming.cells import KeptCells, Method
 from unassuming.inputs import SingleOptions, check_inner, check_single
-from unassuming.ranking import Level, as_double, as_levels
+from unassuming.ranking import Level, RankTest, as_double, as_levels
 from unassuming.regions._describe import assumptions
 from unassuming.regions._explain import Cause, Explanation
+from unassuming.regions._problem import Problem
 from unassuming.regions._results import Levels
 from unassuming.regions.single._facts import (
     explanation_of,
@@ -24,6 +25,7 @@ from unassuming.regions.single._facts import (
     status_of,
     two_values,
 )
+from unassuming.regions.single._hypotheses import FTest
 from unassuming.regions.single._numbers import Numbers
 from unassuming.regions.single._outcome import Outcome
 from unassuming.regions.single._summary import Summary
@@ -99,13 +101,14 @@ def summary_of(
     estimate = g @ problem.estimate
     why = explanation_of(out, names, g, level, evidence, options)
     facts = (
-        *two_values(problem),
         Cause.ONE_AT_A_TIME(),
         *method_facts(out, names, evidence, options),
         *outside(problem, out.lower, out.upper, names, estimate),
         *why.facts,
     )
-    return Summary(
+    return summary_from_cells(
+        problem,
+        Explanation(facts, why.remedies),
         names=tuple(names),
         estimate=estimate,
         cell_estimate=out.estimate,
@@ -116,9 +119,6 @@ def summary_of(
         method=tuple(map(called, out.method)),
         requested_level=level,
         simultaneous=False,
-        model=shown(problem.estimator),
-        assumptions=assumptions(problem),
-        explanation=Explanation(facts, why.remedies),
     )
 
 
@@ -141,6 +141,7 @@ def one_by_one(
     )
     return bounds_from_cells(
         make,
+        numbers.problem,
         why,
         level=level,
         estimate=estimate,
@@ -153,10 +154,29 @@ def one_by_one(
     )
 
 
-def bounds_from_cells(make: Callable[..., T], why: Explanation, **own: Any) -> T:
+def bounds_from_cells(make: Callable[..., T], problem: Problem, why: Explanation, **own: Any) -> T:
     """Make a result whose bounds do not come from members of the region."""
+    why = replace(why, facts=(*two_values(problem), *why.facts))
     without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
     return make(**without, reason=why.text(), explanation=why, **own)
+
+
+def summary_from_cells(problem: Problem, why: Explanation, **own: Any) -> Summary:
+    """Make a summary, with what is said of every summary of this model."""
+    return Summary(
+        model=shown(problem.estimator),
+        assumptions=assumptions(problem),
+        explanation=replace(why, facts=(*two_values(problem), *why.facts)),
+        **own,
+    )
+
+
+def with_caution(problem: Problem, test: RankTest | FTest) -> RankTest | FTest:
+    """Add to a test what makes its assumption doubtful."""
+    said = [str(fact) for fact in two_values(problem)]
+    if not said or isinstance(test, FTest):
+        return test
+    return replace(test, caveat=" ".join([*said, *filter(None, [test.caveat])]))
 
 
 def _methods(out: Outcome) -> str:

@@ -9,14 +9,14 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
-from unassuming.cells import Intervals, fewest_cells, number_of_statistics, rows_needed
+from unassuming.cells import Intervals, fewest_cells, number_of_statistics
 from unassuming.cells.functions import Wanted
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.ranking import RankTest
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._remedies import FEWER_FEATURES
 from unassuming.regions._remedies import level as lower_level
-from unassuming.regions.single._facts import NORM_BOUND, OTHER_CELLS, outside
+from unassuming.regions.single._facts import NORM_BOUND, OTHER_CELLS, cells_missing, outside
 from unassuming.regions.single._functions import Assumption, Functions
 from unassuming.regions.single._replies import bounds_from_cells
 
@@ -45,6 +45,7 @@ def values_one_by_one(
         why = Explanation((*apart, fact), ways)
     return bounds_from_cells(
         make,
+        functions.problem,
         why,
         level=level,
         estimate=estimate,
@@ -71,9 +72,8 @@ def _too_few(
     units = "rotated rows" if rotated else "rows"
     units = units if functions.clusters is None else f"blocks of {units}"
     free = functions.system(assumption).trend.shape[1]
-    rows = max(rows_needed(level, free), -(-functions.problem.n * needed // most) if most else 0)
-    missing = Cause.ROTATED_CELLS_MISSING if rotated else Cause.CELLS_MISSING
-    return missing(names=names, level=level, needed=needed, units=units, cells=most, rows=rows)
+    n = functions.problem.n
+    return cells_missing(names, level, most, units, n, free, rotated=rotated)
 
 
 def _remedies(
