@@ -321,10 +321,13 @@ def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: b
 def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
     tau = objective.quantile
     if tau is None and isinstance(noise, Quantile):
+        remedy = "Leave out `noise`."
+        if not is_series_model(model):
+            own = f"QuantileRegressor(quantile={noise.tau:g}, alpha=0)"
+            remedy = f"Use {own}, or leave out `noise`."
         raise ValueError(
             "noise 'quantile' needs a loss that depends on the signs of residuals alone: expected "
-            f"QuantileRegressor, or another assumption, given {type(model).__name__}. Use "
-            f"QuantileRegressor(quantile={noise.tau:g}, alpha=0), or leave out `noise`."
+            f"QuantileRegressor, or another assumption, given {type(model).__name__}. {remedy}"
         )
     if tau is not None and not isinstance(noise, Quantile):
         raise ValueError(
