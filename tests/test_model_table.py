@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
+    ElasticNet,
     HuberRegressor,
     Lasso,
     LinearRegression,
@@ -18,7 +20,7 @@ from sklearn.linear_model import (
     Ridge,
     RidgeClassifier,
 )
-from sklearn.svm import SVR
+from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from unassuming.objectives import registered_classes
@@ -30,6 +32,8 @@ MODELS = {
     "LinearRegression": LinearRegression(),
     "Ridge": Ridge(),
     "Lasso": Lasso(alpha=0.01),
+    "ElasticNet": ElasticNet(alpha=0.01),
+    "LinearSVR": LinearSVR(),
     "QuantileRegressor": QuantileRegressor(alpha=0.0),
     "HuberRegressor": HuberRegressor(),
     "KernelRidge": KernelRidge(**SMOOTH),
@@ -41,6 +45,8 @@ MODELS = {
     "ua.LSSVC": ua.LSSVC(),
     "LogisticRegression": LogisticRegression(),
 }
+OTHERS = {"ua.ARX", "ua.InstrumentalRegression"}
+"""Models with other data, which have tests of their own below."""
 
 
 def table():
@@ -66,7 +72,7 @@ def test_the_table_has_every_model():
     for name in set(known) - names:
         assert not hasattr(ua, name)
         assert not hasattr(import_module(known[name].__module__.rpartition("._")[0] or "sys"), name)
-    assert set(MODELS) <= set(TABLE)
+    assert set(MODELS) | OTHERS == set(TABLE)
 
 
 def region_of(name, columns=1):
@@ -95,7 +101,13 @@ def simultaneous(name):
         return "finite with enough rows" if finite(larger.band(X[:3])) else "up to 4 coefficients"
     design = region.objective.design
     if not design.dual:
-        return 'method="cells"' if finite(region.band(X[:3], method="cells")) else "none"
+        if not finite(region.band(X[:3], method="cells")):
+            return "none"
+        model = clone(MODELS[name]).set_params(fit_intercept=False)
+        alone = ua.confidence_region(model, X, region.objective.y, random_state=0)
+        ball = " or `norm_bound` without an intercept"
+        bounded = finite(alone.band(X[:3], norm_bound=5))
+        return f'`method="cells"`{"," * bounded}{ball * bounded}; those of the joint region'
     return "with `norm_bound`" if finite(region.band(X[:3], norm_bound=5)) else "none"
 
 
@@ -117,3 +129,41 @@ def test_the_code_answers_as_the_table_says(name):
     bounds, single = TABLE[name]
     assert simultaneous(name) in bounds
     assert one_at_a_time(name) == single
+
+
+def test_a_dynamical_system_has_no_simultaneous_bounds():
+    bounds, single = TABLE["ua.ARX"]
+    assert bounds == "none; crossings on a grid and `inner=True`"
+    assert single == "no"
+    u, y, _ = ua.datasets.arx(n=40, random_state=0)
+    region = ua.confidence_region(ua.ARX(1, 1), u, y, m=10, random_state=0)
+    assert region.interval().status is Status.NO_OUTER_BOUND
+    with pytest.raises(ua.NotAvailable):
+        region.band(u[:3])
+    assert not region.exact_crossings
+    assert len(region.crossings("a1", level=0.8))
+    found = region.interval("a1", level=0.8, inner=True)
+    assert found.inner_lower[0] < region.estimate[0] < found.inner_upper[0]
+    for ask in (region.summary, lambda: region.interval("a1", simultaneous=False)):
+        with pytest.raises(ua.NotAvailable):
+            ask()
+
+
+def instrumented(strength):
+    X, y, _ = ua.datasets.instrumented(n=100, strength=strength, random_state=0)
+    model = ua.InstrumentalRegression(endogenous=0, instruments=2)
+    return ua.confidence_region(model, X, y, random_state=0)
+
+
+def test_instruments_give_intervals_rays_or_the_line():
+    bounds, single = TABLE["ua.InstrumentalRegression"]
+    assert bounds == "finite if instruments are strong"
+    assert single == "the endogenous column: an interval, rays or the line"
+    strong, weak = instrumented(2.0), instrumented(0.0)
+    assert finite(strong.interval())
+    assert not finite(weak.interval())
+    summary = strong.summary()
+    assert summary.names == ("x0",)
+    assert len(summary.sets[0]) == 1
+    assert summary.sets[0].bounded
+    assert not weak.summary().sets[0].bounded

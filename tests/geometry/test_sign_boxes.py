@@ -112,6 +112,29 @@ def test_one_side_is_bounded_where_the_other_is_not():
     assert region.contains(far) or region.contains(2 * region.estimate - far)
 
 
+def far_members(region, level):
+    """Which data lines r_j = 0 end in members, on them or on one of their sides (d = 2)."""
+    phi, y = region.objective.design.matrix, region.objective.y
+    far = []
+    for row, value in zip(phi, y, strict=True):
+        along, off = np.array([-row[1], row[0]]), row / (row @ row)
+        for t in (-1e6, 1e6):
+            on = value * off + t * along
+            far += [on, on + 1e-3 * off, on - 1e-3 * off]
+    return bool(region.contains(np.array(far), level).any())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_verdict_is_that_of_the_lines_of_the_data(seed):
+    """The region may end in a narrow cone, or in a single ray along which a residual is zero."""
+    region = made(seed, n=12, tau=(0.3, 0.7)[seed % 2])
+    expected = "unbounded" if far_members(region, 0.8) else "bounded"
+    verdict = region.bounded(0.8)
+    assert verdict.verdict == expected
+    found = region.interval(level=0.8)
+    assert found.status.name == ("UNBOUNDED" if expected == "unbounded" else "CERTIFIED")
+
+
 def test_three_coefficients_and_a_band():
     region = made(2, n=80, columns=2, m=40)
     grid = np.column_stack([np.linspace(0, 2, 7), np.linspace(2, 0, 7)])

@@ -133,6 +133,64 @@ def test_bands_with_a_norm_bound():
 
 
 @pytest.mark.parametrize(
+    "model",
+    [
+        KernelRidge(kernel="rbf", gamma=0.5),
+        KernelRidge(kernel="poly", degree=2),
+        ua.KernelHuber(kernel="rbf"),
+        HuberRegressor(),
+        LinearSVR(),
+    ],
+)
+def test_values_one_at_a_time_of_models_that_are_not_rotated(model):
+    """The unit basis changes nothing, and a permutation of the rows only moves them."""
+    new, call = X[:3] + 0.1, {"level": 0.8, "norm_bound": 5.0, "simultaneous": False}
+    cells, order = np.arange(N) % 6, np.random.default_rng(0).permutation(N)
+    plain = region_of(model, "symmetric")
+    unit = region_of(model, ua.noise.InBasis(np.eye(N)))
+    moved = region_of(model, ua.noise.InBasis(np.eye(N)[:, order]))
+    for region, mine, theirs in ((unit, None, None), (moved, cells, cells[order])):
+        expected = plain.band(new, cells=mine, **call)
+        found = region.band(new, cells=theirs, **call)
+        assert np.allclose(found.lower, expected.lower)
+        assert np.allclose(found.upper, expected.upper)
+    turned = region_of(model, ua.noise.InBasis(Q)).band(new, cells=cells, **call)
+    assert not np.allclose(turned.lower, expected.lower)
+
+
+@pytest.mark.slow
+def test_values_one_at_a_time_cover_a_function_of_bounded_norm():
+    """The noise is correlated, and independent in rotated rows."""
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    a = np.random.default_rng(1).normal(size=N)
+    norm, truth, runs = float(np.sqrt(a @ K @ a)), (K @ a)[0], 200
+    model, hits = KernelRidge(kernel="rbf", gamma=0.5), 0
+    for seed in range(runs):
+        e = Q @ (np.random.default_rng(seed).laplace(size=N) * np.geomspace(2, 0.2, N))
+        region = region_of(model, ua.noise.InBasis(Q), y=K @ a + e, m=20)
+        found = region.band(X[:1], level=0.8, norm_bound=norm, simultaneous=False)
+        hits += bool(found.lower[0] <= truth <= found.upper[0])
+    assert hits >= binom.ppf(1e-6, runs, found.attained[0])
+
+
+def test_instruments_in_rotated_cells_have_every_rank_equally_often():
+    """All signs of six cells of coordinates, with a column that depends on the noise."""
+    rng = np.random.default_rng(2)
+    cells, size = np.arange(N) % 6, np.abs(rng.laplace(size=N)) + 0.1
+    w, control, own = rng.normal(size=(3, N))
+    model, ranks = ua.InstrumentalRegression(endogenous=0, instruments=2), Counter()
+    for signs in product([1, -1], repeat=6):
+        e = Q @ (size * np.array(signs)[cells])
+        price = 0.5 * w + 0.8 * e + own
+        y = 1 - control + 0.7 * price + e
+        table = np.column_stack([price, control, w])
+        region = region_of(model, ua.noise.InBasis(Q), X=table, y=y, m=4)
+        ranks[region.test_functional("x0", value=0.7, cells=cells).rank] += 1
+    assert set(ranks) == set(range(1, 33))
+    assert set(ranks.values()) == {2}
+
+
+@pytest.mark.parametrize(
     "model", [Ridge(1.0), LinearRegression(), KernelRidge(kernel="rbf")], ids=str
 )
 def test_all_signs_of_coordinates_give_every_rank_equally_often(model):
@@ -231,12 +289,12 @@ def test_what_is_about_rows_is_refused():
     for ask in (region.diagnose, region.lack_of_fit, lambda: region.interval(model_error=0.1)):
         with pytest.raises(ua.NotAvailable, match="describes the noise in another basis"):
             ask()
-    with pytest.raises(ValueError, match="noise in another basis needs all rows at once"):
+    with pytest.raises(ValueError, match=r"drawn row by row.*InBasis.*in memory"):
         ua.StreamingRegion(Ridge(), noise=ua.noise.InBasis(Q))
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
     with pytest.raises(ua.NotAvailable, match="does not allow to set rows aside"):
         ua.tuned_region(search, X, Y, noise=ua.noise.InBasis(Q), random_state=0)
-    kernel = region_of(KernelRidge(kernel="rbf"), ua.noise.InBasis(Q))
+    kernel = region_of(KernelRidge(kernel="rbf"), ua.noise.InBasis(Q, "exchangeable"))
     with pytest.raises(ua.NotAvailable, match="need noise whose signs may change"):
         kernel.band(X[:2], norm_bound=10, simultaneous=False)
     with pytest.raises(ValueError, match="noise does not fit"):

@@ -18,7 +18,7 @@ from sklearn.svm import SVR
 from sklearn.utils import all_estimators
 
 import unassuming as ua
-from unassuming.objectives import _registry
+from unassuming.objectives import _registry, factory_for
 from unassuming.objectives._nearest import _NEAREST, _WITH_FIXED
 
 
@@ -238,6 +238,7 @@ NEAREST = {
     "HistGradientBoostingRegressor": "KernelRidge for many",
     "MLPRegressor": "KernelRidge for many",
     "MultiTaskLasso": "Use Lasso(alpha) for one output at a time.",
+    "Lars": "Use Lasso(alpha), or LinearRegression",
     "SVC": "Use LogisticRegression, RidgeClassifier or ua.LSSVC.",
     "GaussianProcessClassifier": "make_pipeline(Nystroem(), LogisticRegression())",
 }
@@ -254,6 +255,16 @@ def test_a_refused_estimator_is_told_the_nearest_model(name):
     assert NEAREST[name] in message
     with pytest.raises(TypeError, match=f"given {name}\\. "):
         region_of(make_pipeline(StandardScaler(), model), X, y)
+
+
+@pytest.mark.parametrize("kind", ["regressor", "classifier"])
+def test_every_model_of_scikit_learn_is_supported_or_told_a_nearest_one(kind):
+    supported = ua.objectives.registered_classes()
+    for name, cls in all_estimators(type_filter=kind):
+        if cls not in supported:
+            model = object.__new__(cls)  # some need arguments, and none of them matters
+            with pytest.raises(TypeError, match=rf"given {name}\. (Use|Tune|Transform|No model)"):
+                factory_for(model)
 
 
 def test_every_refusal_and_every_nearest_model_is_a_name_of_scikit_learn():

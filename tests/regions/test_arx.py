@@ -430,8 +430,14 @@ def test_what_needs_fixed_inputs_is_refused_with_the_reason():
     ):
         with pytest.raises(ua.NotAvailable, match="contain past outputs"):
             ask()
-    with pytest.raises(ua.NotAvailable, match="cannot be a function"):
-        region.test(lambda u: u)
+    for function in (lambda u: u, lambda X: X[:, 0]):  # refused before it is called
+        with pytest.raises(ua.NotAvailable, match="cannot be a function"):
+            region.test(function)
+    with pytest.raises(ValueError, match="Pass one number for each coefficient"):
+        region.test([1.0, 2.0, 3.0])
+    u, y, _ = ua.datasets.arx(n=30, random_state=0)
+    with pytest.raises(ValueError, match=r"given ARX\. Leave out `noise`"):
+        ua.confidence_region(ua.ARX(), u, y, noise="quantile")
     interval = region.interval()
     assert np.isinf(interval.lower).all()
     assert "only membership can be tested" in interval.reason

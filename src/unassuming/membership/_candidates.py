@@ -83,6 +83,8 @@ def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> 
     if _is_model(candidates):
         return _from_estimator(candidates, objective, data())
     if callable(candidates):
+        if (refusal := objective.refuse_values()) is not None:
+            raise refusal
         rows, name = data(), getattr(candidates, "__name__", repr(candidates))
         values = _one_number_for_each_row(candidates(rows.X), name, rows)
         return _from_values(_in_its_basis(values, objective), objective)
@@ -96,7 +98,9 @@ def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
     if a.ndim not in (1, 2) or a.shape[-1] != objective.d:
         shown = ", ".join(objective.names[:3]) + (", ..." if objective.d > 3 else "")
         remedy = "Pass a callable f(X) for a function that is not given by coefficients."
-        if a.shape == (objective.n,):
+        if objective.refuse_values() is not None:
+            remedy = "Pass one number for each coefficient."
+        elif a.shape == (objective.n,):
             remedy = "For values at the rows of X pass a callable, lambda X: values."
         raise ValueError(
             f"the candidate has the wrong shape: expected {objective.d} coefficients [{shown}], or "

@@ -37,7 +37,6 @@ from unassuming.membership._sign_screen import SignScreen
 from unassuming.membership._simulation_screen import SimulationScreen
 from unassuming.noise import Labels, Noise, Perturbations
 from unassuming.objectives import (
-    ArxObjective,
     FreshSigns,
     Images,
     LeastNormScore,
@@ -244,7 +243,7 @@ class RankEngine:
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
         left = np.arange(len(candidates))
-        few = len(candidates) <= _FEW and not isinstance(self.score, SimulatedScore)
+        few = len(candidates) <= _FEW and not self.score.slow
         if candidates.values is not None or few or not len(left):
             return left
         if self._screen is not None:
@@ -370,7 +369,7 @@ class RankEngine:
         o, noise = self.objective, self.perturbations.noise
         if self.fresh_signs is not None and o.design is not None:
             return SignScreen(o, o.design, self.fresh_signs)
-        if isinstance(o, ArxObjective) and isinstance(self.score, SimulatedScore):
+        if isinstance(self.score, SimulatedScore):
             return SimulationScreen.build(o, self.score, self.perturbations, self.tie_order)
         # An assumption that excludes candidates has to be asked about every one of them.
         if o.design is None or not noise.orthogonal or type(noise).admits is not Noise.admits:

@@ -13,7 +13,7 @@ from unassuming._rounding import EPS, length
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._screen import Screen, ties_before
 from unassuming.noise import Perturbations, SignFlips
-from unassuming.objectives import ArxObjective, SimulatedScore, amplification, steps_until_overflow
+from unassuming.objectives import Objective, SimulatedScore, amplification, steps_until_overflow
 
 _SERIES = 2400
 """So many series are simulated at a time: one number of each fits into the fastest cache."""
@@ -39,14 +39,14 @@ class SimulationScreen(Screen):
     matters.
     """
 
-    objective: ArxObjective
+    objective: Objective
     score: SimulatedScore
     perturbations: Perturbations
     tie_order: IntArray
 
     @classmethod
     def build(
-        cls, o: ArxObjective, score: SimulatedScore, perturbations: Perturbations, order: IntArray
+        cls, o: Objective, score: SimulatedScore, perturbations: Perturbations, order: IntArray
     ) -> SimulationScreen | None:
         """Return the screen; None if transformations may change the length of the noise."""
         return cls(o, score, perturbations, order) if perturbations.noise.orthogonal else None

@@ -205,10 +205,12 @@ def _require_instruments(
                 *(["the controls"] if roles.controls else []),
                 *(["the other instruments"] if len(roles.instruments) > 1 else []),
             ]
+            constant = " (a constant does not)" if intercept else ""
+            why = f"follows from {' and '.join(others)}" if others else "is zero"
+            what = f"instruments that vary beyond them{constant}" if others else "other instruments"
             raise ValueError(
-                f"instruments has a column that follows from {' and '.join(others) or 'nothing'}: "
-                "expected instruments that vary beyond them (a constant does not), given "
-                f"{name} (n_samples = {len(W)}). Leave it out."
+                f"instruments has a column that {why}: expected {what}, given {name} "
+                f"(n_samples = {len(W)}). Leave it out."
             )
         Q = np.column_stack([Q, rest / size])
 

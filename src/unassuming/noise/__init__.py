@@ -9,6 +9,7 @@ used, neither moments nor a density.
 
 from unassuming.noise._base import LARGEST_GROUP, Noise
 from unassuming.noise._basis import InBasis
+from unassuming.noise._basis import require_basis as require_basis
 
 # Shared within the library, not public.
 from unassuming.noise._counter_draws import Key as Key

@@ -84,6 +84,10 @@ class Noise(ABC):
         if the law of the noise depends on the candidate.
         """
 
+    def rotated(self) -> tuple[Array, Noise] | None:
+        """Return Q and what is assumed of Qᵀe, if the assumption is one about Qᵀe; else None."""
+        return None
+
     def scatter(
         self, residuals: Array, fitted: Array | None, size: int, rng: np.random.Generator
     ) -> Array:

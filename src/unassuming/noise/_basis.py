@@ -22,8 +22,8 @@ class InBasis(Noise):
     a cosine basis or in the eigenvectors of a known covariance. The transformations are QGQᵀ with G
     of the inner assumption. Models of features with squares as their loss are rotated, (Qᵀy, QᵀΦ),
     and all that is known of the inner assumption holds there, with rotated rows in place of rows
-    (docs/theory.md 13); weights are refused. Other models have ranks, tests and bounds of the joint
-    region.
+    (docs/theory.md 13); weights are refused. Other models keep their rows. They have ranks, tests
+    and bounds of the joint region, and intervals one at a time from rotated rows.
 
     Parameters
     ----------
@@ -78,23 +78,18 @@ class InBasis(Noise):
         """Q, shape (n, n)."""
         return self._basis
 
+    def rotated(self) -> tuple[Array, Noise]:
+        """Return Q and the inner assumption."""
+        return self._basis, self.inner
+
     @property
     def orthogonal(self) -> bool:
         """True: Q and the inner transformations are orthogonal maps."""
         return True
 
-    def check_length(self, n: int) -> None:
-        """Raise unless the basis is one of n-vectors."""
-        if len(self._basis) != n:
-            raise ValueError(
-                f"basis has the wrong size: expected a matrix of shape ({n}, {n}), one row for "
-                f"each row of the data, given shape {self._basis.shape}. Pass a basis of vectors "
-                "as long as y."
-            )
-
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
         """Draw transformations of the coordinates, as the inner assumption does."""
-        self.check_length(n)
+        require_basis(self._basis, n)
         return self.inner.draw(n, size, rng)
 
     def apply(self, drawn: Any, residuals: Array, fitted: Array | None) -> Array:
@@ -104,7 +99,7 @@ class InBasis(Noise):
 
     def group(self, n: int, *, modulo_sign: bool) -> tuple[Any, int]:
         """Enumerate the transformations of the coordinates."""
-        self.check_length(n)
+        require_basis(self._basis, n)
         return self.inner.group(n, modulo_sign=modulo_sign)
 
     def take(self, drawn: Any, which: slice) -> Any:
@@ -132,6 +127,15 @@ class InBasis(Noise):
     def __repr__(self) -> str:
         n = len(self._basis)
         return f"InBasis({n} x {n} matrix, {self.inner!r})"
+
+
+def require_basis(Q: Array, n: int) -> None:
+    """Raise unless Q is a basis of n-vectors."""
+    if len(Q) != n:
+        raise ValueError(
+            f"basis has the wrong size: expected a matrix of shape ({n}, {n}), one row for "
+            f"each row of the data, given shape {Q.shape}. Pass a basis of vectors as long as y."
+        )
 
 
 def _as_orthogonal(basis: ArrayLike) -> Array:

@@ -178,6 +178,10 @@ class Objective(ABC):
             "it, or pass candidates."
         )
 
+    def refuse_values(self) -> NotAvailable | None:
+        """Return the refusal of candidates given by their values at the inputs; None by default."""
+        return None
+
     def in_basis(self, Q: Array) -> Objective | None:
         """Return the objective of (Qᵀy, QᵀΦ), Q orthogonal; None if that is another minimum."""
         del Q

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import ClassifierMixin
+
 _OTHER_ROWS = "tune on other rows with ua.tuned_region(GridSearchCV(model, grid), X, y)"
 _ESTIMATED = "a penalty that is not estimated from the same y"
 _LINEAR = "a function that is linear in coefficients"
@@ -24,7 +26,12 @@ _NOTHING_YET = (
     "No model of counts or of positive outputs is supported yet. QuantileRegressor assumes nothing "
     "about the shape of the noise."
 )
-_LABELS = "Use LogisticRegression, RidgeClassifier or ua.LSSVC."
+_OF_LABELS = (
+    "a model of E[y|x] or of the log-odds that is linear in coefficients",
+    "Use LogisticRegression, RidgeClassifier or ua.LSSVC.",
+)
+_LIBRARIES = ("sklearn", "xgboost", "lightgbm", "catboost")
+"""Their classifiers have a nearest model; a class of a user may be registered."""
 _ONE_OUTPUT = "Use {} for one output at a time."
 
 _NEAREST: dict[str, tuple[str, str]] = {
@@ -47,9 +54,13 @@ _NEAREST: dict[str, tuple[str, str]] = {
         ("SGDRegressor", "PassiveAggressiveRegressor"),
         ("a model that is defined by a minimum, which this solver does not reach", _LOSS),
     ),
-    **dict.fromkeys(
-        ("Lars", "LassoLars"),
-        ("a penalty rather than a path", "Use Lasso(alpha), which has the same minimum."),
+    "LassoLars": (
+        "a penalty rather than a path",
+        "Use Lasso(alpha), which has the same minimum.",
+    ),
+    "Lars": (
+        _FEATURES_FIXED,
+        "Use Lasso(alpha), or LinearRegression on features chosen beforehand.",
     ),
     "OrthogonalMatchingPursuit": (
         _FEATURES_FIXED,
@@ -70,7 +81,10 @@ _NEAREST: dict[str, tuple[str, str]] = {
     "IsotonicRegression": (_LINEAR, "Use make_pipeline(SplineTransformer(), LinearRegression())."),
     "MultiTaskLasso": ("one output", _ONE_OUTPUT.format("Lasso(alpha)")),
     "MultiTaskElasticNet": ("one output", _ONE_OUTPUT.format("ElasticNet(alpha)")),
-    "MultiOutputRegressor": ("one output", _ONE_OUTPUT.format("the inner model")),
+    **dict.fromkeys(
+        ("MultiOutputRegressor", "RegressorChain"),
+        ("one output", _ONE_OUTPUT.format("the inner model")),
+    ),
     "DummyRegressor": (
         _LINEAR,
         "Use LinearRegression(fit_intercept=False) with one column of ones.",
@@ -84,17 +98,6 @@ _NEAREST: dict[str, tuple[str, str]] = {
             *("XGBRegressor", "LGBMRegressor", "CatBoostRegressor"),
         ),
         (_LINEAR, _SMOOTH),
-    ),
-    **dict.fromkeys(
-        (
-            *("LinearSVC", "SVC", "NuSVC", "SGDClassifier", "Perceptron"),
-            *("PassiveAggressiveClassifier", "LinearDiscriminantAnalysis", "GaussianNB"),
-            *("QuadraticDiscriminantAnalysis", "RandomForestClassifier", "ExtraTreesClassifier"),
-            *("DecisionTreeClassifier", "GradientBoostingClassifier", "KNeighborsClassifier"),
-            *("HistGradientBoostingClassifier", "AdaBoostClassifier", "MLPClassifier"),
-            *("XGBClassifier", "LGBMClassifier", "CatBoostClassifier"),
-        ),
-        ("a model of E[y|x] or of the log-odds that is linear in coefficients", _LABELS),
     ),
     "GaussianProcessClassifier": (
         "fixed coefficients of the log-odds",
@@ -149,9 +152,11 @@ def has_nearest(estimator: Any) -> TypeError | None:
             f"beforehand, given {name} of statsmodels. Use {use}, with X without its column of "
             "ones."
         )
-    if cls.__name__ not in _NEAREST:
+    known = cls.__module__.split(".")[0] in _LIBRARIES and isinstance(estimator, ClassifierMixin)
+    found = _NEAREST.get(cls.__name__, _OF_LABELS if known else None)
+    if found is None:
         return None
-    expected, remedy = _NEAREST[cls.__name__]
+    expected, remedy = found
     return TypeError(
         f"estimator is not supported: expected {expected}, given {cls.__name__}. {remedy}"
     )

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -34,6 +34,9 @@ class Score(ABC):
     >>> score.contrast(np.ones((1, 1)), r, flipped, exact=True).statistics()
     array([[9., 1.]])
     """
+
+    slow: ClassVar[bool] = False
+    """Whether a screen is worth it for a single candidate already."""
 
     @abstractmethod
     def contrast(

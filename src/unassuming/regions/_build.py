@@ -35,7 +35,14 @@ from unassuming.inputs import (
 )
 from unassuming.membership import RankEngine
 from unassuming.models import numbered_columns
-from unassuming.noise import InBasis, Labels, Noise, Perturbations, Quantile, restricted
+from unassuming.noise import (
+    Labels,
+    Noise,
+    Perturbations,
+    Quantile,
+    require_basis,
+    restricted,
+)
 from unassuming.objectives import (
     Objective,
     Quadratic,
@@ -314,10 +321,13 @@ def _check_labels(noise: Noise, objective: Objective, model: Any, *, classify: b
 def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
     tau = objective.quantile
     if tau is None and isinstance(noise, Quantile):
+        remedy = "Leave out `noise`."
+        if not is_series_model(model):
+            own = f"QuantileRegressor(quantile={noise.tau:g}, alpha=0)"
+            remedy = f"Use {own}, or leave out `noise`."
         raise ValueError(
             "noise 'quantile' needs a loss that depends on the signs of residuals alone: expected "
-            f"QuantileRegressor, or another assumption, given {type(model).__name__}. Use "
-            f"QuantileRegressor(quantile={noise.tau:g}, alpha=0), or leave out `noise`."
+            f"QuantileRegressor, or another assumption, given {type(model).__name__}. {remedy}"
         )
     if tau is not None and not isinstance(noise, Quantile):
         raise ValueError(
@@ -334,16 +344,18 @@ def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
 
 def _in_basis(noise: Noise, objective: Objective, data: Data) -> Objective:
     """Return the objective of rotated rows, if the noise is described in another basis."""
-    if not isinstance(noise, InBasis):
+    other = noise.rotated()
+    if other is None:
         return objective
-    noise.check_length(objective.n)
+    Q, _ = other
+    require_basis(Q, objective.n)
     if data.weight is not None and (data.weight != data.weight[0]).any():
         raise ValueError(
             "sample_weight varies, and noise in another basis mixes the rows: expected equal "
             f"weights, given weights from {data.weight.min():g} to {data.weight.max():g}. Leave "
             "out sample_weight, or describe the noise without a basis."
         )
-    turned = objective.in_basis(noise.basis)
+    turned = objective.in_basis(Q)
     return objective if turned is None else turned
 
 

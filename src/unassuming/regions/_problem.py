@@ -13,7 +13,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.cells import KeptCells
 from unassuming.inputs import Data
-from unassuming.noise import InBasis, Labels, Noise
+from unassuming.noise import Labels, Noise
 from unassuming.objectives import Design, Objective
 
 _WITHOUT_ROWS = (
@@ -89,13 +89,26 @@ class Problem:
     @property
     def row_noise(self) -> Noise:
         """What is assumed of the noise in the rows of the objective, which may be rotated rows."""
-        if isinstance(self.noise, InBasis) and self.objective.basis is not None:
-            return self.noise.inner
-        return self.noise
+        other = self.noise.rotated()
+        return self.noise if other is None or self.objective.basis is None else other[1]
+
+    @property
+    def left_to_rotate(self) -> tuple[Array | None, Noise]:
+        """Q and what is assumed of Qᵀe; None and the noise itself if the rows may stay as they are.
+
+        An objective that is rotated has rotated rows already.
+        """
+        other = None if self.objective.basis is not None else self.noise.rotated()
+        return (None, self.row_noise) if other is None else other
+
+    @property
+    def rotated(self) -> bool:
+        """Whether the noise is described in another basis."""
+        return self.noise.rotated() is not None
 
     def refuse_basis(self, what: str) -> None:
         """Refuse what is about rows of the data, if the noise is described in another basis."""
-        if isinstance(self.noise, InBasis):
+        if self.rotated:
             raise NotAvailable(
                 f"{what} is about rows of the data, and {self.noise!r} describes the noise in "
                 "another basis, where every coordinate depends on all rows. It is available for "

@@ -8,7 +8,7 @@ import numpy as np
 
 from unassuming._typing import Array
 from unassuming.inputs import as_weights
-from unassuming.noise import InBasis, Noise, RowNoise, SignFlips, as_noise, sign_units_between
+from unassuming.noise import Noise, RowNoise, SignFlips, as_noise, sign_units_between
 from unassuming.objectives import Quadratic, factory_for, from_linear_regression, from_ridge
 from unassuming.ranking import check_m
 
@@ -21,13 +21,6 @@ MOST_CELLS = 256
 def as_row_noise(noise: str | Noise | None) -> RowNoise:
     """Return an assumption whose transformations can be drawn for any range of rows."""
     chosen = as_noise("symmetric" if noise is None else noise)
-    if isinstance(chosen, InBasis):
-        raise ValueError(
-            "noise in another basis needs all rows at once: expected 'symmetric', "
-            "ua.noise.BlockSymmetric(blocks) or ua.noise.ExchangeableWithin(block_rows), given "
-            f"{chosen!r}, in which every coordinate depends on all rows. Build the region in "
-            "memory with ua.confidence_region(estimator, X, y)."
-        )
     if not isinstance(chosen, RowNoise) or _draws_otherwise(chosen):
         raise ValueError(
             "noise cannot be drawn row by row: expected 'symmetric', "

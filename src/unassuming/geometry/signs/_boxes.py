@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import rank_cut
+from unassuming._rounding import TINY, rank_cut
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._branch_and_bound import LARGEST_RANK, BoxSpace, halves
 from unassuming.geometry.signs._model import SignModel, least_squares_below
@@ -28,6 +28,7 @@ _NEAR = 4.0  # R: the size of the first box, in units of a typical residual
 _SMALL = 1e-6  # relative to y; residuals of an exact fit are nothing but rounding
 _PAD = 1e-12  # relative; more than the errors within which a residual counts as zero
 _FARTHEST = 1e-9  # σ of the farthest points at which members are looked for
+_STILL = 1e-9  # what changes by less, in units of the boxes, does not change
 _STEPS = 3  # of the search for the shortest gradient in a box
 _BATCH_BYTES = 2**23
 
@@ -115,17 +116,45 @@ class SignBoxes(BoxSpace):
         largest = bound * (centre[:, 0] + half[:, 0])
         return np.asarray(np.linalg.norm(least, axis=1) <= largest * (1 + 1e-9))
 
-    def bounded(self, q: int, nodes: int) -> bool:
-        """Whether no direction at infinity can hold members: False if boxes are left undecided."""
+    def far(self, q: int, nodes: int) -> tuple[Array, Array]:
+        """Return the boxes at infinity that may hold members: none if the region is bounded.
+
+        The search ends before it has examined more than so many boxes.
+        """
         centre, half = self.first()
         examined = len(centre)
         while True:
-            far = (centre[:, 0] <= half[:, 0]) & self.keeps(centre, half, q)
-            centre, half = centre[far], half[far]
+            left = (centre[:, 0] <= half[:, 0]) & self.keeps(centre, half, q)
+            centre, half = centre[left], half[left]
             if not len(centre) or examined + 2 * len(centre) > nodes:
-                return not len(centre)
+                return centre, half
             centre, half = halves(centre, half)
             examined += len(centre)
+
+    def outward(self, centre: Array, half: Array) -> tuple[Array, Array]:
+        """Return lines that leave through boxes at infinity, as origins and directions (L, d).
+
+        One leads from the origin through the centre of a box. A region may also end in a strip or
+        in a single ray, along which some residuals (or penalised coefficients) do not change. So
+        other lines are parallel to those whose signs the box leaves open. They begin where these
+        are zero, and half way between.
+        """
+        F = np.concatenate([self.rows, self._coefficients])
+        out = [(np.zeros((1, F.shape[1] - 1)), v[None, 1:]) for v in centre]
+        for v, h in zip(centre[:, 1:], half[:, 1:], strict=True):
+            still = np.flatnonzero(np.abs(F[:, 1:] @ v) <= np.abs(F[:, 1:]) @ (h + _STILL))
+            if not len(still):
+                continue
+            c, A = F[still, 0], F[still, 1:]
+            along = v - np.linalg.pinv(A) @ (A @ v)
+            each = -A * (c / np.maximum((A**2).sum(axis=1), TINY))[:, None]
+            each = each[np.argsort(each @ A[0])]
+            starts = [each, (each[1:] + each[:-1]) / 2, (-np.linalg.pinv(A) @ c)[None]]
+            if np.linalg.norm(along) > _STILL:
+                origins = np.concatenate(starts)
+                out.append((origins, np.broadcast_to(along, origins.shape)))
+        origins, directions = (np.concatenate(part) for part in zip(*out, strict=True))
+        return self.origin + origins @ self.back.T, directions @ self.back.T
 
     def least_ranks(self, centre: Array, half: Array) -> IntArray:
         """Bound the ranks of the points of each box from below."""

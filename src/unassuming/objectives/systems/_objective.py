@@ -99,8 +99,12 @@ class ArxObjective(Objective):
         return least_squares(self.series.matrix, self.y)
 
     def coefficients(self, values: Array) -> Array:
+        """Refuse: see `refuse_values`."""
+        raise self.refuse_values()
+
+    def refuse_values(self) -> NotAvailable:
         """Refuse: fitted values do not determine how the system goes on from other outputs."""
-        raise NotAvailable(
+        return NotAvailable(
             f"a candidate of {self} cannot be a function: its outputs are simulated from its "
             f"coefficients. Pass {self.d} coefficients [{', '.join(self.names)}]."
         )

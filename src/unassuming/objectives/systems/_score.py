@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class SimulatedScore(Score):
     >>> SimulatedScore(series).contrast(np.array([[0.5]]), r, -r[:, None], exact=True).statistics()
     array([[0.05, 4.  ]])
     """
+
+    slow: ClassVar[bool] = True
 
     series: Series
 

@@ -7,6 +7,7 @@ norm bound gives some.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import ClassVar, final
 
@@ -52,6 +53,9 @@ from unassuming.regions.shapes._boxes import how_found, of_the_ball
 from unassuming.regions.shapes._line_shape import LineShape
 from unassuming.regions.shapes._piecewise import ball_facts
 from unassuming.regions.shapes._shape import OuterBounds
+
+_LOOK, _FOLLOWED = NODES // 10, 32
+"""A look at infinity takes so many boxes, and follows lines through some of those left."""
 
 
 @final
@@ -138,6 +142,8 @@ class QuantileShape(LineShape):
         """Combine branch and bound with the ball."""
         g, q, N = question.g, level.q, len(question.g)
         members = self.search.examine(g, q, question.ball, lower, upper, inner=False)
+        if question.ball is None:
+            members = replace(members, rays=members.rays.and_also(self._far_rays(boxes, q)))
         hidden = _hidden(boxes, g)
         endless = members.endless(g) | hidden
         found = branch_and_bound(
@@ -157,7 +163,8 @@ class QuantileShape(LineShape):
             lower, upper = np.full(N, np.inf), np.full(N, -np.inf)
         witnesses = found.witnesses if question.inner else None
         if question.inner and witnesses is None:
-            members = self.search.examine(g, q, question.ball, lower, upper, inner=True)
+            searched = self.search.examine(g, q, question.ball, lower, upper, inner=True)
+            members = replace(searched, rays=members.rays.and_also(searched.rays))
             witnesses = members.witnesses
         status, explanation = self._explained(question, found, ball, (lower, upper), members, level)
         return OuterBounds(lower, upper, status, explanation, witnesses, members.endless(g))
@@ -203,7 +210,7 @@ class QuantileShape(LineShape):
         assert self.boxes is not None
         m = self.engine.perturbations.m
         for q in np.unique(np.linspace(level.q + 1, m - 1, 12, dtype=np.intp)):
-            if self.boxes.bounded(int(q), NODES // 10):
+            if not len(self.boxes.far(int(q), _LOOK)[0]):
                 return (lower_level(1 - q / m),)
         return ()
 
@@ -240,16 +247,28 @@ class QuantileShape(LineShape):
         none = np.full(o.d, np.inf)
         rays = self.search.examine(every, level.q, None, -none, none, inner=False).rays
         verdict, fact, direction = "undetermined", Cause.NO_BOXES(most=LARGEST_RANK), None
+        if self.boxes is not None and not len(rays.directions):
+            rays = self._far_rays(self.boxes, level.q)
         if len(rays.directions):
             direction = rays.directions[0]
             along = direction_in_words(direction, o)
             verdict, fact = "unbounded", Cause.MOVES_FOR_EVER(level=float(level), along=along)
         elif self.boxes is not None and not _hidden(self.boxes, every).any():
             fact = Cause.BOXES_LEFT(nodes=NODES)
-            if self.boxes.bounded(level.q, NODES):
+            if not len(self.boxes.far(level.q, NODES)[0]):
                 verdict, fact = "bounded", Cause.NO_END_LEFT()
         explanation = Explanation((fact,))
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
+
+    def _far_rays(self, boxes: SignBoxes, q: int) -> Endless:
+        """Return rays without end through boxes at infinity that may hold members."""
+        centre, half = boxes.far(q, _LOOK)
+        if not len(centre):
+            return Endless.none(self.problem.objective.d)
+        some = np.unique(np.linspace(0, len(centre) - 1, _FOLLOWED, dtype=np.intp))
+        origins, directions = boxes.outward(centre[some], half[some])
+        spans = self.lines.intervals(origins, directions, [q])[0]
+        return Endless.on(origins, directions, spans, partial(self.search.accepts, q=q))
 
     def not_available(self, operation: str) -> NotAvailable:
         """Return the refusal of an operation that needs another shape."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import final
 
 import numpy as np
@@ -21,7 +21,7 @@ from unassuming.cells import (
     opposite_pairs,
     pair_differences,
 )
-from unassuming.noise import InBasis, is_spherical, sign_units_of, swap_blocks_of
+from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.objectives import Design, LogisticObjective, in_basis
 from unassuming.regions._problem import Problem
 
@@ -107,6 +107,10 @@ class Evidence:
         What was subtracted from the columns, as for `Factor`.
     cells : KeptCells or None
         The cells that a stream has collected; its noise may change signs in them.
+    rotated : bool
+        Whether the rows are coordinates in another basis.
+    turn : callable
+        From a column with one number for each row of the objective to one for each row here.
     """
 
     n: int
@@ -119,6 +123,7 @@ class Evidence:
     centre: Array | None = None
     cells: KeptCells | None = None
     rotated: bool = False
+    turn: Callable[[Array], Array] = np.asarray
 
     @classmethod
     def of(cls, problem: Problem) -> Evidence:
@@ -163,13 +168,13 @@ class Evidence:
     @classmethod
     def of_rows(cls, problem: Problem, design: Design) -> Evidence:
         """Collect the rows of a design that does not depend on the noise; refuse other noise."""
-        noise, n, y = problem.row_noise, problem.n, problem.objective.y
-        rotated = problem.objective.basis is not None
-        if isinstance(noise, InBasis):  # of a loss that does not allow to rotate the model
-            turned = design.in_basis(noise.basis)
+        n, y = problem.n, problem.objective.y
+        turn: Callable[[Array], Array] = np.asarray
+        Q, noise = problem.left_to_rotate
+        if Q is not None:  # the loss does not allow to rotate the model
+            turned, turn = design.in_basis(Q), partial(_rotated, Q)
             assert turned is not None
-            design, y = turned, in_basis(noise.basis, y[:, None])[0][:, 0]
-            noise, rotated = noise.inner, True
+            design, y = turned, turn(y)
         _require_moderate(design.matrix, y, design.names)
         data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
         constant = design.intercept and bool((design.one == 1).all())
@@ -183,7 +188,8 @@ class Evidence:
             swap_blocks_of(noise, n),
             is_spherical(noise),
             centre,
-            rotated=rotated,
+            rotated=problem.rotated,
+            turn=turn,
         )
         if found.signs is None and found.swaps is None and not found.spherical:
             raise NotAvailable(
@@ -232,10 +238,11 @@ class Evidence:
         if units is not None and labels is not None:
             require_whole_blocks(labels, units)
         if self.weight is None:
-            return Rows(self.Phi, self.y, units, labels, self.centre)
+            return Rows(self.Phi, self.y, units, labels, self.centre, self.turn)
         root = np.sqrt(self.weight)
         rows = self.Phi * root[:, None]
-        return Rows(rows, self.y * root, units, labels, self.centre, lambda t: t * root)
+        turn = self.turn
+        return Rows(rows, self.y * root, units, labels, self.centre, lambda t: turn(t) * root)
 
     def paired(self, c: Array, cells: object) -> Rows:
         """Return differences of pairs of rows that are opposite for one functional (11.4).
@@ -256,11 +263,19 @@ class Evidence:
             scale = np.sqrt(first * second / (first + second))
         chosen = None if labels is None else labels[pairs[:, 0]]
 
-        def like_y(t: Array) -> Array:
+        def differences(t: Array) -> Array:
             return np.asarray(pair_differences(self.Phi, t, pairs)[1] * scale)
 
+        def like_y(t: Array) -> Array:
+            return differences(self.turn(t))
+
         Phi = pair_differences(self.Phi, self.y, pairs)[0] * scale[:, None]
-        return Rows(Phi, like_y(self.y), None, chosen, self.centre, like_y)
+        return Rows(Phi, differences(self.y), None, chosen, self.centre, like_y)
+
+
+def _rotated(Q: Array, t: Array) -> Array:
+    """Return Qᵀt for one column (n,)."""
+    return np.asarray(in_basis(Q, t[:, None])[0][:, 0])
 
 
 def _listed_names(problem: Problem) -> str:

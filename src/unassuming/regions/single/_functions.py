@@ -36,7 +36,7 @@ from unassuming.cells.functions import (
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, single_column, tangents
 from unassuming.noise import sign_units_of
-from unassuming.objectives import Design
+from unassuming.objectives import Design, in_basis
 from unassuming.ranking import RankTest
 from unassuming.regions._problem import Problem
 from unassuming.regions.single._evidence import require_whole_blocks
@@ -128,11 +128,12 @@ class Functions:
         self.data = problem.data(
             "values of a function with a norm bound or a model error need", _IN_MEMORY
         )
+        self.basis, self.noise = problem.left_to_rotate
         self.clusters = self._clusters()
         self._made: dict[object, Kriging] = {}
 
     def _clusters(self) -> IntArray | None:
-        units = sign_units_of(self.problem.row_noise, self.problem.n)
+        units = sign_units_of(self.noise, self.problem.n)
         if units is None:
             raise NotAvailable(
                 "values of a function with a norm bound or a model error need noise whose signs "
@@ -159,10 +160,11 @@ class Functions:
         """The rows if the norm of the penalised part is bounded."""
         self.design.require_positive_semidefinite("a norm bound")
         free, primal = int(self.design.intercept), self._primal
-        trend = self.design.matrix[:, :free]
+        trend = self._turned(self.design.matrix[:, :free])
         if primal is not None:
-            return System(trend, self._weight, features=primal.matrix[:, free:])
-        return System(trend, self._weight, self.design.gram())
+            return System(trend, self._weight, features=self._turned(primal.matrix[:, free:]))
+        gram = self._turned(self._turned(self.design.gram()).T)
+        return System(trend, self._weight, gram)
 
     @cached_property
     def _unpenalised(self) -> System:
@@ -172,8 +174,16 @@ class Functions:
                 "a model error alone needs a model with features: the kernel can take any values "
                 "at the inputs, so the data say nothing between them. Pass norm_bound=B as well."
             )
-        Phi = self._primal.matrix
+        Phi = self._turned(self._primal.matrix)
         return System(Phi, self._weight, features=np.zeros((len(Phi), 0)))
+
+    def _turned(self, columns: Array) -> Array:
+        """Return columns (n, k) in the basis of the noise."""
+        return columns if self.basis is None else in_basis(self.basis, columns)[0]
+
+    def _at_rows(self, trend: Array, norms: Array, rows: Array) -> Wanted:
+        """Return functionals of a kernel with these values (N, n) at the representers of rows."""
+        return Wanted(trend, norms, self._turned(rows.T).T)
 
     @cached_property
     def _weight(self) -> Array:
@@ -206,7 +216,7 @@ class Functions:
         if norms is None:
             raise NotAvailable(NO_NORMS)
         rows, free = design.rows(inputs), int(design.intercept)
-        return Wanted(rows[:, :free], norms, rows[:, free:])
+        return self._at_rows(rows[:, :free], norms, rows[:, free:])
 
     def functional(self, functional: Functional, g: Array, assumption: Assumption) -> Wanted:
         """Return values, differences, averages or slopes; ``g`` are their rows of the design."""
@@ -228,7 +238,7 @@ class Functions:
         norms = None if design.kernel is None else design.kernel.squared_norms(points, C)
         if norms is None:
             raise NotAvailable(NO_NORMS)
-        return Wanted(g[:, :free], norms, g[:, free:])
+        return self._at_rows(g[:, :free], norms, g[:, free:])
 
     def _slopes(self, functional: Functional, g: Array, assumption: Assumption) -> Wanted:
         """Return slopes of a kernel model."""
@@ -243,7 +253,7 @@ class Functions:
         found = None if kernel is None else kernel.slopes(inputs, along)
         if found is None:
             raise NotAvailable(NO_SLOPES)
-        return Wanted(g[:, :free], found[1], g[:, free:])
+        return self._at_rows(g[:, :free], found[1], g[:, free:])
 
     def _of_features(self, g: Array, assumption: Assumption) -> Wanted:
         if assumption.norm_bound is None:
@@ -284,7 +294,7 @@ class Functions:
                 labels = interleaved(
                     system,
                     K,
-                    order=single_column(self.data),
+                    order=None if self.problem.rotated else single_column(self.data),
                     clusters=self.clusters,
                     seed=self.problem.seed,
                 )
@@ -305,10 +315,10 @@ class Functions:
             for part in slices(len(same), rows_that_fit(_BATCH, 8 * system.n)):
                 yield estimated(system, wanted, kriging, mu, same[part], self.y)
 
-    @property
+    @cached_property
     def y(self) -> Array:
         """The outputs."""
-        return self.problem.objective.y
+        return self._turned(self.problem.objective.y[:, None])[:, 0]
 
     def intervals(
         self, wanted: Wanted, level: float, options: SingleOptions, assumption: Assumption

@@ -74,7 +74,6 @@ class Instruments:
     def __init__(self, problem: Problem) -> None:
         assert isinstance(problem.objective, InstrumentObjective)
         self.problem, self.objective = problem, problem.objective
-        problem.refuse_basis("a division of the rows by instruments")
         self.evidence = Evidence.of_rows(problem, self.objective.exogenous)
         self.numbers = Numbers(problem, self.evidence)  # divisions by exogenous columns
         self._found: dict[object, InstrumentCells] = {}

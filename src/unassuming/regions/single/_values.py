@@ -68,7 +68,7 @@ def _too_few(
     names = f"{np.count_nonzero(~finite)} of {len(finite)} values"
     if most >= needed:
         return Cause.LEVEL_TOO_HIGH(names=names, level=level)
-    rotated = functions.problem.objective.basis is not None
+    rotated = functions.problem.rotated
     units = "rotated rows" if rotated else "rows"
     units = units if functions.clusters is None else f"blocks of {units}"
     free = functions.system(assumption).trend.shape[1]
