@@ -24,13 +24,13 @@ from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_colu
 from unassuming.membership._exact import ExactGaps
 from unassuming.membership._limits import (
     blurred,
-    refined_gaps,
     representable,
     too_large,
     undecided,
 )
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
+from unassuming.membership._refined import refined_order
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._sign_screen import SignScreen
@@ -134,7 +134,7 @@ class RankEngine:
         for batch in _batches(self, len(a)):
             images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
             contrast = self._contrast(a[batch], images)
-            found[batch] = self._before(candidates, batch, images, contrast)
+            found[batch] = self._before(candidates, batch, images, contrast, certain=False)
         return found
 
     def ends(
@@ -170,11 +170,18 @@ class RankEngine:
         return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
     def _before(
-        self, candidates: Candidates, which: slice | IntArray, images: Images, contrast: Contrast
+        self,
+        candidates: Candidates,
+        which: slice | IntArray,
+        images: Images,
+        contrast: Contrast,
+        *,
+        certain: bool = True,
     ) -> BoolArray:
         """Decide by the quick comparison, which leaves near-ties to the refined one.
 
-        The quick bounds are wider than the refined ones, so both give the same ranks.
+        The quick bounds are wider than the refined ones, so both give the same ranks. With
+        ``certain`` an order that errors of kernel values may change is refused.
         """
         a, exactly = candidates.coefficients[which], self._doubt_about(candidates) is not None
         if exactly:
@@ -184,14 +191,14 @@ class RankEngine:
         sure = np.abs(gaps) > _QUICK * tolerance
         if exactly:
             sure |= self._moves.always_tied(sign_blind=self.objective.sign_blind)
-        near = np.asarray(~sure.all(axis=-1))
+        near = np.asarray(~sure.all(axis=-1)) | images.literal
         if near.any():
             some = images.take(near)
-            decided = self._exactly(a[near], some) if exactly else None
+            decided = self._exactly(a[near], some, certain=certain) if exactly else None
             before[near] = self._precedes(a[near], some) if decided is None else decided
         return before
 
-    def _exactly(self, a: Array, images: Images) -> BoolArray | None:
+    def _exactly(self, a: Array, images: Images, *, certain: bool) -> BoolArray | None:
         """Decide by the refined comparison, and without rounding where that leaves a doubt."""
         with np.errstate(over="ignore", invalid="ignore"):
             refined = representable(self.score.refined(a, images), a)
@@ -209,7 +216,7 @@ class RankEngine:
             if self._exact is None:
                 return None
             which = np.flatnonzero(open_[row])
-            signs = self._exact.signs(a[row], which)
+            signs = self._exact.signs(a[row], which, certain=certain)
             before[row, which] = np.where(signs == 0, ties[which], signs < 0)
         return before
 
@@ -220,26 +227,7 @@ class RankEngine:
 
     def _precedes(self, a: Array, images: Images) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
-        gaps, tolerance = refined_gaps(a, self.score, images)
-        before = precedes(gaps, tolerance, self.tie_order)
-        doubt = (np.abs(gaps) <= tolerance) & (tolerance > 0)
-        rows = np.asarray(doubt.any(axis=-1))
-        if not rows.any():
-            return before
-        some, fitted = images.take(rows), self.objective.y - images.residuals[rows]
-        with np.errstate(over="ignore", invalid="ignore"):
-            other = self.score.by_values(some, fitted)
-        if other is not None:
-            gaps, tolerance = other.normalised().gaps()
-            sure = doubt[rows] & (np.abs(gaps) > tolerance)  # False for NaN
-            before[rows] = np.where(sure, gaps < 0, before[rows])
-        elif isinstance(self.score, LeastNormScore) and some.literal.any():
-            # A tie that only the cancelling terms of the penalty suggest is not credible.
-            lone = replace(self.score, penalty_terms=None)
-            gaps, tolerance = refined_gaps(a[rows], lone, some)
-            if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
-                raise undecided(a[rows])
-        return before
+        return refined_order(self.objective, self.score, self.tie_order, a, images)
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
