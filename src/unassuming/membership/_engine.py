@@ -30,7 +30,7 @@ from unassuming.membership._limits import (
 )
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
-from unassuming.membership._refined import refined_order
+from unassuming.membership._refined import refined_order, require_settled
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._sign_screen import SignScreen
@@ -106,8 +106,11 @@ class RankEngine:
             out[batch] = self._contrast(candidates.coefficients[batch], images).statistics()
         return out
 
-    def ranks(self, candidates: Candidates) -> IntArray:
-        """Return the rank of each candidate, shape (N,): m if it cannot have produced the data."""
+    def ranks(self, candidates: Candidates, *, certain: bool = True) -> IntArray:
+        """Return the rank of each candidate, shape (N,): m if it cannot have produced the data.
+
+        With ``certain`` ranks that errors of computed kernel values may change are refused.
+        """
         ranks = np.empty(len(candidates), dtype=np.intp)
         careful = self._fast(candidates, ranks)
         for batch in _batches(self, len(careful)):
@@ -118,14 +121,14 @@ class RankEngine:
             rows, r = rows[admitted], r[admitted]
             if len(rows):
                 a, images = candidates.coefficients[rows], self._images(candidates, rows, r)
-                ranks[rows] = rank(
-                    self._before(candidates, rows, images, self._contrast(a, images))
-                )
+                contrast = self._contrast(a, images)
+                before = self._before(candidates, rows, images, contrast, certain=certain)
+                ranks[rows] = rank(before)
         return ranks
 
     def ranks_of(self, a: Array) -> IntArray:
-        """Return the ranks of coefficient vectors, (N, d) -> (N,)."""
-        return self.ranks(Candidates(a, None, single=False))
+        """Return the ranks of coefficient vectors for a search, (N, d) -> (N,)."""
+        return self.ranks(Candidates(a, None, single=False), certain=False)
 
     def before(self, a: Array) -> BoolArray:
         """Return whether Z_i comes before Z_0, with care, (N, d) -> (N, m - 1)."""
@@ -180,8 +183,7 @@ class RankEngine:
     ) -> BoolArray:
         """Decide by the quick comparison, which leaves near-ties to the refined one.
 
-        The quick bounds are wider than the refined ones, so both give the same ranks. With
-        ``certain`` an order that errors of kernel values may change is refused.
+        The quick bounds are wider than the refined ones, so both give the same ranks.
         """
         a, exactly = candidates.coefficients[which], self._doubt_about(candidates) is not None
         if exactly:
@@ -195,7 +197,9 @@ class RankEngine:
         if near.any():
             some = images.take(near)
             decided = self._exactly(a[near], some, certain=certain) if exactly else None
-            before[near] = self._precedes(a[near], some) if decided is None else decided
+            if decided is None:
+                decided = self._precedes(a[near], some, certain=certain)
+            before[near] = decided
         return before
 
     def _exactly(self, a: Array, images: Images, *, certain: bool) -> BoolArray | None:
@@ -225,9 +229,12 @@ class RankEngine:
         assert self.doubt is not None
         return replace(contrast, gap_error=contrast.gap_error + self.doubt.gaps(a, images))
 
-    def _precedes(self, a: Array, images: Images) -> BoolArray:
+    def _precedes(self, a: Array, images: Images, *, certain: bool) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
-        return refined_order(self.objective, self.score, self.tie_order, a, images)
+        order = refined_order(self.objective, self.score, self.tie_order, a, images)
+        if certain and images.literal.any():
+            require_settled(self.objective, self.score, a, images, order.tied)
+        return order.before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +13,17 @@ from unassuming.objectives import Images, LeastNormScore, Objective, Score, entr
 from unassuming.ranking import precedes
 
 
+class Order(NamedTuple):
+    """The order of N candidates and their m - 1 perturbations."""
+
+    before: BoolArray  # whether Z_i comes before Z_0
+    tied: BoolArray  # whether the tie order has decided that
+
+
 def refined_order(
     objective: Objective, score: Score, tie_order: IntArray, a: Array, images: Images
-) -> BoolArray:
-    """Return whether Z_i comes before Z_0, shape (N, m - 1)."""
+) -> Order:
+    """Compare candidates with their perturbations, as narrowly as double precision allows."""
     gaps, tolerance = _gaps(a, score, images)
     before = precedes(gaps, tolerance, tie_order)
     doubt = (np.abs(gaps) <= tolerance) & (tolerance > 0)
@@ -34,12 +42,10 @@ def refined_order(
             gaps, tolerance = _gaps(a[rows], lone, some)
             if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
                 raise undecided(a[rows])
-    if images.literal.any():
-        _require_settled(objective, score, a, images, doubt)
-    return before
+    return Order(before, doubt)
 
 
-def _require_settled(
+def require_settled(
     objective: Objective, score: Score, a: Array, images: Images, tied: BoolArray
 ) -> None:
     """Refuse candidates taken literally whose order errors of kernel values may change."""
