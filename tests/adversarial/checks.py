@@ -61,8 +61,15 @@ class Allowed:
 
     def either(self, a: Vector, q: int) -> bool:
         """Whether a candidate may count as a member of the region of level 1 - q/m, or not."""
+        return all(self.permits(a, q, inside=inside) for inside in (True, False))
+
+    def permits(self, a: Vector, q: int, *, inside: bool) -> bool:
+        """Whether a candidate may count as a member of the region of level 1 - q/m, or as none.
+
+        Values that tie as they are meant tie, also where rounding of the data has parted them.
+        """
         low, high = allowed_ranks(self.exact, self.rounded, a, self.rounding.blurred)
-        return low <= self.exact.m - q < high
+        return low <= self.exact.m - q if inside else high > self.exact.m - q
 
 
 def ranks(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Found:
@@ -258,7 +265,8 @@ def crossings(
         inside = any(low <= t <= high for low, high in spans)
         around = [exact.rank_on(line, Fraction(t) + s * Fraction(near)) for s in (-1, 0, 1)]
         members = [rank <= exact.m - q for rank in around]
-        if inside not in members and not allowed.either(line_at(origin, direction, t), q):
+        at = line_at(origin, direction, t)
+        if inside not in members and not allowed.permits(at, q, inside=inside):
             yield (
                 f"t = {t!r} on the line {[show(x) for x in origin]} + t "
                 f"{[show(x) for x in direction]}: crossings {np.asarray(spans).tolist()}, exact "

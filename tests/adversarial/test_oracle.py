@@ -192,3 +192,17 @@ def test_the_change_by_rounding_is_that_of_one_number_at_a_time(model, noise):
             rows[k][j] = rows[j][k]
         total += moved("X", rows)
     assert float(total * 2**90 / change) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_ties_as_they_are_meant_make_a_member_whatever_rounding_did():
+    # Noise of 0.1 in every row ties under permutations; y in floats has lost most of its digits.
+    X = [[Fraction(k * 2**46 + 1, 7)] for k in (3, -5, 11, 2, -8)]
+    y = [2 * row[0] + Fraction(1, 10) for row in X]
+    options = {"alpha": Fraction(1, 4), "intercept": False, "noise": "exchangeable", "seed": 3}
+    problem = Problem("ridge", X, y, ties="conservative", **options)
+    allowed = checks.Allowed(problem, problem.region())
+    truth = [Fraction(2)]
+    assert allowed.exact.rank(truth) == 1 < allowed.rounded.rank(truth)
+    assert allowed.permits(truth, 1, inside=True)
+    assert not allowed.permits(truth, 1, inside=False)
+    assert not allowed.either(truth, 1)

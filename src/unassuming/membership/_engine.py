@@ -24,13 +24,13 @@ from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_colu
 from unassuming.membership._exact import ExactGaps
 from unassuming.membership._limits import (
     blurred,
-    refined_gaps,
     representable,
     too_large,
     undecided,
 )
 from unassuming.membership._lines import LineGaps
 from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
+from unassuming.membership._refined import refined_order, require_settled
 from unassuming.membership._residual_screen import ResidualScreen
 from unassuming.membership._screen import Screen
 from unassuming.membership._sign_screen import SignScreen
@@ -105,8 +105,11 @@ class RankEngine:
             out[batch] = self._contrast(candidates.coefficients[batch], images).statistics()
         return out
 
-    def ranks(self, candidates: Candidates) -> IntArray:
-        """Return the rank of each candidate, shape (N,): m if it cannot have produced the data."""
+    def ranks(self, candidates: Candidates, *, certain: bool = True) -> IntArray:
+        """Return the rank of each candidate, shape (N,): m if it cannot have produced the data.
+
+        With ``certain`` ranks that errors of computed kernel values may change are refused.
+        """
         ranks = np.empty(len(candidates), dtype=np.intp)
         careful = self._fast(candidates, ranks)
         for batch in _batches(self, len(careful)):
@@ -117,14 +120,14 @@ class RankEngine:
             rows, r = rows[admitted], r[admitted]
             if len(rows):
                 a, images = candidates.coefficients[rows], self._images(candidates, rows, r)
-                ranks[rows] = rank(
-                    self._before(candidates, rows, images, self._contrast(a, images))
-                )
+                contrast = self._contrast(a, images)
+                before = self._before(candidates, rows, images, contrast, certain=certain)
+                ranks[rows] = rank(before)
         return ranks
 
     def ranks_of(self, a: Array) -> IntArray:
-        """Return the ranks of coefficient vectors, (N, d) -> (N,)."""
-        return self.ranks(Candidates(a, None, single=False))
+        """Return the ranks of coefficient vectors for a search, (N, d) -> (N,)."""
+        return self.ranks(Candidates(a, None, single=False), certain=False)
 
     def before(self, a: Array) -> BoolArray:
         """Return whether Z_i comes before Z_0, with care, (N, d) -> (N, m - 1)."""
@@ -133,7 +136,7 @@ class RankEngine:
         for batch in _batches(self, len(a)):
             images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
             contrast = self._contrast(a[batch], images)
-            found[batch] = self._before(candidates, batch, images, contrast)
+            found[batch] = self._before(candidates, batch, images, contrast, certain=False)
         return found
 
     def ends(
@@ -169,7 +172,13 @@ class RankEngine:
         return np.asarray(possible | ~np.isfinite(r).all(axis=-1))
 
     def _before(
-        self, candidates: Candidates, which: slice | IntArray, images: Images, contrast: Contrast
+        self,
+        candidates: Candidates,
+        which: slice | IntArray,
+        images: Images,
+        contrast: Contrast,
+        *,
+        certain: bool = True,
     ) -> BoolArray:
         """Decide by the quick comparison, which leaves near-ties to the refined one.
 
@@ -183,14 +192,16 @@ class RankEngine:
         sure = np.abs(gaps) > _QUICK * tolerance
         if exactly:
             sure |= self._moves.always_tied(sign_blind=self.objective.sign_blind)
-        near = np.asarray(~sure.all(axis=-1))
+        near = np.asarray(~sure.all(axis=-1)) | images.literal
         if near.any():
             some = images.take(near)
-            decided = self._exactly(a[near], some) if exactly else None
-            before[near] = self._precedes(a[near], some) if decided is None else decided
+            decided = self._exactly(a[near], some, certain=certain) if exactly else None
+            if decided is None:
+                decided = self._precedes(a[near], some, certain=certain)
+            before[near] = decided
         return before
 
-    def _exactly(self, a: Array, images: Images) -> BoolArray | None:
+    def _exactly(self, a: Array, images: Images, *, certain: bool) -> BoolArray | None:
         """Decide by the refined comparison, and without rounding where that leaves a doubt."""
         with np.errstate(over="ignore", invalid="ignore"):
             refined = representable(self.score.refined(a, images), a)
@@ -208,7 +219,7 @@ class RankEngine:
             if self._exact is None:
                 return None
             which = np.flatnonzero(open_[row])
-            signs = self._exact.signs(a[row], which)
+            signs = self._exact.signs(a[row], which, certain=certain)
             before[row, which] = np.where(signs == 0, ties[which], signs < 0)
         return before
 
@@ -217,28 +228,12 @@ class RankEngine:
         assert self.doubt is not None
         return replace(contrast, gap_error=contrast.gap_error + self.doubt.gaps(a, images))
 
-    def _precedes(self, a: Array, images: Images) -> BoolArray:
+    def _precedes(self, a: Array, images: Images, *, certain: bool) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
-        gaps, tolerance = refined_gaps(a, self.score, images)
-        before = precedes(gaps, tolerance, self.tie_order)
-        doubt = (np.abs(gaps) <= tolerance) & (tolerance > 0)
-        rows = np.asarray(doubt.any(axis=-1))
-        if not rows.any():
-            return before
-        some, fitted = images.take(rows), self.objective.y - images.residuals[rows]
-        with np.errstate(over="ignore", invalid="ignore"):
-            other = self.score.by_values(some, fitted)
-        if other is not None:
-            gaps, tolerance = other.normalised().gaps()
-            sure = doubt[rows] & (np.abs(gaps) > tolerance)  # False for NaN
-            before[rows] = np.where(sure, gaps < 0, before[rows])
-        elif isinstance(self.score, LeastNormScore) and some.literal.any():
-            # A tie that only the cancelling terms of the penalty suggest is not credible.
-            lone = replace(self.score, penalty_terms=None)
-            gaps, tolerance = refined_gaps(a[rows], lone, some)
-            if (doubt[rows] & (np.abs(gaps) > tolerance) & some.literal[:, None]).any():
-                raise undecided(a[rows])
-        return before
+        order = refined_order(self.objective, self.score, self.tie_order, a, images)
+        if certain and images.literal.any():
+            require_settled(self.objective, self.score, a, images, order.tied)
+        return order.before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""

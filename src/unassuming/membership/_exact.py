@@ -22,6 +22,8 @@ from unassuming._exact import Exact
 from unassuming._rough import Rough
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._blur import N, Rounding, Side
+from unassuming.membership._kernel_errors import KernelErrors, Sides
+from unassuming.membership._limits import undecided
 from unassuming.membership._parabola import Parabola
 from unassuming.membership._systems import FeatureSystem, KernelSystem, System
 from unassuming.objectives import Moves, Quadratic
@@ -43,8 +45,10 @@ rounded decimals they would have lost half of the digits of the residuals."""
 class ExactGaps:
     """Signs of Z_i - Z_0, for the Hessian weighting and transformations that move and flip rows."""
 
-    def __init__(self, system: System, moves: Moves) -> None:
-        self.system, self.moves = system, moves
+    def __init__(
+        self, system: System, moves: Moves, kernel_errors: KernelErrors | None = None
+    ) -> None:
+        self.system, self.moves, self._kernel_errors = system, moves, kernel_errors
         self._last: tuple[tuple[bytes, bytes], _State, BoolArray] | None = None
         # Transformations that tie with the identity for all candidates, as far as it is known.
         still = (moves.rows == np.arange(system.n)).all(axis=1)
@@ -70,10 +74,13 @@ class ExactGaps:
             system = KernelSystem(objective) if dual else FeatureSystem(objective)
         except ArithmeticError:
             return None
-        return cls(system, moves)
+        return cls(system, moves, KernelErrors.of(objective) if dual else None)
 
-    def signs(self, a: Array, which: IntArray) -> IntArray:
-        """Return the signs of Z_i - Z_0 of one candidate (d,), zero for ties, for some i - 1."""
+    def signs(self, a: Array, which: IntArray, *, certain: bool = False) -> IntArray:
+        """Return the signs of Z_i - Z_0 of one candidate (d,), zero for ties, for some i - 1.
+
+        With ``certain`` signs that errors of computed kernel values may change are refused.
+        """
         found = np.zeros(len(which), dtype=np.intp)
         candidate = Exact.of(a)
         r = self.system.residuals(candidate)
@@ -93,7 +100,30 @@ class ExactGaps:
             elif not sign:
                 self._always(int(which[j]))
             found[j] = sign
+        if certain and literal and not self._settled(state, a):
+            raise undecided(a)
         return found
+
+    def _settled(self, state: _State, a: Array) -> bool:
+        """Whether errors of computed kernel values leave the signs of a candidate as they are.
+
+        Where the kernel is known without rounding, its computed values have to give the same signs.
+        """
+        errors = self._kernel_errors
+        open_ = np.array([not self._identical.get(i) for i in state.which.tolist()])
+        if errors is None or not open_.any():
+            return True
+        if errors.bounded:
+            sides, moves = state.sides, self.moves.take(state.which)
+            # Twice, for the rounding of the bound itself.
+            small = ~(np.abs(_nearest(state.gaps)) > 2 * errors.change(a, sides, moves))
+            return not (small & open_).any()
+        computed = errors.computed
+        if computed is None:
+            return True
+        r = computed.residuals(state.a)
+        other = _State(computed, self.moves, state.a, r, state.which)
+        return bool((np.equal(other.signs, state.signs) | ~open_).all())
 
     def ends(self, a: Array, u: Array, which: IntArray, wins: BoolArray) -> tuple[Array, Array]:
         """Return where the line a + t u lies in {Z_0 <= Z_i}, for some i - 1; empty: low > high.
@@ -206,11 +236,21 @@ class _State:
     @cached_property
     def signs(self) -> list[int]:
         """The signs of Z_i - Z_0."""
-        self._gaps = self.products(self)
         return [
             int(x > 0) - int(x < 0) if clear else 0
-            for x, clear in zip(self._gaps.number, _clear(self._gaps, [(self, self)]), strict=True)
+            for x, clear in zip(self.gaps.number, _clear(self.gaps, [(self, self)]), strict=True)
         ]
+
+    @cached_property
+    def gaps(self) -> Exact:
+        """Z_i - Z_0."""
+        return self.products(self)
+
+    @property
+    def sides(self) -> Sides:
+        """Both sides of the comparisons in double precision."""
+        step = self.x[:, 1:] - self.x[:, :1]
+        return Sides(*(_nearest(x.T) for x in (self.g, self.paired, self.x, step)))
 
     def products(self, other: _State) -> Exact:
         """Return ⟨W (G_i - I) r, v_i + v_0⟩ with v of another state."""
@@ -219,7 +259,7 @@ class _State:
 
     def blurred(self, k: int) -> bool:
         """Whether rounding of the data could make Z_i and Z_0 equal."""
-        s, gap = self.system, abs(self._gaps[k - 1])
+        s, gap = self.system, abs(self.gaps[k - 1])
         rough = self._blur(s.rounding(s.rough), Rough.of(self.a), Rough.of, k)
         certain = Rough.of(gap).at_most(rough.times_two_to(_UNIT + _MARGIN))
         if certain is not None:
@@ -239,6 +279,12 @@ class _State:
         one = Side(rounding.given, g[:, 0], x[:, 0], back)
         two = Side(rounding.given, g[:, 1], x[:, 1], lambda slope: slope)
         return rounding.blur(one, two, a)
+
+
+def _nearest(x: Exact) -> Array:
+    """Return exact numbers in double precision."""
+    with np.errstate(over="ignore"):
+        return np.asarray(Rough.of(x).middle, dtype=np.float64)
 
 
 def _clear(gaps: Exact, pairs: list[tuple[_State, _State]]) -> BoolArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
-from unassuming.objectives import Images, Score
 from unassuming.ranking import Contrast
 
 _HALF = 2.0**-26
@@ -48,9 +47,3 @@ def too_large(a: Array) -> ValueError:
         "the candidate is too large to be ranked in double precision: expected statistics below "
         f"1e300, given coefficients up to {np.abs(a).max():.3g}. Rescale the data or the candidate."
     )
-
-
-def refined_gaps(a: Array, score: Score, images: Images) -> tuple[Array, Array]:
-    """Return the gaps of the refined comparison, and bounds of their errors."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return representable(score.refined(a, images), a).normalised().gaps()

@@ -17,7 +17,7 @@ from unassuming.membership._doubt import Doubt
 from unassuming.membership._monomials import Floats, pairs_into, pairs_of
 from unassuming.membership._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
 from unassuming.noise import Perturbations
-from unassuming.objectives import Quadratic
+from unassuming.objectives import Quadratic, entry_errors
 
 _EPS_SINGLE = float(np.finfo(np.float32).eps)
 
@@ -81,8 +81,9 @@ class LiftedGaps:
         if doubt is not None:
             rounding += 4 * doubt.defect
             columns += doubt.penalised / pull_size
-            if doubt.entries is not None:
-                columns += length(doubt.entries.T) / (8 * EPS * sum(design.shape))
+        entries = entry_errors(objective.design)
+        if entries is not None:
+            columns += length(entries.T) / (8 * EPS * sum(design.shape))
         return cls(pull, push, unit, table, np.stack(sizes, axis=1), columns, idle, rounding)
 
     def gaps(self, a: Array, r: Array) -> tuple[Array, BoolArray]:

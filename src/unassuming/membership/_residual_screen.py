@@ -12,7 +12,7 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._monomials import Floats, pairs_into, pairs_of
 from unassuming.membership._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
 from unassuming.noise import Perturbations
-from unassuming.objectives import Design, LeastNormScore, Objective
+from unassuming.objectives import Design, LeastNormScore, Objective, entry_errors
 
 
 @final
@@ -72,6 +72,9 @@ class ResidualScreen(TableScreen):
         size = mu if score.pullback is None else (weight * pull_size) ** 2
         unit = 8 * EPS * (table.shape[1] + sum(design.matrix.shape))
         tolerance = unit * (np.linalg.norm(table, axis=1) + 4 * FAR * size)
+        of_a, entries = length(design.matrix.T), entry_errors(design)
+        if entries is not None:
+            of_a = of_a + length(entries.T) / (8 * EPS * sum(design.matrix.shape))
         penalty = max(float(np.linalg.norm(back)) / mu, 1 / pull_size) / power
         return cls(
             table=table / tolerance[:, None],
@@ -82,7 +85,7 @@ class ResidualScreen(TableScreen):
             first=first,
             rows=rows,
             columns=columns,
-            reach=(float(length(objective.y)), length(design.matrix.T), penalty),
+            reach=(float(length(objective.y)), of_a, penalty),
         )
 
     def monomials(self, a: Array) -> tuple[Floats, BoolArray]:

@@ -15,7 +15,7 @@ import numpy as np
 from unassuming._exact import Exact, Triangle
 from unassuming._rough import Rough
 from unassuming.membership._blur import FeatureRounding, Given, KernelRounding, N, Rounding
-from unassuming.objectives import Quadratic, exact_kernel
+from unassuming.objectives import Quadratic, computed_kernel, exact_kernel
 
 
 class System(ABC):
@@ -130,9 +130,11 @@ class KernelSystem(System):
     """Φ = K or [1, K], P = K or diag(0, K), without a pseudo-inverse of K.
 
     x = (b, z) solves (K + alpha W⁻¹) z + 1 b = G_i r - alpha W⁻¹ a; with an intercept 1ᵀz = -1ᵀa.
+    K is that of the inputs as given; ``computed`` is the one in double precision.
     """
 
-    def __init__(self, objective: Quadratic) -> None:
+    def __init__(self, objective: Quadratic, *, computed: bool = False) -> None:
+        self._read = computed_kernel if computed else exact_kernel
         super().__init__(objective)
         diagonal = np.zeros((self.n, self.n), dtype=object)
         np.fill_diagonal(diagonal, self.w.number)
@@ -145,7 +147,7 @@ class KernelSystem(System):
 
     def _design(self, objective: Quadratic) -> Exact:
         self._bias = int(objective.design.intercept)
-        self._K, errors = exact_kernel(objective.design)
+        self._K, errors = self._read(objective.design)
         self._errors = Exact.of(errors)
         if not self._bias:
             return self._K

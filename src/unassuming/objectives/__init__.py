@@ -41,10 +41,12 @@ from unassuming.objectives.designs import Complement as Complement
 from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign
 from unassuming.objectives.designs import FeatureWhitening as FeatureWhitening
 from unassuming.objectives.designs import NormBall as NormBall
+from unassuming.objectives.designs import computed_kernel as computed_kernel
 from unassuming.objectives.designs import entry_errors as entry_errors
 from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import in_basis as in_basis
+from unassuming.objectives.designs import known_without_rounding as known_without_rounding
 from unassuming.objectives.designs import projector_error as projector_error
 from unassuming.objectives.designs import weight_errors as weight_errors
 from unassuming.objectives.instruments import InstrumentObjective, from_instrumental_regression

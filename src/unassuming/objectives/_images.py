@@ -34,6 +34,10 @@ class Moves:
         """Read them off the images (m - 1, n) of the vector 1, ..., n."""
         return cls(np.abs(moved).astype(np.intp) - 1, np.sign(moved))
 
+    def take(self, which: IntArray) -> Moves:
+        """Return some of them, by i - 1."""
+        return Moves(self.rows[which], self.signs[which])
+
     def apply(self, vectors: Array) -> Array:
         """Return G_i x for vectors (N, n), shape (N, m - 1, n)."""
         return np.asarray(vectors[:, self.rows] * self.signs)

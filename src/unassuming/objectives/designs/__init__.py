@@ -3,8 +3,10 @@
 from unassuming.objectives.designs._complement import Complement
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._errors import (
+    computed_kernel,
     entry_errors,
     exact_kernel,
+    known_without_rounding,
     projector_error,
     weight_errors,
 )
@@ -25,10 +27,12 @@ __all__ = [
     "KernelDesign",
     "NormBall",
     "Whitening",
+    "computed_kernel",
     "entry_errors",
     "exact_columns",
     "exact_kernel",
     "in_basis",
+    "known_without_rounding",
     "projector_error",
     "weight_errors",
 ]

@@ -60,7 +60,22 @@ def exact_kernel(design: Design) -> tuple[Exact, Array]:
     """Return K without rounding, and its changes if the inputs are rounded, in such units."""
     assert isinstance(design, KernelDesign)
     found = None if design.kernel is None else exact_gram(design.kernel)
-    return (Exact.of(design.K), np.abs(design.K)) if found is None else found
+    return computed_kernel(design) if found is None else found
+
+
+def computed_kernel(design: Design) -> tuple[Exact, Array]:
+    """Return K as it was computed or given, and its changes if it is rounded, in such units."""
+    assert isinstance(design, KernelDesign)
+    return Exact.of(design.K), np.abs(design.K)
+
+
+def known_without_rounding(design: Design) -> bool:
+    """Whether kernel values are known to more digits than a double has."""
+    kernel = design.kernel
+    if kernel is None or kernel.precomputed:
+        return False
+    polynomial = kernel.polynomial
+    return kernel.gaussian is not None or not (polynomial is None or polynomial.normalised)
 
 
 def _kernel_errors(design: KernelDesign) -> Array | None:
@@ -69,12 +84,16 @@ def _kernel_errors(design: KernelDesign) -> Array | None:
     if kernel is None or kernel.precomputed:
         return None
     X, p = kernel.X, kernel.X.shape[1]
+    if not known_without_rounding(design):
+        size = np.sqrt(
+            np.abs(np.diagonal(design.K))
+        )  # as many roundings as in `rounding_of_kernel`
+        return np.asarray((p + 4) * EPS * size[:, None] * size)
     if kernel.gaussian is not None:
         squares = (X**2).sum(axis=1)
         exponent = kernel.gaussian * (squares[:, None] + squares)
         return np.asarray(EPS * (4 + 2 * (p + 4) * exponent) * design.K)
-    if kernel.polynomial is None or kernel.polynomial.normalised:
-        return None
+    assert kernel.polynomial is not None
     size, total = np.abs(X) @ np.abs(X).T, np.zeros_like(design.K)
     for c in reversed(kernel.polynomial.c):
         total = total * size + c
