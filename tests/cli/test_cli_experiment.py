@@ -77,3 +77,26 @@ def test_a_table_of_outputs_alone_is_a_series(run, write):
     path = write("alone.csv", pd.DataFrame({"y": y}).to_csv(index=False))
     result = run("arx", path, "--target", "y", "--nb", 0, "--m", 20, "--level", 0.5)
     assert "output y, rows in the order of time" in words(result)
+
+
+def test_it_says_which_rows_are_treated_and_an_option_chooses_the_others(run, trial):
+    asked = ("experiment", trial, "--target", "y", "--treatment", "treated")
+    said = words(run(*asked))
+    assert "Treated are the rows whose treated is 'yes', the later" in said
+    assert "--treated 'no' chooses the others." in said
+    said, table = words(run(*asked, "--treated", "no")), pd.read_csv(trial)
+    assert "Treated are the rows whose treated is 'no'." in said
+    result = ua.assignment_test(table["y"], table["treated"], treated="no", random_state=0)
+    assert " ".join(str(result).split()) in said
+    assert result.estimate < 0
+
+
+@pytest.mark.parametrize(("values", "treated"), [([0, 1], "0"), ([1.5, 2.5], "1.5")])
+def test_a_treated_number_is_read_as_the_column_is(run, write, values, treated):
+    table = pd.DataFrame({"y": [1.0, 2.0, 3.5, 4.0, 1.5, 2.5], "arm": values * 3})
+    path = write("arms.csv", table.to_csv(index=False))
+    asked = ("experiment", path, "--target", "y", "--treatment", "arm", "--treated")
+    assert f"whose arm is {treated}." in words(run(*asked, treated))
+    refused = run(*asked, "7")
+    assert refused.exit_code == 2
+    assert "--treated is not a value of the column arm" in refused.stderr

@@ -99,7 +99,7 @@ def test_infinite_intervals_are_explained_with_options_of_the_command_line(run, 
     assert np.isposinf(found["upper"]).all()
     content = json.loads((OUT / "summary.json").read_text())
     assert content["summaries"][0]["coefficients"][0]["upper"] == "inf"
-    assert "with unassuming region: --norm-bound B" in shown
+    assert "--norm-bound B of unassuming region" in shown
     assert "interval(" not in shown
     assert "--norm-bound B" in content["summaries"][0]["notes"][-1]
 

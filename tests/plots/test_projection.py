@@ -1,5 +1,7 @@
 """Two coefficients whatever the others are: the polygon, its box, and the table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Lasso, LinearRegression
@@ -72,3 +74,41 @@ def test_without_finite_bounds_only_the_slice_is_drawn():
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert "90 % slice" in labels
     assert "90 % region" not in labels
+
+
+def test_the_box_of_labels_is_that_of_the_intervals():
+    """Searches for two numbers and for all of them stop at different bounds."""
+    inputs, labels, _ = ua.datasets.labels(n=16, random_state=0)
+    region = ua.confidence_region(ua.LSSVC(), inputs, labels, m=10, random_state=0)
+    table = region.interval(level=0.5)
+    data = ua.plots.coefficients_data(region, levels=[0.5], rays=4)
+    rows = [table.names.index(name) for name in data.names]
+    expected = np.column_stack([table.lower, table.upper])[rows]
+    np.testing.assert_array_equal(data.projection.box(0.5), expected)
+
+
+def test_given_intervals_are_drawn_as_they_are(region):
+    found = region.interval(level=0.9)
+    wider = replace(found, lower=found.lower - 1, upper=found.upper + 2)
+    data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=8, intervals={0.9: wider})
+    rows = [found.names.index(name) for name in PAIR]
+    expected = np.column_stack([wider.lower, wider.upper])[rows]
+    np.testing.assert_array_equal(data.projection.box(0.9), expected)
+
+
+@pytest.mark.parametrize("simultaneous", [True, False])
+def test_given_bands_are_drawn_as_they_are(simultaneous):
+    X, y, _ = ua.datasets.linear(n=60, d=1, random_state=0)
+    line = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    grid = np.array([[1.0], [-1.0], [0.0]])
+    found = line.band(grid, level=0.5, simultaneous=simultaneous)
+    wider = replace(found, lower=found.lower - 1)
+    levels = {"levels": [0.5]} if simultaneous else {"levels": [], "pointwise": [0.5]}
+    data = ua.plots.band_data(line, grid, bands={0.5: wider}, **levels)
+    drawn = data.lower if simultaneous else data.pointwise_lower
+    np.testing.assert_array_equal(drawn[0.5], wider.lower[[1, 2, 0]])
+    other = {"levels": [], "pointwise": [0.5]} if simultaneous else {"levels": [0.5]}
+    data = ua.plots.band_data(line, grid, bands={0.5: wider}, **other)
+    computed = line.band(grid, level=0.5, simultaneous=not simultaneous)
+    drawn = data.pointwise_lower if simultaneous else data.lower
+    np.testing.assert_array_equal(drawn[0.5], computed.lower[[1, 2, 0]])

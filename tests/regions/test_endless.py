@@ -34,11 +34,11 @@ def test_a_line_without_end_makes_the_region_unbounded(region):
     assert found.status is Status.UNBOUNDED
     assert np.isneginf(found.lower).all()
     assert np.isposinf(found.upper).all()
-    assert "unbounded: some members can move for ever along" in found.reason
+    assert "unbounded: from some members one can go arbitrarily far along" in found.reason
 
 
 def test_the_direction_in_the_reason_has_no_end(region):
-    words = region.interval("bmi").reason.split("for ever along ")[1]
+    words = region.interval("bmi").reason.split("arbitrarily far along ")[1]
     if words.startswith("the direction"):
         direction = [float(x) for x in words.split("[")[1].split("]")[0].split(",")]
     else:

@@ -172,7 +172,7 @@ def kernel():
 
 
 def test_unbounded_regions_are_refused_with_the_reason(kernel):
-    with pytest.raises(ua.NotAvailable, match=r"unbounded.*never end along.*norm_bound"):
+    with pytest.raises(ua.NotAvailable, match=r"unbounded.*set no limit along.*norm_bound"):
         kernel[0].sample(10, 0.9)
 
 

@@ -284,8 +284,16 @@ def experiment(
     ],
     target: Annotated[str, Option(help="Column of the outcome.")],
     treatment: Annotated[
-        str, Option(help="Column with two values; the larger one is the treatment.")
+        str, Option(metavar="COLUMN", help="Column with two values, of treated and untreated rows.")
     ],
+    treated: Annotated[
+        str | None,
+        Option(
+            metavar="VALUE",
+            help="The value of treated rows; default: the larger number, or the later word in the "
+            "alphabet.",
+        ),
+    ] = None,
     strata: Annotated[
         str | None, Option(help="Column of labels, if the treatment was drawn within strata.")
     ] = None,
@@ -329,7 +337,8 @@ def experiment(
     roles = {"treatment": treatment, "strata": strata, "clusters": clusters}
     reading = Reading(sep, decimal, encoding, ())
     trial = _experiment.Trial(data, target, roles, controls, reading, drop_missing)
-    _experiment.run(trial, list(levels), {"effect": effect, "m": m, "random_state": seed})
+    settings = {"effect": effect, "m": m, "random_state": seed}
+    _experiment.run(trial, treated, list(levels), settings)
 
 
 @app.command()

@@ -164,10 +164,10 @@ def _named(classes: str, label: Any) -> list[Any]:
             "--classes does not name two labels: expected two different labels and a comma, of "
             f"which the second is +1, given {classes!r}. Try --classes no,yes."
         )
-    return [_like(name, label) for name in names]
+    return [like(name, label) for name in names]
 
 
-def _like(name: str, label: Any) -> Any:
+def like(name: str, label: Any) -> Any:
     """Return a label of the same type as another one; the text itself if it cannot be."""
     if isinstance(label, bool):
         return {"true": True, "false": False}.get(name.lower(), name)

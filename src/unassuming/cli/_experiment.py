@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import typer
 
+from unassuming.cli._built import like
 from unassuming.cli.tables import (
     Loaded,
     Reading,
@@ -20,7 +21,7 @@ from unassuming.cli.tables import (
     load,
     open_source,
 )
-from unassuming.experiments import assignment_test
+from unassuming.experiments import AssignmentTest, assignment_test
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class Trial:
         return load(source, columns)
 
 
-def run(trial: Trial, levels: list[float], settings: dict[str, Any]) -> None:
+def run(
+    trial: Trial, treated: str | None, levels: list[float], settings: dict[str, Any]
+) -> None:
     """Test the effect, and print the interval of each level."""
     table = trial.load()
     roles: dict[str, Any] = {
@@ -64,11 +67,14 @@ def run(trial: Trial, levels: list[float], settings: dict[str, Any]) -> None:
     coded = encoder(terms)
     controls = None if not terms else np.asarray(X if coded is None else coded.fit_transform(X))
     first, *others = sorted(levels, reverse=True)
+    if treated is not None:
+        settings = {**settings, "treated": _value(treated, roles["treatment"].tolist(), trial)}
     result = assignment_test(
         table.y.to_numpy(), **roles, controls=controls, level=first, **settings
     )
     named = ", ".join(f"{option} {name}" for option, name in trial.roles.items() if name)
     typer.echo(f"{trial.data.name}: target {trial.target}, {named}\n")
+    typer.echo(f"{_treated(trial, result, chosen=treated is not None)}\n")
     if table.dropped:
         typer.echo(f"{table.dropped} rows with missing values are left out.\n")
     if terms:
@@ -79,3 +85,24 @@ def run(trial: Trial, levels: list[float], settings: dict[str, Any]) -> None:
     typer.echo(str(result))
     for level in others:
         typer.echo(f"Interval {result.interval_at(level)}.")
+
+
+def _value(treated: str, column: list[Any], trial: Trial) -> Any:
+    """Return the value of treated rows in the type of the column; refuse one that is not there."""
+    value = like(treated, column[0])
+    if value not in column:
+        values = " or ".join(map(str, dict.fromkeys(column[:1000])))
+        raise ValueError(
+            f"--treated is not a value of the column {trial.roles['treatment']}: expected "
+            f"{values}, given {treated}. Name the value of the treated rows."
+        )
+    return value
+
+
+def _treated(trial: Trial, result: AssignmentTest, *, chosen: bool) -> str:
+    """Say which rows count as treated, and how to choose the others."""
+    without, treated = result.experiment.names
+    said = f"Treated are the rows whose {trial.roles['treatment']} is {treated}"
+    if chosen:
+        return f"{said}."
+    return f"{said}, the later of its two values in order. --treated {without} chooses the others."

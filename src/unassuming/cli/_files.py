@@ -186,6 +186,8 @@ def pictures(findings: Findings, built: Built, target: str) -> dict[str, Callabl
         method = "cells" if cells else "joint"
         options: dict[str, Any] = {"norm_bound": bound, "method": method, **kinds}
         options["rows"] = rows
+        if findings.inputs.equals(built.grid()):
+            options["bands"] = findings.bands.by_level
         picture = partial(plots.band, region, built.grid(), **options)
         found["band.png"] = picture if classify else partial(_labelled, picture, target)
     if built.two_classes and levels:
@@ -196,7 +198,8 @@ def pictures(findings: Findings, built: Built, target: str) -> dict[str, Callabl
         if finite and not findings.pointwise and findings.norm_bound is None:
             cells = findings.intervals.by_level[finite[0]].method == "balanced cells"
             method = "cells" if cells else "joint"
-            picture = partial(plots.coefficients, region, levels=finite, method=method)
+            options = {"method": method, "intervals": findings.intervals.by_level}
+            picture = partial(plots.coefficients, region, levels=finite, **options)
             found["coefficients.png"] = picture
     return found
 

@@ -33,6 +33,7 @@ from unassuming.regions import Language, Status
 
 _LONGEST = 31
 """Coefficients that the screen shows, an intercept and 30 others; the file contains all."""
+_FEWEST_KNOTS = 2
 _STATUS = {
     Status.CERTIFIED: "certified",
     Status.ALL_AT_ONCE: "certified",
@@ -124,7 +125,8 @@ def _print_findings(findings: Findings, terms: Sequence[Term]) -> None:
         typer.echo(f"The estimate has {count} dual coefficients: see region.json.\n")
     elif findings.estimate is not None:
         _print_coefficients(findings, findings.estimate, findings.intervals, terms)
-    for sentence in sentences(findings):
+    knots = any(len(term.knots) > _FEWEST_KNOTS for term in terms)
+    for sentence in sentences(findings, knots=knots):
         typer.echo(f"{sentence}\n")
 
 

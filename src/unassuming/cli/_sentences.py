@@ -11,14 +11,20 @@ from scipy.stats import binom
 from unassuming.cli._files import WITHOUT_NUMBERS
 from unassuming.cli._findings import Answer, Findings
 from unassuming.noise import Labels, Symmetric
-from unassuming.regions import Explanation, Language, Remedy, Status
+from unassuming.regions import FEWER_FEATURES, Explanation, Language, Remedy, Status
 
 _OWN = (Status.ALL_AT_ONCE, Status.ONE_BY_ONE)
 """Bounds from cells: each level has its own cells, and facts of its own."""
 
 
-def sentences(findings: Findings) -> list[str]:
-    """Explain what the bounds cover, why some are infinite or missing, and the remedies."""
+_KNOTS = Remedy(None, "fewer --knots")
+
+
+def sentences(findings: Findings, *, knots: bool = False) -> list[str]:
+    """Explain what the bounds cover, why some are infinite or missing, and the remedies.
+
+    ``knots`` says that the model has splines with knots to spare.
+    """
     said = [
         *_outside(findings),
         *_covers(findings),
@@ -26,7 +32,7 @@ def sentences(findings: Findings) -> list[str]:
         *_attained(findings),
         *_few_rows(findings),
         *_reasons(findings),
-        *_remedies(findings),
+        *_remedies(findings, knots=knots),
         *_heuristic(findings),
     ]
     return [sentence for sentence in dict.fromkeys(said) if sentence]
@@ -121,7 +127,10 @@ def _coefficients_cover(findings: Findings) -> list[str]:
     found = _informative(findings.intervals)
     if not found or findings.region.caveat:
         return []
-    text = "The interval of each coefficient has its level by itself."
+    text = (
+        "The interval of each coefficient has its level by itself. It is computed from parts of "
+        "the rows, so a simultaneous interval, which uses all rows at once, can be narrower."
+    )
     if not findings.pointwise:
         first = next(iter(found.values()))
         norm = "" if findings.norm_bound is None else f", given a norm of {findings.norm_bound:g}"
@@ -190,12 +199,14 @@ def _reasons(findings: Findings) -> list[str]:
     return list(kinds.values())
 
 
-def _remedies(findings: Findings) -> list[str]:
+def _remedies(findings: Findings, *, knots: bool) -> list[str]:
     """Return all remedies in one sentence; of several levels the lowest, unless it was tried."""
     every = [b.explanation for answer in _asked(findings) for b in answer.by_level.values()]
     offered = [remedy for told in every for remedy in told.remedies or ()]
     if not offered:
         return []
+    if knots and FEWER_FEATURES in offered:
+        offered.append(_KNOTS)
     levels = [remedy.level for remedy in offered if remedy.level is not None]
     kept: list[Remedy] = []
     for remedy in dict.fromkeys(offered):

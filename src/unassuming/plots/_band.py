@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from unassuming.plots._inputs import (
     output_name,
     used,
 )
-from unassuming.regions import Region, Status
+from unassuming.regions import Band, Region, Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,12 +64,13 @@ def band_data(
     inner: int = 0,
     rows: tuple[Any, Any] | None = None,
     compare: Any = None,
+    bands: Mapping[float, Band] | None = None,
 ) -> BandData:
     """Return the data that `band` draws.
 
     Parameters
     ----------
-    region, X, levels, pointwise, norm_bound, target, method, inner, rows, compare
+    region, X, levels, pointwise, norm_bound, target, method, inner, rows, compare, bands
         As for `band`.
 
     Returns
@@ -99,11 +100,16 @@ def band_data(
         )
     if inner and method == "auto":
         method = "joint"  # the only one with members
-    bands, alone = {}, {}
+    together: Mapping[float, Band] = {}
+    alone: Mapping[float, Band] = {}
     if wanted:
-        bands = region.band(inputs, wanted, norm_bound, target, method=method)
+        together = _known(bands, wanted, simultaneous=True) or region.band(
+            inputs, wanted, norm_bound, target, method=method
+        )
     if single:
-        alone = region.band(inputs, level=single, norm_bound=norm_bound, simultaneous=False)
+        alone = _known(bands, single, simultaneous=False) or region.band(
+            inputs, level=single, norm_bound=norm_bound, simultaneous=False
+        )
     few = order[np.unique(np.linspace(0, len(x) - 1, min(inner, len(x))).round().astype(int))]
     found = (
         region.band(
@@ -114,20 +120,20 @@ def band_data(
     )
     found = {level: b for level, b in found.items() if b.inner_lower is not None}
     observed_x, observed_y, named = _observations(region, inputs, rows)
-    first = bands[wanted[0]] if wanted else alone[single[0]]
+    first = together[wanted[0]] if wanted else alone[single[0]]
     compared = None
     if compare is not None:
         compared = Compared.of(compare, like(inputs, x[order, None]), max([*wanted, *single]))
     return BandData(
         x=x[order],
         estimate=first.estimate[order],
-        lower={level: b.lower[order] for level, b in bands.items()},
-        upper={level: b.upper[order] for level, b in bands.items()},
+        lower={level: b.lower[order] for level, b in together.items()},
+        upper={level: b.upper[order] for level, b in together.items()},
         inner_x=x[few],
         inner_lower={level: b.inner_lower for level, b in found.items()},
         inner_upper={level: b.inner_upper for level, b in found.items()},
-        status={level: b.status for level, b in bands.items()},
-        reason={level: b.reason for level, b in bands.items()},
+        status={level: b.status for level, b in together.items()},
+        reason={level: b.reason for level, b in together.items()},
         pointwise_lower={level: b.lower[order] for level, b in alone.items()},
         pointwise_upper={level: b.upper[order] for level, b in alone.items()},
         pointwise_status={level: b.status for level, b in alone.items()},
@@ -137,6 +143,15 @@ def band_data(
         name=names(named, 1)[0],
         compared=compared,
     )
+
+
+def _known(
+    bands: Mapping[float, Band] | None, levels: list[float], *, simultaneous: bool
+) -> dict[float, Band]:
+    """Return the given bands of these levels, if they are all of this kind."""
+    given = [] if bands is None else [bands.get(level) for level in levels]
+    right = [band for band in given if band is not None and band.simultaneous is simultaneous]
+    return dict(zip(levels, right, strict=True)) if len(right) == len(levels) else {}
 
 
 def _observations(region: Region, inputs: Any, rows: Any) -> tuple[Array, Array, Any]:
@@ -161,6 +176,7 @@ def band(
     truth: Callable[[Any], Any] | None = None,
     rows: tuple[Any, Any] | None = None,
     compare: Any = None,
+    bands: Mapping[float, Band] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the data, the estimate and the certified band of each level over one feature.
@@ -200,6 +216,9 @@ def band(
     compare : fitted GaussianProcessRegressor, optional
         Also draw its mean and its interval of the function at the highest level. They hold at each
         input by itself, if prior and noise are Gaussian.
+    bands : dict of Band, optional
+        Results of ``region.band`` at these inputs, by level, to be drawn as they are; by default
+        they are computed.
     ax : Axes, optional
         By default those of a new figure.
 
@@ -229,6 +248,7 @@ def band(
         inner=inner,
         rows=rows,
         compare=compare,
+        bands=bands,
     )
     true = None
     if truth is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from unassuming._typing import Array, BoolArray
 from unassuming.plots import _canvas as canvas
 from unassuming.plots._inputs import caveats, used
 from unassuming.plots._projection import Projection, project
-from unassuming.regions import Region
+from unassuming.regions import Interval, Region
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,12 +41,13 @@ def coefficients_data(
     *,
     rays: int | None = None,
     method: str | None = None,
+    intervals: Mapping[float, Interval] | None = None,
 ) -> CoefficientsData:
     """Return the data that `coefficients` draws.
 
     Parameters
     ----------
-    region, which, levels, rays, method
+    region, which, levels, rays, method, intervals
         As for `coefficients`.
 
     Returns
@@ -86,17 +87,21 @@ def coefficients_data(
         boundary={p: centre + t[:, None] * plane for p, t in finite.items()},
         ellipses=_ellipses(region, [i, j], wanted, plane),
         slice=region.objective.d > 2,
-        projection=_whatever_others(region, [i, j], wanted, method),
+        projection=_whatever_others(region, [i, j], wanted, method, intervals),
     )
 
 
 def _whatever_others(
-    region: Region, pair: list[int], levels: list[float], method: str | None
+    region: Region,
+    pair: list[int],
+    levels: list[float],
+    method: str | None,
+    intervals: Mapping[float, Interval] | None,
 ) -> Projection | None:
     """Return the projection, unless the joint region of two coefficients is its own."""
     if region.objective.d == 2 and method in (None, "joint"):
         return None
-    return project(region, pair, levels, method)
+    return project(region, pair, levels, method, intervals)
 
 
 def _beyond(region: Region, directions: Array, reach: dict[float, Array]) -> dict[float, BoolArray]:
@@ -173,6 +178,7 @@ def coefficients(
     *,
     rays: int | None = None,
     method: str | None = None,
+    intervals: Mapping[float, Interval] | None = None,
     truth: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -198,6 +204,9 @@ def coefficients(
         and 48 where each of them has to be searched on a grid.
     method : {"joint", "cells", "auto"}, optional
         Where the bounds of the projection come from, as for ``region.interval``.
+    intervals : dict of Interval, optional
+        Results of ``region.interval`` by this method, by level, to be drawn as they are; by default
+        they are computed.
     truth : array of shape (d,), optional
         Coefficients to mark.
     ax : Axes, optional
@@ -214,7 +223,9 @@ def coefficients(
     ('x0', 'x1')
     """
     ax = canvas.new_axes(ax)
-    data = coefficients_data(region, which, levels, rays=rays, method=method)
+    data = coefficients_data(
+        region, which, levels, rays=rays, method=method, intervals=intervals
+    )
     marked = [] if truth is None else [np.asarray(truth)[list(_pair(region, which))]]
     ordered = sorted(data.reach, reverse=True)
     window = _window(data, marked)

@@ -6,6 +6,7 @@ half-planes of several u, among them both axes, enclose the projection onto the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -13,10 +14,12 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.regions import Region
+from unassuming.regions import Interval, Region
 
 _NORMALS = 32
 """Half-planes of a region whose bounds are cheap; otherwise those of the axes alone."""
+
+_AXES = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 
 
 @final
@@ -75,31 +78,48 @@ def _clipped(corners: Array, normal: Array, bound: float) -> Array:
 
 
 def project(
-    region: Region, pair: list[int], levels: list[float], method: str | None
+    region: Region,
+    pair: list[int],
+    levels: list[float],
+    method: str | None,
+    intervals: Mapping[float, Interval] | None = None,
 ) -> Projection | None:
     """Return the half-planes of two coefficients; None if the model has no such bounds.
 
-    Bounds from cells hold at once for all coefficients, and their half-planes are the axes.
+    The half-planes of the axes are the intervals of the coefficients, by default those of
+    ``region.interval``. Bounds from cells hold at once for all coefficients, and have no others.
     """
-    axes = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    d = region.objective.d
-    if method not in (None, "joint"):
-        found = region.interval(level=levels, method=method)
-        supports = {
-            p: np.column_stack([i.upper[pair], -i.lower[pair]]).ravel() for p, i in found.items()
-        }
-        return Projection(axes, supports, joint=False)
+    joint = method in (None, "joint")
     try:
-        normals = np.vstack([axes[::2], _even(region, pair)])
-        functionals = np.zeros((len(normals), d))
-        functionals[:, pair] = normals
-        found = region.interval(functionals, level=levels)
+        found = region.interval(level=levels, method=method) if intervals is None else intervals
+        slanted = _slanted(region, pair, levels) if joint else None
     except NotAvailable:
+        if joint:
+            return None
+        raise
+    normals = _AXES
+    supports = {p: _both(found[p].lower[pair], found[p].upper[pair]) for p in levels}
+    if slanted is not None:
+        normals = np.vstack([_AXES, slanted.normals])
+        supports = {p: np.append(b, slanted.supports[p]) for p, b in supports.items()}
+    return Projection(normals, supports, joint=joint)
+
+
+def _both(lower: Array, upper: Array) -> Array:
+    """Return the bounds along normals and their opposites, in turn."""
+    return np.column_stack([upper, -lower]).ravel()
+
+
+def _slanted(region: Region, pair: list[int], levels: list[float]) -> Projection | None:
+    """Return half-planes beside those of the axes, for a region whose bounds are cheap."""
+    normals = _even(region, pair)
+    if not len(normals):
         return None
+    functionals = np.zeros((len(normals), region.objective.d))
+    functionals[:, pair] = normals
+    found = region.interval(functionals, level=levels)
     both = np.stack([normals, -normals], axis=1).reshape(-1, 2)
-    return Projection(
-        both, {p: np.column_stack([i.upper, -i.lower]).ravel() for p, i in found.items()}
-    )
+    return Projection(both, {p: _both(i.lower, i.upper) for p, i in found.items()})
 
 
 def _even(region: Region, pair: list[int]) -> Array:

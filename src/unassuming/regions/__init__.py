@@ -8,6 +8,7 @@ from unassuming.regions._norm_bounds import NormBounds
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
 from unassuming.regions._remedies import ATTAINED as ATTAINED
+from unassuming.regions._remedies import FEWER_FEATURES as FEWER_FEATURES
 from unassuming.regions._results import Band, Boundedness, Bounds, Interval
 from unassuming.regions._results import table as table
 from unassuming.regions._sizes import require_representable as require_representable

@@ -32,7 +32,7 @@ class Status(Enum):
     CERTIFIED = "every bound is finite and an honest outer bound of the region"
     UNBOUNDED = "the region itself is unbounded: no finite bound is true in some directions"
     NOT_CERTIFIED = (
-        "too many of the sets that make up the region are cylinders: no finite bound can be "
+        "too many of the random transformations leave some direction open: no finite bound can be "
         "certified, although the region itself may be bounded"
     )
     UNDETERMINED = "some functionals are not determined by the fitted values: they take every value"
@@ -53,7 +53,10 @@ class Cause(Enum):
     """A fact about an answer; the value is its sentence, completed by numbers and names."""
 
     # Empty
-    TOO_FEW_SETS = "A member has to lie in {q} of the sets, and fewer of them contain any point."
+    TOO_FEW_SETS = (
+        "A member must be compatible with {q} of the random transformations, and fewer of them "
+        "are compatible with any candidate."
+    )
     BALL_TOO_SMALL = (
         "No member of the region has a norm of {bound:g} or less: the norm bound is too small."
     )
@@ -73,8 +76,8 @@ class Cause(Enum):
     FEW_COEFFICIENTS = "Tighter bounds are computed for models of at most {most} coefficients."
     ATTAINED = "Members attain every bound up to {gap:.0%} of the width."
     STOPPED = (
-        "Branch and bound stopped after {nodes:,} boxes: {open} of {all} bounds may be wider than "
-        "the region by more than {gap:.0%}."
+        "The search for tight bounds stopped after {nodes:,} boxes, its limit. All bounds hold, "
+        "but {open} of {all} may be wider than the region by more than {gap:.0%}."
     )
     CUT = (
         "At {count} of the inputs values of the model leave [-1, 1], and E[y|x] cannot: these "
@@ -86,46 +89,53 @@ class Cause(Enum):
 
     # Bounded or not
     REGION_IS = "The region of level {level:.12g} is {verdict}: {why}"
-    EVERY_SET_BOUNDED = "every member lies in {q} of the sets, and all of them are bounded."
+    NOT_KNOWN_WHETHER = "It is not known whether the region of level {level:.12g} is bounded: {why}"
+    EVERY_SET_BOUNDED = "none of the random transformations leaves a direction open."
     SETS_SHARE = (
-        "every member lies in {q} of the sets, and at most {most} of them share a direction in "
-        "which they never end."
+        "an unbounded region needs {q} random transformations that leave the same direction open, "
+        "and at most {most} do."
     )
     SETS_UNBOUNDED = (
-        "every member lies in {q} of the sets, and at most {most} of them are unbounded."
+        "an unbounded region needs {q} random transformations that leave a direction open, and at "
+        "most {most} do."
     )
     UNSEEN = (
         "This holds for fitted values. Coefficients can also move without changing any fitted "
         "value (directions: {unseen}), and nothing bounds that."
     )
     NEVER_END = (
-        "{shared} of the {sets} sets never end along {along}, and {q} are enough for the region."
+        "{shared} of the {sets} random transformations set no limit along {along}, and {q} of them "
+        "are enough for that."
     )
     NO_DIRECTION = (
-        "{cylinders} of the {sets} sets are unbounded, but no direction was found in which {q} of "
-        "them never end."
+        "{cylinders} of the {sets} random transformations leave some direction open, but no "
+        "direction was found that {q} of them leave open, as an unbounded region needs."
     )
     END_IN_SIGHT = "no end was found along {along}, up to rounding, but the region has one there."
     TOO_FEW_DIGITS = (
-        "Of {undecided} of the {sets} sets double precision does not decide whether they are "
-        "bounded: {column} spans {orders} orders of magnitude, and row {row} (counted from 0) is "
-        "the largest."
+        "Double precision does not decide whether {undecided} of the {sets} random transformations "
+        "leave a direction open: {column} spans {orders} orders of magnitude, and row {row} "
+        "(counted from 0) is the largest."
     )
     NEARLY_DEPENDENT = (
         "The features of the kernel depend on each other up to rounding but not exactly, and so "
-        "double precision does not decide whether {undecided} of the {sets} sets are bounded. "
+        "double precision does not decide whether {undecided} of the {sets} random transformations "
+        "leave a direction open. "
         "Leave out an input that is nearly a multiple of another one."
     )
     MOVES_FOR_EVER = (
-        "The region of level {level:.12g} is unbounded: some members can move for ever along "
-        "{along}."
+        "The region of level {level:.12g} is unbounded: from some members one can go "
+        "arbitrarily far along {along} without leaving it."
     )
     SHIFT_UNSEEN = (
         "Every transformation leaves a constant shift of the noise unchanged, so the data say "
         "nothing about the intercept."
     )
-    NO_END_LEFT = "no direction is left in which members could move for ever."
-    BOXES_LEFT = "after {nodes:,} boxes some directions are left, and none of them was followed."
+    NO_END_LEFT = "no direction is left in which it could extend to infinity."
+    BOXES_LEFT = (
+        "the search stopped after {nodes:,} boxes, its limit, and directions are left in which the "
+        "region may extend to infinity."
+    )
     VALUES_DETERMINE = "fitted values lie in [-1, 1] and determine the coefficients."
     VALUES_DO_NOT_DETERMINE = "fitted values do not determine the coefficients."
     VALUES_HIDDEN = "The values at the inputs of the data do not determine the model elsewhere."
@@ -140,8 +150,8 @@ class Cause(Enum):
         "give the same fitted values."
     )
     HIDDEN_FEATURES = (
-        "Coefficients can change without changing any fitted value, and some functionals depend "
-        "on them."
+        "Coefficients can change without changing any fitted value, and some of the numbers asked "
+        "for depend on them."
     )
     HIDDEN_IN_BALL = (
         "Coefficients can change, hidden by rounding, without changing the norm. Values of the "
@@ -153,11 +163,12 @@ class Cause(Enum):
         "intercept."
     )
     NO_BOXES = (
-        "Outer bounds of regression quantiles come from branch and bound, for at most {most} "
+        "Outer bounds of regression quantiles come from a search over boxes, for at most {most} "
         "coefficients (linearly independent features if there is a penalty)."
     )
     NOT_SETTLED = (
-        "Branch and bound stopped after {nodes:,} boxes without a finite bound for some of them."
+        "The search stopped after {nodes:,} boxes, its limit, without a finite bound for some of "
+        "them."
     )
     LOGISTIC = "No outer bound is known for logistic regression."
     LOGISTIC_NORM = "A norm bound limits the coefficients."
@@ -176,7 +187,10 @@ class Cause(Enum):
         "Each interval has its level by itself; all of them hold at once with less certainty."
     )
     ALL_HOLD = "All intervals hold at once with probability {level:.6g} or more."
-    JOINT_REGION = "They are bounds of the joint region; the p-values are adjusted."
+    JOINT_REGION = (
+        "They are bounds of the joint region; the p-values are adjusted. Intervals one at a time "
+        "use parts of the rows, and can be wider."
+    )
     BALANCED_CELLS = (
         "They come from least squares in {cells} balanced cells of {units}: the probability is "
         "exact if the noise has no ties. The p-values are adjusted."

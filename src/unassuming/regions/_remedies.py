@@ -73,7 +73,7 @@ STRONGER = Remedy(
     "instruments that move the endogenous column more, or more rows",
     "--instruments that move the endogenous column more, or more rows",
 )
-FEWER_FEATURES = Remedy("fewer features", "fewer columns, --features, or fewer --knots for splines")
+FEWER_FEATURES = Remedy("fewer features", "fewer columns, --features")
 FEWER_THAN_ROWS = Remedy("fewer features than rows", "fewer columns than rows, --features")
 SHIFT_FREE = Remedy(
     "functionals that a shift does not change, such as slopes: interval(functionals)", None

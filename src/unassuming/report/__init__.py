@@ -13,10 +13,10 @@ from typing import Any
 
 from unassuming.regions import Region, View, register_view
 from unassuming.report._collect import collect
-from unassuming.report._collect import warnings_of as warnings_of
 from unassuming.report._content import Report
 from unassuming.report._nested import nested as nested
 from unassuming.report._page import render
+from unassuming.report._warnings import warnings_of as warnings_of
 
 __all__ = ["Report", "collect", "render"]
 

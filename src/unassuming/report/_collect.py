@@ -11,28 +11,16 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._version import __version__
 from unassuming._words import shown
-from unassuming.noise import Exchangeable, Spherical, Symmetric, SymmetricExchangeable
 from unassuming.plots import percent
-from unassuming.regions import Diagnosis, LackOfFit, Language, Region, Summary, columns_of
+from unassuming.regions import Diagnosis, Language, Region, Summary, columns_of
 from unassuming.report._columns import column
 from unassuming.report._content import Bands, Report, Reproduction
 from unassuming.report._panels import bands_of
+from unassuming.report._warnings import warnings_of
 
 T = TypeVar("T")
 
 _USUAL = (0.95, 0.8, 0.5)
-_SMALL = 0.05
-"""A test of the residuals whose p-value times the number of such tests is at most this warns."""
-
-_ADVICE = {
-    "symmetry": "Without symmetry, use a regression quantile such as the median, or exchangeable "
-    "noise if the errors have one law in all rows.",
-    "equal spread": "The assumption of symmetric noise allows unequal spread.",
-    "no order": "If the rows are times, a dynamical system (ARX) may describe them; if rows of a "
-    "group depend on each other, declare the groups as clusters.",
-}
-"""What to do about a test that fails, whatever language the reader writes."""
-
 _DUAL = (
     "A kernel has one coefficient for each row, and they mean nothing one by one. The bands show "
     "the function."
@@ -112,7 +100,7 @@ def collect(
         model=named,
         classifier=region.problem.classes is not None,
         facts=_facts(region, named, target),
-        warnings=warnings_of(region, diagnosis, fit),
+        warnings=warnings_of(region, diagnosis, fit, language),
         columns=(
             column(target, _outputs(region)),
             *(column(name, values) for name, values in inputs.items()),
@@ -177,33 +165,6 @@ def _facts(region: Region, model: str, target: str) -> tuple[tuple[str, str], ..
         ("Statistics", f"m = {region.m}, seed {region.seed}"),
     ]
     return tuple(facts)
-
-
-def warnings_of(
-    region: Region, diagnosis: Diagnosis | None, fit: LackOfFit | None
-) -> tuple[str, ...]:
-    """Return what a reader must not miss."""
-    said = [f"No guarantee: {region.caveat}"] if region.caveat else []
-    if fit is not None and fit.found:
-        said.append(
-            f"{fit.sentence()} No level holds if the model is wrong. Use a model with this "
-            "feature, best on new data."
-        )
-    tests = () if diagnosis is None else diagnosis.indications
-    assumed = [one for one in tests if one.assumed and not one.unavailable]
-    said += [
-        f"The residuals speak against an assumption on the noise: {one.name}, p-value "
-        f"{one.pvalue:.3g}. {one.question}{_advice(region, one.name)}"
-        for one in assumed
-        if len(assumed) * one.pvalue <= _SMALL
-    ]
-    return tuple(said)
-
-
-def _advice(region: Region, test: str) -> str:
-    """Return what to do about a test of the residuals that fails; empty if nothing is known."""
-    rows_alone = (Symmetric, Exchangeable, SymmetricExchangeable, Spherical)
-    return f" {_ADVICE[test]}" if isinstance(region.noise, rows_alone) else ""
 
 
 def _guaranteed(

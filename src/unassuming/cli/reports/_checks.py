@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from unassuming._errors import NotAvailable
-from unassuming.regions import Diagnosis, Region
+from unassuming.regions import Diagnosis, Language, Region
 from unassuming.report import warnings_of
 
 T = TypeVar("T")
+
+_TERMINAL = Language.COMMAND_LINE
 
 
 def checks(region: Region) -> list[str]:
@@ -20,7 +22,7 @@ def checks(region: Region) -> list[str]:
             "table was streamed."
         ]
     diagnosis, fit = _asked(region.diagnose), _asked(region.lack_of_fit)
-    said = [f"Warning: {warning}" for warning in warnings_of(region, diagnosis, fit)]
+    said = [f"Warning: {warning}" for warning in warnings_of(region, diagnosis, fit, _TERMINAL)]
     if diagnosis is not None:
         said.append(_residuals(diagnosis))
     if fit is not None and not fit.found:

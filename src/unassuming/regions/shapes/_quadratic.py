@@ -175,6 +175,8 @@ class QuadraticShape(Shape):
         found = self._remedies(best, held=ball is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         why = Cause.REGION_IS(level=float(level), verdict=verdict, why=fact)
+        if verdict == "undetermined":
+            why = Cause.NOT_KNOWN_WHETHER(level=float(level), why=fact)
         return status, Explanation((why,), found)
 
     def norm_lower_bound(self, level: Level) -> float:

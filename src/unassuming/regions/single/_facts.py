@@ -38,7 +38,7 @@ OTHER_CELLS = Remedy("leave out cells for the default", None)
 ANY_METHOD = Remedy("method='auto', which tries random halves as well", None)
 NORM_BOUND = Remedy(
     "a norm bound that you can assume: interval(norm_bound=B)",
-    "a norm bound that you can assume, with unassuming region: --norm-bound B",
+    "a norm bound that you can assume: --norm-bound B of unassuming region",
     norm_bound=True,
 )
 
