@@ -150,6 +150,7 @@ def test_any_two_labels_give_the_same_sets(coding, fitted):
     np.testing.assert_array_equal(ours.predict_set(NEW), fitted.predict_set(NEW))
 
 
+@pytest.mark.slow
 def test_clone_and_pickle_keep_everything(fitted):
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict_band(NEW), fitted.predict_band(NEW))

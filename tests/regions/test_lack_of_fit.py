@@ -71,6 +71,7 @@ def test_a_correct_model_is_rejected_in_at_most_5_percent_of_runs(made):
     assert rejected <= binom(runs, 0.05).isf(1e-6)
 
 
+@pytest.mark.slow
 def test_the_p_value_of_one_feature_is_uniform_over_the_sign_changes_of_its_cells(made):
     """All 2^K sign changes of the noise in cells, counted: exact, whatever the noise is."""
     rng = np.random.default_rng(2)

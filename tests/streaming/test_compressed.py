@@ -35,7 +35,7 @@ def data(n=N, p=3, seed=0):
 
 
 def both(model, X, y, **options):
-    options = {"random_state": 4, **options}
+    options = {"m": 40, "random_state": 4, **options}
     stream = ua.StreamingRegion(model, **options).partial_fit(X, y)
     return ua.confidence_region(model, X, y, **options), stream.region()
 
@@ -66,7 +66,7 @@ def assert_same_geometry(one, two, seed=0):
     directions = rng.normal(size=(30, back.shape[1])) @ back.T
     ends = one.reach(directions, None)
     np.testing.assert_allclose(two.reach(directions, None), ends, rtol=1e-6)
-    spread = directions * np.where(np.isinf(ends[:, 50]), 0.02, ends[:, 50])[:, None]
+    spread = directions * np.where(np.isinf(ends[:, 20]), 0.02, ends[:, 20])[:, None]
     near = one.estimate + rng.uniform(0, 3, size=(30, 1)) * spread
     assert one.rank(near).tolist() == two.rank(near).tolist()
     assert len(set(one.rank(near).tolist())) > 5
@@ -175,11 +175,12 @@ def test_two_blocks_of_signs_reverse_everything_or_nothing(model, offset):
     assert [two.rank(a) for a in near[:9]] == one.rank(near[:9]).tolist()
 
 
+@pytest.mark.slow
 def test_outputs_without_noise_have_ties_only():
     X, _ = data()
     one, two = both(LinearRegression(), X, X @ [1.0, 2.0, 3.0] + 4.0)
     assert two.rank([4.0, 1.0, 2.0, 3.0]) == one.rank([4.0, 1.0, 2.0, 3.0])
-    assert two.rank([4.1, 1.0, 2.0, 3.0]) == one.rank([4.1, 1.0, 2.0, 3.0]) == 100
+    assert two.rank([4.1, 1.0, 2.0, 3.0]) == one.rank([4.1, 1.0, 2.0, 3.0]) == 40
 
 
 @pytest.mark.slow
