@@ -28,7 +28,7 @@ from unassuming.streaming import read_note
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path("unassuming-region")
 NUMBERS = ("band.csv", "region.json")
-LONG = 220_000  # just large enough to be streamed
+LONG = 120_000
 
 
 def made(n, seed=0):
@@ -40,10 +40,10 @@ def made(n, seed=0):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A Parquet file of thirteen chunks and more, and what the command makes of it."""
+    """A Parquet file of seven chunks and more, and what the command makes of it."""
     where = tmp_path_factory.mktemp("large")
-    made(LONG).to_parquet(where / "large.parquet", row_group_size=70_000)
-    words = ("region", where / "large.parquet", "--target", "y", "--m", 20)
+    made(LONG).to_parquet(where / "large.parquet", row_group_size=40_000)
+    words = ("region", where / "large.parquet", "--target", "y", "--m", 20, "--stream")
     result = CliRunner().invoke(app, list(map(str, (*words, "--out", where / "whole"))))
     assert result.exit_code == 0, result.stderr
     return where / "large.parquet", numbers(where / "whole")
@@ -504,8 +504,8 @@ print([line.split()[1] for line in open("/proc/self/status") if line.startswith(
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is asked there")
 def test_a_table_six_times_as_long_takes_the_same_memory(tmp_path):
     path, peaks = tmp_path / "table.parquet", []
-    for rows in (40_000, 240_000):
-        made(rows).to_parquet(path, row_group_size=20_000)
+    for rows in (30_000, 180_000):
+        made(rows).to_parquet(path, row_group_size=15_000)
         words = ("region", str(path), "--target", "y", "--stream", "--m", "20")
         ran = subprocess.run(
             [sys.executable, "-c", PEAK, *words],

@@ -150,7 +150,7 @@ def test_each_output_of_linnerud_has_its_own_region():
 
 # --- exact in practice ----------------------------------------------------------------------------
 
-RUNS = 700
+RUNS = 400
 
 
 @pytest.mark.slow
