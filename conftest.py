@@ -14,7 +14,6 @@ from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
-
 LONG_FILES = {
     "test_checkpoint.py",
     "test_cli_stream.py",

@@ -174,16 +174,15 @@ def cases(draw, *, rows=True, sentinels=True):
     )
 
 
-@pytest.mark.slow
 @given(cases())
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_the_rank_is_exact_or_refused(case):
     assert_exact_or_refused(case)
 
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=250, deadline=None, derandomize=True)
 def test_the_rank_of_more_cases_is_exact_or_refused(case):
     assert_exact_or_refused(case)
 

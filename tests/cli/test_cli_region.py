@@ -140,7 +140,7 @@ def test_an_estimate_outside_the_range_of_means_is_explained(run, write):
 
 @pytest.mark.slow
 def test_infinite_coefficients_are_strings_that_float_reads(run, tables):
-    words = ("--model", "ols", "--noise", "exchangeable", "--m", 20)
+    words = ("--model", "ols", "--features", "age", "--noise", "exchangeable", "--m", 20)
     report(run, "people.csv", "--target", "y", *words)
     interval = json.loads((OUT / "region.json").read_text())["intervals"][0]
     assert float(interval["lower"]["intercept"]) == -np.inf

@@ -93,7 +93,7 @@ def test_a_streamed_table_has_the_bounds_of_the_table_in_memory(run, tmp_path, c
     table = made(1_300)
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
     made(30, seed=1)[["b", "a"]].to_csv(at, index=False)
-    joint = "--at", at, "--method", "joint", "--m", 40
+    joint = "--at", at, "--method", "joint", "--m", 20
     reported(run, path, *joint, "--stream", model=model, out="one")
     reported(run, path, *joint, "--no-stream", model=model, out="two")
     (one, streamed), (two, in_memory) = intervals("one"), intervals("two")

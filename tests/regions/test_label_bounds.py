@@ -44,7 +44,7 @@ def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     assert band.status is type(band.status).CERTIFIED
     assert "attain every bound" in band.reason
     interval = region.interval(level=level)
-    axes = [np.linspace(*ends, 70) for ends in zip(interval.lower, interval.upper, strict=True)]
+    axes = [np.linspace(*ends, 100) for ends in zip(interval.lower, interval.upper, strict=True)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
     members = grid[region.contains(grid, level)]
     values = np.clip(members @ region.objective.design.rows(INPUTS[d]).T, -1, 1)

@@ -69,7 +69,7 @@ def assert_same_geometry(one, two, seed=0):
     spread = directions * np.where(np.isinf(ends[:, 20]), 0.02, ends[:, 20])[:, None]
     near = one.estimate + rng.uniform(0, 3, size=(30, 1)) * spread
     assert one.rank(near).tolist() == two.rank(near).tolist()
-    assert len(set(one.rank(near).tolist())) > 5
+    assert len(set(one.rank(near).tolist())) > 3
     start, levels = one.estimate + spread[0], (0.5, 0.9)
     crossings = [r.crossings(spread[1], levels, origin=start) for r in (one, two)]
     for level in levels:
@@ -317,7 +317,7 @@ def test_powers_of_days_have_the_ranks_of_memory_or_none(degree):
     rng = np.random.default_rng(0)
     x = rng.integers(738_886, 739_252, size=(5000, 1)).astype(float)
     one, two = both(model, x, rng.laplace(size=5000))
-    near = one.sample(10, level=0.99, random_state=0)
+    near = one.sample(10, level=0.975, random_state=0)
     if degree == 3:  # cubes of days are known to four digits
         with pytest.raises(ValueError, match="cannot be decided from sums over the rows"):
             two.rank(near)
