@@ -11,8 +11,9 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 # The tests already use one process per core: one thread each is fastest. A process begins with
 # neighbouring tests, which share fixtures, and takes over tests of the other when it has no more.
+# Compiled files are kept: several tests start Python, which would compile the library each time.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-PYTEST := $(ONE_THREAD) MPLBACKEND=Agg $(BIN)/python -m pytest -n auto --dist worksteal
+PYTEST := $(ONE_THREAD) MPLBACKEND=Agg PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-oldest lint docs dist bench clean

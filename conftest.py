@@ -14,6 +14,34 @@ from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
+LONG_FILES = {
+    "test_checkpoint.py",
+    "test_cli_stream.py",
+    "test_compressed.py",
+    "test_dask.py",
+    "test_demo.py",
+    "test_io.py",
+    "test_paper_command.py",
+    "test_readme.py",
+    "test_stream_memory.py",
+    "test_testing_coverage.py",
+}
+"""Files with tests of several seconds. They come first: one of them at the end would run while the
+other processes have nothing left to do."""
+
+LONG_EXAMPLES = (
+    "unassuming.estimators._classifier.",
+    "unassuming.estimators._tuned.",
+    "unassuming.paper._reproduce.",
+    "unassuming.planning.",
+    "unassuming.plots._classification.",
+    "unassuming.plots._plan.",
+    "unassuming.regions._norm_bounds.",
+    "unassuming.regions._region.Region.norm_bounds_table",
+    "unassuming.testing._coverage.",
+)
+"""Modules or objects with examples that take more than half a second."""
+
 
 def pytest_collection() -> None:
     """Stop the garbage collector: the thousands of objects made now stay in use."""
@@ -28,9 +56,15 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all cases of a test slow but the first, where the test is marked slow_but_first."""
+    """Mark what is slow, and put the longest files first.
+
+    Where a test is marked slow_but_first, all its cases are slow but the first.
+    """
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
     seen = set()
     for item in items:
+        if item.name.startswith(LONG_EXAMPLES):
+            item.add_marker("slow")
         if item.get_closest_marker("slow_but_first") and not item.get_closest_marker("slow"):
             test = item.nodeid.partition("[")[0]
             if test in seen:

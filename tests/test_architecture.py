@@ -63,6 +63,7 @@ def test_a_class_is_abstract_or_final(part):
             assert inspect.isabstract(cls) or cls.__name__ == "Bounds", cls
 
 
+@pytest.mark.slow
 def test_packages_are_imported_by_their_own_name():
     for path, tree in TREES.items():
         for node in ast.walk(tree):
@@ -72,6 +73,7 @@ def test_packages_are_imported_by_their_own_name():
                 assert not (other and any(part.startswith("_") for part in rest)), name(path)
 
 
+@pytest.mark.slow
 def test_nobody_outside_objectives_asks_what_a_design_is():
     for path, tree in TREES.items():
         if package(path) == "objectives":

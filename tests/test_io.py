@@ -467,6 +467,7 @@ def test_frames_are_compared_beyond_their_inputs_too(kind, tmp_path):
         ua.load(tmp_path / "region", estimator=function(columns_by_name_below))
 
 
+@pytest.mark.slow
 def test_what_changes_no_number_is_not_compared(tmp_path):
     model = make_pipeline(encoder(), Ridge(0.5))
     ua.save(build(model, X=FRAMES["pandas"]), tmp_path / "region")
@@ -753,6 +754,7 @@ def test_an_array_larger_than_the_file_is_not_allocated(tmp_path):
     assert peak < 10**6
 
 
+@pytest.mark.slow
 def test_a_compressed_bomb_is_not_unpacked(tmp_path):
     content = huge((10**8,)) + bytes(10**8)
     path = with_member(tmp_path / "region", "a.npy", content, zipfile.ZIP_DEFLATED)

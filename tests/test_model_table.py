@@ -124,6 +124,7 @@ def one_at_a_time(name):
     return "with `norm_bound`" if finite(found) else "no"
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", list(MODELS))
 def test_the_code_answers_as_the_table_says(name):
     bounds, single = TABLE[name]

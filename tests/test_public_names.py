@@ -136,6 +136,7 @@ def test_every_method_has_an_example_or_appears_in_one_of_its_class():
     assert missing == {"Ellipsoid.radius"}  # the former name of squared_radius
 
 
+@pytest.mark.slow
 def test_names_are_imported_when_they_are_used():
     code = (
         "import sys, unassuming as ua\n"

@@ -36,6 +36,7 @@ def fraction(x):
     return Fraction(int(np.ldexp(mantissa, 64))) * Fraction(2) ** (int(exponent) - 64)
 
 
+@pytest.mark.slow
 @given(FOUR, FOUR, st.sampled_from(sorted(OPERATIONS)))
 @settings(derandomize=True, deadline=None, max_examples=200)
 def test_exact_numbers_are_within_the_bounds(u, v, name):

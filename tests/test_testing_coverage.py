@@ -47,8 +47,8 @@ def rows(measured):
 
 @pytest.mark.slow
 def test_the_exact_region_has_its_level():
-    measured = measure(repetitions=600, compare=False, m=10, level=0.8)
-    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], 600, 0.8)
+    measured = measure(repetitions=300, compare=False, m=10, level=0.8)
+    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], 300, 0.8)
     assert low <= measured.region.covered <= high
     assert measured.level == 0.8
 
@@ -188,6 +188,7 @@ def test_t_bounds_of_a_kernel_are_those_of_least_squares_on_the_inputs():
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_kernel_compares_least_squares_on_the_inputs():
     measured = measure(KernelRidge(kernel="rbf"), norm_bound=20.0, repetitions=3)
     found = rows(measured)
@@ -201,7 +202,7 @@ def test_a_method_that_cannot_be_used_says_so():
         X = rng.normal(size=(4, 6))
         return X, rng.normal(size=4), lambda X: np.zeros(len(X))
 
-    measured = measure(Ridge(), few)
+    measured = measure(Ridge(), few, repetitions=2)
     assert rows(measured)["least squares, t bounds"].runs == 0
     assert "least squares, t bounds          not available for these data" in str(measured)
     assert np.isnan(rows(measured)["least squares, t bounds"].rate)
@@ -312,6 +313,7 @@ def test_the_table_says_what_each_method_claims_and_assumes():
     assert frame["assumes"].str.len().min() > 20
 
 
+@pytest.mark.slow
 def test_a_norm_bound_is_told_as_an_assumption():
     measured = measure(KernelRidge(kernel="rbf"), norm_bound=20.0, repetitions=2)
     assert "with a norm of 20 at most" in sentence(measured, "region, outer band")
@@ -552,6 +554,7 @@ def test_a_table_of_coefficients_prints_levels():
     assert np.isfinite([row.width for row in measured.methods[1:]]).all()
 
 
+@pytest.mark.slow
 def test_too_few_rows_for_least_squares_are_said():
     def short(rng):
         X = rng.normal(size=(4, 4))

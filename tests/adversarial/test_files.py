@@ -288,6 +288,7 @@ def test_a_region_that_declares_what_it_does_not_hold_is_refused(case, tmp_path)
     assert refused(lambda p: ua.load(p, model), path, NOT_A_REGION) < 3 * ROOM
 
 
+@pytest.mark.slow
 def test_many_columns_are_loaded_where_the_file_has_them(tmp_path):
     wide = sparse.random_array((FEW, 300), density=0.05, random_state=0, format="csc")
     region = ua.confidence_region(Ridge(), wide, Y[:FEW], m=20, random_state=0)

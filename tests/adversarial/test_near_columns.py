@@ -275,6 +275,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_columns_that_nearly_coincide(name):
     shown, truth = PROBLEMS[name]

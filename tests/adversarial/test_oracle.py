@@ -52,6 +52,7 @@ def in_digits(exact, a):
     return Z
 
 
+@pytest.mark.slow
 @cases("oracle")
 @given(st.data(), problems(largest_n=4))
 def test_statistics_agree_with_many_digits(data, drawn):

@@ -280,6 +280,7 @@ def structured(name, n):
     }[name]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", ["cubic", "dummies", "factor"])
 @pytest.mark.parametrize("clusters", [None, np.arange(60) // 3], ids=["rows", "clusters"])
 def test_rounding_does_not_decide(name, clusters):

@@ -19,6 +19,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("seed", range(3))
 def test_columns_in_another_order_and_unit_give_the_same_cells(name, seed):

@@ -59,6 +59,7 @@ def exact_set(u, v, q):
 numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(-2, 2).map(lambda x: round(x, 2)))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_the_set_of_one_instrument_is_the_exact_union(data):

@@ -29,6 +29,7 @@ def cells(draw):
     return np.array([beta]), np.array([v])
 
 
+@pytest.mark.slow
 @given(cells(), st.sampled_from([0.5, 0.75, 0.9, 0.95]), NUMBERS)
 @settings(deadline=None, derandomize=True)
 def test_a_number_is_in_the_interval_exactly_if_it_is_not_rejected(data, level, tau):

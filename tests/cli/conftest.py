@@ -1,9 +1,11 @@
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import unassuming as ua
@@ -27,6 +29,14 @@ def tables(tmp_path_factory):
     labels = labels.assign(label=np.where(y > 0, "yes", "no"), mean=f(X))
     labels.to_csv(where / "labels.csv", index=False)
     return where
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_parser():
+    """Make the parser of the command line once, not for each command."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(get_command))
+        yield
 
 
 @pytest.fixture

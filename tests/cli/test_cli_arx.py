@@ -16,6 +16,7 @@ def series(write):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("real_pictures")
 def test_estimates_tests_and_a_picture(run, series):
     words = ("arx", series, "--target", "y", "--input", "u", "--level", 0.9, "--m", 20)
@@ -63,6 +64,7 @@ def test_gaps_are_not_left_out(run, series, write):
     assert "in row 1. Fill them in, or take a part of the series" in result.stderr
 
 
+@pytest.mark.slow
 def test_lagged_columns_in_other_models_are_noted(run, series, write):
     table = pd.read_csv(series)
     table["before"] = table["y"].shift(1)

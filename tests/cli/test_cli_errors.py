@@ -167,7 +167,7 @@ def process(*words, path=(), cwd):
 
 @pytest.mark.slow
 def test_a_process_of_its_own_writes_files_and_nothing_to_stderr(tables, tmp_path):
-    ran = process("region", tables / "sine.csv", "--target", "y", cwd=tmp_path)
+    ran = process("region", tables / "sine.csv", "--target", "y", "--m", 20, cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     written = {path.name for path in (tmp_path / "unassuming-region").iterdir()}
     assert written == {"band.csv", "region.json", "band.png"}
@@ -203,7 +203,7 @@ def test_without_matplotlib_the_numbers_are_written_all_the_same(tables, tmp_pat
     (package / "__init__.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n"
     )
-    words = ("region", tables / "sine.csv", "--target", "y", "--out", "out")
+    words = ("region", tables / "sine.csv", "--target", "y", "--m", 20, "--out", "out")
     ran = process(*words, path=[package.parent], cwd=tmp_path)
     assert ran.returncode == 0
     assert 'pip install "unassuming[plot]"' in ran.stdout

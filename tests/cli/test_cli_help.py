@@ -51,6 +51,7 @@ def test_the_names_of_noises_are_those_of_the_library():
     assert [str(name) for name in Assumption] == list(ua.noise.NAMED)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("words", [(), ("--help",), ("region", "--help"), ("region", "gone.csv")])
 def test_help_and_wrong_options_import_no_large_package(words):
     code = (

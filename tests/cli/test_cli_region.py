@@ -25,6 +25,7 @@ def report(run, *words):
     return result
 
 
+@pytest.mark.slow
 def test_the_band_is_that_of_the_library(run, tables):
     report(run, "people.csv", "--target", "y", "--model", "ols", "--seed", 3, "--level", 0.8)
     people = pd.read_csv(tables / "people.csv")
@@ -39,6 +40,7 @@ def test_the_band_is_that_of_the_library(run, tables):
         np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_one_feature_gets_a_grid_for_every_level(run):
     report(run, "sine.csv", "--target", "y")
     found = pd.read_csv(OUT / "band.csv")
@@ -49,6 +51,7 @@ def test_one_feature_gets_a_grid_for_every_level(run):
     assert np.isfinite(found["upper"]).all()
 
 
+@pytest.mark.slow
 def test_at_asks_for_other_inputs_in_any_order_of_columns(run, write):
     where = write("new.csv", "z,height,age,income\nq,1,2,3\nq,4,5,6\n")
     report(run, "people.csv", "--target", "y", "--model", "ols", "--at", where, "--level", 0.9)
@@ -58,20 +61,21 @@ def test_at_asks_for_other_inputs_in_any_order_of_columns(run, write):
 
 @pytest.mark.slow
 def test_kernels_take_gamma_from_the_inputs_only(run, tables, write):
-    report(run, "people.csv", "--target", "y", "--model", "krr", "--norm-bound", 20)
+    report(run, "people.csv", "--target", "y", "--model", "krr", "--norm-bound", 20, "--m", 20)
     people = pd.read_csv(tables / "people.csv")
     X = people.drop(columns="y")
     model = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", gamma=1 / 3, alpha=1.0))
-    region = ua.confidence_region(model, X, people["y"], random_state=0)
+    region = ua.confidence_region(model, X, people["y"], m=20, random_state=0)
     found = pd.read_csv(OUT / "band.csv").query("level == 0.9")
     expected = region.band(X, level=0.9, norm_bound=20)
     np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-6)
     described = json.loads((OUT / "region.json").read_text())["description"][0]
     other = write("other.csv", people.assign(y=-7 * people["y"]).to_csv(index=False))
-    report(run, other, "--target", "y", "--model", "krr")
+    report(run, other, "--target", "y", "--model", "krr", "--m", 20)
     assert json.loads((OUT / "region.json").read_text())["description"][0] == described
 
 
+@pytest.mark.slow
 def test_the_json_says_what_was_assumed_and_found(run, tables):
     report(run, "people.csv", "--target", "y", "--features", "income,age", "--model", "ridge")
     found = json.loads((OUT / "region.json").read_text(encoding="utf-8"))
@@ -97,7 +101,7 @@ def test_unbounded_is_infinite_in_the_files_and_explained_on_the_screen(run):
 
 @pytest.mark.slow
 def test_a_norm_bound_covers_the_function_itself(run):
-    words = ("--model", "krr", "--norm-bound", 30, "--level", 0.9)
+    words = ("--model", "krr", "--norm-bound", 30, "--level", 0.9, "--m", 20)
     result = report(run, "sine.csv", "--target", "y", *words)
     assert "covers the function itself, if its norm is at most 30" in result.stdout
     assert json.loads((OUT / "region.json").read_text())["band"][0]["target"] == "function"
@@ -105,20 +109,22 @@ def test_a_norm_bound_covers_the_function_itself(run):
 
 @pytest.mark.slow
 def test_pictures_of_an_earlier_run_do_not_stay(run):
-    report(run, "sine.csv", "--target", "y")
+    report(run, "sine.csv", "--target", "y", "--m", 20)
     (OUT / "notes.txt").write_text("mine")
     assert (OUT / "band.png").exists()
-    report(run, "people.csv", "--target", "y", "--features", "age,income", "--knots", 3)
+    words = ("--features", "age,income", "--knots", 3, "--m", 20)
+    report(run, "people.csv", "--target", "y", *words)
     assert {path.name for path in OUT.iterdir()} == {"band.csv", "region.json", "notes.txt"}
 
 
 @pytest.mark.slow
 def test_an_empty_region_is_called_so_and_covers_nothing(run):
-    words = ("--model", "krr", "--norm-bound", 0.001)
+    words = ("--model", "krr", "--norm-bound", 0.001, "--m", 20)
     result = report(run, "sine.csv", "--target", "y", *words)
     assert "No member of the region has a norm of 0.001 or less" in result.stdout
     assert "covers the function" not in result.stdout
-    result = report(run, "people.csv", "--target", "y", "--model", "ridge", "--norm-bound", 1e-9)
+    words = ("--model", "ridge", "--norm-bound", 1e-9, "--m", 20)
+    result = report(run, "people.csv", "--target", "y", *words)
     assert "empty" in result.stdout
     assert "[inf" not in result.stdout
 
@@ -134,7 +140,7 @@ def test_an_estimate_outside_the_range_of_means_is_explained(run, write):
 
 @pytest.mark.slow
 def test_infinite_coefficients_are_strings_that_float_reads(run, tables):
-    words = ("--model", "ols", "--noise", "exchangeable")
+    words = ("--model", "ols", "--features", "age", "--noise", "exchangeable", "--m", 20)
     report(run, "people.csv", "--target", "y", *words)
     interval = json.loads((OUT / "region.json").read_text())["intervals"][0]
     assert float(interval["lower"]["intercept"]) == -np.inf
@@ -142,6 +148,7 @@ def test_infinite_coefficients_are_strings_that_float_reads(run, tables):
     assert interval["status"] != "CERTIFIED"
 
 
+@pytest.mark.slow
 def test_the_screen_shows_the_intervals_of_the_coefficients(run):
     result = report(run, "people.csv", "--target", "y", "--model", "ols", "--level", 0.9)
     interval = json.loads((OUT / "region.json").read_text())["intervals"][0]
@@ -210,7 +217,7 @@ def test_inputs_called_like_results_keep_a_name_of_their_own(run, write):
 @pytest.mark.slow
 def test_the_same_command_twice_gives_the_same_bytes(run, real_pictures):
     def files(out, seed):
-        words = ("--model", "ols", "--features", "x", "--seed", seed, "--out", out)
+        words = ("--model", "ols", "--features", "x", "--seed", seed, "--out", out, "--m", 20)
         report(run, "sine.csv", "--target", "y", *words)
         return {path.name: path.read_bytes() for path in Path(out).iterdir()}
 
@@ -220,6 +227,7 @@ def test_the_same_command_twice_gives_the_same_bytes(run, real_pictures):
     assert all(one[name] != other[name] for name in one)
 
 
+@pytest.mark.slow
 def test_a_picture_carries_no_date_and_no_version(run, real_pictures):
     report(run, "sine.csv", "--target", "y", "--m", 20)
     picture = (OUT / "band.png").read_bytes()
@@ -239,9 +247,9 @@ def test_parquet_and_csv_are_the_same_table(run):
 def test_rows_with_missing_values_are_dropped_on_request(run, tables, write):
     text = (tables / "sine.csv").read_text()
     where = write("gaps.csv", text + "3.5,\n,1\n")
-    result = report(run, where, "--target", "y", "--drop-missing", "--out", "gaps")
+    result = report(run, where, "--target", "y", "--drop-missing", "--out", "gaps", "--m", 20)
     assert "2 rows with missing values dropped" in result.stdout
-    report(run, "sine.csv", "--target", "y", "--out", "full")
+    report(run, "sine.csv", "--target", "y", "--out", "full", "--m", 20)
     assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
 
 

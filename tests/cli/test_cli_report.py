@@ -26,6 +26,7 @@ def test_a_line_through_a_curve_is_never_printed_without_a_warning(run, curve, c
     assert "cannot both hold" in printed
 
 
+@pytest.mark.slow
 def test_the_report_is_one_file_that_tells_how_to_make_it_again(run, curve, tmp_path):
     out = tmp_path / "report.html"
     words = ["report", str(curve), "--target", "y", "-o", str(out), "--level", "0.9"]

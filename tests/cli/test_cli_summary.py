@@ -40,6 +40,7 @@ def refused(result, message):
     assert message in result.stderr
 
 
+@pytest.mark.slow
 def test_the_files_contain_the_numbers_of_the_library(run, schools):
     path, table = schools
     words = ("--clusters", "school", "--weights", "weight", "--seed", 5)
@@ -124,6 +125,7 @@ def test_bad_options_are_refused_in_one_line(run, schools, options, message):
     assert not OUT.exists()
 
 
+@pytest.mark.slow
 def test_a_cluster_without_a_label_is_refused_or_dropped(run, schools, write):
     _, table = schools
     table.loc[3, "school"] = None
@@ -136,6 +138,7 @@ def test_a_cluster_without_a_label_is_refused_or_dropped(run, schools, write):
 # The same columns for the other commands
 
 
+@pytest.mark.slow
 def test_clusters_and_weights_of_a_region(run, schools):
     path, table = schools
     words = ("--model", "ols", "--level", 0.9, "--clusters", "school", "--weights", "weight")
@@ -216,6 +219,7 @@ def test_the_pointwise_band_is_that_of_the_library(run, tables):
     assert Path("out/band.png").exists()
 
 
+@pytest.mark.slow
 def test_a_pointwise_band_needs_a_norm_bound_for_kernels(run):
     words = ("region", "sine.csv", "--target", "y", "--pointwise")
     shown = printed(run, *words, "--model", "krr", "--m", 20, "--level", 0.9)
@@ -224,6 +228,7 @@ def test_a_pointwise_band_needs_a_norm_bound_for_kernels(run):
     assert "The band is pointwise: at each input by itself it covers the function itself" in shown
 
 
+@pytest.mark.slow
 def test_a_pointwise_band_with_a_norm_bound_needs_all_rows(run, monkeypatch):
     words = ("region", "sine.csv", "--target", "y", "--pointwise", "--norm-bound", 30)
     message = "--pointwise with --norm-bound needs all rows at once: expected one of the two with"
@@ -264,6 +269,7 @@ def test_a_streamed_summary_is_that_of_the_library(run, monkeypatch):
     assert (OUT / "forest.png").exists()
 
 
+@pytest.mark.slow
 def test_a_large_table_is_streamed_unless_clusters_or_weights_need_its_rows(run, monkeypatch):
     long_table(n=300)
     monkeypatch.setattr(_streamed, "LARGE", 100)

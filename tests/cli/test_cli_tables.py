@@ -41,6 +41,7 @@ def intervals():
     return found, found["intervals"][0]
 
 
+@pytest.mark.slow
 def test_text_becomes_indicators_and_columns_without_information_are_left_out(run, write, shop):
     path = write("shop.csv", shop.to_csv())  # with an index that has no name
     words = ("--target", "sales", "--model", "ols", "--categorical", "region", "--m", 20)
@@ -96,6 +97,7 @@ SPELLINGS = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_text_in_other_spellings_gives_the_same_numbers(run, write, name):
     head, mark, options = SPELLINGS[name]
@@ -158,6 +160,7 @@ def test_the_first_sheet_of_an_excel_file_is_the_table(run, tmp_path):
     assert intervals()[1] == from_excel
 
 
+@pytest.mark.slow
 def test_blocks_of_rows_are_exchangeable(run, write):
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["x", "y"])
     path = write("t.csv", table.to_csv(index=False))

@@ -86,6 +86,7 @@ def failing(estimator):
     return {result["check_name"] for result in results if result["status"] == "failed"}
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", [SVR(), ua.ConfidenceRegressor(SVR())], ids=repr)
 def test_the_one_failure_expected_of_svr_is_that_of_svr_itself(estimator):
@@ -137,6 +138,7 @@ def test_the_level_of_the_constructor_is_the_default():
     np.testing.assert_array_equal(model.predict_band(NEW), model.predict_band(NEW, level=0.75))
 
 
+@pytest.mark.slow
 def test_an_unbounded_band_is_infinite_and_a_norm_bound_makes_it_finite():
     model = fitted(KernelRidge(kernel="rbf"))
     assert np.isinf(model.predict_band(X)).any()
@@ -162,6 +164,7 @@ def test_the_status_before_any_band_is_that_of_the_training_inputs():
     assert before == model.band_status_
 
 
+@pytest.mark.slow
 def test_the_status_before_any_band_follows_the_parameters():
     model = fitted(KernelRidge(kernel="rbf"))
     assert "norm_bound" in model.band_status_

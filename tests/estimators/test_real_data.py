@@ -116,6 +116,7 @@ def test_engel_food_expenditure_rises_with_income_less_than_one_to_one():
     assert spread.pvalue < 0.01
 
 
+@pytest.mark.slow
 def test_stack_loss_with_a_kernel_and_a_norm_bound():
     X, y = stackloss()
     scaled = pd.DataFrame(StandardScaler().fit_transform(X), columns=X.columns)
@@ -149,7 +150,7 @@ def test_each_output_of_linnerud_has_its_own_region():
 
 # --- exact in practice ----------------------------------------------------------------------------
 
-RUNS = 700
+RUNS = 400
 
 
 @pytest.mark.slow

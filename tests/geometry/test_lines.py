@@ -54,6 +54,7 @@ def test_exit_of_a_ray_without_cancellation(A, b, c):
     assert exits(lines(A, b, c))[0, 0] == pytest.approx(roots(A, b, c)[1], rel=1e-14)
 
 
+@pytest.mark.slow
 @given(A=WIDE, b=SIGNED, c=SIGNED)
 @settings(max_examples=200, deadline=None)
 def test_interval_of_a_line_without_cancellation(A, b, c):

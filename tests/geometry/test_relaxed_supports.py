@@ -82,6 +82,7 @@ def test_no_point_of_both_exceeds_it(k):
     assert np.max(tight) > 0.95  # and it is not infinity throughout
 
 
+@pytest.mark.slow
 def test_nearly_flat_directions_do_not_break_it():
     """One eigenvalue just below zero: near the last θ everything is divided by nearly nothing."""
     rng, met, tight = np.random.default_rng(0), 0, 0

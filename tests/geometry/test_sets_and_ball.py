@@ -100,6 +100,7 @@ def ray_end(A, b, c, u):
     return np.inf if a <= 0 else (half + np.sqrt(half**2 + a * c)) / a
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(seed=seeds, k=st.integers(1, 7), rank_A=st.integers(1, 7), rank_N=st.integers(1, 7))
 def test_no_point_of_both_exceeds_the_bound(seed, k, rank_A, rank_N):
@@ -121,6 +122,7 @@ def test_no_point_of_both_exceeds_the_bound(seed, k, rank_A, rank_N):
         assert g @ point[:k] + p * point[k] <= top + 1e-9 * (1 + abs(top))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(seed=seeds, k=st.integers(1, 6), factor=st.floats(1.0, 30.0))
 def test_a_larger_ball_never_has_a_smaller_bound(seed, k, factor):
@@ -167,6 +169,7 @@ def test_sets_that_do_not_meet_are_certified_empty(seed):
     assert (found == -np.inf).all()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(seed=seeds, k=st.integers(2, 8), shared=st.integers(1, 3), units=st.floats(-3, 3))
 def test_a_coordinate_that_neither_contains_is_never_bounded(seed, k, shared, units):

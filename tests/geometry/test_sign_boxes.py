@@ -99,6 +99,7 @@ def test_no_box_with_a_member_is_discarded():
     assert (boxes.least_ranks(inside, np.full_like(inside, 1e-9)) == ranks).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_one_side_is_bounded_where_the_other_is_not():
     """Ten rows say nothing about how large the 0.95-quantile is, but how small it can be."""
     region = made(0, n=10, tau=0.95)

@@ -79,6 +79,7 @@ def test_one_block_of_all_rows_is_exchangeable_noise():
     assert within.rank(a).tolist() == whole.rank(a).tolist()
 
 
+@pytest.mark.slow
 def test_a_shift_of_one_block_is_not_seen():
     X = np.repeat(np.eye(3), 20, axis=0)
     y = np.random.default_rng(1).normal(size=60)

@@ -69,6 +69,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("inner", INNER)
 def test_the_laws_of_a_noise_class(inner):
     check_noise(ua.noise.InBasis(Q, INNER[inner]), N)
@@ -89,6 +90,7 @@ def test_ranks_are_those_of_transformed_residuals(name):
     np.testing.assert_array_equal(one.perturbations.apply(r), two.perturbations.apply(r))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("inner", INNER)
 def test_a_model_of_squares_is_that_of_the_rotated_data(inner):
     """Everything agrees with a region that is built on (Qᵀy, QᵀΦ) by hand."""
@@ -256,6 +258,7 @@ def test_words_say_that_rows_are_rotated():
     assert "drop row" not in verdict
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("inner", INNER)
 def test_saved_regions_come_back(tmp_path, inner):
     region = region_of(Ridge(0.5), ua.noise.InBasis(Q, INNER[inner]), m=20)

@@ -211,6 +211,7 @@ def test_huber_is_refused_where_its_scale_shrinks_to_zero(outliers):
         region.estimate  # noqa: B018
 
 
+@pytest.mark.slow
 def test_huber_estimates_with_few_rows_are_refused_or_have_rank_one():
     for seed in range(12):
         X, y = problem(n=8, d=4, seed=seed)

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 from unassuming.cli._app import app
 from unassuming.paper import COLUMNS, FIGURES
 
-SMALL = ("--members", "300", "--repetitions", "8")
+MEMBERS, REPETITIONS = 120, 3
+SMALL = ("--members", MEMBERS, "--repetitions", REPETITIONS)
 
 
 def run(*words):
@@ -62,14 +63,14 @@ def test_the_table_has_three_levels_for_each_region(made, number):
         ]
         assert [row["level"] for row in own] == ["0.1", "0.5", "0.9"]
         assert {(row["n"], row["m"], row["repetitions"]) for row in own} == {
-            (str(setting.n), "100", "8")
+            (str(setting.n), "100", str(REPETITIONS))
         }
         for row in own:
-            assert float(row["coverage"]) == int(row["covered"]) / 8
+            assert float(row["coverage"]) == int(row["covered"]) / REPETITIONS
             assert float(row["low"]) <= float(row["coverage"]) <= float(row["high"])
         if setting in figure.settings:
             counts = [int(row["members_up_to_level"]) for row in own]
-            assert 0 < counts[0] <= counts[1] <= counts[2] <= int(own[0]["members"]) == 300
+            assert 0 < counts[0] <= counts[1] <= counts[2] <= int(own[0]["members"]) == MEMBERS
 
 
 @pytest.mark.slow

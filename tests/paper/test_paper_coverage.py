@@ -41,6 +41,7 @@ def test_all_but_two_regions_promise_to_be_exact():
     assert without == ["1", "4d"]
 
 
+@pytest.mark.slow
 def test_the_published_classifier_never_holds_its_truth():
     (setting,) = FIGURES[1].settings
     ranks = truth_ranks(setting, RUNS, 1, silently)

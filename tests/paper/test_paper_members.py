@@ -17,6 +17,7 @@ def region_of(panel, seed=0):
     return build(setting, setting.draw(np.random.default_rng(seed)), seed)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("panel", SETTINGS)
 def test_every_region_has_members_of_low_middle_and_high_level(panel):
     region = region_of(panel)

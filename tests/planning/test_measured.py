@@ -13,7 +13,7 @@ from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
-RUNS = 5
+RUNS = 3
 METHODS = {
     "joint region": {},
     "balanced cells": {"method": "cells"},

@@ -40,6 +40,7 @@ def test_the_best_penalty_is_that_of_the_narrowest_joint_region(plan):
     assert SMOOTH.alpha == 0.5
 
 
+@pytest.mark.slow
 def test_best_is_the_narrowest_of_its_kind(plan):
     for simultaneous in (True, False):
         for rows in (20, 40):
@@ -190,6 +191,7 @@ def test_tuned_region_plans_the_penalty_for_its_own_rows():
         ua.tuned_region(search, X, y, plan={"bound": 3})
 
 
+@pytest.mark.slow
 def test_weights_of_four_are_noise_of_half_the_scale():
     given = {"norm_bound": 60, "alphas": [0.1], "inputs": X[5:30:8]}
     equal = ua.plan(SMOOTH, X, noise_scale=0.35, **given)

@@ -65,6 +65,7 @@ def test_it_is_named_in_the_legend_and_in_a_note(region):
     assert "if prior and noise are Gaussian" in written
 
 
+@pytest.mark.slow
 def test_refusals(region):
     with pytest.raises(TypeError, match="compare is not a Gaussian process"):
         ua.plots.band_data(region, GRID, [0.5], norm_bound=9.0, compare=LinearRegression())

@@ -101,6 +101,7 @@ def test_a_region_with_holes_is_not_said_to_end_where_its_first_part_does():
     assert "90 %: some rays enter the region again beyond the boundary shown." in title
 
 
+@pytest.mark.slow
 def test_a_picture_without_rays_does_not_describe_them():
     """An estimate outside [-1, 1] lies in no region of labels: only the projection is drawn."""
     rng = np.random.default_rng(3)

@@ -27,6 +27,7 @@ def test_over_the_penalty(plan):
     assert cells[1].tolist() == [plan.best(simultaneous=False).half_width]
 
 
+@pytest.mark.slow
 def test_over_the_rows(plan):
     data = ua.plots.plan_data(plan)
     assert data.over == "rows"

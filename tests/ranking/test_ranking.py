@@ -107,6 +107,7 @@ def test_the_refusal_names_the_neighbours_and_the_smallest_m(thousandths, m):
     assert smallest == p.denominator
 
 
+@pytest.mark.slow
 @given(st.floats(0.001, 0.999), st.integers(2, 400))
 @settings(max_examples=150)
 def test_the_levels_and_the_m_that_a_refusal_names_are_accepted(p, m):
@@ -226,6 +227,7 @@ def library_rank(Z, pi, tolerance=0.0):
     return int(rank(precedes(difference, tolerance, np.array(pi))))
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions(-2, 2, max_denominator=6), min_size=2, max_size=8), st.data())
 def test_rank_is_the_definition_in_exact_rationals(Z, data):
     pi = data.draw(st.permutations(range(len(Z))))

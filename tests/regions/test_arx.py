@@ -166,6 +166,7 @@ def test_rounding_of_rotated_noise_does_not_decide_ties(a):
         assert region.rank(theta) == 1 + (Z - Z[0] < -1e-9 * Z[0]).sum()
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("a", [0.8, 0.99, 1.0, 1.3])
 def test_coverage_for_heavy_tails_of_changing_scale(a):
     """Few runs; benchmarks/arx_coverage.py has many."""
@@ -317,6 +318,7 @@ def test_ties_are_counted_in_the_order_drawn():
 # --- lines, samples, words --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_crossings_agree_with_a_dense_scan():
     region, _ = region_of()
     assert not region.exact_crossings
@@ -330,6 +332,7 @@ def test_crossings_agree_with_a_dense_scan():
         assert region.reach(direction) == pytest.approx(spans[spans[:, 1] > 0][0, 1])
 
 
+@pytest.mark.slow
 def test_samples_are_members():
     region, _ = region_of()
     assert region.contains(region.sample(8, level=0.9, random_state=0), level=0.9).all()

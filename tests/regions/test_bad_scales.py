@@ -138,6 +138,7 @@ def sentinel(size=3e11, n=36):
     return X, x1 + rng.normal(size=n)
 
 
+@pytest.mark.slow
 def test_a_sentinel_does_not_shrink_an_interval():
     X, y = sentinel()
     region = ua.confidence_region(LinearRegression(), X, y, random_state=1)

@@ -66,6 +66,7 @@ def build(estimator, data, **options):
     return ua.confidence_region(estimator, *data, **{"m": M, "random_state": 0, **options})
 
 
+@pytest.mark.slow
 def test_it_finds_what_the_search_of_quadratic_regions_finds():
     """The same region, once known to be made of ellipsoids and once by lines alone."""
     X, y, _ = ua.datasets.linear(n=30, d=3, noise="laplace", random_state=0)
@@ -96,7 +97,7 @@ def test_long_samples_do_not_beat_it(name):
     bound = None if share is None else share * region.suggest_norm_bound() / 2
     Z = X[::4]
     found = region.band(Z, 0.9, norm_bound=bound, inner=True, target="representation")
-    a = region.sample(200, 0.9, random_state=0, norm_bound=bound, thinning=6)
+    a = region.sample(100, 0.9, random_state=0, norm_bound=bound, thinning=6)
     values = a @ region.objective.design.rows(Z).T
     spread = values.max(axis=0) - values.min(axis=0)
     assert (found.inner_upper - found.inner_lower > 0.97 * spread).all()
@@ -129,6 +130,7 @@ def test_the_search_is_reproducible():
     np.testing.assert_array_equal(one.witnesses, two.witnesses)
 
 
+@pytest.mark.slow
 def test_a_diagonal_design_has_lines_that_move_few_coefficients():
     X = np.kron(np.eye(3), np.array([[1.0], [2.0], [-1.0], [0.5], [1.5], [-2.0]]))
     y = X @ [1.0, 0.0, -2.0] + np.random.default_rng(0).laplace(size=18)

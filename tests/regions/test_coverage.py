@@ -22,9 +22,10 @@ import unassuming as ua
 
 SLOW = pytest.mark.slow
 # With 283 runs or more, a rank that is missing at either end is outside the 1e-6 band.
-RUNS = 80  # of each law, where the counts of four or five are added up
-OF_TWO = 150  # where the counts of two laws are added up
-ALONE = 350  # of a count that is judged by itself
+FOR_EACH_LAW = 40  # where the counts of four laws are added up, and those of eight models
+OF_FIVE = 57  # where the counts of five assumptions are added up
+OF_TWO = 142  # where the counts of two laws are added up
+ALONE = 284  # of a count that is judged by itself
 M = 20
 LEVELS = (0.05, 0.5, 0.9, 0.95)  # at both ends one rank too many or too few is all or nothing
 N = 7
@@ -186,7 +187,7 @@ def band(runs, level):
     return binom.ppf(5e-7, runs, level), binom.isf(5e-7, runs, level)
 
 
-def covered(seed, model, noise, law, candidate, values, runs=RUNS):
+def covered(seed, model, noise, law, candidate, values, runs):
     """How often the regions of all levels contain the truth, with a fresh region each run."""
     rng = np.random.default_rng(crc32(seed.encode()))
     counts = np.zeros(len(LEVELS), dtype=int)
@@ -205,7 +206,7 @@ def assert_exact(counts, runs):
         assert low <= count <= high, f"{count / runs:.4f} at level {level}"
 
 
-def assert_each_and_all_exact(counts, runs=RUNS):
+def assert_each_and_all_exact(counts, runs):
     """Every count on its own, and all together, where the band is narrower."""
     for one in counts:
         assert_exact(one, runs)
@@ -218,15 +219,18 @@ def assert_each_and_all_exact(counts, runs=RUNS):
 
 @SLOW
 @pytest.mark.parametrize("assumption", LAWS)
-@pytest.mark.parametrize("name", MODELS)
-def test_coverage_is_exact_for_every_objective_noise_class_and_law(name, assumption):
-    model, (noise, laws) = MODELS[name], LAWS[assumption]
-    assert_each_and_all_exact(
-        [
-            covered(f"{name}, {assumption}, {law}", model, noise, draw, model.ideal, model.values)
-            for law, draw in laws.items()
+def test_coverage_is_exact_for_every_objective_noise_class_and_law(assumption):
+    """Every law with every model, all laws with every model, and all laws with all models."""
+    (noise, laws), counts = LAWS[assumption], []
+    for name, model in MODELS.items():
+        seed, given = f"{name}, {assumption}", (model.ideal, model.values, FOR_EACH_LAW)
+        found = [
+            covered(f"{seed}, {law}", model, noise, draw, *given) for law, draw in laws.items()
         ]
-    )
+        for one in found:
+            assert_exact(one, FOR_EACH_LAW)
+        counts.append(np.sum(found, axis=0))
+    assert_each_and_all_exact(counts, FOR_EACH_LAW * len(laws))
 
 
 @SLOW
@@ -244,9 +248,10 @@ def test_coverage_is_exact_for_weights_weightings_and_pipelines(name):
                 lambda rng, turn=turn: next(turn)(rng),
                 model.ideal,
                 model.values,
+                OF_FIVE,
             )
         )
-    assert_each_and_all_exact(counts)
+    assert_each_and_all_exact(counts, OF_FIVE)
 
 
 @pytest.mark.slow

@@ -141,9 +141,9 @@ def test_dense_scans_of_membership_agree_with_crossings(name, noise, n, seed):
     assert region.exact_crossings
     assert name == "kernel Huber" or not face(region).all()
     rng = np.random.default_rng(seed)
-    share = check_scans(region, *lines(region, 50, rng, along_face=False), rng)
+    share = check_scans(region, *lines(region, 25, rng, along_face=False), rng)
     assert 0.1 < share < 0.95
-    share = check_scans(region, *lines(region, 20, rng, along_face=True), rng)
+    share = check_scans(region, *lines(region, 12, rng, along_face=True), rng)
     assert 0.1 < share < 0.95
 
 

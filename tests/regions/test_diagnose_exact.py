@@ -191,7 +191,7 @@ def chi_square(rng, X):
 )
 def test_power(name, draw, noise):
     """With 100 rows at least nine of ten departures are found at 5 %."""
-    runs = 40
+    runs = 30
     assert alarms(draw, 100, runs, noise)[name] >= binom.ppf(1e-6, runs, 0.9)
 
 

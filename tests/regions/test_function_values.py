@@ -188,6 +188,7 @@ def test_the_regressor_and_pictures_pass_the_norm_bound():
     np.testing.assert_allclose(np.sort(data.pointwise_lower[0.9]), np.sort(band.lower))
 
 
+@pytest.mark.slow
 def test_a_simultaneous_band_from_cells():
     region, f = region_of(n=300)
     grid = np.linspace(0, 10, 21)[:, None]

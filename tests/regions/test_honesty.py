@@ -57,6 +57,7 @@ def test_as_many_rows_as_features(fraction):
     assert found.status is Status.CERTIFIED
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("offset", [0.0, 1e6, 1.7e9, 1e13])
 @pytest.mark.parametrize("n", [60, 1000])
 def test_a_large_offset_of_the_outputs_does_not_shrink_the_region(offset, n):
@@ -88,6 +89,7 @@ def test_outputs_without_noise_beyond_rounding_have_bands_that_hold_the_truth():
     assert ((band.lower <= 1.7e9 + x) & (1.7e9 + x <= band.upper)).all()
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 @pytest.mark.parametrize("level", [0.1, 0.3, 0.6])
 def test_a_bounded_verdict_is_true_along_every_axis(alpha, level):

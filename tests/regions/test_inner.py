@@ -106,6 +106,7 @@ def test_the_same_seed_finds_the_same_witnesses():
     np.testing.assert_array_equal(one.witnesses, two.witnesses)
 
 
+@pytest.mark.slow
 def test_the_search_beats_random_rays():
     # In ten dimensions random rays alone stay far below (docs/theory.md 4.3).
     rng = np.random.default_rng(5)

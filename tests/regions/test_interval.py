@@ -217,6 +217,7 @@ def test_a_feature_in_other_units_changes_its_own_coefficient_only(scale):
     np.testing.assert_allclose(after.upper * units, before.upper, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_the_zero_functional_is_zero_even_in_an_unbounded_region():
     X, y, _ = ua.datasets.sine(n=12, random_state=0)
     region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)

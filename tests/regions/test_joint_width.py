@@ -10,6 +10,7 @@ from unassuming.cells.functions import Assumed, System, Wanted
 from unassuming.regions.single._joint_width import joint_of_kernel
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(("alpha", "heavy"), [(0.8, 1.0), (0.05, 1.0), (0.8, 9.0)])
 def test_it_is_near_the_measured_one(alpha, heavy):
     X, _, f = ua.datasets.sine(n=60, random_state=0)

@@ -53,6 +53,7 @@ def exact_upper(region, K, y, alpha, j, q):
     return sorted(found, reverse=True)[q - 1]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [1e-10, 1e-9, 1e-6, 1e-2, 10.0])
 @pytest.mark.parametrize(
     ("kernel", "gamma"),

@@ -119,6 +119,7 @@ def test_warnings_name_the_line_of_the_user():
         assert [warning.filename for warning in caught] == [__file__]
 
 
+@pytest.mark.slow
 def test_the_same_inputs_are_searched_once(monkeypatch):
     model = ua.ConfidenceClassifier(m=20, random_state=0).fit(X, Y)
     region, asked = model.region_, []

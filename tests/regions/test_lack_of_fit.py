@@ -61,7 +61,7 @@ def made(monkeypatch):
 def test_a_correct_model_is_rejected_in_at_most_5_percent_of_runs(made):
     rng = np.random.default_rng(1)
     X = rng.lognormal(size=(60, 2))
-    runs, rejected = 120, 0  # 17 % or more would be too many
+    runs, rejected = 80, 0  # more than 20 % would be too many
     for _ in range(runs):
         y = X @ [1.0, -2.0] + X[:, 0] * rng.standard_t(2, size=60)
         check = region_of(X, y).lack_of_fit()
@@ -71,6 +71,7 @@ def test_a_correct_model_is_rejected_in_at_most_5_percent_of_runs(made):
     assert rejected <= binom(runs, 0.05).isf(1e-6)
 
 
+@pytest.mark.slow
 def test_the_p_value_of_one_feature_is_uniform_over_the_sign_changes_of_its_cells(made):
     """All 2^K sign changes of the noise in cells, counted: exact, whatever the noise is."""
     rng = np.random.default_rng(2)

@@ -15,7 +15,7 @@ from speed import slow_but
 from unassuming.noise import Labels, Perturbations
 from unassuming.regions import build_region
 
-N, M, RUNS = 20, 20, 800
+N, M, RUNS = 20, 20, 500
 LEVELS = np.arange(1, M) / M
 MODELS = {
     "ridge classifier": RidgeClassifier(),

@@ -284,7 +284,7 @@ def test_a_ball_that_no_member_reaches_leaves_nothing():
 def test_inner_bounds_are_attained_inside_the_outer_ones(name):
     estimator, data, options = CASES[name]
     region = build(estimator, data(), **options)
-    bound, X = 2 * norm(region, region.estimate), inputs(region)[::5]
+    bound, X = 2 * norm(region, region.estimate), inputs(region)[::10]
     found = region.band(X, 0.8, norm_bound=bound, inner=True)
     g = region.objective.design.rows(X)
     assert region.contains(found.witnesses.reshape(-1, region.objective.d), 0.8).all()

@@ -16,7 +16,7 @@ from speed import slow_but
 N = 20
 X = np.linspace(0, 10, N)[:, None]
 SCALE = 0.5  # of the Laplace noise
-RUNS = 50
+RUNS = 40
 
 
 def line(X):
@@ -68,8 +68,7 @@ def a_slope(X):
 @pytest.mark.parametrize("name", slow_but(MODELS, "Lasso", "pipeline", "KernelHuber", "SVR"))
 def test_a_shift_by_three_noise_scales_is_rejected(name, noise):
     estimator, truth = MODELS[name]
-    runs = 40 if noise == "spherical" else RUNS
-    assert rejected(estimator, truth, three_scales, noise=noise, runs=runs) >= 0.95
+    assert rejected(estimator, truth, three_scales, noise=noise) >= 0.95
 
 
 @pytest.mark.slow_but_first
@@ -131,14 +130,14 @@ def svr_rejects(sigma, weighting, runs):
 
 @pytest.mark.slow
 def test_svr_with_the_gram_weighting_sees_a_shift_that_the_identity_misses():
-    assert svr_rejects(sigma=1, weighting=None, runs=200) >= 0.95
-    assert svr_rejects(sigma=1, weighting="identity", runs=200) <= 0.05
+    assert svr_rejects(sigma=1, weighting=None, runs=100) >= 0.95
+    assert svr_rejects(sigma=1, weighting="identity", runs=100) <= 0.05
 
 
 @pytest.mark.slow
 def test_svr_with_the_identity_depends_on_the_width_of_the_kernel():
-    assert svr_rejects(sigma=0.5, weighting=None, runs=200) >= 0.95
-    assert 0.1 <= svr_rejects(sigma=0.5, weighting="identity", runs=200) <= 0.7
+    assert svr_rejects(sigma=0.5, weighting=None, runs=100) >= 0.95
+    assert 0.1 <= svr_rejects(sigma=0.5, weighting="identity", runs=100) <= 0.7
 
 
 # --- labels ------------------------------------------------------------------------------------

@@ -155,6 +155,7 @@ def rank_law(weights, table, m):
 PHI = np.array([[1, 0], [1, 1], [1, 2], [1, 3], [1, 3], [1, 5], [1, 8]], dtype=float)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("tau", [Fraction(1, 2), Fraction(1, 10), Fraction(2, 3)])
 @pytest.mark.parametrize(
     ("truth", "alpha"), [((1.0, 2.0), 0.0), ((1.0, 2.0), 0.3), ((1.0, 0.0), 0.3)]
@@ -280,6 +281,7 @@ def test_outliers_do_not_move_the_estimate(alpha):
     assert other.rank(other.estimate) == 1
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("values", [(0.0, 0.0), (3.0, 0.0), (1.0, 2.0)])
 @pytest.mark.parametrize("alpha", [0.0, 0.01])
 def test_without_noise_the_region_is_a_point(values, alpha):

@@ -62,6 +62,7 @@ def answer(model, method, s, t):
         return str(error)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.filterwarnings("ignore:The sample:UserWarning")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("model", MODELS)

@@ -120,6 +120,7 @@ def test_balanced_cells_refuse_exchangeable_noise_with_the_reason():
     np.testing.assert_array_equal(auto.upper, joint.upper)
 
 
+@pytest.mark.slow
 def test_permutations_are_a_remedy_where_they_would_work():
     X, y = few_rows()
     names = ["x0", "x1"]
@@ -131,6 +132,7 @@ def test_permutations_are_a_remedy_where_they_would_work():
     assert remedy not in few.explanation.text()
 
 
+@pytest.mark.slow
 def test_the_band_of_an_estimator_is_the_narrower_kind_by_prediction():
     X, y, _ = ua.datasets.linear(n=400, d=6, random_state=0)
     model = ua.ConfidenceRegressor(LinearRegression(), random_state=0).fit(X, y)

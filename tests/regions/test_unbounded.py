@@ -201,6 +201,7 @@ def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
             assert region.interval(steps, norm_bound=bound).status is Status.CERTIFIED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("penalty", "share"), [(0.0, 0.5), (0.1, 0.25)])
 def test_a_dummy_with_two_ones_is_free_where_both_rows_agree(penalty, share):
     rng = np.random.default_rng(6)

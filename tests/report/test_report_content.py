@@ -40,6 +40,7 @@ def content(region):
     return ua.report.collect(region, target="<target>", levels=[0.9, 0.5])
 
 
+@pytest.mark.slow
 def test_the_content_agrees_with_the_region(region, content):
     summary = region.summary(0.9)
     np.testing.assert_array_equal(content.summary.lower, summary.lower)
@@ -172,6 +173,7 @@ def test_bands_of_a_quantile_cover_the_quantile_and_not_a_noise_free_function():
     assert "noise-free" not in ua.report.render(content)
 
 
+@pytest.mark.slow
 def test_a_norm_bound_is_a_condition_of_the_coverage(region):
     with_bound = ua.report.collect(region, levels=[0.5], norm_bound=9.0).bands.sentences[0]
     assert "the model's features with coefficients of norm at most 9, at all" in with_bound

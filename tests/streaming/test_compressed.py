@@ -35,7 +35,7 @@ def data(n=N, p=3, seed=0):
 
 
 def both(model, X, y, **options):
-    options = {"random_state": 4, **options}
+    options = {"m": 40, "random_state": 4, **options}
     stream = ua.StreamingRegion(model, **options).partial_fit(X, y)
     return ua.confidence_region(model, X, y, **options), stream.region()
 
@@ -66,10 +66,10 @@ def assert_same_geometry(one, two, seed=0):
     directions = rng.normal(size=(30, back.shape[1])) @ back.T
     ends = one.reach(directions, None)
     np.testing.assert_allclose(two.reach(directions, None), ends, rtol=1e-6)
-    spread = directions * np.where(np.isinf(ends[:, 50]), 0.02, ends[:, 50])[:, None]
+    spread = directions * np.where(np.isinf(ends[:, 20]), 0.02, ends[:, 20])[:, None]
     near = one.estimate + rng.uniform(0, 3, size=(30, 1)) * spread
     assert one.rank(near).tolist() == two.rank(near).tolist()
-    assert len(set(one.rank(near).tolist())) > 5
+    assert len(set(one.rank(near).tolist())) > 3
     start, levels = one.estimate + spread[0], (0.5, 0.9)
     crossings = [r.crossings(spread[1], levels, origin=start) for r in (one, two)]
     for level in levels:
@@ -175,11 +175,12 @@ def test_two_blocks_of_signs_reverse_everything_or_nothing(model, offset):
     assert [two.rank(a) for a in near[:9]] == one.rank(near[:9]).tolist()
 
 
+@pytest.mark.slow
 def test_outputs_without_noise_have_ties_only():
     X, _ = data()
     one, two = both(LinearRegression(), X, X @ [1.0, 2.0, 3.0] + 4.0)
     assert two.rank([4.0, 1.0, 2.0, 3.0]) == one.rank([4.0, 1.0, 2.0, 3.0])
-    assert two.rank([4.1, 1.0, 2.0, 3.0]) == one.rank([4.1, 1.0, 2.0, 3.0]) == 100
+    assert two.rank([4.1, 1.0, 2.0, 3.0]) == one.rank([4.1, 1.0, 2.0, 3.0]) == 40
 
 
 @pytest.mark.slow
@@ -316,7 +317,7 @@ def test_powers_of_days_have_the_ranks_of_memory_or_none(degree):
     rng = np.random.default_rng(0)
     x = rng.integers(738_886, 739_252, size=(5000, 1)).astype(float)
     one, two = both(model, x, rng.laplace(size=5000))
-    near = one.sample(10, level=0.99, random_state=0)
+    near = one.sample(10, level=0.975, random_state=0)
     if degree == 3:  # cubes of days are known to four digits
         with pytest.raises(ValueError, match="cannot be decided from sums over the rows"):
             two.rank(near)

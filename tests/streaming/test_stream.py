@@ -109,7 +109,7 @@ def test_rows_one_by_one():
     kind=st.sampled_from(["signs", 2, 3, "blocks"]),
     model=st.sampled_from([LinearRegression(), Ridge(0.5), LinearRegression(fit_intercept=False)]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_ties_of_small_data_are_those_in_memory(n, seed, grid, kind, model):
     rng = np.random.default_rng(seed)
     draw = (

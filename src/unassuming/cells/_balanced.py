@@ -137,6 +137,7 @@ def balanced_division(
     seed: int = 0,
     clusters: IntArray | None = None,
     cells: int | None = None,
+    made: dict[int, IntArray] | None = None,
 ) -> BalancedDivision | None:
     """Divide the rows for a band of N functionals; None if there are too few rows.
 
@@ -148,6 +149,8 @@ def balanced_division(
         As for `divide`.
     cells : int, optional
         The number of cells, a power of two.
+    made : dict, optional
+        Divisions of the same units with the same seed, by number of cells; new ones are added.
 
     Examples
     --------
@@ -158,7 +161,7 @@ def balanced_division(
     (True, None)
     """
     basis = basis_of(Phi, functionals)
-    search = Search(basis, clusters, level, seed)
+    search = Search(basis, clusters, level, seed, made)
     numbers = balanced_numbers(level) if cells is None else [cells]
     numbers = [K for K in numbers if min(search.count, search.n / max(search.rank, 1)) >= K]
     known = basis.known

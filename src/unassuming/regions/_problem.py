@@ -10,7 +10,7 @@ from typing import Any, final
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.cells import KeptCells
 from unassuming.inputs import Data
 from unassuming.noise import Labels, Noise
@@ -63,6 +63,11 @@ class Problem:
     rows: Data | None
     cells: KeptCells | None = None
     transformers: Pipeline | None = None
+
+    @cached_property
+    def divisions(self) -> dict[int, IntArray]:
+        """Divisions of the rows into balanced cells, by number of cells, once they are needed."""
+        return {}
 
     @cached_property
     def estimate(self) -> Array:

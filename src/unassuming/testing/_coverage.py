@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def coverage(
         "span": f"the truth lies in the span of the model{norm}",
     }
     return Coverage(
-        level=float(np.mean(levels)),
+        level=fmean(levels),  # equal levels are their own mean, to the last digit
         levels=(min(levels), max(levels)),
         repetitions=int(repetitions),
         confidence=confidence,
@@ -350,5 +351,5 @@ def _summary(
         width=float(np.median([width for _, _, width, _ in usable])),
         claims=claims,
         assumes=assumes,
-        level=float(np.mean([level for *_, level in usable])),
+        level=fmean(level for *_, level in usable),
     )

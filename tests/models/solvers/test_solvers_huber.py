@@ -22,6 +22,7 @@ def left_hand_side(r, w, epsilon, sigma):
     return np.sum(w * np.minimum((r / sigma) ** 2, epsilon**2))
 
 
+@pytest.mark.slow
 @given(r=RESIDUALS, seed=st.integers(0, 2**32 - 1), epsilon=st.floats(1.001, 6.0))
 def test_the_scale_is_the_root(r, seed, epsilon):
     w = np.random.default_rng(seed).integers(0, 4, size=r.size).astype(float)
@@ -47,6 +48,7 @@ def test_signs_change_no_bit_and_permutations_only_the_rounding(r, seed, epsilon
     np.testing.assert_allclose(huber_scale(r[order], w[order], epsilon), sigma, rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(r=RESIDUALS, exponent=st.integers(-300, 300), epsilon=st.floats(1.1, 6.0))
 def test_the_scale_scales(r, exponent, epsilon):
     w = np.ones(r.size)
@@ -105,6 +107,7 @@ def problems(draw):
     return np.column_stack([np.ones(n), X]), y, w, draw(st.sampled_from([1.35, 2.0, 10.0])), p
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(problem=problems())
 def test_the_gradients_vanish(problem):

@@ -26,6 +26,7 @@ def lack(Phi, y, c, q, p, a):
     return gap / (np.abs(terms).sum(axis=1) + q * np.abs(a) + p)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),

@@ -193,8 +193,16 @@ class Found:
 class Search:
     """The search for divisions: one for all numbers, then others for those it serves badly."""
 
-    def __init__(self, basis: Basis, clusters: IntArray | None, level: float, seed: int) -> None:
+    def __init__(
+        self,
+        basis: Basis,
+        clusters: IntArray | None,
+        level: float,
+        seed: int,
+        made: dict[int, IntArray] | None = None,
+    ) -> None:
         self.basis, self.clusters, self.level, self.seed = basis, clusters, level, seed
+        self.made = {} if made is None else made  # divisions for all numbers, by number of cells
         self.n, self.rank = basis.rows.shape
         self.units: Units
         if clusters is None:
@@ -285,16 +293,21 @@ class Search:
         return Found(units, information(moments, self.basis.functionals))
 
     def shared(self, K: int, *, search: bool = False) -> Found:
-        """Return a division for all numbers.
+        """Return a division for all numbers, which depends neither on them nor on the level.
 
         Unless ``search`` demands it there is no search where random cells lose little.
         """
+        if K not in self.made:
+            self.made[K] = self._shared(K, search=search)
+        return self._found(self.made[K], K)
+
+    def _shared(self, K: int, *, search: bool) -> IntArray:
         rng = self._rng(K)
         labels = deal(self.units.leverage, K, rng)
         lossy = (K - 1) * (self.rank - 1) >= _NEGLIGIBLE_LOSS * self.count
         if self.count > K and (search or lossy):
             labels = balance(self.units, labels, K, rng)
-        return self._found(labels, K)
+        return labels
 
     def _aimed(self, K: int, numbers: IntArray, start: int = 0) -> Found:
         """Return a division for some of the numbers."""

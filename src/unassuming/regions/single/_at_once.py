@@ -20,6 +20,7 @@ from unassuming.cells import (
 )
 from unassuming.ranking import Level
 from unassuming.regions._explain import Cause, Explanation, Status
+from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
 from unassuming.regions.shapes import Shape
 from unassuming.regions.single._evidence import Evidence
@@ -150,7 +151,7 @@ def division_for(
         if method == AUTO:
             return None
         raise
-    made = _balanced(evidence, problem.seed, g, level, cells)
+    made = _balanced(evidence, problem, g, level, cells)
     if method == CELLS:
         if made is None:
             raise _too_few(evidence, level)
@@ -161,7 +162,7 @@ def division_for(
 
 
 def _balanced(
-    evidence: Evidence, seed: int, g: Array, level: float, cells: int | None
+    evidence: Evidence, problem: Problem, g: Array, level: float, cells: int | None
 ) -> BalancedCells | None:
     """Return balanced cells of the rows, or of those that a stream has collected."""
     kept = evidence.cells
@@ -172,7 +173,13 @@ def _balanced(
         return None if found is None else BalancedCells(tuple(kept.factors(found[0])), found[1])
     rows = evidence.signed(None)
     made = balanced_division(
-        rows.Phi, rows.coordinates(g), level, seed=seed, clusters=rows.clusters, cells=cells
+        rows.Phi,
+        rows.coordinates(g),
+        level,
+        seed=problem.seed,
+        clusters=rows.clusters,
+        cells=cells,
+        made=problem.divisions,
     )
     if made is None:
         return None
