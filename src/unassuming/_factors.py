@@ -85,6 +85,17 @@ class Factor:
         """Whether double precision determines the columns at all."""
         return self.error <= _DECIDED
 
+    def widened(self, errors: Array) -> Factor:
+        """Return the factor of a matrix that is known to within ``errors`` (n, d), with its weights.
+
+        The same coordinates have other columns: C changes by at most ``errors`` times the basis,
+        and CCᵀ and CᵀC by 2‖C‖ times that and its square.
+        """
+        more = (errors @ np.abs(self.basis)) * (1 + 8 * (sum(self.basis.shape) + 2) * EPS)
+        length = float(np.linalg.norm(more))
+        error = self.error + length * (2 * float(np.sqrt(1 + self.error)) + length)
+        return replace(self, sizes=self.sizes + more / EPS, error=error)
+
     def without_columns(self) -> Factor:
         """Return the factor without its columns, to save memory."""
         none = np.empty((0, self.back.shape[1]))

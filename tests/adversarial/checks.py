@@ -170,12 +170,14 @@ def _outside(
     status = answer.status.name
     for k, g in enumerate(functionals):
         low, high = float(answer.lower[k]), float(answer.upper[k])
-        if np.isnan(low) or np.isnan(high):
+        empty = status == "EMPTY"
+        if np.isnan(low) != empty or np.isnan(high) != empty:
             yield f"{status}: the bounds of functional {k} are {low} and {high}"
             continue
         similarity = None if diagonal is None else diagonal[k]
         for a, value in far_members(exact, g, q, bound, similarity):
-            if value < low or value > high:  # Python compares rationals and floats exactly
+            # Python compares rationals and floats exactly; an empty region has no member at all.
+            if empty or value < low or value > high:
                 yield (
                     f"{status}: functional {k} {[show(x) for x in g]} lies in [{low!r}, {high!r}], "
                     f"but {float(value)!r} at the member {[float(x) for x in a]} (q = {q}, off by "

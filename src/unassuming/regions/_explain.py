@@ -374,8 +374,11 @@ def _listed(remedies: tuple[Remedy, ...], language: Language) -> str:
 
 
 def status_of(lower: Array, upper: Array, otherwise: Status) -> Status:
-    """Return what kind of answer bounds are; ``otherwise`` if some of them are infinite."""
-    if np.isposinf(lower).any() or np.isneginf(upper).any():
+    """Return what kind of answer bounds are; ``otherwise`` if some of them are infinite.
+
+    Bounds hold for every member. If they contradict each other, there is none.
+    """
+    if np.isposinf(lower).any() or np.isneginf(upper).any() or (lower > upper).any():
         return Status.EMPTY
     if np.isfinite(lower).all() and np.isfinite(upper).all():
         return Status.CERTIFIED

@@ -118,6 +118,7 @@ class AccurateResidual:
     least: Array  # (n,): the residual at the minimum, zero where it may be rounding alone
     least_error: Array  # (n,): bounds on its rounding errors
     vanishes: Callable[[int], bool]  # whether Z_i - Z_0 is constant
+    error: Array  # (n,): bounds on the errors of r̂ where features or outputs are rounded
 
 
 @final
@@ -237,6 +238,11 @@ class FormMaker:
             at = Dq @ gradient
             b = b + size @ error + whole * D * at[:, None]
             c = c + 2 * np.abs(qEr) @ error + 4 * whole * R * at
+            # ‖E δr‖ is at most twice the length of δr in the rows that move.
+            lost = 2 * moved_lengths(some, self.accurate.error[:, None])[:, 0]
+            seen_r = np.linalg.norm(qEr, axis=1) + np.linalg.norm(gradient + error)
+            b = b + 2 * D * lost[:, None]
+            c = c + lost * (2 * seen_r + lost)
         return FormErrors(A, b, c, np.asarray(own == 0))
 
     def complement(self, lines: int) -> Complement:

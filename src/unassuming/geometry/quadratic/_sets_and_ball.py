@@ -11,7 +11,13 @@ with E = G_i - I
 
 The inequality and the ball are convex, so the least bound by `relaxed_supports` is the maximum. It
 allows for its own rounding and takes the inequality as exact: what rounding may have done to D, A,
-b and c loosens the inequality first.
+b and c loosens the inequality first. If D is known to within e, y_iᵀDy_i - yᵀDy is off by at most
+
+    e (‖y‖² + ‖y_i‖²) <= e (3‖y‖² + 8‖Fx‖²),      ‖Fx‖² <= k Σ ‖F_j‖² x_j²,
+
+and relative errors ρ of the columns of F add 2ρ‖y‖² + 10ρ k Σ ‖F_j‖² x_j². Rounding of the products
+is of the same kind. With η = 3(e + 2ρ)/5 and as much for rounding as `Complement.absolute` has,
+(4 + k)η‖y‖² and 16ηk Σ ‖F_j‖² x_j² cover all of them.
 """
 
 from __future__ import annotations
@@ -66,6 +72,9 @@ class SetsAndBall:
             apart[which] |= np.isneginf(found).any(axis=(0, 1))
         bounds = bounds[:, :-1] * self._unit
         bounds[:, ball.hidden[:-1]] = np.inf
+        if self.ball.rounding:
+            length = np.linalg.norm(self.ball.functionals[:, ~free], axis=1)
+            bounds += (self.ball.rounding * self.ball.bound * length)[:, None]
         shift = (self.ball.functionals[:, free] @ self._shift)[:, None]
         bounds = bounds + np.stack([shift, -shift]) + 4 * EPS * np.abs(shift)
         bounds[:, :, apart] = -np.inf

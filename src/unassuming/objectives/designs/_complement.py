@@ -26,17 +26,25 @@ class Complement:
         A bound of ‖D‖.
     relative : float
         κ: zᵀDz <= zᵀD*z <= (1 + κ) zᵀDz with the exact D*, but for errors below ``absolute``.
+    error : float
+        A bound of ‖D - D*‖ beyond that, plus twice the relative error of the columns of Φ.
     """
 
     q: Array
     dense: Array | None = None
     size: float = 1.0
     relative: float = 0.0
+    error: float = 0.0
 
     @property
     def absolute(self) -> float:
-        """A bound of the rounding errors of products with D, relative to those of the vectors."""
-        return 8 * EPS * (sum(self.q.shape) + 4) * self.size
+        """A bound η of the errors of products with D, relative to those of the vectors.
+
+        One half bounds rounding, the other an error of D of usual size. Of ``error`` three fifths
+        are enough wherever η is used: it is taken at least five times for every three errors.
+        """
+        half = 4 * EPS * (sum(self.q.shape) + 4) * self.size
+        return half + max(half, 0.6 * self.error)
 
     def __call__(self, z: Array) -> Array:
         """Return D z for vectors z (..., n)."""

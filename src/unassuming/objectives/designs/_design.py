@@ -121,11 +121,17 @@ class Design(ABC):
     def complement(self, w: Array, lam: float, white: Whitening) -> Complement:
         """Return I - S for a whitening of this design."""
         del w, lam
-        return Complement(white.q)
+        unknown = np.inf if not np.isfinite(white.defect) else 0.0
+        return Complement(white.q, relative=unknown, error=white.defect + 2 * self.rounding)
 
     def rows_at(self, X: Array) -> IntArray | None:
         """Return for inputs X the row of the data with the same input, else -1; None if unknown."""
         return None
+
+    @property
+    def errors(self) -> Array:
+        """Bounds of the errors of Φ, (n, d)."""
+        return self.rounding * (np.abs(self.matrix) if self.sizes is None else self.sizes)
 
     @property
     @abstractmethod

@@ -141,13 +141,14 @@ class FeatureDesign(Design):
         """
         held = np.diag(self.penalised)
         rows, weights = np.vstack([self.matrix, held]), np.append(root, penalty)
-        # Errors of the rows decide which columns are dependent. Then the rows are what they are.
+        # Errors of the rows decide which columns are dependent.
         sizes = np.abs(rows)
         own = sizes[: self.n] if self.sizes is None else self.sizes
         sizes[: self.n] += self.rounding / EPS * own
         given = () if self.rounding or self.computed else (rows,)
         if not self.intercept:
-            return refined(rows, independent(rows, sizes, weights, given), root=weights)
+            found = refined(rows, independent(rows, sizes, weights, given), root=weights)
+            return self._with_errors(found, weights)
         there = np.abs(self.one) > _SHIFTED * np.abs(self.one).max()
         shift = np.median(self.X[there] / self.one[there, None], axis=0)
         moved = rows.copy()
@@ -156,7 +157,15 @@ class FeatureDesign(Design):
         start = independent(moved, sizes, weights, given)
         start.back[0] -= shift @ start.back[1:]
         start.null[0] -= shift @ start.null[1:]
-        return refined(rows, start, root=weights)
+        return self._with_errors(refined(rows, start, root=weights), weights)
+
+    def _with_errors(self, found: Factor, weights: Array) -> Factor:
+        """Return a factor that allows for the errors of the rows."""
+        if not self.rounding:
+            return found
+        errors = np.zeros((len(weights), self.matrix.shape[1]))
+        errors[: self.n] = self.errors
+        return found.widened(weights[:, None] * errors)
 
     def least_squares(self, y: Array, w: Array, lam: float) -> Array:
         """Solve the stacked least squares problem, with least norm."""
@@ -210,7 +219,8 @@ class FeatureDesign(Design):
     ) -> BallCoordinates:
         """Bound the penalised coefficients, ‖coef‖ <= B; the intercept stays free."""
         F, N, zero = root_weights[:, None] * self.matrix, self.penalty_matrix(), np.zeros(len(g))
-        return BallCoordinates(F, N, estimate, g, zero, zero > 0, np.eye(len(estimate)), bound)
+        parts = (F, N, estimate, g, zero, zero > 0, np.eye(len(estimate)), bound)
+        return BallCoordinates(*parts, rounding=self.rounding)
 
     def rename(self, names: Sequence[Any]) -> bool:
         """Name the slopes, by the names of all columns of the inputs."""

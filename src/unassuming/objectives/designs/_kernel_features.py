@@ -27,6 +27,7 @@ class KernelFeatures:
     kernel: InnerProductKernel
     F: Array
     rank: int
+    inputs: int
 
     @classmethod
     def of(cls, kernel: TrainingKernel | None, most: int) -> KernelFeatures | None:
@@ -46,13 +47,21 @@ class KernelFeatures:
             exact = polynomial.exact_rank(X)
             if exact is not None and exact != rank:
                 return None  # there are directions that double precision cannot resolve
-        return cls(polynomial, F, rank)
+        return cls(polynomial, F, rank, X.shape[1])
 
     @property
     def rounding(self) -> float:
-        """The relative error of every feature; the inputs themselves have none."""
-        plain = self.kernel.c == (0.0, 1.0) and not self.kernel.normalised
-        return 0.0 if plain else (self.kernel.degree + len(self.F[0]) + 2) * EPS
+        """The relative error of every feature; the inputs themselves have none.
+
+        A weight is the root of a sum of products of nonnegative numbers, with at most 2k + 2
+        roundings for degree k, and k inputs are multiplied: 2k + 3 roundings of EPS / 2 in all.
+        Dividing p inputs by their length adds p/2 + 3 to each factor.
+        """
+        kernel, k = self.kernel, self.kernel.degree
+        if kernel.c == (0.0, 1.0) and not kernel.normalised:
+            return 0.0
+        more = k * (self.inputs / 2 + 3) if kernel.normalised else 0.0
+        return (k + 2 + more / 2) * EPS
 
     def decomposition(self, root_weights: Array | None = None) -> tuple[Array, Array]:
         """Return singular values, in increasing order, and left singular vectors of W^{1/2}F."""

@@ -87,6 +87,8 @@ class BallCoordinates:
     lost : float
         Largest change of the fitted values, in the units of F, per unit norm orthogonal to these
         coordinates.
+    rounding : float
+        The relative error of each number of the functionals, where the norm bounds the coordinate.
     """
 
     F: Array
@@ -98,3 +100,4 @@ class BallCoordinates:
     back: Array
     bound: float
     lost: float = 0.0
+    rounding: float = 0.0

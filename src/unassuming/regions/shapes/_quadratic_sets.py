@@ -249,12 +249,19 @@ class QuadraticSets:
         hidden.
         """
         where = coordinates(o, g, self.perturbations.noise, at)
+        if computed := o is not self.objective and o.design.rounding > 0:
+            # Functionals of features are rounded as the features of the data are.
+            own = o.design.rounding * np.abs(g)
+            off = np.linalg.norm(own @ np.abs(o.whitening.back), axis=1) / np.sqrt(o.n)
+            where = replace(where, off=off * (1 + 8 * sum(g.shape) * EPS))
         size = powers_of_two(np.abs(where.functionals).max(axis=1, initial=0.0, keepdims=True))
         off = None if where.off is None else where.off / size[:, 0]
         scaled = replace(where, functionals=where.functionals / size, off=off)
         careful = self.careful if o is self.primal else None
         forms = None
         middle, rounding = _at(g, estimate, exact=not o.design.dual)
+        if computed:
+            rounding = rounding + own @ np.abs(estimate)
         if o.design.full_rank and o.complement.dense is not None:
             # From fitted values: those of the estimate, rounded, are a point like any other.
             start = where.F.T @ (self.root * (o.design.matrix @ estimate))
