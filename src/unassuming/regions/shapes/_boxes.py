@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from unassuming.geometry.labels import GAP, NODES, Support
 from unassuming.geometry.piecewise import outer_bounds
 from unassuming.objectives import BallCoordinates
 from unassuming.ranking import Level
-from unassuming.regions._explain import Cause, Fact
+from unassuming.regions._explain import Cause, Explanation, Fact, Status, status_of
 from unassuming.regions._question import Question
+from unassuming.regions.search._line_search import Attained
 from unassuming.regions.shapes._line_shape import LineShape
+from unassuming.regions.shapes._piecewise import ball_facts
+from unassuming.regions.shapes._shape import OuterBounds
 
 
 def of_the_ball(
@@ -26,6 +29,36 @@ def of_the_ball(
     up, down = outer_bounds(None, o, g, ball, shape.engine.perturbations.m - 1)
     bounds = [(-order_statistic(down, level.q), order_statistic(up, level.q)) for level in levels]
     return ball, bounds
+
+
+def without_boxes(
+    shape: LineShape,
+    question: Question,
+    ball: BallCoordinates | None,
+    bounds: tuple[Array, Array],
+    level: Level,
+    infinite: Callable[[Attained], tuple[Status, Explanation]],
+) -> OuterBounds:
+    """Return the bounds of the ball, with members near their ends if asked for.
+
+    ``infinite`` explains bounds that are infinite.
+    """
+    members = shape.search.examine(
+        question.g, level.q, question.ball, *bounds, inner=question.inner
+    )
+    status = status_of(*bounds, Status.NO_OUTER_BOUND)
+    why = Explanation(ball_facts(status, *bounds, level, ball))
+    if status is Status.NO_OUTER_BOUND:
+        status, why = infinite(members)
+    why = Explanation((*why.facts, *members.facts), why.remedies)
+    return OuterBounds(*bounds, status, why, members.witnesses, members.endless(question.g))
+
+
+def nested(lower: Array, upper: Array) -> tuple[Array, Array]:
+    """Return the bounds; inf and -inf for all of them if some are the wrong way round."""
+    if (lower > upper).any():
+        return np.full(len(lower), np.inf), np.full(len(upper), -np.inf)
+    return lower, upper
 
 
 def how_found(found: Support) -> Fact:

@@ -41,10 +41,10 @@ from unassuming.regions._remedies import (
     OF_HIDDEN_LABEL_FUNCTIONALS,
 )
 from unassuming.regions._results import Boundedness
+from unassuming.regions.search._line_search import Attained
 from unassuming.regions.search._proposals import Proposals
-from unassuming.regions.shapes._boxes import how_found, of_the_ball
+from unassuming.regions.shapes._boxes import how_found, nested, of_the_ball, without_boxes
 from unassuming.regions.shapes._line_shape import LineShape
-from unassuming.regions.shapes._piecewise import ball_facts
 from unassuming.regions.shapes._shape import OuterBounds
 
 _SMALLEST = 1e-3
@@ -70,10 +70,6 @@ class LabelShape(LineShape):
     """A region of regression functions of labels."""
 
     name: ClassVar[str] = "labels"
-
-    @property
-    def model(self) -> None:
-        """None: statistics of fresh labels are not piecewise quadratic."""
 
     @cached_property
     def linear(self) -> Linear | None:
@@ -144,10 +140,13 @@ class LabelShape(LineShape):
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return bounds of f, or of the log-odds, and say if they are trivial for E[y|x]."""
         ball, by_level = of_the_ball(self, question, levels)
-        make = self._log_odds if self.linear is None else self._linear_bounds
         found = []
         for level, (lower, upper) in zip(levels, by_level, strict=True):
-            bounds = make(question, ball, lower, upper, level)
+            if self.linear is None:
+                explain = partial(self._log_odds, question, level)
+                bounds = without_boxes(self, question, ball, (lower, upper), level, explain)
+            else:
+                bounds = self._linear_bounds(question, ball, lower, upper, level)
             found.append(self._of_means(bounds, question) if question.call is Call.BAND else bounds)
         return found
 
@@ -173,8 +172,7 @@ class LabelShape(LineShape):
         members = self.search.examine(g, level.q, question.ball, lower, upper, inner=search)
         lower = np.maximum(found.lower - beyond, np.maximum(lower, -near))
         upper = np.minimum(found.upper + beyond, np.minimum(upper, near))
-        if (lower > upper).any():
-            lower, upper = np.full(len(g), np.inf), np.full(len(g), -np.inf)
+        lower, upper = nested(lower, upper)
         status = status_of(lower, upper, Status.UNDETERMINED)
         explanation = self._explained(status, facts, ball, question)
         witnesses = found.witnesses if question.inner and not search else members.witnesses
@@ -199,25 +197,14 @@ class LabelShape(LineShape):
         return Explanation((), (*OF_HIDDEN_LABEL_FUNCTIONALS, *norm))
 
     def _log_odds(
-        self,
-        question: Question,
-        ball: BallCoordinates | None,
-        lower: Array,
-        upper: Array,
-        level: Level,
-    ) -> OuterBounds:
-        """Return the bounds of the ball, which are all that is known of logistic regression."""
-        g, design = question.g, self.problem.design("a bound")
-        members = self.search.examine(g, level.q, question.ball, lower, upper, inner=question.inner)
-        status = status_of(lower, upper, Status.NO_OUTER_BOUND)
-        facts, remedies = ball_facts(status, lower, upper, level, ball), None
-        if status is Status.NO_OUTER_BOUND:
-            cause = Cause.LOGISTIC_NORM_INTERCEPT if design.intercept else Cause.LOGISTIC_NORM
-            facts = (cause(),)
-            found = self.adviser.remedies(question, level.q, None, inner=question.inner)
-            remedies = tuple(found)
-        explanation = Explanation((*facts, *members.facts), remedies)
-        return OuterBounds(lower, upper, status, explanation, members.witnesses)
+        self, question: Question, level: Level, members: Attained
+    ) -> tuple[Status, Explanation]:
+        """Explain infinite bounds of logistic regression: only those of a ball are known."""
+        del members
+        intercept = self.problem.design("a bound").intercept
+        cause = Cause.LOGISTIC_NORM_INTERCEPT if intercept else Cause.LOGISTIC_NORM
+        remedies = self.adviser.remedies(question, level.q, None, inner=question.inner)
+        return Status.NO_OUTER_BOUND, Explanation((cause(),), tuple(remedies))
 
     def _of_means(self, found: OuterBounds, question: Question) -> OuterBounds:
         """Say what bounds of the linear part mean for E[y|x], which lies in [-1, 1]."""

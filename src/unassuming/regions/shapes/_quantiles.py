@@ -31,6 +31,7 @@ from unassuming.ranking import Level
 from unassuming.regions._explain import (
     Cause,
     Explanation,
+    Fact,
     Remedy,
     Status,
     direction_in_words,
@@ -49,7 +50,7 @@ from unassuming.regions._results import Boundedness
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._line_search import Attained
 from unassuming.regions.search._proposals import Proposals
-from unassuming.regions.shapes._boxes import how_found, of_the_ball
+from unassuming.regions.shapes._boxes import how_found, nested, of_the_ball, without_boxes
 from unassuming.regions.shapes._line_shape import LineShape
 from unassuming.regions.shapes._piecewise import ball_facts
 from unassuming.regions.shapes._shape import OuterBounds
@@ -63,10 +64,6 @@ class QuantileShape(LineShape):
     """A region of regression quantiles."""
 
     name: ClassVar[str] = "quantiles"
-
-    @property
-    def model(self) -> None:
-        """None: the statistics are not piecewise quadratic but constant between breakpoints."""
 
     @property
     def exact(self) -> bool:
@@ -125,7 +122,9 @@ class QuantileShape(LineShape):
         found = []
         for level, (lower, upper) in zip(levels, by_level, strict=True):
             if self.boxes is None:
-                found.append(self._ball_alone(question, ball, lower, upper, level))
+                explain = partial(self._infinite, question, level)
+                bounds = lower, upper
+                found.append(without_boxes(self, question, ball, bounds, level, explain))
             else:
                 found.append(self._certified(self.boxes, question, ball, lower, upper, level))
         return found
@@ -140,7 +139,7 @@ class QuantileShape(LineShape):
         level: Level,
     ) -> OuterBounds:
         """Combine branch and bound with the ball."""
-        g, q, N = question.g, level.q, len(question.g)
+        g, q = question.g, level.q
         members = self.search.examine(g, q, question.ball, lower, upper, inner=False)
         if question.ball is None:
             members = replace(members, rays=members.rays.and_also(self._far_rays(boxes, q)))
@@ -159,8 +158,7 @@ class QuantileShape(LineShape):
         upper = np.minimum(
             upper, np.where(hidden & (found.lower <= found.upper), np.inf, found.upper)
         )
-        if (lower > upper).any():
-            lower, upper = np.full(N, np.inf), np.full(N, -np.inf)
+        lower, upper = nested(lower, upper)
         witnesses = found.witnesses if question.inner else None
         if question.inner and witnesses is None:
             searched = self.search.examine(g, q, question.ball, lower, upper, inner=True)
@@ -214,31 +212,17 @@ class QuantileShape(LineShape):
                 return (lower_level(1 - q / m),)
         return ()
 
-    def _ball_alone(
-        self,
-        question: Question,
-        ball: BallCoordinates | None,
-        lower: Array,
-        upper: Array,
-        level: Level,
-    ) -> OuterBounds:
-        """Return the bounds of the ball, if there is one."""
-        g = question.g
-        members = self.search.examine(g, level.q, question.ball, lower, upper, inner=question.inner)
-        status = status_of(lower, upper, Status.NO_OUTER_BOUND)
-        facts, remedies = ball_facts(status, lower, upper, level, ball), None
-        endless = members.endless(g)
-        if status is Status.NO_OUTER_BOUND:
-            facts, remedies = (
-                (Cause.NO_BOXES(most=LARGEST_RANK),),
-                of_quantiles(inner=question.inner, penalised=False),
-            )
-            if endless.any():
-                status, along = Status.UNBOUNDED, _ray(members.rays, g)
-                words = direction_in_words(along, self.problem.objective)
-                facts = (Cause.MOVES_FOR_EVER(level=float(level), along=words), *facts)
-        explanation = Explanation((*facts, *members.facts), remedies)
-        return OuterBounds(lower, upper, status, explanation, members.witnesses, endless)
+    def _infinite(
+        self, question: Question, level: Level, members: Attained
+    ) -> tuple[Status, Explanation]:
+        """Explain infinite bounds of too many coefficients."""
+        facts: tuple[Fact, ...] = (Cause.NO_BOXES(most=LARGEST_RANK),)
+        remedies = of_quantiles(inner=question.inner, penalised=False)
+        if not members.endless(question.g).any():
+            return Status.NO_OUTER_BOUND, Explanation(facts, remedies)
+        words = direction_in_words(_ray(members.rays, question.g), self.problem.objective)
+        facts = (Cause.MOVES_FOR_EVER(level=float(level), along=words), *facts)
+        return Status.UNBOUNDED, Explanation(facts, remedies)
 
     def bounded(self, level: Level) -> Boundedness:
         """Return whether the region is bounded, by boxes at infinity and lines without end."""

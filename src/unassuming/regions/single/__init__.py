@@ -9,9 +9,9 @@ from unassuming.regions.single._at_once import division_for as division_for
 from unassuming.regions.single._at_once import function_cells as function_cells
 from unassuming.regions.single._at_once import simultaneous_summary as simultaneous_summary
 from unassuming.regions.single._function_bands import values_at_once as values_at_once
+from unassuming.regions.single._functional_rows import functional_rows as functional_rows
 from unassuming.regions.single._functions import Assumption as Assumption
 from unassuming.regions.single._functions import Functions as Functions
-from unassuming.regions.single._functions import functional_rows as functional_rows
 from unassuming.regions.single._hypotheses import FTest as FTest
 from unassuming.regions.single._hypotheses import hypothesis_test as hypothesis_test
 from unassuming.regions.single._instrument_replies import instrument_bounds as instrument_bounds

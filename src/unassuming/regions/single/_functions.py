@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
@@ -34,12 +33,13 @@ from unassuming.cells.functions import (
     numbers_of_cells,
 )
 from unassuming.functionals import Functional
-from unassuming.inputs import SingleOptions, check_like, single_column, tangents
+from unassuming.inputs import SingleOptions, single_column
 from unassuming.noise import sign_units_of
 from unassuming.objectives import Design, in_basis
 from unassuming.ranking import RankTest
 from unassuming.regions._problem import Problem
 from unassuming.regions.single._evidence import require_whole_blocks
+from unassuming.regions.single._functional_rows import IN_MEMORY, NO_SLOPES, directions
 
 WORKING_SCALE = 1 / 40
 """The working noise scale, as a share of B√k(x, x), which no value of the function exceeds."""
@@ -48,14 +48,6 @@ NO_NORMS = (
     "values one at a time need k(z, z) at the new inputs, which a precomputed kernel does not "
     "give: pass the kernel itself, or use simultaneous=True."
 )
-NO_SLOPES = (
-    "slopes need a kernel with a derivative that is known: rbf, linear, poly, or the objects RBF, "
-    "Matern (nu 1.5, 2.5 or infinite), RationalQuadratic, DotProduct and their sums, products and "
-    "powers. Use ua.functionals.difference for two inputs near each other."
-)
-
-_IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
-
 _BATCH = 2**26
 
 
@@ -126,7 +118,7 @@ class Functions:
         self.problem = problem
         self.design: Design = problem.design("one value at a time")
         self.data = problem.data(
-            "values of a function with a norm bound or a model error need", _IN_MEMORY
+            "values of a function with a norm bound or a model error need", IN_MEMORY
         )
         self.basis, self.noise = problem.left_to_rotate
         self.clusters = self._clusters()
@@ -371,37 +363,3 @@ def estimated(
     size = np.stack([np.abs(a[:, rows]) @ np.abs(y[rows]) for rows in kriging.cells], axis=1)
     longest = max(map(len, kriging.cells))
     return InFunctionCells(where, u, 4 * (longest + 4) * EPS * size, found, kriging)
-
-
-def functional_rows(problem: Problem, functional: Functional) -> Array:
-    """Return functionals of the function as rows of the design, shape (N, d).
-
-    For a kernel these are functionals of the representation; they give the estimate.
-    """
-    design = problem.design("a functional of the function")
-    if functional.column is None:
-        terms = [C @ design.rows(problem.transform(X)) for X, C in functional.terms]
-        return np.asarray(sum(terms))
-    inputs, along = directions(problem, functional)
-    if design.dual:
-        found = None if design.kernel is None else design.kernel.slopes(inputs, along)
-        if found is None:
-            raise NotAvailable(NO_SLOPES)
-        along = found[0]
-    return np.column_stack([np.zeros(len(along)), along]) if design.intercept else along
-
-
-def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:
-    """Return the inputs of the model and the directions of the slopes there, both (N, d)."""
-    assert functional.column is not None
-    if problem.rows is None and isinstance(problem.estimator, Pipeline):
-        raise NotAvailable(
-            "slopes of a pipeline need the fitted transformers, which a stream does not keep: "
-            + _IN_MEMORY
-        )
-    X = functional.terms[0][0]
-    if problem.rows is None:
-        problem.transform(X)  # refuses other columns than those of the stream
-    else:
-        check_like(X, problem.rows.X)
-    return tangents(problem.transformers, X, functional.column)
