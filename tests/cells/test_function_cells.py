@@ -1,5 +1,6 @@
 """Values of a function of bounded norm from cells: biases, intervals and bands."""
 
+from fractions import Fraction
 from itertools import product
 
 import mpmath
@@ -100,6 +101,26 @@ def test_features_and_their_gram_matrix_agree():
     np.testing.assert_allclose(a, b, atol=1e-10)
     np.testing.assert_allclose(one.H, two.H, atol=1e-10)
     assert (one.cancelled < two.cancelled).all()
+
+
+def test_biases_of_features_are_not_below_the_exact_ones():
+    """Weights that reproduce the features up to rounding: nothing but rounding is left."""
+    rng = np.random.default_rng(0)
+    F, g = rng.normal(size=(40, 3)), rng.normal(size=(20, 3))
+    system = System(np.zeros((40, 0)), np.ones(40), features=F)
+    wanted = Wanted(np.zeros((20, 0)), np.square(g).sum(axis=1), features=g)
+    kriging, a, found = estimated(system, wanted, mu=1e-20)
+    K = kriging.K
+    bounds = found.bias(Assumed(1.0), np.ones((20, K)), np.eye(K))
+    for i, (b, rows) in product(range(20), enumerate(kriging.cells)):
+        weights = list(map(Fraction, a[i, rows].tolist()))
+        h = [
+            sum(t * Fraction(x) for t, x in zip(weights, F[rows, j].tolist(), strict=True))
+            - Fraction(float(g[i, j]))
+            for j in range(3)
+        ]
+        assert Fraction(float(bounds[i, b])) ** 2 >= sum(one * one for one in h)
+    assert bounds.max() < 1e-12
 
 
 def test_kriging_weights_solve_the_bordered_system():
