@@ -103,6 +103,33 @@ def test_features_and_their_gram_matrix_agree():
     assert (one.cancelled < two.cancelled).all()
 
 
+def test_intervals_are_those_of_the_plain_formula():
+    """Each part of the cells has its own largest bias, B‖Σ_F w_b h_b‖ / Σ_F w_b."""
+    _, system, wanted = problem(n=24)
+    _, _, found = estimated(system, wanted, K=5, mu=1e-2)
+    assumed = Assumed(30.0)
+    u, w = np.random.default_rng(0).normal(size=(2, 5)), found.weights(assumed)
+    got = biased_intervals(u, np.zeros((2, 5)), found, assumed, 0.8)
+    assert (got.m == 16).all()
+    for i in range(2):
+        ends = []
+        for s in product([0, 1], repeat=4):
+            first = np.array([0, *s], dtype=bool)
+            if not first.any():
+                continue
+            low, high = [], []
+            for part in (first, ~first):
+                v = np.where(part, w[i], 0.0)
+                bias = 30 * np.sqrt(v @ found.H[i] @ v)
+                low.append((v @ u[i] - bias) / v.sum())
+                high.append((v @ u[i] + bias) / v.sum())
+            ends.append((min(low), max(high)))
+        low, high = np.sort(np.array(ends), axis=0).T
+        q = int(got.q[i])
+        assert got.lower[i] == pytest.approx(low[q - 1], rel=1e-6)
+        assert got.upper[i] == pytest.approx(high[-q], rel=1e-6)
+
+
 def test_biases_of_features_are_not_below_the_exact_ones():
     """Weights that reproduce the features up to rounding: nothing but rounding is left."""
     rng = np.random.default_rng(0)
