@@ -1,5 +1,6 @@
 """Values of a function of bounded norm from cells: biases, intervals and bands."""
 
+from fractions import Fraction
 from itertools import product
 
 import mpmath
@@ -100,6 +101,53 @@ def test_features_and_their_gram_matrix_agree():
     np.testing.assert_allclose(a, b, atol=1e-10)
     np.testing.assert_allclose(one.H, two.H, atol=1e-10)
     assert (one.cancelled < two.cancelled).all()
+
+
+def test_intervals_are_those_of_the_plain_formula():
+    """Each part of the cells has its own largest bias, B‖Σ_F w_b h_b‖ / Σ_F w_b."""
+    _, system, wanted = problem(n=24)
+    _, _, found = estimated(system, wanted, K=5, mu=1e-2)
+    assumed = Assumed(30.0)
+    u, w = np.random.default_rng(0).normal(size=(2, 5)), found.weights(assumed)
+    got = biased_intervals(u, np.zeros((2, 5)), found, assumed, 0.8)
+    assert (got.m == 16).all()
+    for i in range(2):
+        ends = []
+        for s in product([0, 1], repeat=4):
+            first = np.array([0, *s], dtype=bool)
+            if not first.any():
+                continue
+            low, high = [], []
+            for part in (first, ~first):
+                v = np.where(part, w[i], 0.0)
+                bias = 30 * np.sqrt(v @ found.H[i] @ v)
+                low.append((v @ u[i] - bias) / v.sum())
+                high.append((v @ u[i] + bias) / v.sum())
+            ends.append((min(low), max(high)))
+        low, high = np.sort(np.array(ends), axis=0).T
+        q = int(got.q[i])
+        assert got.lower[i] == pytest.approx(low[q - 1], rel=1e-6)
+        assert got.upper[i] == pytest.approx(high[-q], rel=1e-6)
+
+
+def test_biases_of_features_are_not_below_the_exact_ones():
+    """Weights that reproduce the features up to rounding: nothing but rounding is left."""
+    rng = np.random.default_rng(0)
+    F, g = rng.normal(size=(40, 3)), rng.normal(size=(20, 3))
+    system = System(np.zeros((40, 0)), np.ones(40), features=F)
+    wanted = Wanted(np.zeros((20, 0)), np.square(g).sum(axis=1), features=g)
+    kriging, a, found = estimated(system, wanted, mu=1e-20)
+    K = kriging.K
+    bounds = found.bias(Assumed(1.0), np.ones((20, K)), np.eye(K))
+    for i, (b, rows) in product(range(20), enumerate(kriging.cells)):
+        weights = list(map(Fraction, a[i, rows].tolist()))
+        h = [
+            sum(t * Fraction(x) for t, x in zip(weights, F[rows, j].tolist(), strict=True))
+            - Fraction(float(g[i, j]))
+            for j in range(3)
+        ]
+        assert Fraction(float(bounds[i, b])) ** 2 >= sum(one * one for one in h)
+    assert bounds.max() < 1e-12
 
 
 def test_kriging_weights_solve_the_bordered_system():
