@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 
 import unassuming as ua
 from unassuming.cli._app import app
+from unassuming.plots import _coefficients
+
+around = _coefficients._around
 
 
 @pytest.fixture(scope="session")
@@ -46,9 +49,10 @@ def real_pictures():
 
 @pytest.fixture(autouse=True)
 def _blank_pictures(request, monkeypatch):
-    """Draw pictures but do not render them, which takes most of the time of a command."""
+    """Draw pictures roughly and do not render them, which takes most of the time of a command."""
     if "real_pictures" not in request.fixturenames:
         monkeypatch.setattr(Figure, "savefig", lambda figure, path, **options: path.touch())
+        monkeypatch.setattr(_coefficients, "_around", lambda *given: around(*given[:2], rays=12))
 
 
 @pytest.fixture

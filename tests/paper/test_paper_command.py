@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from unassuming.cli._app import app
 from unassuming.paper import COLUMNS, FIGURES
 
-MEMBERS, REPETITIONS = 120, 3
+MEMBERS, REPETITIONS = 120, 4
 SMALL = ("--members", MEMBERS, "--repetitions", REPETITIONS)
 
 
