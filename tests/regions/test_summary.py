@@ -363,7 +363,7 @@ def test_rare_levels_of_a_factor():
 def test_a_treatment_of_few_clusters_has_as_many_cells_as_there_are_treated_ones():
     rng = np.random.default_rng(0)
     clusters = np.repeat(np.arange(7), 8)
-    X = np.column_stack([clusters < 3, rng.normal(size=56)])
+    X = np.column_stack([clusters < 3, rng.normal(size=(56, 2))])
     noise = ua.noise.BlockSymmetric(clusters)
     y = rng.normal(size=7)[clusters] + rng.normal(size=56)
     region = ua.confidence_region(LinearRegression(), X, y, noise=noise, m=10, random_state=0)
@@ -371,6 +371,7 @@ def test_a_treatment_of_few_clusters_has_as_many_cells_as_there_are_treated_ones
     assert "the data give 3 for x0. About 112 rows" in words
     assert np.isfinite(region.interval("x0", level=0.75, simultaneous=False).upper).all()
     assert np.isfinite(region.summary().upper[2])
+    assert region.test_functional(["x1", "x2"]).m >= 32  # not the few cells of the treatment
 
 
 def test_a_candidate_made_from_the_estimate_is_not_tested():
