@@ -403,7 +403,10 @@ def test_the_reason_is_a_sentence_with_remedies():
     reason = region.bounded(0.95).reason
     assert reason.endswith(".")
     count = int(kept(region).sum(axis=0).max())
-    assert f"{count} of the 39 random transformations set no limit along the fitted value of row" in reason
+    assert (
+        f"{count} of the 39 random transformations set no limit along the fitted value of row"
+        in reason
+    )
     assert "norm_bound=" in reason  # the line to paste
     assert f"a level of at most {region.max_bounded_level:.4g}" in reason
     assert "noise='spherical', if rotations do not change the law" in reason

@@ -52,9 +52,7 @@ class Trial:
         return load(source, columns)
 
 
-def run(
-    trial: Trial, treated: str | None, levels: list[float], settings: dict[str, Any]
-) -> None:
+def run(trial: Trial, treated: str | None, levels: list[float], settings: dict[str, Any]) -> None:
     """Test the effect, and print the interval of each level."""
     table = trial.load()
     roles: dict[str, Any] = {

@@ -223,9 +223,7 @@ def coefficients(
     ('x0', 'x1')
     """
     ax = canvas.new_axes(ax)
-    data = coefficients_data(
-        region, which, levels, rays=rays, method=method, intervals=intervals
-    )
+    data = coefficients_data(region, which, levels, rays=rays, method=method, intervals=intervals)
     marked = [] if truth is None else [np.asarray(truth)[list(_pair(region, which))]]
     ordered = sorted(data.reach, reverse=True)
     window = _window(data, marked)
