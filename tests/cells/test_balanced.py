@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from exact_cells import within_binomial_band
 from scipy.linalg import hadamard
+from sklearn.linear_model import LinearRegression
 
+import unassuming as ua
 from unassuming.cells import (
     balanced_band,
     balanced_division,
@@ -14,6 +16,7 @@ from unassuming.cells import (
     estimates,
     factors_of_rows,
 )
+from unassuming.cells.division import _search
 
 
 def rank_of_truth(error, v, truth):
@@ -107,3 +110,25 @@ def test_the_number_of_cells_and_the_predicted_width():
     kept = balanced_division(Phi, functionals, 0.9, clusters=clusters)
     assert kept.K <= 32
     assert all(len(set(kept.labels[clusters == u])) == 1 for u in range(60))
+
+
+def test_the_rows_are_divided_once_for_a_number_of_cells(monkeypatch):
+    """A division depends neither on the functionals nor on the level."""
+    Phi = np.random.default_rng(0).normal(size=(160, 4))
+    alone = balanced_division(Phi, np.eye(4)[:2], 0.5, cells=16)
+    made = {}
+    balanced_division(Phi, Phi[:5], 0.9, cells=16, made=made)
+    monkeypatch.setattr(_search, "balance", None)  # nothing may search again
+    again = balanced_division(Phi, np.eye(4)[:2], 0.5, cells=16, made=made)
+    assert (again.labels == alone.labels).all()
+    assert (again.predicted == alone.predicted).all()
+
+
+def test_a_region_keeps_its_divisions(monkeypatch):
+    X, y, _ = ua.datasets.linear(n=200, d=3, random_state=0)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    first = region.interval(level=0.9, method="cells", cells=16)
+    monkeypatch.setattr(_search, "balance", None)
+    second = region.interval(level=0.9, method="cells", cells=16)
+    assert (second.lower == first.lower).all()
+    assert region.interval(level=0.75, method="cells", cells=16).method == "balanced cells"
