@@ -1,5 +1,6 @@
 """Ranks where kernel values in double precision, or only their rounding, decide."""
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -77,8 +78,8 @@ def test_far_out_every_rank_is_exact_or_refused(name):
     region, kernel = region_of(name), MODELS[name][1]
     K = None if kernel is None else kernel()
     refused = []
-    for power in range(10, 20):
-        a = region.estimate + (-1.0) ** power * 10.0**power * weakest(region)
+    for size in 10.0 ** np.arange(10, 19.5, 0.5):
+        a = region.estimate + size * weakest(region)
         alone, among = answers(region, a)
         assert alone == among
         refused.append(alone is None)
@@ -124,11 +125,36 @@ def test_many_rows_are_refused_alone_and_among_others(model):
     region = ua.confidence_region(
         model(kernel="rbf", gamma=0.05, alpha=ALPHA), x, y, m=10, random_state=3
     )
-    null = weakest(region)
-    for size, decided in ((1e3, True), (1e8, True), (1e15, False), (1e18, False)):
-        alone, among = answers(region, region.estimate + size * null)
-        assert alone == among
-        assert (alone is not None) == decided
+    null = np.zeros(70)
+    null[20:33] = np.poly(np.ones(12))  # differences of order 12 of neighbours vanish
+    found = [answers(region, region.estimate + 10.0**k * null) for k in range(1, 19)]
+    assert all(alone == among for alone, among in found)
+    assert [alone for alone, _ in found[:8]] == [1] * 8
+    assert [None, None] in found
+
+
+def test_large_kernel_values_with_an_intercept_are_ranked_in_exact_numbers():
+    """Whole multiples of a large power of two, beside a column of ones."""
+    L = np.array([[3.0, 1, 0], [1, -2, 5], [4, 4, 1], [0, 1, -1]])
+    K = 2.0**70 * (L @ L.T)
+    y = np.array([1.0, -1, 1, -1])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The published region of LS-SVC", UserWarning)
+        region = ua.confidence_region(
+            ua.LSSVC(0.5, kernel="precomputed"), K, y, noise="exchangeable", m=5, random_state=0
+        )
+    null = np.array([0.0, *np.linalg.svd(L.T)[2][-1]])
+    for size in (1.0, 1e-12, 1e8):
+        a = region.estimate + size * null
+        exact = rationals.statistics(
+            region.objective.design.matrix,
+            region.objective.design.penalty_matrix(),
+            y,
+            1.0,
+            a,
+            rationals.images(region),
+        )
+        assert answers(region, a)[0] == rationals.rank(exact, region.tie_order)
 
 
 @pytest.mark.slow_but_first

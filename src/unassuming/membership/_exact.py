@@ -23,7 +23,7 @@ from unassuming._rough import Rough
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._blur import N, Rounding, Side
 from unassuming.membership._kernel_errors import KernelErrors, Sides
-from unassuming.membership._limits import undecided
+from unassuming.membership._limits import drowned, undecided
 from unassuming.membership._parabola import Parabola
 from unassuming.membership._systems import FeatureSystem, KernelSystem, System
 from unassuming.objectives import Moves, Quadratic
@@ -36,6 +36,8 @@ _UNIT = -53
 """The rounding of a double, relative to it, is at most 2 to this power."""
 _MARGIN = 1
 """Rounding is bounded to first order, so twice that is allowed for: 2 to this power."""
+_ROUNDED_UP = 1.001
+"""The rounding of a bound that is computed in double precision, with a margin."""
 _LITERAL = 27
 """Fitted values whose terms are larger than y and r by 2 to this power are taken literally: as
 rounded decimals they would have lost half of the digits of the residuals."""
@@ -108,6 +110,7 @@ class ExactGaps:
         """Whether errors of computed kernel values leave the signs of a candidate as they are.
 
         Where the kernel is known without rounding, its computed values have to give the same signs.
+        Else they count as given, unless their errors reach the residuals.
         """
         errors = self._kernel_errors
         open_ = np.array([not self._identical.get(i) for i in state.which.tolist()])
@@ -115,8 +118,10 @@ class ExactGaps:
             return True
         if errors.bounded:
             sides, moves = state.sides, self.moves.take(state.which)
-            # Twice, for the rounding of the bound itself.
-            small = ~(np.abs(_nearest(state.gaps)) > 2 * errors.change(a, sides, moves))
+            if not drowned(sides.g[:1], errors.of_values(a)[None]).any():
+                return True
+            change = _ROUNDED_UP * errors.change(a, sides, moves)
+            small = ~(np.abs(_nearest(state.gaps)) > change)
             return not (small & open_).any()
         computed = errors.computed
         if computed is None:

@@ -53,6 +53,10 @@ class KernelErrors:
         """Whether only bounds of the errors are known."""
         return not known_without_rounding(self.objective.design)
 
+    def of_values(self, a: Array) -> Array:
+        """Bound the errors of fitted values of a candidate (d,), shape (n,)."""
+        return np.asarray(self.entries @ np.abs(a[int(self.objective.design.intercept) :]))
+
     @np.errstate(all="ignore")
     def change(self, a: Array, sides: Sides, moves: Moves) -> Array:
         """Bound what they change in Z_i - Z_0 of one candidate (d,), shape (k,).
@@ -73,7 +77,7 @@ class KernelErrors:
         outer = alpha * (step[:, :, None] * z[1:, None, :] + z[0][:, None] * step[:, None, :])
         across = slope[:, :, None] * own
         linear = np.abs(outer - across - np.swapaxes(across, 1, 2)) * self.entries
-        e = self.entries @ np.abs(own)
+        e = self.of_values(a)
         both = length(root * (e[moves.rows] + e))  # of (G_i - I) r, and of (G_i + I) r
         rest = both + 2 * length(root * e)
         turned = min(1.0, float(np.linalg.norm(self.entries) * o.w.max() / alpha))

@@ -24,6 +24,15 @@ def blurred(y: Array, r: Array, error: Array) -> BoolArray:
     return np.asarray((largest > _HALF * scale) & ~vanish)
 
 
+def drowned(r: Array, error: Array) -> BoolArray:
+    """Which candidates have residuals no larger than errors of kernel values, shape (N,).
+
+    Otherwise the computed values count as given: they are the numbers of the model.
+    """
+    largest = np.abs(r).max(axis=-1, initial=0.0)
+    return np.asarray(error.max(axis=-1, initial=0.0) >= largest)
+
+
 def representable(contrast: Contrast, a: Array) -> Contrast:
     """Return a contrast, or refuse coefficients whose statistics overflow."""
     if not contrast.representable():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._limits import representable, undecided
+from unassuming.membership._limits import drowned, representable, undecided
 from unassuming.objectives import Images, LeastNormScore, Objective, Score, entry_errors
 from unassuming.ranking import precedes
 
@@ -52,7 +52,10 @@ def require_settled(
     entries = None if objective.design is None else entry_errors(objective.design)
     if entries is None:
         return
-    a, some, tied = a[images.literal], images.take(images.literal), tied[images.literal]
+    which = images.literal & drowned(images.residuals, np.abs(a) @ entries.T)
+    if not which.any():
+        return
+    a, some, tied = a[which], images.take(which), tied[which]
     wide = replace(some, error=some.error + np.abs(a) @ entries.T)
     gaps, tolerance = _gaps(a, score, wide)
     open_ = ~tied & ~(np.abs(gaps) > tolerance)

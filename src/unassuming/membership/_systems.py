@@ -151,8 +151,9 @@ class KernelSystem(System):
         self._errors = Exact.of(errors)
         if not self._bias:
             return self._K
-        ones = np.full((self.n, 1), 1 << self._K.shift, dtype=object)
-        return Exact(np.concatenate([ones, self._K.number], axis=1), self._K.shift)
+        shift = max(0, self._K.shift)  # large kernel values may be whole numbers over less than one
+        ones = np.full((self.n, 1), 1 << shift, dtype=object)
+        return Exact(np.concatenate([ones, self._K.to(shift)], axis=1), shift)
 
     def solve(self, g: Exact, a: Exact) -> Exact:
         """Solve with the triangle of WKW + alpha W."""

@@ -85,10 +85,9 @@ def _kernel_errors(design: KernelDesign) -> Array | None:
         return None
     X, p = kernel.X, kernel.X.shape[1]
     if not known_without_rounding(design):
-        size = np.sqrt(
-            np.abs(np.diagonal(design.K))
-        )  # as many roundings as in `rounding_of_kernel`
-        return np.asarray((p + 4) * EPS * size[:, None] * size)
+        # As many roundings as in `rounding_of_kernel`, each by half a unit at most.
+        size = np.sqrt(np.abs(np.diagonal(design.K)))
+        return np.asarray((p + 4) * EPS / 2 * size[:, None] * size)
     if kernel.gaussian is not None:
         squares = (X**2).sum(axis=1)
         exponent = kernel.gaussian * (squares[:, None] + squares)
