@@ -37,10 +37,9 @@ def accurate_residual(
     size = white.sizes.T @ np.abs(r) + np.abs(push) @ np.abs(a)
     # Of the sums, of q, and of the residual, which was rounded and divided.
     error = (gamma(o.n + o.d + 2) + 4 * EPS) * size
-    # Features of a kernel and rotated rows are rounded themselves.
     lost = np.zeros(len(r))
-    if o.design.rounding:
-        lost = np.sqrt(o.w) * (o.design.errors @ np.abs(a) + o.y_error / unit) * (1 + 8 * EPS)
+    if o.design.errors is not None:
+        lost = np.sqrt(o.w) * (o.design.errors @ np.abs(a)) * (1 + 8 * EPS)
         error = error + np.abs(white.q).T @ lost
     # The minimum itself: the coefficients of the estimate are rounded, its residual need not be.
     least = r - white.q @ gradient

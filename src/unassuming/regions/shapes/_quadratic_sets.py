@@ -87,7 +87,24 @@ class QuadraticSets:
             sizes=white.sizes,
             defect=white.defect,
             exact_tie=self._exact_tie,
+            equal=self._equal,
         )
+
+    @cached_property
+    def _equal(self) -> Array | None:
+        """Numbers of the rows of a kernel, the same if their residuals surely are; 0 if those are.
+
+        Residuals of rounding size need not be zero: with a small penalty all of them are small.
+        """
+        o = self.primal
+        if not o.design.dual:
+            return None
+        constant = o.design.intercept and bool((o.y == o.y[0]).all())
+        if constant or not o.y.any() or (o.lam == 0 and o.design.strict):
+            return np.zeros(o.n)
+        rows = np.column_stack([o.design.distinct[1], o.y, o.w])
+        which = np.unique(rows, axis=0, return_inverse=True)[1]
+        return which.reshape(-1) + 1.0
 
     @cached_property
     def exact(self) -> list[ExactSets]:
@@ -249,7 +266,7 @@ class QuadraticSets:
         hidden.
         """
         where = coordinates(o, g, self.perturbations.noise, at)
-        if computed := o is not self.objective and o.design.rounding > 0:
+        if computed := o.design.errors is not None:
             # Functionals of features are rounded as the features of the data are.
             own = o.design.rounding * np.abs(g)
             off = np.linalg.norm(own @ np.abs(o.whitening.back), axis=1) / np.sqrt(o.n)
