@@ -50,6 +50,22 @@ def accurate_residual(
     return AccurateResidual(r, gradient, error, least, off, vanishes, lost)
 
 
+def equal_residuals(o: Quadratic) -> Array | None:
+    """Return numbers of the rows of a kernel, equal if their residuals are equal beyond doubt.
+
+    The number of a residual that is zero beyond doubt is zero. One of rounding size need not be
+    zero: with a small penalty all residuals are small. None for features.
+    """
+    if not o.design.dual:
+        return None
+    constant = o.design.intercept and bool((o.y == o.y[0]).all())
+    if constant or not o.y.any() or (o.lam == 0 and o.design.strict):
+        return np.zeros(o.n)
+    rows = np.column_stack([o.design.distinct[1], o.y, o.w])
+    which = np.unique(rows, axis=0, return_inverse=True)[1]
+    return np.asarray(which.reshape(-1) + 1.0)
+
+
 class Spread(NamedTuple):
     """A column whose numbers differ in size."""
 

@@ -31,6 +31,7 @@ from unassuming.geometry.quadratic import (
     commute,
     coordinates,
     dense_forms,
+    equal_residuals,
     free_directions,
     intervals,
     least_norms,
@@ -87,24 +88,8 @@ class QuadraticSets:
             sizes=white.sizes,
             defect=white.defect,
             exact_tie=self._exact_tie,
-            equal=self._equal,
+            equal=equal_residuals(o),
         )
-
-    @cached_property
-    def _equal(self) -> Array | None:
-        """Numbers of the rows of a kernel, the same if their residuals surely are; 0 if those are.
-
-        Residuals of rounding size need not be zero: with a small penalty all of them are small.
-        """
-        o = self.primal
-        if not o.design.dual:
-            return None
-        constant = o.design.intercept and bool((o.y == o.y[0]).all())
-        if constant or not o.y.any() or (o.lam == 0 and o.design.strict):
-            return np.zeros(o.n)
-        rows = np.column_stack([o.design.distinct[1], o.y, o.w])
-        which = np.unique(rows, axis=0, return_inverse=True)[1]
-        return which.reshape(-1) + 1.0
 
     @cached_property
     def exact(self) -> list[ExactSets]:
