@@ -356,6 +356,17 @@ class QuadraticSets:
         return free_directions(self.objective, self.maker, careful, lambda: self.exact)
 
 
+def far_along(sets: QuadraticSets, direction: Array) -> Array | None:
+    """Return steps of 10⁹ sizes of the sets in either sense; None if all sets are points."""
+    o, unit = sets.objective, sets.unit
+    step = (sets.root / unit) * (o.design.matrix @ direction)
+    held = o.n * o.lam * float(direction @ o.design.penalty_matrix() @ direction)
+    moved = float(step @ step) + max(held, 0.0) / unit**2
+    size = float((sets.maker.seen**2).sum(axis=1).max(initial=0.0))
+    t = 1e9 * np.sqrt(size / moved) if moved > 0 else 0.0
+    return np.array([t, -t]) if t > 0 and np.isfinite(t) else None
+
+
 def _at(g: Array, estimate: Array, *, exact: bool) -> tuple[Array, Array]:
     """Return the functionals (N, d) at the estimate, and bounds of their rounding errors.
 
