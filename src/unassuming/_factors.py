@@ -86,7 +86,7 @@ class Factor:
         return self.error <= _DECIDED
 
     def widened(self, errors: Array) -> Factor:
-        """Return the factor of a matrix that is known to within ``errors`` (n, d), with its weights.
+        """Return the factor of a weighted matrix that is known to within ``errors`` (n, d).
 
         The same coordinates have other columns: C changes by at most ``errors`` times the basis,
         and CCᵀ and CᵀC by 2‖C‖ times that and its square.

@@ -78,8 +78,19 @@ def weights(draw, n: int) -> Vector | None:
 
 
 @st.composite
-def problems(draw, models=MODELS, noises=NOISES, largest_n: int = 14, plain: bool = False):
-    """A problem and the coefficients of its truth."""
+def problems(
+    draw,
+    models=MODELS,
+    noises=NOISES,
+    largest_n: int = 14,
+    plain: bool = False,
+    away: bool = False,
+):
+    """A problem and the coefficients of its truth.
+
+    ``away``: half of the polynomial kernels have one input far from zero, so that their features
+    nearly depend on each other.
+    """
     model, noise = draw(st.sampled_from(models)), draw(st.sampled_from(noises))
     kernel = model in KERNELS
     n = draw(
@@ -93,6 +104,9 @@ def problems(draw, models=MODELS, noises=NOISES, largest_n: int = 14, plain: boo
         X = [draw(mantissas(d, kind)) for _ in range(n)]
     else:
         X = draw(inputs(n, d, kind, largest=30 if "polynomial" in model else 60))
+    if away and "polynomial" in model and draw(st.booleans()):
+        far, k = draw(st.sampled_from([3, 20, 2000])), draw(st.integers(-10, 0))
+        X = [nearest([far + _product(x, k)]) for x in draw(mantissas(n, "floats"))]
     if gaussian:  # inputs within a few units of each other
         X = [[x / 1000 for x in row] if kind == "decimals" else row for row in X]
     if model == "precomputed kernel":

@@ -87,7 +87,9 @@ def test_no_member_lies_outside_an_interval(data, drawn):
 @given(
     st.data(),
     problems(
-        models=(*FEATURES, "linear kernel", "polynomial kernel", "gaussian kernel"), largest_n=7
+        models=(*FEATURES, "linear kernel", "polynomial kernel", "gaussian kernel"),
+        largest_n=7,
+        away=True,
     ),
 )
 def test_no_member_lies_outside_a_band(data, drawn):
@@ -123,7 +125,9 @@ def test_no_member_of_rotations_lies_outside_a_band(data, drawn):
 @cases("norm bounds")
 @given(
     st.data(),
-    problems(models=("linear kernel", "polynomial kernel", "gaussian kernel"), largest_n=5),
+    problems(
+        models=("linear kernel", "polynomial kernel", "gaussian kernel"), largest_n=5, away=True
+    ),
 )
 def test_no_function_inside_the_norm_bound_lies_outside_the_band(data, drawn):
     problem, _ = drawn

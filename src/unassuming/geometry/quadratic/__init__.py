@@ -7,6 +7,7 @@ with a line and its farthest point are computed exactly.
 from unassuming.geometry.quadratic._at_estimate import (
     Spread,
     accurate_residual,
+    equal_residuals,
     unit_of_residuals,
     widest_spread,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "counting_decides",
     "covered",
     "dense_forms",
+    "equal_residuals",
     "exits",
     "farthest",
     "first_ends",

@@ -37,10 +37,9 @@ def accurate_residual(
     size = white.sizes.T @ np.abs(r) + np.abs(push) @ np.abs(a)
     # Of the sums, of q, and of the residual, which was rounded and divided.
     error = (gamma(o.n + o.d + 2) + 4 * EPS) * size
-    # Features of a kernel and rotated rows are rounded themselves.
     lost = np.zeros(len(r))
-    if o.design.rounding:
-        lost = np.sqrt(o.w) * (o.design.errors @ np.abs(a) + o.y_error / unit) * (1 + 8 * EPS)
+    if o.design.errors is not None:
+        lost = np.sqrt(o.w) * (o.design.errors @ np.abs(a)) * (1 + 8 * EPS)
         error = error + np.abs(white.q).T @ lost
     # The minimum itself: the coefficients of the estimate are rounded, its residual need not be.
     least = r - white.q @ gradient
@@ -49,6 +48,22 @@ def accurate_residual(
     off += lost
     least = np.where(np.abs(least) <= off, 0.0, least)
     return AccurateResidual(r, gradient, error, least, off, vanishes, lost)
+
+
+def equal_residuals(o: Quadratic) -> Array | None:
+    """Return numbers of the rows of a kernel, equal if their residuals are equal beyond doubt.
+
+    The number of a residual that is zero beyond doubt is zero. One of rounding size need not be
+    zero: with a small penalty all residuals are small. None for features.
+    """
+    if not o.design.dual:
+        return None
+    constant = o.design.intercept and bool((o.y == o.y[0]).all())
+    if constant or not o.y.any() or (o.lam == 0 and o.design.strict):
+        return np.zeros(o.n)
+    rows = np.column_stack([o.design.distinct[1], o.y, o.w])
+    which = np.unique(rows, axis=0, return_inverse=True)[1]
+    return np.asarray(which.reshape(-1) + 1.0)
 
 
 class Spread(NamedTuple):

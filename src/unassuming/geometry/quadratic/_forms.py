@@ -118,7 +118,7 @@ class AccurateResidual:
     least: Array  # (n,): the residual at the minimum, zero where it may be rounding alone
     least_error: Array  # (n,): bounds on its rounding errors
     vanishes: Callable[[int], bool]  # whether Z_i - Z_0 is constant
-    error: Array  # (n,): bounds on the errors of r̂ where features or outputs are rounded
+    error: Array  # (n,): bounds on the errors of r̂ where features are rounded
 
 
 @final
@@ -140,6 +140,9 @@ class FormMaker:
     defect: float | None = None  # of the orthonormality of the stacked Q
     exact_tie: Callable[[int], bool | None] | None = None
     """Whether Z_i = Z_0 at the estimate in exact arithmetic; None where that is not known."""
+    equal: Array | None = None
+    """Numbers of the rows (n,), the same where r̂ is the same in exact arithmetic, zero where it is
+    zero; None if only rounding is known."""
 
     def batches(
         self, F: Array, sizes: Array | None = None, origin: Array | None = None
@@ -317,6 +320,8 @@ class FormMaker:
     def _ties_by_rounding(self) -> BoolArray:
         """Where Z_i = Z_0 at the estimate up to rounding of double precision, (m - 1,)."""
         exact = self.accurate
+        if exact is None and self.equal is not None:
+            return np.asarray((self.perturbations.apply(self.equal) == self.equal).all(axis=1))
         if exact is None or not self.residual.any():  # an exact fit, up to the rounding of the data
             return self.tied
         if flips_signs(self.perturbations.noise):

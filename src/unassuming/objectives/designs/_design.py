@@ -32,6 +32,9 @@ class Design(ABC):
         Relative error of Φ; zero if its rows are those of the data.
     sizes : array of shape (n, d), or None
         What this error is relative to; None if it is Φ itself.
+    errors : array of shape (n, d), or None
+        Bounds of the errors of Φ that geometry allows for: features of a kernel are rounded. None
+        if there are none, or if they belong to the sums of a stream, which count them.
     computed : bool
         Whether transformers have computed the columns. Columns that depend on each other up to
         rounding, as those of a spline basis and an intercept do, then count as dependent. Columns
@@ -58,6 +61,7 @@ class Design(ABC):
     names: list[str]
     rounding: float = 0.0
     sizes: Array | None = None
+    errors: Array | None = None
     computed: bool = False
     strict: bool = False
     one: Array
@@ -122,16 +126,12 @@ class Design(ABC):
         """Return I - S for a whitening of this design."""
         del w, lam
         unknown = np.inf if not np.isfinite(white.defect) else 0.0
-        return Complement(white.q, relative=unknown, error=white.defect + 2 * self.rounding)
+        own = 0.0 if self.errors is None else self.rounding
+        return Complement(white.q, relative=unknown, error=white.defect + 2 * own)
 
     def rows_at(self, X: Array) -> IntArray | None:
         """Return for inputs X the row of the data with the same input, else -1; None if unknown."""
         return None
-
-    @property
-    def errors(self) -> Array:
-        """Bounds of the errors of Φ, (n, d)."""
-        return self.rounding * (np.abs(self.matrix) if self.sizes is None else self.sizes)
 
     @property
     @abstractmethod

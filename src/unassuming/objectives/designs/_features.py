@@ -161,7 +161,7 @@ class FeatureDesign(Design):
 
     def _with_errors(self, found: Factor, weights: Array) -> Factor:
         """Return a factor that allows for the errors of the rows."""
-        if not self.rounding:
+        if self.errors is None:
             return found
         errors = np.zeros((len(weights), self.matrix.shape[1]))
         errors[: self.n] = self.errors
@@ -220,7 +220,7 @@ class FeatureDesign(Design):
         """Bound the penalised coefficients, ‖coef‖ <= B; the intercept stays free."""
         F, N, zero = root_weights[:, None] * self.matrix, self.penalty_matrix(), np.zeros(len(g))
         parts = (F, N, estimate, g, zero, zero > 0, np.eye(len(estimate)), bound)
-        return BallCoordinates(*parts, rounding=self.rounding)
+        return BallCoordinates(*parts, rounding=0.0 if self.errors is None else self.rounding)
 
     def rename(self, names: Sequence[Any]) -> bool:
         """Name the slopes, by the names of all columns of the inputs."""

@@ -105,6 +105,8 @@ class KernelDesign(Design):
             return None
         design = FeatureDesign(self.features.F, intercept=self.intercept)
         design.rounding = self.features.rounding
+        if design.rounding:
+            design.errors = design.rounding * np.abs(design.matrix)
         return design
 
     def primal_rows(self, X: Array, *, function: bool) -> Array | None:
@@ -317,7 +319,8 @@ def rounding_of_kernel(design: KernelDesign) -> float:
     """Return δ >= ‖K* - UΛUᵀ‖ (docs/theory.md 4.4), for the inputs alone and with one more.
 
     A kernel value takes at most p + 4 roundings relative to κ², the largest k(x, x): p + 2 in a
-    distance or an inner product of p terms, where x e^{-x} < 1 for a Gaussian, and two more. An
+    distance or an inner product of p terms, where x e^{-x} < 1 for a Gaussian, and two more. A
+    power of degree k magnifies them k times, and they are roundings of EPS / 2. An
     (n + 1, n + 1) matrix of such errors has a norm of at most (n + 1)(p + 4) EPS κ². The
     decomposition is that of a matrix whose distance from K is a few √n EPS ‖K‖ (LAPACK). K* is
     semidefinite, so an eigenvalue below zero shows an error of its size.
@@ -329,7 +332,10 @@ def rounding_of_kernel(design: KernelDesign) -> float:
     values, n = design.spectrum[0], design.n
     kernel = design.kernel
     p = 0 if kernel is None or kernel.precomputed else kernel.X.shape[1]
-    of_values = (n + 1) * (p + 4) * float(np.abs(np.diagonal(design.K)).max())
+    power = 1.0
+    if kernel is not None and kernel.polynomial is not None:
+        power = max(1.0, kernel.polynomial.degree / 2)
+    of_values = (n + 1) * (p + 4) * power * float(np.abs(np.diagonal(design.K)).max())
     of_vectors = _FEW * (np.sqrt(n) + 4) * float(np.abs(values).max())
     return float(max(EPS * (of_values + of_vectors), -2 * float(values[0])))
 

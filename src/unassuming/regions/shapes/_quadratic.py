@@ -46,7 +46,7 @@ from unassuming.regions._remedies import (
 from unassuming.regions._results import Boundedness
 from unassuming.regions._sizes import gram
 from unassuming.regions.search._star_search import StarSearch
-from unassuming.regions.shapes._quadratic_sets import QuadraticSets, in_unit
+from unassuming.regions.shapes._quadratic_sets import QuadraticSets, far_along, in_unit
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
 
 
@@ -219,12 +219,14 @@ class QuadraticShape(Shape):
                 return "bounded", Cause.EVERY_SET_BOUNDED(q=q), None
             why = Cause.SETS_SHARE if free.exact else Cause.SETS_UNBOUNDED
             return "bounded", why(q=q, most=most), None
-        design = self.objective.design
-        named = free.direction is not None or (design.dual and design.full_rank)
-        if named and q <= free.shared and self._never_ends(free.direction, q):
+        design, direction = self.objective.design, free.direction
+        if direction is not None and q <= free.shared and not self._members_far_out(direction, q):
+            direction = None
+        named = direction is not None or (design.dual and design.full_rank)
+        if named and q <= free.shared and self._never_ends(direction, q):
             fact = Cause.NEVER_END(shared=free.shared, sets=sets, along=free, q=q)
-            return "unbounded", fact, free.direction
-        if named and q <= free.shared:
+            return "unbounded", fact, direction
+        if q <= free.shared and free.direction is not None:
             return "undetermined", Cause.END_IN_SIGHT(along=free), None
         fact = Cause.NO_DIRECTION(cylinders=free.cylinders, sets=sets, q=q)
         if free.cylinders - free.undecided < q:
@@ -252,6 +254,17 @@ class QuadraticShape(Shape):
             return True
         endless = self.sets.endless(np.stack([direction, -direction]))
         return bool((endless.sum(axis=1) >= q).all())
+
+    def _members_far_out(self, direction: Array, q: int) -> bool:
+        """Whether points at 10⁹ sizes of the sets along a direction are members by their ranks.
+
+        A direction of rounded numbers may leave sets that never end along the one that was meant.
+        """
+        far = far_along(self.sets, direction)
+        if far is None:
+            return True
+        before = self.engine.before(self.estimate + far[:, None] * direction)
+        return bool(((~before).sum(axis=1) >= q).all())
 
     def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""

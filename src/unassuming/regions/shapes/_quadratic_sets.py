@@ -31,6 +31,7 @@ from unassuming.geometry.quadratic import (
     commute,
     coordinates,
     dense_forms,
+    equal_residuals,
     free_directions,
     intervals,
     least_norms,
@@ -87,6 +88,7 @@ class QuadraticSets:
             sizes=white.sizes,
             defect=white.defect,
             exact_tie=self._exact_tie,
+            equal=equal_residuals(o),
         )
 
     @cached_property
@@ -249,7 +251,7 @@ class QuadraticSets:
         hidden.
         """
         where = coordinates(o, g, self.perturbations.noise, at)
-        if computed := o is not self.objective and o.design.rounding > 0:
+        if computed := o.design.errors is not None:
             # Functionals of features are rounded as the features of the data are.
             own = o.design.rounding * np.abs(g)
             off = np.linalg.norm(own @ np.abs(o.whitening.back), axis=1) / np.sqrt(o.n)
@@ -352,6 +354,17 @@ class QuadraticSets:
         """The free directions of the sets."""
         careful = self.careful if self.primal is self.objective else None
         return free_directions(self.objective, self.maker, careful, lambda: self.exact)
+
+
+def far_along(sets: QuadraticSets, direction: Array) -> Array | None:
+    """Return steps of 10⁹ sizes of the sets in either sense; None if all sets are points."""
+    o, unit = sets.objective, sets.unit
+    step = (sets.root / unit) * (o.design.matrix @ direction)
+    held = o.n * o.lam * float(direction @ o.design.penalty_matrix() @ direction)
+    moved = float(step @ step) + max(held, 0.0) / unit**2
+    size = float((sets.maker.seen**2).sum(axis=1).max(initial=0.0))
+    t = 1e9 * np.sqrt(size / moved) if moved > 0 else 0.0
+    return np.array([t, -t]) if t > 0 and np.isfinite(t) else None
 
 
 def _at(g: Array, estimate: Array, *, exact: bool) -> tuple[Array, Array]:

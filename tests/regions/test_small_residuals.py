@@ -1,0 +1,48 @@
+"""Residuals of the size of rounding are not zero: with a small penalty all of them are small.
+
+A set whose statistics tie in double precision alone may have members, however far away.
+"""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+
+import unassuming as ua
+from adversarial import checks
+from adversarial.problems import Problem
+
+X = [[1.25], [-1.5], [0.375], [0.8125]]
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+@pytest.mark.parametrize(("size", "seed"), [(3e8, 0), (1.0, 1)])
+def test_no_exact_member_of_a_kernel_lies_outside_a_band(size, seed, q):
+    problem = Problem.of(
+        model="gaussian kernel", X=X, y=[size] * 4, alpha=2.0**-49, gamma=0.5, m=6, seed=seed
+    )
+    region, inputs = problem.region(), problem.rounded().X[:2]
+    assert list(checks.band(problem, region, inputs, q)) == []
+
+
+def test_ties_of_kernels_that_are_certain_still_empty_a_region():
+    """With outputs of zero every statistic is zero at the estimate, and everywhere as large."""
+    region = ua.confidence_region(
+        KernelRidge(kernel="rbf", alpha=0.1), np.array(X), np.zeros(4), m=5, random_state=5
+    )
+    held = int((region.tie_order[1:] > region.tie_order[0]).sum())
+    assert 0 < held < 4
+    assert region.band(np.array(X), level=1 - (held + 1) / 5).status.name == "EMPTY"
+    assert region.band(np.array(X), level=1 - held / 5).status.name != "EMPTY"
+
+
+def test_equal_rows_tie_beyond_doubt():
+    inputs = np.array([[0.0], [0.0], [1.0], [1.0]])
+    region = ua.confidence_region(
+        KernelRidge(kernel="rbf", alpha=0.1), inputs, np.array([1.0, 1.0, 3.0, 3.0]),
+        noise="exchangeable", m=20, random_state=0,
+    )  # fmt: skip
+    moved = region.perturbations.apply(np.array([1.0, 1.0, 3.0, 3.0]))
+    expected = (moved == [1.0, 1.0, 3.0, 3.0]).all(axis=1)
+    assert expected.any()
+    assert not expected.all()
+    np.testing.assert_array_equal(region.shape.sets.maker.certain_ties, expected)
