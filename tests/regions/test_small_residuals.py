@@ -46,3 +46,39 @@ def test_equal_rows_tie_beyond_doubt():
     assert expected.any()
     assert not expected.all()
     np.testing.assert_array_equal(region.shape.sets.maker.certain_ties, expected)
+
+
+@pytest.mark.parametrize("seed", [4, 9])
+def test_a_direction_without_end_has_exact_members_far_out(seed):
+    """Inputs between 1e-3 and 1e10: rounded coefficients left the sets at 1e9 of their sizes."""
+    rng = np.random.default_rng(seed)
+    inputs = np.round(rng.normal(size=(6, 3)), 2)
+    inputs[0] *= [3e6, 3e3, 1e6]
+    inputs[5] = [0.001, 8e9, 0.002]
+    inputs[1:5, 1] *= 0.01
+    problem = Problem.of(
+        model="polynomial kernel",
+        X=inputs.tolist(),
+        y=np.round(rng.normal(size=6) * 100, 1).tolist(),
+        alpha=2.0**-12,
+        degree=1,
+        gamma=0.5,
+        coef0=1.0,
+        m=5,
+        seed=seed,
+        ties="conservative",
+    )
+    assert list(checks.verdict(problem, problem.region(), 1)) == []
+
+
+def test_rotated_residuals_of_the_size_of_rounding_are_not_zero():
+    """A line through outputs near 1e9: what is left is the distance of two doubles there."""
+    problem = Problem.of(
+        model="least squares",
+        X=[[-3.5e17], [4.1e17], [6.2e17], [3.7e16], [2.9e17], [-3.2e17], [-1.3e17], [5.1e17]],
+        y=[3 * x + 1e9 for x in (-35, 41, 62, 3.7, 29, -32, -13, 51)],
+        noise="spherical",
+        m=5,
+        seed=3,
+    )
+    assert not problem.region().shape.sets.maker.certain_ties.any()
