@@ -120,8 +120,7 @@ class Cause(Enum):
     NEARLY_DEPENDENT = (
         "The features of the kernel depend on each other up to rounding but not exactly, and so "
         "double precision does not decide whether {undecided} of the {sets} random transformations "
-        "leave a direction open. "
-        "Leave out an input that is nearly a multiple of another one."
+        "leave a direction open. Leave out an input that is nearly a multiple of another one."
     )
     MOVES_FOR_EVER = (
         "The region of level {level:.12g} is unbounded: from some members one can go "
@@ -166,10 +165,7 @@ class Cause(Enum):
         "Outer bounds of regression quantiles come from a search over boxes, for at most {most} "
         "coefficients (linearly independent features if there is a penalty)."
     )
-    NOT_SETTLED = (
-        "The search stopped after {nodes:,} boxes, its limit, without a finite bound for some of "
-        "them."
-    )
+    NOT_SETTLED = "The search stopped after {nodes:,} boxes, its limit, without a finite bound."
     LOGISTIC = "No outer bound is known for logistic regression."
     LOGISTIC_NORM = "A norm bound limits the coefficients."
     LOGISTIC_NORM_INTERCEPT = (
