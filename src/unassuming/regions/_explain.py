@@ -165,7 +165,7 @@ class Cause(Enum):
         "Outer bounds of regression quantiles come from a search over boxes, for at most {most} "
         "coefficients (linearly independent features if there is a penalty)."
     )
-    NOT_SETTLED = "The search stopped after {nodes:,} boxes, its limit, without a finite bound."
+    NOT_SETTLED = "The search stopped after {nodes:,} boxes, its limit; some bounds are infinite."
     LOGISTIC = "No outer bound is known for logistic regression."
     LOGISTIC_NORM = "A norm bound limits the coefficients."
     LOGISTIC_NORM_INTERCEPT = (
