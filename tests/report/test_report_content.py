@@ -195,6 +195,19 @@ def test_text_columns_keep_the_values_of_one_row():
     assert content.columns[1].common == ("b", "a")
 
 
+def test_half_of_a_band_far_wider_than_the_outputs_is_drawn():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
+    region = ua.confidence_region(LinearRegression(), X, rng.normal(size=40), random_state=0)
+    bands = ua.report.collect(region, levels=[0.9, 0.5]).bands
+    low, high = bands.vertical
+    ends = [end for panel in bands.panels for end in (panel.bands[-1].lower, panel.bands[-1].upper)]
+    inside = [(low <= end) & (end <= high) for end in ends]
+    assert np.mean(inside) >= 0.5
+    assert high - low > 10 * np.ptp(region.objective.y)
+
+
 def test_few_rows_and_infinite_intervals():
     X = np.arange(4.0)[:, None]
     region = ua.confidence_region(LinearRegression(), X, X[:, 0], m=8, random_state=0)

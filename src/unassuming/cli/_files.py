@@ -215,9 +215,9 @@ def _with_numbers(answer: Answer) -> list[float]:
 
 def without_picture(findings: Findings, built: Built) -> list[str]:
     """Say why the band, or some of its levels, are not drawn."""
-    if not (built.one_number or built.two_classes):
-        return [_not_one_number(built)] if findings.bands.by_level else []
     finite = _with_numbers(findings.bands)
+    if finite and not (built.one_number or built.two_classes):
+        return [_not_one_number(built)]
     missing = [plots.percent(level) for level in findings.bands.by_level if level not in finite]
     if not missing:
         return []

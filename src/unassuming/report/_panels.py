@@ -75,7 +75,7 @@ def bands_of(
 def _vertical(panels: Sequence[Panel], y: Array) -> tuple[float, float]:
     """Return the vertical range of all panels: what is drawn, as far as it is near the outputs.
 
-    At half of the inputs at least, the narrowest band is inside.
+    At least half of the bounds of the narrowest band are inside.
     """
     core = [part for panel in panels for part in (panel.points_y, panel.estimate)]
     every = np.concatenate([*core, y[:0]])
