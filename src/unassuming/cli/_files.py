@@ -226,7 +226,9 @@ def without_picture(findings: Findings, built: Built) -> list[str]:
 
 def _not_one_number(built: Built) -> str:
     count = len(built.terms)
-    given = "this one is a category" if count == 1 else f"there are {count} features"
+    given = f"there are {count} features"
+    if count == 1:
+        given = f"{built.terms[0].column} is a category"
     return (
         f"No picture of the band: it would need a single numeric feature, and {given}. "
         "See band.csv."
