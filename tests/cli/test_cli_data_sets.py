@@ -78,7 +78,7 @@ def drawn(monkeypatch):
 def test_the_default_command_gives_a_finite_band_or_a_reason_and_draws_it(reported, drawn, name):
     text, found = reported(name)
     finite_or_explained(name, text, found)
-    pictures_show_the_numbers_of_the_tables(name, drawn, found)
+    pictures_show_the_numbers_of_the_tables(name, text, drawn, found)
 
 
 def finite_or_explained(name, text, found):
@@ -99,7 +99,7 @@ def finite_or_explained(name, text, found):
     assert ("Caution" in text) == (name in ("spector", "cancer"))
 
 
-def pictures_show_the_numbers_of_the_tables(name, drawn, found):
+def pictures_show_the_numbers_of_the_tables(name, text, drawn, found):
     if "band" in drawn:
         given, options = drawn["band"]
         data = plots.band_data(*given, **options)
@@ -117,6 +117,7 @@ def pictures_show_the_numbers_of_the_tables(name, drawn, found):
                 np.testing.assert_allclose(data.projection.box(answer["level"]), ends, rtol=1e-9)
     one = len(table(name).columns) == 2
     assert ("band" in drawn) == one
+    assert ("No picture of the band: it would need a single numeric feature" in text) != one
     straight = set(found["terms"].values()) == {"lines"}
     assert ("coefficients" in drawn) == straight
     if name == "longley":
@@ -144,4 +145,7 @@ def test_a_summary_has_an_interval_or_a_reason_for_each_coefficient(run, write, 
     infinite = found[~np.isfinite(found["upper"] - found["lower"])]
     text = " ".join(result.stdout.split())
     assert infinite.empty or "Remedies" in text or "rows like these would do" in text
+    nothing = bool(np.isinf(found[["lower", "upper"]]).all(axis=None))
+    assert nothing == (name == "longley") == ("No picture: no interval has a finite end." in text)
+    assert Path("unassuming-summary/forest.png").exists() != nothing
     assert not PYTHON.findall(text.split("Assumed:", 1)[1])

@@ -59,6 +59,7 @@ BAD_OPTIONS = [
     ("--target y --features x,x", "different columns"),
     ("--target y --features x,y", "given 'y'"),
     ("--target y --model forest", "is not one of 'spline', 'krr'"),
+    ("--target y --model arx", "'logistic'. See: unassuming arx --help"),
     ("--target y --model logistic", "y does not hold two classes"),
     ("--target y --noise gaussian", "'gaussian' is not one of 'symmetric', 'exchangeable'"),
     ("--target y --noise labels", "expected --model ls-svc or logistic with --noise labels"),

@@ -67,6 +67,17 @@ def test_a_slice_is_called_a_slice(region):
     assert labels == ["90 % intervals", "estimate"]
 
 
+def test_a_slice_that_the_estimate_hides_is_neither_drawn_nor_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(130, 2))
+    near = np.hstack([X, X + 1e-3 * rng.normal(size=(130, 2))])
+    region = ua.confidence_region(LinearRegression(), near, rng.normal(size=130), random_state=0)
+    ax = ua.plots.coefficients(region, levels=[0.9], rays=12)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["90 % region", "estimate"]
+    assert "Slice" not in ax.get_legend().get_title().get_text()
+
+
 def test_without_finite_bounds_only_the_slice_is_drawn():
     inputs, y, _ = ua.datasets.linear(n=12, d=5, random_state=0)
     region = ua.confidence_region(Lasso(0.1), inputs, y, m=20, random_state=0)

@@ -35,12 +35,14 @@ def files(tmp_path_factory):
     x = np.sort(rng.uniform(0, 10, size=60))
     y = 3 * x + rng.laplace(size=60)
     line = ua.confidence_region(LinearRegression(), x[:, None], y, random_state=0)
+    large = ua.confidence_region(LinearRegression(), 2e4 * x[:, None], 1e4 * y, random_state=0)
     names = ["a", "<i>long</i> name of a column that goes on and on", "b10", "b9"]
     X = pd.DataFrame(rng.normal(size=(60, 4)), columns=names)
     y = X.to_numpy() @ [1.0, -2.0, 30.0, 0.0] + rng.laplace(size=60)
     several = ua.confidence_region(LinearRegression(), X, y, random_state=0)
     return {
         "line": line.report(folder / "line.html", levels=[0.9, 0.5], target="out<put"),
+        "large": large.report(folder / "large.html", levels=[0.9]),
         "several": several.report(folder / "several.html", levels=[0.9]),
     }
 
@@ -140,6 +142,20 @@ def test_a_phone_needs_no_horizontal_scrolling(browser, files, name):
     assert size >= 10  # pixels of the labels
 
 
+def test_labels_of_large_numbers_fit_a_phone(browser, files):
+    page = browser.open(files["large"], width=390, height=844, phone=True)
+    assert page.eval("document.documentElement.scrollWidth") <= 390
+    boxes = page.eval(
+        "[...document.querySelectorAll('#bands svg text')].map(t => {"
+        " const b = t.getBoundingClientRect();"
+        " return [b.left, b.right, t.getAttribute('transform') ? 'name' : t.textContent] })"
+    )
+    (name,) = (right for _, right, what in boxes if what == "name")
+    assert min(left for left, _, what in boxes if what != "name") >= name
+    assert max(right for _, right, _ in boxes) <= 390
+    assert any(what == "200000" for *_, what in boxes)
+
+
 def test_dark_mode_and_print(browser, files):
     def brightness(page, what):
         colour = page.eval(f"getComputedStyle(document.body).{what}")
@@ -149,6 +165,6 @@ def test_dark_mode_and_print(browser, files):
     assert brightness(page, "backgroundColor") < 150 < 500 < brightness(page, "color")
     page.send("Emulation.setEmulatedMedia", media="print")
     assert brightness(page, "color") < 150
-    hidden = "getComputedStyle(document.querySelector('.readout')).display"
-    assert page.eval(hidden) == "none"
+    for what in (".readout", ".screen"):
+        assert page.eval(f"getComputedStyle(document.querySelector('{what}')).display") == "none"
     assert page.pdf().startswith(b"%PDF")

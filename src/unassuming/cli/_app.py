@@ -96,7 +96,13 @@ def region(
         ),
     ] = None,
     out: Annotated[
-        Path, Option(file_okay=False, help="Directory for region.json, band.csv and pictures.")
+        Path,
+        Option(
+            "--out",
+            "-o",
+            file_okay=False,
+            help="Directory for region.json, band.csv and pictures.",
+        ),
     ] = Path("unassuming-region"),
     pointwise: Annotated[
         bool,
@@ -149,7 +155,13 @@ def region(
 def summary(
     problem: Problem,
     out: Annotated[
-        Path, Option(file_okay=False, help="Directory for summary.csv, summary.json, forest.png.")
+        Path,
+        Option(
+            "--out",
+            "-o",
+            file_okay=False,
+            help="Directory for summary.csv, summary.json, forest.png.",
+        ),
     ] = Path("unassuming-summary"),
     stream: Stream = None,
 ) -> None:
@@ -157,8 +169,9 @@ def summary(
 
     Each interval has its level by itself, for every number of rows. Prints the table with its
     assumptions. Writes summary.csv (one row for each level and coefficient; infinite ends are inf),
-    summary.json and forest.png, a picture at the highest level. The model is spline, ridge, ols
-    or iv. For iv only the endogenous column is listed; its set may be two rays or the whole line.
+    summary.json and forest.png, a picture at the highest level with a finite bound. The model is
+    spline, ridge, ols or iv. For iv only the endogenous column is listed; its set may be two rays
+    or the whole line.
     """
     check_one_by_one(problem)
     table = problem.find()
@@ -222,6 +235,7 @@ def arx(
         typer.Argument(
             exists=True,
             dir_okay=False,
+            metavar="FILE",
             help="Table whose rows are times, in their order: .csv, .tsv, .parquet or .xlsx.",
         ),
     ],
@@ -252,9 +266,9 @@ def arx(
     sep: Annotated[str | None, Option(help='Separator of columns in text; default: ",".')] = None,
     decimal: Annotated[str | None, Option(help='Decimal mark in text; default: ".".')] = None,
     encoding: Annotated[str | None, Option(help="Encoding of text; default: utf-8.")] = None,
-    out: Annotated[Path, Option(file_okay=False, help="Directory for the picture.")] = Path(
-        "unassuming-arx"
-    ),
+    out: Annotated[
+        Path, Option("--out", "-o", file_okay=False, help="Directory for the picture.")
+    ] = Path("unassuming-arx"),
 ) -> None:
     """The region of a dynamical system.
 
@@ -279,6 +293,7 @@ def experiment(
         typer.Argument(
             exists=True,
             dir_okay=False,
+            metavar="FILE",
             help="Table of an experiment: .csv, .tsv, .parquet or .xlsx.",
         ),
     ],
@@ -353,7 +368,8 @@ def paper(
         int, Option(min=1, help="Number of samples over which the coverage is measured.")
     ] = 1000,
     out: Annotated[
-        Path, Option(file_okay=False, help="Directory for the pictures and the tables.")
+        Path,
+        Option("--out", "-o", file_okay=False, help="Directory for the pictures and the tables."),
     ] = Path("unassuming-paper"),
     seed: Seed = 0,
 ) -> None:

@@ -86,7 +86,7 @@ class Built:
     def heading(self, problem: Problem) -> str:
         """Return what was asked and chosen, for the screen."""
         dropped = f", {self.dropped} rows with missing values dropped" if self.dropped else ""
-        features = ", ".join(self.columns.features)
+        features = ", ".join(f"'{x}'" if "," in x else x for x in self.columns.features)
         first = f"{problem.data.name}: target {problem.target}, features {features}{dropped}"
         splines = problem.model is Model.SPLINE
         chosen = in_words(self.terms, splines=splines)

@@ -17,7 +17,7 @@ from unassuming import datasets, plots
 from unassuming._typing import IntArray
 from unassuming.cli._files import check_writable
 from unassuming.cli._terminal import followed, print_table, stages
-from unassuming.regions import Region, confidence_region
+from unassuming.regions import Language, Region, confidence_region
 
 LEVELS = (0.5, 0.9, 0.95)
 NORM_BOUND = 30.0
@@ -71,9 +71,9 @@ def run(picture: Path, seed: int) -> None:
     }
     spline, kernel = regions.values()
     typer.echo(DATA.strip())
-    typer.echo(f"{SPLINE}\n{spline}\n")
+    typer.echo(f"{SPLINE}\n{spline.text(Language.COMMAND_LINE)}\n")
     _print_band(spline, None)
-    typer.echo(f"{KERNEL}\n{kernel}\n")
+    typer.echo(f"{KERNEL}\n{kernel.text(Language.COMMAND_LINE)}\n")
     _print_band(kernel, NORM_BOUND)
     typer.echo(VERDICTS)
     _print_verdicts(regions, candidates)

@@ -213,13 +213,26 @@ def _with_numbers(answer: Answer) -> list[float]:
     ]
 
 
-def without_picture(findings: Findings) -> list[str]:
-    """Say why levels of the band are not drawn."""
+def without_picture(findings: Findings, built: Built) -> list[str]:
+    """Say why the band, or some of its levels, are not drawn."""
     finite = _with_numbers(findings.bands)
+    if finite and not (built.one_number or built.two_classes):
+        return [_not_one_number(built)]
     missing = [plots.percent(level) for level in findings.bands.by_level if level not in finite]
     if not missing:
         return []
     return [f"No picture at {' and '.join(missing)}: there is no finite band to draw."]
+
+
+def _not_one_number(built: Built) -> str:
+    count = len(built.terms)
+    given = f"there are {count} features"
+    if count == 1:
+        given = f"{built.terms[0].column} is a category"
+    return (
+        f"No picture of the band: it would need a single numeric feature, and {given}. "
+        "See band.csv."
+    )
 
 
 def _labelled(picture: Callable[..., Any], target: str, ax: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from typing import Any, NoReturn
@@ -33,6 +34,9 @@ class OneLineErrors(TyperGroup):
         except UsageError as error:
             where = error.ctx.command_path if error.ctx else "unassuming"
             what = error.format_message().replace("Value error, ", "").rstrip(".")
+            given = re.search(r"'([a-z]+)' is not one of", what)
+            if given and given[1] in self.commands:  # such as --model arx
+                where = f"unassuming {given[1]}"
             _stop(f"{what}{'' if what.endswith('?') else '.'} See: {where} --help")
         except typer.Abort:
             _stop("interrupted", code=130)

@@ -94,7 +94,7 @@ def run(
         written = [out / "region.json"]
         if write_band(findings, out / "band.csv"):
             written.append(out / "band.csv")
-        without = without_picture(findings) if built.one_number or built.two_classes else []
+        without = without_picture(findings, built)
         drawn, missing = draw(pictures(findings, built, problem.target), out)
         written += drawn
         remove_others("region", out, written)

@@ -36,9 +36,9 @@ def run(
         begin("files")
         out.mkdir(parents=True, exist_ok=True)
         written = write_summaries(built.region, summaries, built.about(problem), out)
-        highest = summaries[0]
-        which = plots.on_one_scale(highest)
-        picture = {"forest.png": partial(plots.forest, highest, which)}
+        shown = next(filter(plots.has_finite_end, summaries), None)
+        which = [] if shown is None else plots.on_one_scale(shown)
+        picture = {} if shown is None else {"forest.png": partial(plots.forest, shown, which)}
         drawn, missing = draw(picture, out, plots.forest_height(len(which)))
         written += drawn
         remove_others("summary", out, written)
@@ -47,6 +47,8 @@ def run(
         typer.echo(f"{summary.text(Language.COMMAND_LINE)}\n")
     for remark in [*checks(built.region), *built.remarks]:
         typer.echo(f"{remark}\n")
-    if drawn and len(which) < len(highest):
+    if shown is None:
+        typer.echo("No picture: no interval has a finite end.\n")
+    elif drawn and len(which) < len(shown):
         typer.echo("The picture leaves out the intercept, which has another scale.\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")

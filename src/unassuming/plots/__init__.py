@@ -22,6 +22,7 @@ from unassuming.plots._diagnosis import running_median as running_median
 from unassuming.plots._family import family, family_data
 from unassuming.plots._forest import forest, forest_data
 from unassuming.plots._forest import forest_height as forest_height
+from unassuming.plots._forest import has_finite_end as has_finite_end
 from unassuming.plots._forest import on_one_scale as on_one_scale
 from unassuming.plots._inputs import values as values
 from unassuming.plots._plan import plan, plan_data

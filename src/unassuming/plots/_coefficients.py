@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_SEEN = 0.03
+"""A slice is drawn if it extends over this share of the picture: the dot of the estimate hides a
+smaller one."""
+
+
 @dataclass(frozen=True, eq=False)
 class CoefficientsData:
     """The numbers behind `coefficients`; `coefficients_data` describes them."""
@@ -229,7 +234,7 @@ def coefficients(
     window = _window(data, marked)
     width = sum(high - low for low, high in window)
     far = 2 * width / np.linalg.norm(data.directions, axis=1)  # out of the picture
-    projected = _projected(data)
+    projected, sliced = _projected(data), _sliced(data, window)
     around = np.array(window) + np.array([-1.0, 1.0]) * width  # unbounded parts leave the picture
     for level, tint in zip(ordered, canvas.tints(len(ordered)), strict=True):
         t = data.reach[level]
@@ -238,7 +243,7 @@ def coefficients(
             corners = data.projection.polygon(level, around)
             what = "region" if data.projection.joint else "intervals"
             ax.fill(*corners.T, label=f"{canvas.percent(level)} {what}", **look)
-        if np.isneginf(t).any() or _from_cells(data):
+        if level not in sliced:
             continue
         outline = data.estimate + np.minimum(t, far)[:, None] * data.directions
         if level in projected:
@@ -258,7 +263,7 @@ def coefficients(
         star: dict[str, Any] = {"color": canvas.VERMILION, "markeredgecolor": "white"}
         ax.plot(*point, "*", markersize=11, label="truth", **star)
     ax.set(xlabel=data.names[0], ylabel=data.names[1], xlim=window[0], ylim=window[1])
-    canvas.legend_above(ax, [*_title(region, data), *caveats(region), *_notes(data)])
+    canvas.legend_above(ax, [*_title(region, data, sliced), *caveats(region), *_notes(data)])
     return ax
 
 
@@ -274,12 +279,26 @@ def _from_cells(data: CoefficientsData) -> bool:
     return data.projection is not None and not data.projection.joint
 
 
+def _sliced(data: CoefficientsData, window: list[tuple[float, float]]) -> list[float]:
+    """Return the levels whose rays are drawn: all, but for slices that the estimate would hide."""
+    if _from_cells(data):
+        return []
+    size = np.ptp(window, axis=1)
+    projected, outside = _projected(data), _outside(data)
+    found = []
+    for level, t in data.reach.items():
+        large = np.isposinf(t).any() or (np.ptp(data.boundary[level], axis=0) > _SEEN * size).any()
+        if level not in outside and (level not in projected or large):
+            found.append(level)
+    return found
+
+
 def _outside(data: CoefficientsData) -> list[float]:
     """Return the levels whose region does not contain the estimate, so that no ray is traced."""
     return [p for p, t in data.reach.items() if np.isneginf(t).any()]
 
 
-def _title(region: Region, data: CoefficientsData) -> list[str]:
+def _title(region: Region, data: CoefficientsData, sliced: list[float]) -> list[str]:
     title = []
     if _from_cells(data):
         names = f"{data.names[0]} and {data.names[1]}"
@@ -293,7 +312,7 @@ def _title(region: Region, data: CoefficientsData) -> list[str]:
     kind = "Exact boundary" if region.shape.exact else traced
     if region.shape.exact and not region.shape.star_convex:
         kind = "Exact boundary of the part around the estimate"
-    if _projected(data) and data.slice and len(_outside(data)) == len(data.reach):
+    if _projected(data) and data.slice and not sliced:
         return title
     if data.slice:
         kind = f"Slice, with the other coefficients fixed at the estimate: {kind.lower()}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ROW, _FRAME, _HIGHEST = 0.32, 1.9, 30.0
 """Height of a row, of everything around the rows, and of the largest figure, in inches."""
 
-_SQUEEZED = 5.0
+_SQUEEZED = 3.0
 """An intercept that is larger than the other numbers by this factor squeezes them."""
 
 _LISTED = 4
@@ -121,6 +121,18 @@ def _rows(names: Sequence[str], which: Sequence[str] | None) -> list[int]:
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _LISTED
     return ", ".join(names[:_LISTED]) + (f" and {more} others" if more > 0 else "")
+
+
+def has_finite_end(summary: Summary) -> bool:
+    """Whether there is an interval to draw: one that does not extend to infinity on both sides.
+
+    Examples
+    --------
+    >>> has_finite_end(region.summary())
+    True
+    """
+    every = _sets(summary, list(range(len(summary))))
+    return any(np.isfinite(ends).any() for ends in every)
 
 
 def on_one_scale(summary: Summary) -> list[str]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 
 def nested(
@@ -20,10 +24,31 @@ def nested(
     options : mapping
         Further arguments.
     """
-    highest = question(level=list(levels[:1]), **options)
+    found = question(level=list(levels[:1]), **options)
     if len(levels) == 1:
-        return highest
+        return found
     if options.get("method") == "auto" and options.get("simultaneous", True):
-        cells = highest[levels[0]].method == "balanced cells"
+        cells = found[levels[0]].method == "balanced cells"
         options = {**options, "method": "cells" if cells else "joint"}
-    return highest | question(level=list(levels[1:]), **options)
+    found |= question(level=list(levels[1:]), **options)
+    for higher, lower in pairwise(levels):
+        found[lower] = inside(found[lower], found[higher])
+    return found
+
+
+def inside(bounds: Any, higher: Any) -> Any:
+    """Return bounds of a joint region that are within those of a higher level.
+
+    The region of the higher level contains the other one, but a search may have ended sooner here.
+    """
+    if bounds.method != "joint region" or higher.method != "joint region":
+        return bounds
+    low, high = np.maximum(bounds.lower, higher.lower), np.minimum(bounds.upper, higher.upper)
+    finite = np.isfinite(bounds.upper - bounds.lower) & (low <= high)
+    if not (finite & ((low > bounds.lower) | (high < bounds.upper))).any():
+        return bounds
+    return replace(
+        bounds,
+        lower=np.where(finite, low, bounds.lower),
+        upper=np.where(finite, high, bounds.upper),
+    )

@@ -167,7 +167,8 @@ def _coefficients(summary: Summary | None, notes: Sequence[str]) -> Iterable[Ele
         "p",
         None,
         f"Estimates of the model with {level} intervals, one at a time, and p-values of the "
-        "hypothesis that the coefficient is zero. Choose a heading to sort.",
+        "hypothesis that the coefficient is zero.",
+        element("span", {"class": "screen"}, " Choose a heading to sort."),
     )
     width = summary.upper - summary.lower
     count = min(len(summary), _MOST_COLUMNS)

@@ -73,13 +73,19 @@ def bands_of(
 
 
 def _vertical(panels: Sequence[Panel], y: Array) -> tuple[float, float]:
-    """Return the vertical range of all panels: what is drawn, as far as it is near the outputs."""
+    """Return the vertical range of all panels: what is drawn, as far as it is near the outputs.
+
+    At least half of the bounds of the narrowest band are inside.
+    """
     core = [part for panel in panels for part in (panel.points_y, panel.estimate)]
     every = np.concatenate([*core, y[:0]])
     bounds = [b for panel in panels for one in panel.bands for b in (one.lower, one.upper)]
     near = np.concatenate([*bounds, y[:0]])
     low, high = float(y.min()), float(y.max())
-    room = 0.5 * (high - low)
+    narrow = [panel.bands[-1] for panel in panels if panel.bands]
+    beyond = [part for one in narrow for part in (one.upper - high, low - one.lower)]
+    away = np.concatenate([*beyond, y[:0]])
+    room = max(0.5 * (high - low), float(np.median(away[np.isfinite(away)])) if narrow else 0.0)
     near = near[np.isfinite(near)].clip(low - room, high + room)
     shown = np.concatenate([every, near])
     low, high = (float(shown.min()), float(shown.max())) if len(shown) else (low, high)

@@ -14,7 +14,7 @@ from unassuming.regions import Summary
 from unassuming.report._content import Column, Panel
 from unassuming.report._html import element
 from unassuming.report._numbers import interval
-from unassuming.report._svg import Frame, limits, line, path, text
+from unassuming.report._svg import Frame, left_margin, limits, line, path, text
 
 MOST_ROWS = 40
 """Rows of a forest plot."""
@@ -28,7 +28,7 @@ _DOTS = 1500
 
 def band_figure(panel: Panel, target: str, vertical: tuple[float, float], key: int) -> Element:
     """Return the picture of one panel, with switches for its levels and a line of numbers."""
-    frame = Frame(*limits([panel.x], 0.0), *vertical)
+    frame = Frame(*limits([panel.x], 0.0), *vertical, left=left_margin(*vertical))
     picture = frame.canvas(f"Bands of {target} over {panel.name}")
     clip = f"clip{key}"
     left, top, right, bottom = frame.box
@@ -154,10 +154,12 @@ def forest_figure(summary: Summary, rows: list[int]) -> Element:
 
 def residual_figure(data: DiagnosisData, caption: str) -> Element:
     """Return residuals with their running median."""
-    frame = Frame(*limits([data.x], 0.02), *limits([data.residuals]), height=300.0)
+    vertical = limits([data.residuals])
+    left = left_margin(*vertical)
+    frame = Frame(*limits([data.x], 0.02), *vertical, height=300.0, left=left)
     picture = frame.canvas(caption)
     picture.append(frame.axes(data.name, "residual"))
-    left, _, right, _ = frame.box
+    right = frame.box[2]
     zero = f"{float(frame.y(0.0)):.1f}"
     picture.append(line(f"{left:g}", zero, f"{right:g}", zero, "zero"))
     shown = np.arange(len(data.x))

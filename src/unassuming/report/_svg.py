@@ -35,6 +35,17 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
+def left_margin(low: float, high: float) -> float:
+    """Return the room for the labels of a vertical axis and for its name, as large as on a phone.
+
+    Examples
+    --------
+    >>> left_margin(0.0, 1.0), left_margin(0.0, 100000.0)
+    (76.0, 106.0)
+    """
+    return max(_LEFT, 34 + 12.0 * max(len(short(value)) for value in ticks(low, high, 5)))
+
+
 @final
 @dataclass(frozen=True)
 class Frame:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from unassuming.cli.tables import Columns, Reading, Source, Term
 
 Seed = Annotated[int, Option(min=0, help="Seed of all random numbers.")]
-Levels = Annotated[list[float], Option("--level", help="Confidence level; repeatable.")]
+Levels = Annotated[
+    list[float], Option("--level", metavar="P", help="Confidence level; repeatable.")
+]
 
 
 class AtOnce(StrEnum):
@@ -45,6 +47,7 @@ class Problem:
         Argument(
             exists=True,
             dir_okay=False,
+            metavar="FILE",
             help="Table of observations: .csv or .tsv (with a header), .parquet, or .xlsx.",
         ),
     ]
@@ -179,7 +182,7 @@ class Problem:
     ] = False
     missing: Annotated[
         list[str],
-        Option(help='Word that stands for a missing value, such as "?"; repeatable.'),
+        Option(metavar="WORD", help='Word for a missing value, such as "?"; repeatable.'),
     ] = ()  # type: ignore[assignment]
     sep: Annotated[
         str | None,

@@ -24,14 +24,14 @@ _IN_THE_MODEL = 1e-7
 
 
 class Reason(Enum):
-    """Why a feature is not tested; the value completes a sentence."""
+    """Why a feature is not tested; the value follows "because"."""
 
-    TOO_MANY = "beyond the largest number of tests"
-    IN_THE_MODEL = "in the span of the model already"
-    NOT_NUMBERS = "not numbers"
-    MISSING_VALUES = "with missing or infinite values"
-    CONSTANT = "constant"
-    TOO_FEW_ROWS = "with too few rows for a test at this level"
+    TOO_MANY = "the number of tests is limited"
+    IN_THE_MODEL = "the model spans this already"
+    NOT_NUMBERS = "the values are not numbers"
+    MISSING_VALUES = "some values are missing or infinite"
+    CONSTANT = "all values are equal"
+    TOO_FEW_ROWS = "there are too few rows for a test at this level"
 
 
 @final
@@ -88,7 +88,7 @@ def choose_features(inputs: Mapping[str, Any], basis: Array, most: int) -> Choic
     >>> line = np.linalg.qr(np.column_stack([np.ones(20), x]))[0]
     >>> choice = choose_features({"x": x, "name": np.array(["a"] * 20)}, line, 20)
     >>> [feature.name for feature in choice.features], choice.left_out[0].reason.value
-    (['spline of x'], 'not numbers')
+    (['spline of x'], 'the values are not numbers')
     """
     numbers, skipped = _numeric(inputs)
     candidates = _candidates(numbers)

@@ -143,8 +143,7 @@ class LackOfFit:
         True
         """
         if not self.tests:
-            left = self.omitted().removeprefix("Not tested: ")
-            return f"Lack of fit was not tested: {left}" if left else "Lack of fit was not tested."
+            return f"Lack of fit was not tested. {self.omitted()}".rstrip()
         first, count = self.tests[0], len(self.tests)
         added = f"{count} features were added to the model, one at a time"
         adjusted = f", {first.adjusted:.3g} when adjusted for {count} tests"
@@ -168,13 +167,14 @@ class LackOfFit:
         Examples
         --------
         >>> region.lack_of_fit(most=1).omitted()
-        'Not tested: 2 beyond the largest number of tests (spline of x1, x0 × x1).'
+        'Left out: 2 features (spline of x1, x0 × x1), because the number of tests is limited.'
         """
         said = []
         for left in self.left_out:
             names = f" ({listed(left.names)})" if left.names else ""
-            said.append(f"{left.count} {left.reason.value}{names}")
-        return f"Not tested: {'; '.join(said)}." if said else ""
+            features = f"{left.count} feature{'s' * (left.count > 1)}"
+            said.append(f"{features}{names}, because {left.reason.value}")
+        return f"Left out: {'; '.join(said)}." if said else ""
 
     def __str__(self) -> str:
         columns: list[tuple[str, Sequence[Any]]] = [
