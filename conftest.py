@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if test in seen:
                 item.add_marker("slow")
             seen.add(test)
+
+
+@pytest.fixture(scope="session")
+def python(pytestconfig: pytest.Config) -> list[str]:
+    """The command that starts Python with the warning filters of this run of the tests."""
+    given = pytestconfig.getoption("pythonwarnings") or []
+    return [sys.executable, *(f"-W{one}" for one in pytestconfig.getini("filterwarnings") + given)]
 
 
 @pytest.fixture(autouse=True, scope="session")

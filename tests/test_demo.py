@@ -4,7 +4,6 @@ import math
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,12 @@ PICTURE = "unassuming-demo.png"
 HEAD = "region candidate rank p-value in 50% in 90% in 95%"
 
 
-def run_demo(directory, *, path=()):
+def run_demo(python, directory, *, path=()):
     """Run the demo in that directory; `path` is searched for modules before anything else."""
     environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
     environment["PYTHONPATH"] = os.pathsep.join([*map(str, path), str(ROOT / "src")])
     return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "unassuming", "demo"],
+        [*python, "-m", "unassuming", "demo"],
         cwd=directory,
         env=environment,
         capture_output=True,
@@ -33,9 +32,9 @@ def run_demo(directory, *, path=()):
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+def demo(python, tmp_path_factory):
     directory = tmp_path_factory.mktemp("demo")
-    ran = run_demo(directory)
+    ran = run_demo(python, directory)
     assert ran.returncode == 0, ran.stderr
     return ran, directory
 
@@ -141,7 +140,7 @@ def test_it_says_what_each_band_rests_on(demo):
     assert "a bound on the norm of the function is assumed, here 30" in text
 
 
-def test_without_matplotlib_it_says_what_to_install(tmp_path):
+def test_without_matplotlib_it_says_what_to_install(python, tmp_path):
     missing = tmp_path / "modules" / "matplotlib"
     missing.mkdir(parents=True)
     (missing / "__init__.py").write_text(
@@ -149,7 +148,7 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path):
     )
     here = tmp_path / "here"
     here.mkdir()
-    ran = run_demo(here, path=[missing.parent])
+    ran = run_demo(python, here, path=[missing.parent])
     assert ran.returncode == 2
     assert ran.stdout == ""
     assert len(ran.stderr.splitlines()) == 1

@@ -6,7 +6,6 @@ import io
 import os
 import signal
 import subprocess
-import sys
 import tracemalloc
 import zipfile
 from datetime import datetime, timedelta
@@ -137,9 +136,9 @@ for path in sys.argv[1:]:
 """
 
 
-def run(source, *arguments):
+def run(python, source, *arguments):
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", source, *map(str, arguments)],
+        [*python, "-c", source, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
@@ -148,7 +147,7 @@ def run(source, *arguments):
 
 
 @pytest.mark.slow
-def test_ranks_are_the_same_in_another_process(tmp_path):
+def test_ranks_are_the_same_in_another_process(python, tmp_path):
     paths, expected = [], []
     for j, (model, options) in enumerate(CASES.values()):
         region = build(model, **options)
@@ -156,7 +155,7 @@ def test_ranks_are_the_same_in_another_process(tmp_path):
         ua.save(region, paths[-1])
         np.save(tmp_path / f"{j}.npy", candidates(region))
         expected.append(" ".join(map(str, region.rank(candidates(region)))))
-    ran = run(LOADER, *paths)
+    ran = run(python, LOADER, *paths)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == expected
 
@@ -833,12 +832,12 @@ ua.save(region, sys.argv[1])
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a kill that cannot be caught")
-def test_a_process_killed_while_it_writes_leaves_the_old_file_whole(tmp_path):
+def test_a_process_killed_while_it_writes_leaves_the_old_file_whole(python, tmp_path):
     path, region = tmp_path / "region", build(Ridge(0.5))
     ua.save(region, path)
     before = path.read_bytes()
     for budget in (0, 2000):
-        assert run(CRASH, path, budget).returncode == -signal.SIGKILL
+        assert run(python, CRASH, path, budget).returncode == -signal.SIGKILL
         assert path.read_bytes() == before
     assert_same(ua.load(path), region)
 

@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -153,22 +153,47 @@ def test_what_is_not_available_is_said_to_a_reader_of_the_command_line(run, monk
     refused(run("region", "sine.csv", "--target", "y"), "error: Use unassuming region.\n")
 
 
-def process(*words, path=(), cwd):
+class Both(UserWarning, DeprecationWarning):
+    """A deprecation of the kind that pyparsing issues."""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_warnings_are_notes_unless_they_are_for_developers(run, monkeypatch):
+    def warn(*args, **options):
+        for category in (UserWarning, RuntimeWarning, FutureWarning, DeprecationWarning, Both):
+            warnings.warn(f"a {category.__name__}", category, stacklevel=1)
+
+    monkeypatch.setattr(_region, "run", warn)
+    result = run("region", "sine.csv", "--target", "y")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        "note: a UserWarning",
+        "note: a RuntimeWarning",
+        "note: a FutureWarning",
+    ]
+
+
+@pytest.fixture
+def process(python, tmp_path):
     """Run the command as a user does, in a process of its own."""
-    search = os.pathsep.join([*map(str, path), str(ROOT / "src")])
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "unassuming", *map(str, words)],
-        env={**os.environ, "PYTHONPATH": search},
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+
+    def run(*words, path=()):
+        search = os.pathsep.join([*map(str, path), str(ROOT / "src")])
+        return subprocess.run(
+            [*python, "-m", "unassuming", *map(str, words)],
+            env={**os.environ, "PYTHONPATH": search},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
 
 
 @pytest.mark.slow
-def test_a_process_of_its_own_writes_files_and_nothing_to_stderr(tables, tmp_path):
-    ran = process("region", tables / "sine.csv", "--target", "y", "--m", 20, cwd=tmp_path)
+def test_a_process_of_its_own_writes_files_and_nothing_to_stderr(process, tables, tmp_path):
+    ran = process("region", tables / "sine.csv", "--target", "y", "--m", 20)
     assert (ran.returncode, ran.stderr) == (0, "")
     written = {path.name for path in (tmp_path / "unassuming-region").iterdir()}
     assert written == {"band.csv", "region.json", "band.png"}
@@ -176,20 +201,20 @@ def test_a_process_of_its_own_writes_files_and_nothing_to_stderr(tables, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_process_of_its_own_fails_in_one_line(tables, tmp_path):
-    ran = process("region", tables / "sine.csv", "--target", "z", cwd=tmp_path)
+def test_a_process_of_its_own_fails_in_one_line(process, tables):
+    ran = process("region", tables / "sine.csv", "--target", "z")
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("missing", ["typer", "pandas"])
-def test_what_is_not_installed_is_named_with_the_remedy(tmp_path, missing):
+def test_what_is_not_installed_is_named_with_the_remedy(process, tmp_path, missing):
     package = tmp_path / "modules" / missing
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
         f"raise ModuleNotFoundError('No module named {missing}', name='{missing}')\n"
     )
-    ran = process("demo", path=[package.parent], cwd=tmp_path)
+    ran = process("demo", path=[package.parent])
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
         f"error: the command line needs {missing}, which is not installed: "
@@ -198,14 +223,14 @@ def test_what_is_not_installed_is_named_with_the_remedy(tmp_path, missing):
 
 
 @pytest.mark.slow
-def test_without_matplotlib_the_numbers_are_written_all_the_same(tables, tmp_path):
+def test_without_matplotlib_the_numbers_are_written_all_the_same(process, tables, tmp_path):
     package = tmp_path / "modules" / "matplotlib"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'matplotlib'\", name='matplotlib')\n"
     )
     words = ("region", tables / "sine.csv", "--target", "y", "--m", 20, "--out", "out")
-    ran = process(*words, path=[package.parent], cwd=tmp_path)
+    ran = process(*words, path=[package.parent])
     assert ran.returncode == 0
     assert 'pip install "unassuming[plot]"' in ran.stdout
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"band.csv", "region.json"}

@@ -146,7 +146,7 @@ def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
     table = made(6_000)
     table.to_csv("table.csv", index=False)
     text = reported(run, "table.csv", "--features", "a", "--stream").stdout
-    found = pd.read_csv(OUT / "band.csv").query("level == 0.9")["a"]
+    found = pd.read_csv(OUT / "band.csv", converters={"a": float}).query("level == 0.9")["a"]
     assert (len(found), found.min(), found.max()) == (200, table["a"].min(), table["a"].max())
     assert "a random sample of 2000, drawn with the seed" in text
     assert (OUT / "band.png").read_bytes().startswith(b"\x89PNG")

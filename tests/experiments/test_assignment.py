@@ -129,7 +129,7 @@ def plain_statistic(t, y0, strata, controls):
     C = np.column_stack([dummies, controls])
 
     def rest(v):
-        return v - C @ np.linalg.lstsq(C, v)[0]
+        return v - C @ np.linalg.lstsq(C, v, rcond=None)[0]
 
     return abs(rest(t) @ rest(y0)) / np.linalg.norm(rest(t))
 

@@ -1,7 +1,6 @@
 """The pictures: what is on the axes is the data, named and explained."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -300,7 +299,7 @@ def test_the_histogram_shows_the_counts_and_the_uniform_law():
 
 
 @pytest.mark.slow
-def test_matplotlib_is_loaded_when_something_is_drawn_and_missed_in_one_sentence(tmp_path):
+def test_matplotlib_is_loaded_when_something_is_drawn_and_missed_in_one_sentence(python, tmp_path):
     missing = tmp_path / "matplotlib"
     missing.mkdir()
     (missing / "__init__.py").write_text(
@@ -315,7 +314,7 @@ def test_matplotlib_is_loaded_when_something_is_drawn_and_missed_in_one_sentence
         "except ModuleNotFoundError as error: print(error)\n"
     )
     ran = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script, str(tmp_path), str(ROOT / "src")],
+        [*python, "-c", script, str(tmp_path), str(ROOT / "src")],
         capture_output=True,
         text=True,
         check=True,

@@ -121,7 +121,8 @@ def test_where_residuals_meet_the_tube_the_shortest_gradient_counts():
         # Through two rows, one on each side of the tube if it has a width.
         Phi = np.column_stack([np.ones(12), X])
         target = y[:2] - epsilon * np.array([1.0, -1.0])
-        a = np.linalg.lstsq(Phi[:2], target)[0] + 0.3 * np.linalg.svd(Phi[:2])[2][2]
+        least = np.linalg.lstsq(Phi[:2], target, rcond=None)[0]
+        a = least + 0.3 * np.linalg.svd(Phi[:2])[2][2]
         r = y - Phi @ a
         fixed = np.sign(r) * (np.abs(r) > epsilon)
         fixed[:2] = 0

@@ -20,6 +20,10 @@ UsageError: Any = typer.BadParameter.__base__  # typer does not export it
 _EXPECTED = (ValueError, TypeError, NotAvailable, OSError)
 """Errors of the library and of file readers: their message is written for the user."""
 
+_NOTED = (UserWarning, RuntimeWarning, FutureWarning)
+"""Warnings for the user. Python's filters decide on the others, such as deprecations, which are for
+developers; a deprecation that is also one of these (pyparsing has such a class) is not shown."""
+
 
 class OneLineErrors(TyperGroup):
     """Report every error in one line, without a stack trace."""
@@ -29,7 +33,8 @@ class OneLineErrors(TyperGroup):
         extra["standalone_mode"] = False
         try:
             with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("default")
+                for category in _NOTED:
+                    warnings.simplefilter("default", category)
                 code = super().main(*args, **extra)
         except UsageError as error:
             where = error.ctx.command_path if error.ctx else "unassuming"
@@ -52,8 +57,9 @@ class OneLineErrors(TyperGroup):
             _stop(f"not enough memory: {what}. {remedy}")
         except Exception as error:  # a bug: still without a stack trace
             _stop(f"unexpected {type(error).__name__}: {error}. Please report it.", code=1)
-        for one in {str(warning.message): None for warning in caught}:
-            say("note", one)
+        notes = [one.message for one in caught if not issubclass(one.category, DeprecationWarning)]
+        for note in dict.fromkeys(map(str, notes)):
+            say("note", note)
         sys.exit(code if isinstance(code, int) else 0)
 
 

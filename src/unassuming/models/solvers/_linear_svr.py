@@ -41,7 +41,7 @@ def linear_svr(
         # The least change that puts these rows on the sides of their tubes.
         target = y[free] - epsilon * np.sign(alpha[free])
         for _ in range(2):
-            a = a + np.linalg.lstsq(scaled[free], target - scaled[free] @ a)[0]
+            a = a + np.linalg.lstsq(scaled[free], target - scaled[free] @ a, rcond=None)[0]
     return np.asarray(a / np.sqrt(ridge))
 
 
