@@ -6,8 +6,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
-from packaging.version import Version
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
@@ -18,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unassuming as ua
+from conventions import follows
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -46,10 +45,7 @@ def fitted():
     [ua.ConfidenceClassifier(model) for model in (None, ua.LSSVC(), LogisticRegression())]
 )
 def test_scikit_learn_conventions(estimator, check):
-    old = Version(sklearn.__version__) < Version("1.7")
-    if old and "sample_weight_equivalence" in check.func.__name__:
-        pytest.skip("before 1.7 this check of scikit-learn makes the classes depend on row order")
-    check(estimator)
+    follows(estimator, check)
 
 
 @names

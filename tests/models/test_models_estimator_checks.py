@@ -1,6 +1,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from conventions import follows
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 
 INDEFINITE = (
@@ -38,10 +39,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarn
 @pytest.mark.slow_but_first
 @checks("rbf")
 def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+    follows(estimator, check)
 
 
 @pytest.mark.slow
 @checks("linear", "precomputed")
 def test_scikit_learn_conventions_with_other_kernels(estimator, check):
-    check(estimator)
+    follows(estimator, check)
