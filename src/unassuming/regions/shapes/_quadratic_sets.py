@@ -358,12 +358,15 @@ class QuadraticSets:
 
 def far_along(sets: QuadraticSets, direction: Array) -> Array | None:
     """Return steps of 10⁹ sizes of the sets in either sense; None if all sets are points."""
-    o, unit = sets.objective, sets.unit
-    step = (sets.root / unit) * (o.design.matrix @ direction)
-    held = o.n * o.lam * float(direction @ o.design.penalty_matrix() @ direction)
-    moved = float(step @ step) + max(held, 0.0) / unit**2
+    o = sets.objective
+    step = sets.root * (o.design.matrix @ direction)
+    held = np.sqrt(max(o.n * o.lam * float(direction @ o.design.penalty_matrix() @ direction), 0.0))
+    largest = max(float(np.abs(step).max(initial=0.0)), held)
+    if not 0 < largest < np.inf:
+        return None
+    moved = float(np.linalg.norm(np.append(step, held) / largest))
     size = float((sets.maker.seen**2).sum(axis=1).max(initial=0.0))
-    t = 1e9 * np.sqrt(size / moved) if moved > 0 else 0.0
+    t = 1e9 * np.sqrt(size) / moved * (sets.unit / largest)
     return np.array([t, -t]) if t > 0 and np.isfinite(t) else None
 
 
