@@ -99,6 +99,8 @@ def test_a_kernel_in_its_dual_coefficients_has_the_same_maxima(noise):
     assert (found[finite] >= (1 - 1e-10 * np.sign(expected[finite])) * expected[finite]).all()
 
 
+# Clarabel 0.10 doubts one of its solutions, which is as accurate as the others.
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate:UserWarning")
 def test_cvxpy_finds_the_same_maxima():
     estimator, X, y, w, Phi, P, lam = linear_problem("ridge", 7, n=16)
     region = ua.confidence_region(estimator, X, y, m=M, random_state=7)
