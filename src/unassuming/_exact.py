@@ -9,7 +9,7 @@ import numpy as np
 
 from unassuming._typing import Array
 
-_PRECISIONS = (512, 2048)
+_PRECISIONS = (512, 2048, 8192)
 """Digits after the binary point, in a matrix whose diagonal is near one: the fewest that do."""
 
 
@@ -107,7 +107,8 @@ class Triangle:
     2.0
     """
 
-    def __init__(self, A: Exact) -> None:
+    def __init__(self, A: Exact, *, digits: int = 0) -> None:
+        """Take at least so many digits."""
         diagonal = np.diagonal(A.number)
         if min(diagonal, default=0) < 0:
             raise ArithmeticError("the matrix is not positive semidefinite")
@@ -115,7 +116,7 @@ class Triangle:
         self.scale = np.array([x.bit_length() // 2 for x in diagonal], dtype=object)
         for bits in _PRECISIONS:
             self.bits = bits
-            if self._factored(A):
+            if bits >= digits and self._factored(A):
                 return
         raise ArithmeticError("the digits do not suffice")
 
@@ -144,6 +145,11 @@ class Triangle:
             self._columns.append(column)
             self._sizes.append(size)
         return True
+
+    @property
+    def finest(self) -> bool:
+        """Whether no more digits are taken."""
+        return self.bits == _PRECISIONS[-1]
 
     def solve(self, b: Exact) -> Exact:
         """Return a solution of A x = b, (d, k) -> (d, k), that is zero outside the pivots."""

@@ -241,15 +241,17 @@ class _State:
     @cached_property
     def signs(self) -> list[int]:
         """The signs of Z_i - Z_0."""
-        return [
-            int(x > 0) - int(x < 0) if clear else 0
-            for x, clear in zip(self.gaps.number, _clear(self.gaps, [(self, self)]), strict=True)
-        ]
+        return [int(x > 0) - int(x < 0) for x in self.gaps.number]
 
     @cached_property
     def gaps(self) -> Exact:
         """Z_i - Z_0."""
-        return self.products(self)
+        return _products([(self, self)])
+
+    def finer(self, some: IntArray) -> _State | None:
+        """Return some of the perturbations with more digits; None if these are the most."""
+        more = self.system.finer
+        return None if more is None else _State(more, self.moves, self.a, self.r, self.which[some])
 
     @property
     def sides(self) -> Sides:
@@ -292,6 +294,21 @@ def _nearest(x: Exact) -> Array:
         return np.asarray(Rough.of(x).middle, dtype=np.float64)
 
 
+def _products(pairs: list[tuple[_State, _State]]) -> Exact:
+    """Return sums of products of states, zero where no digits show a difference."""
+    found = reduce(add, [here.products(there) for here, there in pairs])
+    open_ = np.flatnonzero(~_clear(found, pairs))
+    if not open_.size:
+        return found
+    finer = {state: state.finer(open_) for pair in pairs for state in pair}
+    better = [(one, two) for here, there in pairs if (one := finer[here]) and (two := finer[there])]
+    rest = _products(better) if better else found[open_] - found[open_]
+    shift = max(found.shift, rest.shift)
+    numbers = found.to(shift)
+    numbers[open_] = rest.to(shift)
+    return Exact(numbers, shift)
+
+
 def _clear(gaps: Exact, pairs: list[tuple[_State, _State]]) -> BoolArray:
     """Which sums of products of states are more than rounding of the triangle's own digits."""
     cut = pairs[0][0].system.negligible
@@ -316,9 +333,8 @@ def _sizes(moved: N, terms: N) -> N:
 def _polynomials(here: _State, along: _State) -> Iterator[Parabola]:
     """Yield Z_i - Z_0 at a + t u, one by one."""
     pairs = [[(here, here)], [(here, along), (along, here)], [(along, along)]]
-    values = [reduce(add, [one.products(two) for one, two in some]) for some in pairs]
-    sure = [(x, _clear(x, some)) for x, some in zip(values, pairs, strict=True)]
+    values = [_products(some) for some in pairs]
     shift = max(x.shift for x in values)
     for j in range(len(here.which)):
-        c, b, k = (int(x[j].to(shift)) if clear[j] else 0 for x, clear in sure)
+        c, b, k = (int(x[j].to(shift)) for x in values)
         yield Parabola(c, b, k)

@@ -21,8 +21,10 @@ from unassuming.objectives import Quadratic, computed_kernel, exact_kernel
 class System(ABC):
     """The equations N x = s of one objective."""
 
+    triangle: Triangle
+
     def __init__(self, objective: Quadratic) -> None:
-        self.n, self.d = objective.n, objective.d
+        self._objective, self.n, self.d = objective, objective.n, objective.d
         self.y, self.w = Exact.of(objective.y), Exact.of(objective.w)
         self.weighted = bool((objective.w != 1).any())
         self.alpha = Exact.of(objective.lam * objective.n)
@@ -52,12 +54,21 @@ class System(ABC):
         """Return q_i (f, k) of x_i (d, k)."""
 
     @property
-    @abstractmethod
     def negligible(self) -> int:
         """Sums below 2 to this power, relative to ``|Φ||x|``, are rounding of x's own digits.
 
         With B digits pivots are above 2^(-B/4), and errors of x are near 2^(-3B/4) or below.
         """
+        return -self.triangle.bits // 2
+
+    @cached_property
+    def finer(self) -> System | None:
+        """The same equations with more digits; None if these are the most."""
+        return None if self.triangle.finest else self._with_digits(self.triangle.bits + 1)
+
+    @abstractmethod
+    def _with_digits(self, digits: int) -> System:
+        """Return the same equations with at least so many digits."""
 
     @cached_property
     @abstractmethod
@@ -78,12 +89,13 @@ class System(ABC):
 class FeatureSystem(System):
     """N = ΦᵀWΦ + alpha P with P = diag(0, 1, ..., 1)."""
 
-    def __init__(self, objective: Quadratic) -> None:
+    def __init__(self, objective: Quadratic, *, digits: int = 0) -> None:
         super().__init__(objective)
         design = objective.design
         self._penalised = np.repeat([0, 1], [design.intercept, self.d - design.intercept])
         self._penalised = self._penalised.astype(object)
-        self._N = Triangle(self._weighted @ self.Phi + self.alpha * self._P)
+        N = self._weighted @ self.Phi + self.alpha * self._P
+        self.triangle = Triangle(N, digits=digits)
 
     def _design(self, objective: Quadratic) -> Exact:
         return Exact.of(objective.design.matrix)
@@ -99,7 +111,7 @@ class FeatureSystem(System):
     def solve(self, g: Exact, a: Exact) -> Exact:
         """Solve with the triangle of N."""
         held = self.alpha * Exact(self._penalised * a.number, a.shift)
-        return self._N.solve(self._weighted @ g - held[:, None])
+        return self.triangle.solve(self._weighted @ g - held[:, None])
 
     def changes(self, moved: Exact) -> Exact:
         """ΦᵀW (G_i - I) r: products of d terms instead of n."""
@@ -109,10 +121,8 @@ class FeatureSystem(System):
         """X."""
         return x
 
-    @property
-    def negligible(self) -> int:
-        """Half of the digits of the triangle."""
-        return -self._N.bits // 2
+    def _with_digits(self, digits: int) -> FeatureSystem:
+        return FeatureSystem(self._objective, digits=digits)
 
     @cached_property
     def given(self) -> Given[Exact]:
@@ -133,17 +143,17 @@ class KernelSystem(System):
     K is that of the inputs as given; ``computed`` is the one in double precision.
     """
 
-    def __init__(self, objective: Quadratic, *, computed: bool = False) -> None:
+    def __init__(self, objective: Quadratic, *, computed: bool = False, digits: int = 0) -> None:
         self._read = computed_kernel if computed else exact_kernel
         super().__init__(objective)
         diagonal = np.zeros((self.n, self.n), dtype=object)
         np.fill_diagonal(diagonal, self.w.number)
         W = Exact(diagonal, self.w.shift)
         # Both sides are multiplied by W, and z = W t.
-        self._triangle = Triangle(W @ self._K @ W + self.alpha * W)
-        if len(self._triangle.pivots) < self.n:
+        self.triangle = Triangle(W @ self._K @ W + self.alpha * W, digits=digits)
+        if len(self.triangle.pivots) < self.n:
             raise ArithmeticError("the kernel matrix is not positive semidefinite")
-        self._along = self._triangle.solve(self.w[:, None])[:, 0] if self._bias else None
+        self._along = self.triangle.solve(self.w[:, None])[:, 0] if self._bias else None
 
     def _design(self, objective: Quadratic) -> Exact:
         self._bias = int(objective.design.intercept)
@@ -158,13 +168,13 @@ class KernelSystem(System):
     def solve(self, g: Exact, a: Exact) -> Exact:
         """Solve with the triangle of WKW + alpha W."""
         own = a[self._bias :]
-        t = self._triangle.solve(self.w[:, None] * g - (self.alpha * own)[:, None])
+        t = self.triangle.solve(self.w[:, None] * g - (self.alpha * own)[:, None])
         if self._along is None:
             return self.w[:, None] * t
         rest = self.w[None, :] @ t
         ones = own.sum()
         rest = rest + Exact(np.full(rest.number.shape, ones.number, dtype=object), ones.shift)
-        b = _quotient(rest, (self.w * self._along).sum())
+        b = _quotient(rest, (self.w * self._along).sum(), digits=4 * self.triangle.bits)
         z = self.w[:, None] * (t - self._along[:, None] * b)
         shift = max(b.shift, z.shift)
         return Exact(np.concatenate([b.to(shift), z.to(shift)]), shift)
@@ -177,10 +187,9 @@ class KernelSystem(System):
         """Φ x."""
         return self.Phi @ x
 
-    @property
-    def negligible(self) -> int:
-        """Half of the digits of the triangle."""
-        return -self._triangle.bits // 2
+    def _with_digits(self, digits: int) -> KernelSystem:
+        computed = self._read is computed_kernel
+        return KernelSystem(self._objective, computed=computed, digits=digits)
 
     @cached_property
     def given(self) -> Given[Exact]:
@@ -195,7 +204,7 @@ class KernelSystem(System):
         return KernelRounding(given, weighted=self.weighted, intercept=bool(self._bias))
 
 
-def _quotient(x: Exact, y: Exact) -> Exact:
-    """Return x / y to 2048 digits more than y has."""
-    more = 2048 + int(y.number).bit_length()
+def _quotient(x: Exact, y: Exact, *, digits: int) -> Exact:
+    """Return x / y to so many digits more than y has."""
+    more = digits + int(y.number).bit_length()
     return Exact((x.number << more) // y.number, x.shift - y.shift + more)
