@@ -391,3 +391,21 @@ def test_finite_bounds_of_an_unbounded_region_are_counted():
     region = ua.confidence_region(LinearRegression(), X, y, noise="exchangeable", random_state=5)
     assert np.isfinite(region.interval().upper).any()
     assert "no finite bound is true in some directions (6 of 8" in str(region.interval())
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(1e5, "unbounded"), (1.0, "undetermined")])
+def test_ranks_confirm_a_free_direction_as_far_out_as_they_can_be_decided(
+    limit, verdict, monkeypatch
+):
+    X, y, _ = ua.datasets.linear(n=8, d=3, random_state=0)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    engine = type(region.shape.engine)
+    before = engine.before
+
+    def near_only(self, a):
+        if np.abs(a).max() > limit:
+            raise ArithmeticError("too far out")
+        return before(self, a)
+
+    monkeypatch.setattr(engine, "before", near_only)
+    assert region.bounded(0.99).verdict == verdict

@@ -111,7 +111,7 @@ class Cause(Enum):
         "{cylinders} of the {sets} random transformations leave some direction open, but no "
         "direction was found that {q} of them leave open, as an unbounded region needs."
     )
-    END_IN_SIGHT = "no end was found along {along}, up to rounding, but the region has one there."
+    END_IN_SIGHT = "no end was found along {along}, up to rounding, but the region may have one."
     TOO_FEW_DIGITS = (
         "Double precision does not decide whether {undecided} of the {sets} random transformations "
         "leave a direction open: {column} spans {orders} orders of magnitude, and row {row} "

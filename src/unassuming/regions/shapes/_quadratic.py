@@ -256,18 +256,20 @@ class QuadraticShape(Shape):
         return bool((endless.sum(axis=1) >= q).all())
 
     def _members_far_out(self, direction: Array, q: int) -> bool:
-        """Whether points at 10⁹ sizes of the sets along a direction are members by their ranks.
+        """Whether the farthest points along a direction that can be ranked are members.
 
         A direction of rounded numbers may leave sets that never end along the one that was meant.
         """
-        far = far_along(self.sets, direction)
-        if far is None:
+        steps = far_along(self.sets, direction)
+        if steps is None:
             return True
-        try:
-            before = self.engine.before(self.estimate + far[:, None] * direction)
-        except ValueError:  # sums over the rows of a stream have too few digits so far out
-            return True
-        return bool(((~before).sum(axis=1) >= q).all())
+        for far in steps:
+            try:
+                before = self.engine.before(self.estimate + far[:, None] * direction)
+            except (ArithmeticError, ValueError):  # too few digits so far out
+                continue
+            return bool(((~before).sum(axis=1) >= q).all())
+        return False
 
     def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""
