@@ -7,7 +7,7 @@ the packages behind it take seconds.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -228,17 +228,15 @@ def verdict(
     _verdict.run(problem, *table, candidate)
 
 
+def _table(rows: str) -> Any:
+    """Declare the argument of a command that reads one table."""
+    words = f"{rows}: .csv, .tsv, .parquet or .xlsx."
+    return typer.Argument(exists=True, dir_okay=False, metavar="FILE", help=words)
+
+
 @app.command()
 def arx(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="Table whose rows are times, in their order: .csv, .tsv, .parquet or .xlsx.",
-        ),
-    ],
+    data: Annotated[Path, _table("Table whose rows are times, in their order")],
     target: Annotated[str, Option(help="Column of the output.")],
     given: Annotated[
         str | None, Option("--input", help="Column of the input; not needed with --nb 0.")
@@ -288,15 +286,7 @@ def arx(
 
 @app.command()
 def experiment(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="Table of an experiment: .csv, .tsv, .parquet or .xlsx.",
-        ),
-    ],
+    data: Annotated[Path, _table("Table of an experiment")],
     target: Annotated[str, Option(help="Column of the outcome.")],
     treatment: Annotated[
         str, Option(metavar="COLUMN", help="Column with two values, of treated and untreated rows.")

@@ -102,11 +102,6 @@ class InstrumentObjective(DesignedObjective):
         """The instruments."""
         return self.exogenous.names[-len(self.roles.instruments) :]
 
-    @property
-    def over_identified(self) -> bool:
-        """Whether there are more instruments than endogenous columns."""
-        return len(self.roles.instruments) > len(self.roles.endogenous)
-
     def rename(self, names: Sequence[Any]) -> None:
         """Take the names of all columns of the inputs."""
         super().rename(names)
@@ -165,8 +160,8 @@ def from_instrumental_regression(
     --------
     >>> X, y, _ = ua.datasets.instrumented(n=50, instruments=2, random_state=0)
     >>> model = ua.InstrumentalRegression(endogenous=0, instruments=[2, 3])
-    >>> from_instrumental_regression(model, X, y, None).over_identified
-    True
+    >>> len(from_instrumental_regression(model, X, y, None).excluded)
+    2
     """
     roles = roles_of(estimator, None, X.shape[1])
     w = row_weights(sample_weight, y)
