@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,14 @@ def python(pytestconfig: pytest.Config) -> list[str]:
     """The command that starts Python with the warning filters of this run of the tests."""
     given = pytestconfig.getoption("pythonwarnings") or []
     return [sys.executable, *(f"-W{one}" for one in pytestconfig.getini("filterwarnings") + given)]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _files_in_memory() -> Iterator[None]:
+    """Do not wait for the disk: no test pulls the plug."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

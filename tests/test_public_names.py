@@ -94,21 +94,20 @@ def untold(thing, *texts):
     return {p for p in named_parameters(thing) if not re.search(rf"(?<!\w){p}(?!\w)", prose)}
 
 
-@pytest.mark.parametrize("name", DOCUMENTED)
-def test_every_name_is_documented(name):
-    text = inspect.getdoc(DOCUMENTED[name])
-    assert text
-    assert re.match(r"\S.*\.(\n\n|$)", text), "a summary line, then an empty one"
-    bases = getattr(DOCUMENTED[name], "__mro__", [])  # results say what they add to Bounds
-    assert not untold(DOCUMENTED[name], text, *(inspect.getdoc(b) for b in bases if ours(b)))
+def test_every_name_is_documented():
+    for name, thing in DOCUMENTED.items():
+        text = inspect.getdoc(thing)
+        assert text, name
+        assert re.match(r"\S.*\.(\n\n|$)", text), (name, "a summary line, then an empty one")
+        bases = getattr(thing, "__mro__", [])  # results say what they add to Bounds
+        assert not untold(thing, text, *(inspect.getdoc(b) for b in bases if ours(b))), name
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_is_documented(name):
-    cls, function = METHODS[name]
-    texts = [inspect.getdoc(vars(base)[function.__name__]) for base in bases(cls, function)]
-    assert texts[0]
-    assert not untold(function, *texts)
+def test_every_method_is_documented():
+    for name, (cls, function) in METHODS.items():
+        texts = [inspect.getdoc(vars(base)[function.__name__]) for base in bases(cls, function)]
+        assert texts[0], name
+        assert not untold(function, *texts), name
 
 
 @pytest.mark.parametrize("name", ["noise.Noise", "noise.Perturbations", "objectives.Objective"])

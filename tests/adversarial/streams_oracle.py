@@ -4,6 +4,7 @@ Nothing here calls the package: rows, candidate, transformations and tie order c
 """
 
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def rank_range(Phi, y, a, alpha, images, adjoint, tie_order, *, intercept, round
             np.array([Fraction(int(t), f * scale) for t in F.T @ residuals], dtype=object) - penalty
         )
 
-    P, s0 = F / Fraction(f), score(r)
+    s0 = score(r)
     x0 = solve(H, s0)
     error = 2 * rounding * (np.abs(y) + np.abs(Phi) @ np.abs(a.astype(np.float64)))
     low = high = 1
@@ -80,7 +81,7 @@ def rank_range(Phi, y, a, alpha, images, adjoint, tie_order, *, intercept, round
         gap = (s - s0) @ (x + x0)
         if gap == 0:
             least = most = before
-        elif abs(gap) <= _slack(P, x, x0, lambda t, i=i: adjoint(t, i), error):
+        elif abs(gap) <= _slack(F, f, x, x0, lambda t, i=i: adjoint(t, i), error):
             least, most = False, True
         else:
             least = most = gap < 0
@@ -94,7 +95,9 @@ def _scaled(r):
     return np.array([int(t * scale) for t in r], dtype=object), scale
 
 
-def _slack(Phi, x, x0, adjoint, error):
-    """Bound the change of Z_i - Z_0 when residuals change by their rounding errors."""
-    slope = (adjoint(Phi @ x) - Phi @ x0).astype(np.float64)
+def _slack(F, f, x, x0, adjoint, error):
+    """Bound the change of Z_i - Z_0 when residuals change by their rounding errors; Φ = F / f."""
+    bottom = lcm(*(t.denominator for t in (*x, *x0)))
+    top, top0 = (np.array([int(t * bottom) for t in part], dtype=object) for part in (x, x0))
+    slope = ((adjoint(F @ top) - F @ top0) / (bottom * f)).astype(np.float64)
     return 2 * float(np.abs(slope) @ error) + 8 * float(error @ error)

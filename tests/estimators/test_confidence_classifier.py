@@ -41,10 +41,17 @@ def fitted():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [ua.ConfidenceClassifier(model) for model in (None, ua.LSSVC(), LogisticRegression())]
-)
+@parametrize_with_checks([ua.ConfidenceClassifier()])
 def test_scikit_learn_conventions(estimator, check):
+    follows(estimator, check)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [ua.ConfidenceClassifier(model) for model in (ua.LSSVC(), LogisticRegression())]
+)
+def test_scikit_learn_conventions_with_other_models(estimator, check):
     follows(estimator, check)
 
 

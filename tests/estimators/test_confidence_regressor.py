@@ -67,14 +67,16 @@ def checks(*models):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@checks(None, KernelRidge(), Lasso(alpha=0.01))
+@checks(None)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@checks(Ridge(), LinearRegression(), SVR(), ua.KernelLasso(), ua.KernelHuber())
+@checks(
+    KernelRidge(), Lasso(alpha=0.01), LinearRegression(), SVR(), ua.KernelLasso(), ua.KernelHuber()
+)
 def test_scikit_learn_conventions_with_other_models(estimator, check):
     check(estimator)
 

@@ -170,7 +170,7 @@ def test_values_one_at_a_time_cover_a_function_of_bounded_norm():
     for seed in range(runs):
         e = Q @ (np.random.default_rng(seed).laplace(size=N) * np.geomspace(2, 0.2, N))
         region = region_of(model, ua.noise.InBasis(Q), y=K @ a + e, m=20)
-        found = region.band(X[:1], level=0.8, norm_bound=norm, simultaneous=False)
+        found = region.band(X[:1], level=0.8, norm_bound=norm, simultaneous=False, cells=8)
         hits += bool(found.lower[0] <= truth <= found.upper[0])
     assert hits >= binom.ppf(1e-6, runs, found.attained[0])
 

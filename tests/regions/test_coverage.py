@@ -22,7 +22,7 @@ import unassuming as ua
 
 SLOW = pytest.mark.slow
 # With 283 runs or more, a rank that is missing at either end is outside the 1e-6 band.
-FOR_EACH_LAW = 40  # where the counts of four laws are added up, and those of eight models
+FOR_EACH_LAW = 20  # where the counts of four laws are added up, and those of eight models
 OF_FIVE = 57  # where the counts of five assumptions are added up
 OF_TWO = 142  # where the counts of two laws are added up
 ALONE = 284  # of a count that is judged by itself

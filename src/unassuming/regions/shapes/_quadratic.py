@@ -220,10 +220,10 @@ class QuadraticShape(Shape):
             why = Cause.SETS_SHARE if free.exact else Cause.SETS_UNBOUNDED
             return "bounded", why(q=q, most=most), None
         design, direction = self.objective.design, free.direction
-        if direction is not None and q <= free.shared and not self._members_far_out(direction, q):
+        if direction is not None and q <= free.shared and q > self._members_far_out:
             direction = None
         named = direction is not None or (design.dual and design.full_rank)
-        if named and q <= free.shared and self._never_ends(direction, q):
+        if named and q <= free.shared and (direction is None or q <= self._never_ends):
             fact = Cause.NEVER_END(shared=free.shared, sets=sets, along=free, q=q)
             return "unbounded", fact, direction
         if q <= free.shared and free.direction is not None:
@@ -244,32 +244,36 @@ class QuadraticShape(Shape):
         why = Cause.TOO_FEW_DIGITS(undecided=undecided, sets=sets, **numbers)
         return Explanation((why,), tuple(of_bad_scales(spread, rotated=rotated)))
 
-    def _never_ends(self, direction: Array | None, q: int) -> bool:
-        """Whether the region never ends along a direction, in both senses.
+    @cached_property
+    def _never_ends(self) -> int:
+        """How many sets never end along the free direction, in both senses.
 
         Fitted values of a kernel of full rank may move in a direction that its coefficients do not
         show in double precision.
         """
-        if direction is None:
-            return True
+        direction = self.free.direction
+        assert direction is not None
         endless = self.sets.endless(np.stack([direction, -direction]))
-        return bool((endless.sum(axis=1) >= q).all())
+        return int(endless.sum(axis=1).min())
 
-    def _members_far_out(self, direction: Array, q: int) -> bool:
-        """Whether the farthest points along a direction that can be ranked are members.
+    @cached_property
+    def _members_far_out(self) -> int:
+        """How many sets hold the farthest points along the free direction that can be ranked.
 
         A direction of rounded numbers may leave sets that never end along the one that was meant.
         """
+        direction = self.free.direction
+        assert direction is not None
         steps = far_along(self.sets, direction)
         if steps is None:
-            return True
+            return self.perturbations.m - 1
         for far in steps:
             try:
                 before = self.engine.before(self.estimate + far[:, None] * direction)
             except (ArithmeticError, ValueError):  # too few digits so far out
                 continue
-            return bool(((~before).sum(axis=1) >= q).all())
-        return False
+            return int((~before).sum(axis=1).min())
+        return 0
 
     def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""
