@@ -207,15 +207,17 @@ def verdict(problem: Problem, region: ua.Region, q: int) -> Found:
     elif answer.verdict == "bounded" and counts and not said and unseen(exact):
         yield f"bounded, but {unseen(exact)} directions change no fitted value, q = {q}"
     elif answer.direction is not None:
-        yield from _far_along(exact, rationals(answer.direction), q)
+        yield from _far_along(Allowed(problem, region), rationals(answer.direction), q)
 
 
-def _far_along(exact: ExactRegion, v: Vector, q: int) -> Found:
+def _far_along(allowed: Allowed, v: Vector, q: int) -> Found:
     """Members are asked for at 10³, 10⁶ and 10⁹ times the size of the sets, in either sense.
 
     The direction is one of floats. Where its entries cancel, rounding alone makes it leave a set
-    that never ends, and so far out nothing is asked.
+    that never ends, and so far out nothing is asked. Where rounding of the data decides whether a
+    point is a member, it may count as one.
     """
+    exact = allowed.rounded
     whole = [sum(abs(x * z) for x, z in zip(row, v, strict=True)) for row in exact.Phi]
     changed = max(map(abs, times(exact.Phi, v)))
     if changed < max(whole) / 2**40:
@@ -227,12 +229,15 @@ def _far_along(exact: ExactRegion, v: Vector, q: int) -> Found:
     for size in (10**3, 10**6, 10**9):
         if size * max(whole) > 2**40 * changed:
             return
-        if all(exact.rank_on(line, s * size * unit) > exact.m - q for s in (1, -1)):
+        steps = [s * size * unit for s in (1, -1)]
+        if any(exact.rank_on(line, t) <= exact.m - q for t in steps):
+            continue
+        if not any(allowed.permits(line_at(exact.estimate, v, t), q, inside=True) for t in steps):
             yield f"no member at {size:g} sizes of the sets along {[float(x) for x in v]}, q = {q}"
             return
 
 
-def line_at(origin: Vector, direction: Vector, t: float) -> Vector:
+def line_at(origin: Vector, direction: Vector, t: float | Fraction) -> Vector:
     """A point of a line."""
     return [x + Fraction(t) * u for x, u in zip(origin, direction, strict=True)]
 
