@@ -27,12 +27,14 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
 
 _COARSE = np.linspace(-30.0, 60.0, 31)  # of log θ, in the unit of the set
+_SAMPLE = 8
+"""Functionals that say where the finer grid begins and ends."""
 _FINER = 12
-_PLACES = np.arange(-4, 5)
-_COEFFICIENTS = np.linalg.inv(np.vander(_PLACES, increasing=True)).T
+_EACH_SIDE = 4
+_PLACES = np.arange(-_EACH_SIDE, _EACH_SIDE + 1)
+_COEFFICIENTS = np.linalg.inv(np.vander(_PLACES, increasing=True))
 """Of the polynomial through as many values of the finer grid."""
 _COUNT = np.arange(1, len(_PLACES))[:, None]
-_TURNS = 3
 _FORESEEN = 1e-13
 """A bound that differs from the polynomial by the root of this share of value and curvature may be
 improved by no more than a few times this share."""
@@ -136,10 +138,12 @@ class Multipliers:
         unit, square = self._rounding, self.bound**2
         size = square + theta * self.c + shift
         terms = square + theta * abs(self.c) + shift
-        radius = np.sqrt((np.maximum(size, 0.0) + unit * terms) * (spread + own) * (1 + unit))
+        square = (np.maximum(size, 0.0) + unit * terms) * (1 + unit)
+        radius = np.sqrt(square * (spread + own))
         radius = radius + unit * np.sqrt(spread * shift)
         value = np.stack([radius + centre, radius - centre])
-        return np.asarray(np.where(np.isnan(value), np.inf, value))
+        value[np.isnan(value)] = np.inf
+        return value
 
     def _least(self, g: Array, beyond: Array) -> Array:
         """Return the least bounds over a coarse grid, a finer one and between its points, (2, N).
@@ -147,14 +151,13 @@ class Multipliers:
         Both signs at once: the bounds of -gᵀv are those of the functional -g.
         """
         sums = _Sums(g**2, g * self.b, beyond)
-        best = self._on_grid(*self._grid, sums).argmin(axis=2)
-        low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, len(_COARSE) - 1)
-        t = np.linspace(_COARSE[low], _COARSE[high], _FINER * (high - low) + 1)
-        theta = np.exp(t) * self._unit
-        finer = self._on_grid(theta, self._over(theta), sums).reshape(-1, len(t))
+        t, finer = self._finer(sums, -(-len(g) // _SAMPLE))
         place = finer.argmin(axis=1)
+        if (place == 0).any() or (place == len(t) - 1).any():  # some would go further
+            t, finer = self._finer(sums, 1)
+            place = finer.argmin(axis=1)
         start, foreseen, bend = _lowest(finer, place)
-        start = t[0] + start * (t[1] - t[0])
+        start = t[0] + np.where(np.isnan(start), place, start) * (t[1] - t[0])
         found = self._values(start.reshape(2, -1), sums).ravel()
         off = np.flatnonzero(~((found - foreseen) ** 2 <= _FORESEEN * bend * np.abs(found)))
         if off.size:
@@ -163,6 +166,18 @@ class Multipliers:
             polished = self._polished(start[off], (low, high), sign * g[one], beyond[one])
             found[off] = np.fmin(polished, finer[off, place[off]])
         return np.asarray(found.reshape(2, -1))
+
+    def _finer(self, sums: _Sums, stride: int) -> tuple[Array, Array]:
+        """Return a finer grid, log θ (G,), about the best coarse points of some functionals.
+
+        With it the bounds of all functionals, (2 N, G).
+        """
+        some = _Sums(*(terms[::stride] for terms in sums))
+        best = self._on_grid(*self._grid, some).argmin(axis=2)
+        low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, len(_COARSE) - 1)
+        t = np.linspace(_COARSE[low], _COARSE[high], _FINER * (high - low) + 1)
+        theta = np.exp(t) * self._unit
+        return t, self._on_grid(theta, self._over(theta), sums).reshape(-1, len(t))
 
     def _values(self, t: Array, sums: _Sums) -> Array:
         """Return the bounds of gᵀv + p s and -gᵀv + p s at the log θ (2, N) of each."""
@@ -247,21 +262,20 @@ def _dot(x: Array, y: Array) -> Array:
 def _lowest(values: Array, place: IntArray) -> tuple[Array, Array, Array]:
     """Return where values (N, G) are least near a place (N,), their value and curvature there.
 
-    The polynomial through a few values about the place says so, in steps of the grid.
+    The polynomial through a few values about the place says so, in steps of the grid: a series for
+    the zero of its slope, and one step of Newton's method. NaN if the place is near an end.
     """
-    inner = np.clip(place, -_PLACES[0], values.shape[1] - 1 - _PLACES[-1])
+    inner = np.clip(place, _EACH_SIDE, values.shape[1] - 1 - _EACH_SIDE)
     some = values[np.arange(len(values))[:, None], inner[:, None] + _PLACES]
-    least = some.min(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        c = ((some - least[:, None]) @ _COEFFICIENTS).T
-        slopes = np.zeros((2, *c.shape))
-        slopes[0, :-1] = c[1:] * _COUNT
-        slopes[1, :-1] = slopes[0, 1:] * _COUNT
-        middle = place - inner
-        at, two = middle.astype(np.float64), np.moveaxis(slopes, 0, 1)
-        for _ in range(_TURNS):
-            slope, bend = polyval(at, two, tensor=False)
-            at = at - slope / bend
-            at = np.where(np.abs(at - middle) <= 1, at, middle)
-        value = least + polyval(at, c, tensor=False)
+        c = _COEFFICIENTS @ (some - some[:, _EACH_SIDE, None]).T
+        slopes = np.zeros((len(c), 2, len(values)))
+        slopes[:-1, 0] = c[1:] * _COUNT
+        slopes[:-1, 1] = slopes[1:, 0] * _COUNT
+        s0, s1, s2, s3 = slopes[:4, 0]
+        first, second, third = -s0 / s1, s2 / s1, s3 / s1
+        at = first * (1 - first * (second - first * (2 * second**2 - third)))
+        slope, bend = polyval(at, slopes, tensor=False)
+        at = np.where((place == inner) & (np.abs(at) <= 1), at - slope / bend, np.nan)
+        value = some[:, _EACH_SIDE] + polyval(at, c, tensor=False)
     return inner + at, value, bend

@@ -32,7 +32,7 @@ from functools import cached_property
 from typing import TypeVar, final
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 from unassuming._progress import progress
 from unassuming._rounding import EPS, gamma, powers_of_two
@@ -185,7 +185,7 @@ class RowsAndBall:
         """Return the bounds (2, N)."""
         one = self._one(i)
         rows, lower = one.rows, one.lower
-        g = _solved(lower, self._across[:, rows])
+        g = _solved(lower, self._across.take(rows, axis=1))
         extra = _share(len(self.y)) * self._corner
         own = np.maximum(self._corner + extra - (g**2).sum(axis=1), 0.0) + extra
         if (few := np.flatnonzero(own < _CANCELS * extra)).size:
@@ -214,9 +214,9 @@ class RowsAndBall:
         ‖v‖² + p² + eᵀX⁻¹e in place of p² give a larger Gram matrix.
         """
         F, wanted = self._features[rows], self.ball.functionals[which] * self._share_of_size
-        c = _solved(lower, g, trans="T")
+        c = _solved(lower, g, transposed=True)
         # L belongs to an enlarged Gram matrix: one step of refinement.
-        c = c + _solved(lower, _solved(lower, (wanted - c @ F) @ F.T), trans="T")
+        c = c + _solved(lower, _solved(lower, (wanted - c @ F) @ F.T), transposed=True)
         v = wanted - c @ F
         # Rounding of v, of its products and of Lᵀc.
         lengths = np.linalg.norm(wanted, axis=1) + np.abs(c) @ self._lengths[rows]
@@ -292,9 +292,12 @@ def _share(n: int) -> float:
     return 4 * EPS * (n + 4)
 
 
-def _solved(lower: Array, rows: Array, trans: str = "N") -> Array:
+def _solved(lower: Array, rows: Array, *, transposed: bool = False) -> Array:
     """Return the rows x (N, h) with Lx, or Lᵀx, equal to the rows given."""
-    found = solve_triangular(lower, rows.T, lower=True, trans=trans, check_finite=False)
+    if not rows.size:
+        return rows
+    # Columns first, as LAPACK wants them: it sees Lᵀ.
+    found, _ = dtrtrs(lower.T, rows.T, lower=0, trans=0 if transposed else 1)
     return np.asarray(found.T)
 
 
