@@ -138,8 +138,8 @@ class Multipliers:
         unit, square = self._rounding, self.bound**2
         size = square + theta * self.c + shift
         terms = square + theta * abs(self.c) + shift
-        square = (np.maximum(size, 0.0) + unit * terms) * (1 + unit)
-        radius = np.sqrt(square * (spread + own))
+        largest = (np.maximum(size, 0.0) + unit * terms) * (1 + unit)
+        radius = np.sqrt(largest * (spread + own))
         radius = radius + unit * np.sqrt(spread * shift)
         value = np.stack([radius + centre, radius - centre])
         value[np.isnan(value)] = np.inf
@@ -278,4 +278,4 @@ def _lowest(values: Array, place: IntArray) -> tuple[Array, Array, Array]:
         slope, bend = polyval(at, slopes, tensor=False)
         at = np.where((place == inner) & (np.abs(at) <= 1), at - slope / bend, np.nan)
         value = some[:, _EACH_SIDE] + polyval(at, c, tensor=False)
-    return inner + at, value, bend
+    return np.asarray(inner + at), np.asarray(value), np.asarray(bend)
