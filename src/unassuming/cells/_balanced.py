@@ -13,14 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import hadamard
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells._estimates import estimates
 from unassuming.cells._kept import KeptCells
-from unassuming.cells._signs import largest_q
+from unassuming.cells._signs import balanced_signs, largest_q
 from unassuming.cells._width import identified
 from unassuming.cells.division import Search, basis_of, settled, usually_kept
 
@@ -91,7 +90,7 @@ def balanced_band(beta: Array, v: Array, level: float, error: Array | None = Non
     (array([2.5, 1. ]), array([1., 1.]), (1, 4))
     """
     K = beta.shape[1]
-    signs = hadamard(K).astype(np.float64)[1:]
+    signs = balanced_signs(K)[1:]
     known = (v > 0).all(axis=1)
     error = np.zeros_like(beta) if error is None else error
     T = np.zeros(K - 1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import hadamard
 
-from unassuming._typing import BoolArray
+from unassuming._typing import Array, BoolArray
 from unassuming.noise import all_signs
 from unassuming.ranking import Level
 
@@ -79,6 +80,23 @@ def flipped_cells(K: int, seed: int = 0) -> BoolArray:
         return _enumerated(K)
     rng = np.random.default_rng([seed, K, 113])  # not the numbers behind a division
     return np.asarray(rng.integers(0, 2, size=(DRAWN - 1, K), dtype=np.int8) == 1)
+
+
+@lru_cache(maxsize=8)
+def balanced_signs(K: int) -> Array:
+    """Return the sign vectors of K = 2^k cells that are balanced, after the identity, (K, K).
+
+    Examples
+    --------
+    >>> balanced_signs(4).astype(int)
+    array([[ 1,  1,  1,  1],
+           [ 1, -1,  1, -1],
+           [ 1,  1, -1, -1],
+           [ 1, -1, -1,  1]])
+    """
+    signs = np.asarray(hadamard(K), dtype=np.float64)
+    signs.setflags(write=False)
+    return signs
 
 
 @lru_cache(maxsize=MOST_ENUMERATED + 1)

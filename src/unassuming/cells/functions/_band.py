@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.linalg import hadamard
 
 from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells._balanced import BalancedBand
-from unassuming.cells._signs import largest_q
+from unassuming.cells._signs import balanced_signs, largest_q
 from unassuming.cells.functions._errors import Errors, errors
 from unassuming.cells.functions._kriging import Kriging
 from unassuming.cells.functions._made_up import MadeUp
@@ -59,9 +58,7 @@ class BandSizes:
     def of(cls, found: Errors, assumed: Assumed) -> BandSizes:
         """Collect them from the errors of K = 2^k cells."""
         K = found.H.shape[1]
-        bias = found.bias(
-            assumed, np.full((len(found.H), K), 1 / K), hadamard(K).astype(np.float64)
-        )
+        bias = found.bias(assumed, np.full((len(found.H), K), 1 / K), balanced_signs(K))
         noise = assumed.noise_scale**2 * found.noise.sum(axis=1) / K**2
         scale = np.sqrt(noise) + _BIASES * np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
         return cls(np.where(scale > 0, scale, 1.0), bias[:, 1:], bias[:, 0])
@@ -80,7 +77,7 @@ def function_band(u: Array, rounding: Array, sizes: BandSizes, level: float) -> 
         The attained level is the smallest 1 - q/K that is not below it.
     """
     K = u.shape[1]
-    signs = hadamard(K).astype(np.float64)[1:] / K
+    signs = balanced_signs(K)[1:] / K
     centre = u.mean(axis=1)
     blur = rounding.mean(axis=1) + K * EPS * np.abs(u).max(axis=1)
     moved = np.abs((u - centre[:, None]) @ signs.T) + sizes.bias + blur[:, None]
@@ -173,9 +170,7 @@ def band_half_width(
         return np.full(len(a), np.inf)
     sizes = BandSizes.of(found, assumed)
     rng = np.random.default_rng([118, system.n])
-    halves = []
-    for f in values:
-        e = assumed.noise_scale * rng.standard_normal(system.n) / np.sqrt(system.weight)
-        u = np.stack([a[:, rows] @ (f + e)[rows] for rows in kriging.cells], axis=1)
-        halves.append(function_band(u, np.zeros_like(u), sizes, level).half_width)
+    y = values + assumed.noise_scale * rng.standard_normal(values.shape) / np.sqrt(system.weight)
+    us = np.stack([y[:, rows] @ a[:, rows].T for rows in kriging.cells], axis=2)
+    halves = [function_band(u, np.zeros_like(u), sizes, level).half_width for u in us]
     return np.asarray(np.mean(halves, axis=0))

@@ -114,10 +114,20 @@ def errors(system: System, wanted: Wanted, kriging: Kriging, a: Array, known: Bo
             [0.1 , 0.04]]])
     """
     cells, K, N, n = kriging.cells, kriging.K, len(wanted), system.n
-    reach = np.stack([np.abs(a[:, rows]).sum(axis=1) for rows in cells], axis=1)
-    noise = np.stack(
-        [np.square(a[:, rows] / np.sqrt(system.weight[rows])).sum(axis=1) for rows in cells], axis=1
-    )
+    order, starts = np.concatenate(cells), np.cumsum([0, *map(len, cells)])
+    filled = np.diff(starts) > 0
+
+    def sums(terms: Array, first: int = 0) -> Array:
+        """Return the sums over the cells from the first on, for terms in this order."""
+        found, some = np.zeros((N, K - first)), filled[first:]
+        if terms.size:
+            begins = starts[first:-1][some] - starts[first]
+            found[:, some] = np.add.reduceat(terms, begins, axis=1)
+        return found
+
+    ordered = a[:, order]
+    reach = sums(np.abs(ordered))
+    noise = sums(np.square(ordered / np.sqrt(system.weight[order])))
     largest = max(float(system.norms.max(initial=0.0)), 0.0)
     size = np.sqrt(np.maximum(wanted.norms, largest))[:, None] * (1 + reach)  # κ(1 + ‖a_b‖₁)
     if system.features is not None:
@@ -132,16 +142,14 @@ def errors(system: System, wanted: Wanted, kriging: Kriging, a: Array, known: Bo
     assert system.gram is not None
     assert wanted.at_rows is not None
     H = np.empty((N, K, K))
-    order = np.concatenate(cells)
-    starts = np.cumsum([0, *map(len, cells)])[:-1]
-    empty = [b for b, rows in enumerate(cells) if not rows.size]
+    wanted_at = wanted.at_rows[:, order]
+    at_z = sums(ordered * wanted_at) - wanted.norms[:, None]
     for b, rows in enumerate(cells):
         # h_b at the rows and at z first: they are small already, and so are the products.
-        at_rows = a[:, rows] @ system.gram[rows] - wanted.at_rows
-        at_z = np.einsum("nj,nj->n", a[:, rows], wanted.at_rows[:, rows]) - wanted.norms
-        H[:, b] = np.add.reduceat((a * at_rows)[:, order], starts.clip(0, n - 1), axis=1)
-        H[:, b, empty] = 0.0
-        H[:, b] -= at_z[:, None]
-    H = (H + H.transpose(0, 2, 1)) / 2
+        rest = slice(starts[b], None)
+        at_rows = ordered[:, starts[b] : starts[b + 1]] @ system.gram[rows][:, order[rest]]
+        at_rows -= wanted_at[:, rest]
+        at_rows *= ordered[:, rest]
+        H[:, b, b:] = H[:, b:, b] = sums(at_rows, b) - at_z[:, b, None]
     cancelled = np.sqrt(4 * (n + 4) * EPS) * size  # η_F of docs/theory.md 9.8
     return Errors(H, noise, reach, cancelled, np.zeros_like(size), known)

@@ -17,16 +17,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
 
 _COARSE = np.linspace(-30.0, 60.0, 31)  # of log θ, in the unit of the set
-_FINER = 6
+_SAMPLE = 8
+"""Functionals that say where the finer grid begins and ends."""
+_FINER = 12
+_EACH_SIDE = 4
+_PLACES = np.arange(-_EACH_SIDE, _EACH_SIDE + 1)
+_COEFFICIENTS = np.linalg.inv(np.vander(_PLACES, increasing=True))
+"""Of the polynomial through as many values of the finer grid."""
+_COUNT = np.arange(1, len(_PLACES))[:, None]
+_FORESEEN = 1e-13
+"""A bound that differs from the polynomial by the root of this share of value and curvature may be
+improved by no more than a few times this share."""
 _NEWTON = 40
 _STILL = 1e-5
 """A step of log θ that changes the bound by no more than rounding does."""
@@ -103,8 +114,8 @@ class Multipliers:
         return float(np.clip(self.bound**2 / (own or 1.0), 1e-12 / size, 1e12 / size))
 
     def _over(self, theta: Array) -> Array:
-        """Return W, (G, k)."""
-        over = theta[:, None] * self.sigma
+        """Return W, (..., k)."""
+        over = theta[..., None] * self.sigma
         over += 1
         return np.reciprocal(over, out=over)
 
@@ -116,39 +127,66 @@ class Multipliers:
         theta = np.exp(_COARSE) * self._unit
         return theta, self._over(theta)
 
-    def _on_grid(self, theta: Array, over: Array, g: Array, beyond: Array) -> Array:
+    def _on_grid(self, theta: Array, over: Array, sums: _Sums) -> Array:
         """Return the bounds (2, N, G)."""
         shift = theta**2 * (over @ self.b**2)
-        centre = theta * ((g * self.b) @ over.T)
-        spread = (g**2) @ over.T
-        return self._bound(theta, centre, spread, beyond[:, None], shift)
+        centre = theta * (sums.across @ over.T)
+        return self._bound(theta, centre, sums.square @ over.T, sums.own[:, None], shift)
 
     def _bound(self, theta: Array, centre: Array, spread: Array, own: Array, shift: Array) -> Array:
         """Return the bounds of gᵀv + p s and -gᵀv + p s with their rounding errors, stacked."""
         unit, square = self._rounding, self.bound**2
         size = square + theta * self.c + shift
         terms = square + theta * abs(self.c) + shift
-        radius = np.sqrt((np.maximum(size, 0.0) + unit * terms) * (spread + own) * (1 + unit))
+        largest = (np.maximum(size, 0.0) + unit * terms) * (1 + unit)
+        radius = np.sqrt(largest * (spread + own))
         radius = radius + unit * np.sqrt(spread * shift)
         value = np.stack([radius + centre, radius - centre])
-        return np.asarray(np.where(np.isnan(value), np.inf, value))
+        value[np.isnan(value)] = np.inf
+        return value
 
     def _least(self, g: Array, beyond: Array) -> Array:
-        """Return the least bounds over a coarse grid, a finer one and Newton's method, (2, N)."""
-        values = self._on_grid(*self._grid, g, beyond)
-        best = values.argmin(axis=2)
+        """Return the least bounds over a coarse grid, a finer one and between its points, (2, N).
+
+        Both signs at once: the bounds of -gᵀv are those of the functional -g.
+        """
+        sums = _Sums(g**2, g * self.b, beyond)
+        t, finer = self._finer(sums, -(-len(g) // _SAMPLE))
+        place = finer.argmin(axis=1)
+        if (place == 0).any() or (place == len(t) - 1).any():  # some would go further
+            t, finer = self._finer(sums, 1)
+            place = finer.argmin(axis=1)
+        start, foreseen, bend = _lowest(finer, place)
+        start = t[0] + np.where(np.isnan(start), place, start) * (t[1] - t[0])
+        found = self._values(start.reshape(2, -1), sums).ravel()
+        off = np.flatnonzero(~((found - foreseen) ** 2 <= _FORESEEN * bend * np.abs(found)))
+        if off.size:
+            low, high = (t[np.clip(place[off] + k, 0, len(t) - 1)] for k in (-1, 1))
+            sign, one = np.where(off < len(g), 1, -1)[:, None], off % len(g)
+            polished = self._polished(start[off], (low, high), sign * g[one], beyond[one])
+            found[off] = np.fmin(polished, finer[off, place[off]])
+        return np.asarray(found.reshape(2, -1))
+
+    def _finer(self, sums: _Sums, stride: int) -> tuple[Array, Array]:
+        """Return a finer grid, log θ (G,), about the best coarse points of some functionals.
+
+        With it the bounds of all functionals, (2 N, G).
+        """
+        some = _Sums(*(terms[::stride] for terms in sums))
+        best = self._on_grid(*self._grid, some).argmin(axis=2)
         low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, len(_COARSE) - 1)
         t = np.linspace(_COARSE[low], _COARSE[high], _FINER * (high - low) + 1)
         theta = np.exp(t) * self._unit
-        finer = self._on_grid(theta, self._over(theta), g, beyond)
-        least = np.minimum(values.min(axis=2), finer.min(axis=2))
-        # Both signs at once: the bounds of -gᵀv are those of the functional -g.
-        finer = finer.reshape(-1, len(t))
-        place = finer.argmin(axis=1)
-        ends = t[np.maximum(place - 1, 0)], t[np.minimum(place + 1, len(t) - 1)]
-        start = t[place] + _vertex(finer, place) * (t[1] - t[0])
-        polished = self._polished(start, ends, np.vstack([g, -g]), np.tile(beyond, 2))
-        return np.asarray(np.fmin(least, polished.reshape(least.shape)))
+        return t, self._on_grid(theta, self._over(theta), sums).reshape(-1, len(t))
+
+    def _values(self, t: Array, sums: _Sums) -> Array:
+        """Return the bounds of gᵀv + p s and -gᵀv + p s at the log θ (2, N) of each."""
+        theta = np.exp(t) * self._unit
+        W = self._over(theta)
+        centre = theta * np.einsum("snk,nk->sn", W, sums.across)
+        spread = np.einsum("snk,nk->sn", W, sums.square)
+        both = self._bound(theta, centre, spread, sums.own, theta**2 * (W @ self.b**2))
+        return np.stack([both[0, 0], both[1, 1]])
 
     # Newton's method in log θ, for each functional by itself
 
@@ -171,7 +209,7 @@ class Multipliers:
             far = np.abs(new - t) > np.where(inside, _SMALL_STEP, _STILL)
             if not far.all():
                 near = ~far
-                value = self._values(new[near], g[near], beyond[near])
+                value = self._derivatives(new[near], g[near], beyond[near])[0]
                 least[active[near]] = np.fmin(least[active[near]], value)
                 if not far.any():
                     break
@@ -179,15 +217,6 @@ class Multipliers:
                 g, beyond = g[far], beyond[far]
             t = new
         return least
-
-    def _values(self, t: Array, g: Array, beyond: Array) -> Array:
-        """Return the bounds of gᵀv + p s at log θ (N,)."""
-        theta = np.exp(t) * self._unit
-        W = self._over(theta)
-        one = g * W
-        shift = theta**2 * (W @ self.b**2)
-        both = self._bound(theta, theta * (one @ self.b), _dot(one, g), beyond, shift)
-        return np.asarray(both[0])
 
     def _derivatives(self, t: Array, g: Array, beyond: Array) -> tuple[Array, Array, Array]:
         """Return the bounds at log θ (N,) and their first two derivatives.
@@ -217,21 +246,36 @@ class Multipliers:
         return both[0], slope, bend
 
 
+class _Sums(NamedTuple):
+    """The terms of the sums of g²W and of gbW, and p², for several functionals."""
+
+    square: Array  # (N, k)
+    across: Array  # (N, k)
+    own: Array  # (N,)
+
+
 def _dot(x: Array, y: Array) -> Array:
     """Return the inner products of rows."""
     return np.asarray(np.einsum("nk,nk->n", x, y))
 
 
-def _vertex(values: Array, place: IntArray) -> Array:
-    """Return where the parabola through three values (N, G) about a place (N,) is least.
+def _lowest(values: Array, place: IntArray) -> tuple[Array, Array, Array]:
+    """Return where values (N, G) are least near a place (N,), their value and curvature there.
 
-    It is a share of the step, between -1/2 and 1/2, and zero at the ends.
+    The polynomial through a few values about the place says so, in steps of the grid: a series for
+    the zero of its slope, and one step of Newton's method. NaN if the place is near an end.
     """
-    inner = np.clip(place, 1, values.shape[1] - 2)
-    row = np.arange(len(values))
-    left, middle, right = (values[row, inner + k] for k in (-1, 0, 1))
-    bend = left - 2 * middle + right
+    inner = np.clip(place, _EACH_SIDE, values.shape[1] - 1 - _EACH_SIDE)
+    some = values[np.arange(len(values))[:, None], inner[:, None] + _PLACES]
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = (left - right) / (2 * bend)
-    fine = (inner == place) & (bend > 0) & (np.abs(share) <= 0.5)
-    return np.asarray(np.where(fine, share, 0.0))
+        c = _COEFFICIENTS @ (some - some[:, _EACH_SIDE, None]).T
+        slopes = np.zeros((len(c), 2, len(values)))
+        slopes[:-1, 0] = c[1:] * _COUNT
+        slopes[:-1, 1] = slopes[1:, 0] * _COUNT
+        s0, s1, s2, s3 = slopes[:4, 0]
+        first, second, third = -s0 / s1, s2 / s1, s3 / s1
+        at = first * (1 - first * (second - first * (2 * second**2 - third)))
+        slope, bend = polyval(at, slopes, tensor=False)
+        at = np.where((place == inner) & (np.abs(at) <= 1), at - slope / bend, np.nan)
+        value = some[:, _EACH_SIDE] + polyval(at, c, tensor=False)
+    return np.asarray(inner + at), np.asarray(value), np.asarray(bend)

@@ -32,7 +32,7 @@ from functools import cached_property
 from typing import TypeVar, final
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 from unassuming._progress import progress
 from unassuming._rounding import EPS, gamma, powers_of_two
@@ -115,7 +115,8 @@ class RowsAndBall:
         sets = self.perturbations.m - 1
         if not np.isfinite(self.complement.relative):
             return
-        _ = self._gram, self._across, self._limits  # once, before the threads begin
+        # Once, before the threads begin.
+        _ = self._gram, self._across, self._lengths, self._limits, self._corner
         found = each_in_threads(work, range(sets))
         numbered = ((slice(i, i + 1), item) for i, item in enumerate(found))
         for which, item in progress(numbered, sets, "sets"):
@@ -140,16 +141,24 @@ class RowsAndBall:
         return self.ball.bound / self._size
 
     @cached_property
+    def _features(self) -> Array:
+        """F, (n, k)."""
+        return self.ball.F * self._share_of_size
+
+    @cached_property
+    def _lengths(self) -> Array:
+        """The lengths of the rows of F, (n,)."""
+        return np.asarray(np.linalg.norm(self._features, axis=1))
+
+    @cached_property
     def _gram(self) -> Array:
         """G, (n, n)."""
-        F = self.ball.F * self._share_of_size
-        return np.asarray(F @ F.T)
+        return np.asarray(self._features @ self._features.T)
 
     @cached_property
     def _across(self) -> Array:
         """Cᵀ, (N, n)."""
-        share = self._share_of_size
-        return np.asarray((self.ball.functionals * share) @ (self.ball.F * share).T)
+        return np.asarray((self.ball.functionals * self._share_of_size) @ self._features.T)
 
     @cached_property
     def _corner(self) -> Array:
@@ -176,7 +185,7 @@ class RowsAndBall:
         """Return the bounds (2, N)."""
         one = self._one(i)
         rows, lower = one.rows, one.lower
-        g = _solved(lower, self._across[:, rows])
+        g = _solved(lower, self._across.take(rows, axis=1))
         extra = _share(len(self.y)) * self._corner
         own = np.maximum(self._corner + extra - (g**2).sum(axis=1), 0.0) + extra
         if (few := np.flatnonzero(own < _CANCELS * extra)).size:
@@ -204,16 +213,14 @@ class RowsAndBall:
         orthogonal to the rows F_J, up to e = F_J v, and LLᵀ - G_JJ >= X, then g = Lᵀc and
         ‖v‖² + p² + eᵀX⁻¹e in place of p² give a larger Gram matrix.
         """
-        F, wanted = self.ball.F[rows] * self._share_of_size, self.ball.functionals[which]
-        wanted = wanted * self._share_of_size
-        c = _solved(lower, g, trans="T")
+        F, wanted = self._features[rows], self.ball.functionals[which] * self._share_of_size
+        c = _solved(lower, g, transposed=True)
         # L belongs to an enlarged Gram matrix: one step of refinement.
-        c = c + _solved(lower, _solved(lower, (wanted - c @ F) @ F.T), trans="T")
+        c = c + _solved(lower, _solved(lower, (wanted - c @ F) @ F.T), transposed=True)
         v = wanted - c @ F
         # Rounding of v, of its products and of Lᵀc.
-        size = (
-            EPS * (np.linalg.norm(wanted, axis=1) + np.abs(c) @ np.linalg.norm(F, axis=1))[:, None]
-        )
+        lengths = np.linalg.norm(wanted, axis=1) + np.abs(c) @ self._lengths[rows]
+        size = EPS * lengths[:, None]
         diagonal = np.diagonal(self._gram)[rows]
         e = np.abs(v @ F.T) + size * np.sqrt(diagonal)
         length = np.linalg.norm(v, axis=1) + size[:, 0]
@@ -227,10 +234,9 @@ class RowsAndBall:
 class _Limits:
     """What all sets share: D r̂ and how far rounding loosens the inequality."""
 
-    D: Array
+    D: Array  # less its error
     y: Array
     residual: Array  # r̂ = Dy
-    blur: float  # an error of D
     slack: float  # of the inequality
     length: float  # a bound of ‖L‖²
 
@@ -248,7 +254,8 @@ class _Limits:
         # ‖y_i‖² <= 2‖y‖² + 8‖r_J‖²; the errors of r̂ and Dy times r_J are of the same kind.
         slack = max(limit - own, 0.0) / 4 + 8 * blur
         length = float(np.abs(whole._gram).sum(axis=1).max(initial=0.0))
-        return cls(D.dense, y, residual, 8 * D.absolute, slack, length)
+        less = D.dense - 8 * D.absolute * np.eye(len(y))
+        return cls(less, y, residual, slack, length)
 
 
 @final
@@ -266,7 +273,6 @@ class _OneSet:
         shared, bound, h = whole._limits, whole._bound, len(rows)
         lower = _root(whole._gram[rows][:, rows], _share(len(whole.y)))
         D = shared.D[rows][:, rows]
-        D[np.arange(h), np.arange(h)] -= shared.blur
         y, r = shared.y[rows], shared.residual[rows]
         Dy = D @ y
         sigma, turn = np.linalg.eigh(_between(lower, D))
@@ -286,9 +292,12 @@ def _share(n: int) -> float:
     return 4 * EPS * (n + 4)
 
 
-def _solved(lower: Array, rows: Array, trans: str = "N") -> Array:
+def _solved(lower: Array, rows: Array, *, transposed: bool = False) -> Array:
     """Return the rows x (N, h) with Lx, or Lᵀx, equal to the rows given."""
-    found = solve_triangular(lower, rows.T, lower=True, trans=trans, check_finite=False)
+    if not rows.size:
+        return rows
+    # Columns first, as LAPACK wants them: it sees Lᵀ.
+    found, _ = dtrtrs(lower.T, rows.T, lower=0, trans=0 if transposed else 1)
     return np.asarray(found.T)
 
 
