@@ -436,6 +436,7 @@ PLANE_NULL = np.array(
 Y8 = np.random.default_rng(21).normal(size=8) * 2
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", EVERY)
 @pytest.mark.parametrize("weight", [None, np.array([1, 2, 0.5, 1, 3, 1, 1, 0.7])])
 @pytest.mark.parametrize(
