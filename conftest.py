@@ -5,17 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
-
-import unassuming as ua
 
 LONG_FILES = {
     "test_checkpoint.py",
@@ -44,6 +38,20 @@ LONG_EXAMPLES = (
     "unassuming.testing._coverage.",
 )
 """Modules or objects with examples that take more than half a second."""
+
+
+TESTS = Path(__file__).parent / "tests"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in docstrings of the library alone: tests have none."""
+    found = yield
+    if file_path.is_relative_to(TESTS):
+        return [one for one in found if isinstance(one, pytest.Module)]
+    return found
 
 
 def pytest_collection() -> None:
@@ -86,12 +94,21 @@ def python(pytestconfig: pytest.Config) -> list[str]:
 def _files_in_memory() -> Iterator[None]:
     """Do not wait for the disk: no test pulls the plug."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda file: None)
+        patch.setattr(os, "fsync", lambda _: None)
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _examples(doctest_namespace: dict[str, Any]) -> None:
+    # Imported here: the process that hands out the tests runs none, and starts faster without.
+    import numpy as np
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import SplineTransformer
+
+    import unassuming as ua
+
     X, y, coefficients = ua.datasets.linear(n=50, d=2, random_state=0)
     doctest_namespace |= {
         "np": np,

@@ -107,6 +107,7 @@ def violations(relaxation, eta, a):
     return out
 
 
+@pytest.mark.slow_but_first
 @NOISES
 @pytest.mark.parametrize("name", MODELS)
 def test_they_hold_at_every_point_of_a_set_sparse_ones_too(name, noise):

@@ -79,6 +79,7 @@ def build(parts):
     return OneSetAndBall(A, b, c, N, origin)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     ("rank_A", "rank_N", "inside"),

@@ -36,6 +36,7 @@ def vertices(region):
     return np.array(found)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [0.0, 0.05])
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_bounds_are_close_to_the_farthest_vertices(level, alpha):
@@ -125,6 +126,7 @@ def far_members(region, level):
     return bool(region.contains(np.array(far), level).any())
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("seed", range(8))
 def test_the_verdict_is_that_of_the_lines_of_the_data(seed):
     """The region may end in a narrow cone, or in a single ray along which a residual is zero."""

@@ -100,6 +100,7 @@ def plain_bounds(region, Phi, y, w, n_lam, g, fit):
     return middle - sorted(down)[-Q], middle + sorted(up)[-Q]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("seed", slow_but(range(5), 0))
 @pytest.mark.parametrize("kind", KINDS)
 def test_certified_bounds_hold_the_sets_in_many_digits(kind, seed):

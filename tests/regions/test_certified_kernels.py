@@ -135,6 +135,7 @@ def test_a_polynomial_that_has_no_features_is_not_given_any(options):
 # Unknown rank: no certificate without a free direction.
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "symmetric-exchangeable"])
 @pytest.mark.parametrize("how", ["precomputed", "callable"])
 @pytest.mark.parametrize("rank", [1, 3, 18])

@@ -275,6 +275,7 @@ def test_kernel_interpolation_ties_everywhere(weighted):
         np.testing.assert_array_equal(ends, [np.inf] * wins + [-np.inf] * (19 - wins))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("intercept", [True, False])
 def test_exact_fit_without_rounding(noise, intercept):
@@ -290,6 +291,7 @@ def test_exact_fit_without_rounding(noise, intercept):
     assert empty > 0
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_exact_fit_of_data_in_the_span(noise):
     X, _, rng = data(9, 2, 1)

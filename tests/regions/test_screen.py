@@ -55,6 +55,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(("name", "noise", "options"), SETTINGS)
 def test_what_is_not_in_doubt_is_right(name, noise, options):
     # m = 150: sums of bytes go beyond 127.

@@ -44,6 +44,7 @@ def rest(one):
     return [*one._ledger.gaps(), last]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("merged", [False, True])
 @pytest.mark.parametrize("stage", STAGES)

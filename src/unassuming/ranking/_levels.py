@@ -128,8 +128,10 @@ def as_double(level: Any) -> float:
 
 def _slack(level: Any) -> float:
     """Return the slack of a level in its own precision."""
-    dtype = getattr(level, "dtype", np.dtype(np.float64))
-    return max(_SLACK, float(np.finfo(dtype).eps)) if dtype.kind == "f" else _SLACK
+    dtype = getattr(level, "dtype", None)
+    if dtype is None or dtype.kind != "f":
+        return _SLACK
+    return max(_SLACK, float(np.finfo(dtype).eps))
 
 
 def _position(level: Any, m: int) -> float:

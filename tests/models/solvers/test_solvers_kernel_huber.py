@@ -42,6 +42,7 @@ def test_the_optimality_condition_holds(problem):
     assert_optimal(K, y, alpha, delta, w, kernel_huber(K, y, alpha, delta, w))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [2.0, 1e-2, 1e-5])
 @pytest.mark.parametrize("delta", [0.05, 0.1, 1.0])
 @pytest.mark.parametrize("n", [100, 300])
