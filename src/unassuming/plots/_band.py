@@ -284,8 +284,8 @@ def band(
         notes = [_covers(region, data.target, norm_bound)]
     if data.compared is not None:
         notes = [*notes, NOTE]
-    apart = [f"Pointwise, {note}" for note in canvas.sentences(data.pointwise_status)]
-    canvas.legend_above(ax, [*notes, *canvas.sentences(data.status), *apart])
+    apart = [f"Pointwise, {note}" for note in canvas.sentences(data.pointwise_status, norm_bound)]
+    canvas.legend_above(ax, [*notes, *canvas.sentences(data.status, norm_bound), *apart])
     return ax
 
 

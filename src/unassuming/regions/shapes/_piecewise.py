@@ -26,12 +26,12 @@ from unassuming.geometry.piecewise import (
 from unassuming.membership import RankEngine
 from unassuming.objectives import BallCoordinates, NormBall
 from unassuming.ranking import Level
+from unassuming.regions._describe import direction_in_words
 from unassuming.regions._explain import (
     Cause,
     Explanation,
     Fact,
     Status,
-    direction_in_words,
     status_of,
 )
 from unassuming.regions._problem import Problem
