@@ -182,7 +182,7 @@ def band(
     """Draw the data, the estimate and the certified band of each level over one feature.
 
     A simultaneous band (blue) holds at all inputs at once. A pointwise band (orange) holds at each
-    input by itself, and is narrower.
+    input by itself. It is usually narrower, except where there are few data.
 
     Where a bound is infinite, the shading extends to the edge of the picture and a note gives the
     reason. The legend states what the band covers: the ideal representation, that is, the model

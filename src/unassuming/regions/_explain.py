@@ -107,8 +107,8 @@ class Cause(Enum):
         "value (directions: {unseen}), and nothing bounds that."
     )
     NEVER_END = (
-        "{shared} of the {sets} random transformations set no limit along {along}, and {q} of them "
-        "are enough for that."
+        "{shared} of the {sets} random transformations set no limit along {along}, and an "
+        "unbounded region needs only {q}."
     )
     NO_DIRECTION = (
         "{cylinders} of the {sets} random transformations leave some direction open, but no "
@@ -195,11 +195,11 @@ class Cause(Enum):
         "exact if the noise has no ties. The p-values are adjusted."
     )
     IN_CELLS = (
-        "Method: {estimator} in {cells} cells of {units}, which depend on the inputs and the seed "
+        "Method: {estimator} in {cells} of {units}, which depend on the inputs and the seed "
         "alone; exact for every number of rows."
     )
     IN_PAIRS = (
-        "Method: {estimator} in {cells} cells of differences of paired rows, which depend on the "
+        "Method: {estimator} in {cells} of differences of paired rows, which depend on the "
         "inputs and the seed alone; exact for every number of rows."
     )
     FROM_HALVES = (
@@ -235,7 +235,7 @@ class Cause(Enum):
 
     # Instruments
     BY_INSTRUMENTS = (
-        "Method: {instruments} in {cells} cells of {units}, which depend on instruments, controls "
+        "Method: {instruments} in {cells} of {units}, which depend on instruments, controls "
         "and the seed alone; exact for instruments of every strength and every number of rows."
     )
     WEAK_INSTRUMENTS = (

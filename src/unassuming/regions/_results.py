@@ -274,7 +274,7 @@ def count(number: int, what: str) -> str:
 
 
 def _as_text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value + 0.0:.6g}" if isinstance(value, float) else str(value)  # not -0
 
 
 def table(columns: Sequence[tuple[str, Iterable[Any]]], shown: int = SHOWN) -> list[str]:
