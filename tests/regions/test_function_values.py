@@ -260,3 +260,12 @@ def test_too_few_cells_are_explained_with_remedies():
     few = region.band(GRID, simultaneous=False, norm_bound=30)
     assert few.reason.endswith("Remedies: a level of at most 0.875.")
     assert np.isfinite(region.band(GRID, 0.875, norm_bound=30, simultaneous=False).upper).all()
+
+
+def test_levels_that_take_more_cells_than_are_usually_compared():
+    region, f = region_of()
+    band = region.band(GRID, 0.9999, norm_bound=30, simultaneous=False)
+    assert (band.attained >= 0.9999).all()
+    assert (np.abs((band.lower + band.upper) / 2 - f(GRID)) < half(band)).all()
+    beyond = region_of(SVR(gamma=0.5))[0].band(GRID, 1 - 1e-7, norm_bound=30, simultaneous=False)
+    assert "higher than cells can attain" in beyond.reason
