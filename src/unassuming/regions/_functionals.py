@@ -336,15 +336,15 @@ class Functionals(Membership):
                 return self._at_levels(level, joint)
             wanted, estimate = values(), question.g @ self.problem.estimate
 
-            def from_cells(one: float, highest: float) -> T:
-                given = wanted, names, estimate, one, highest, cells, assumption, make
+            def from_cells(one: float) -> T:
+                given = wanted, names, estimate, one, cells, assumption, make
                 found = values_at_once(self._functions, *given, unless_wider=chosen == "auto")
                 return joint([self.level(one)])[0] if found is None else found
 
             return at_each(level, from_cells)
 
-        def at(one: float, highest: float) -> T:
-            made = division_for(self.shape, question, highest, chosen, cells)
+        def at(one: float) -> T:
+            made = division_for(self.shape, question, one, chosen, cells)
             if made is None:
                 return joint([self.level(one)])[0]
             return all_at_once(self.shape, question, names, one, made, make)
@@ -366,7 +366,7 @@ class Functionals(Membership):
         cells, weights, estimator = options
         checked = self._options(cells, "auto" if method is None else method, weights, estimator)
 
-        def at(one: float, _: float) -> T:
+        def at(one: float) -> T:
             if self.objective.endogenous:
                 return instrument_bounds(self._instruments, g, tuple(names), one, checked, make)
             return one_by_one(self._numbers, g, names, one, checked, make, own=own)
@@ -390,8 +390,9 @@ class Functionals(Membership):
         checked = function_options(self._functions, cells, chosen, weights, estimator)
         estimate = g @ self.problem.estimate
 
-        def at(one: float, highest: float) -> T:
-            given = wanted, names, estimate, one, highest, checked, assumption, make
-            return values_one_by_one(self._functions, *given)
+        def at(one: float) -> T:
+            return values_one_by_one(
+                self._functions, wanted, names, estimate, one, checked, assumption, make
+            )
 
         return at_each(level, at)

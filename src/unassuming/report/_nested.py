@@ -1,4 +1,4 @@
-"""Bounds at several levels by one method, so that those of lower levels lie inside."""
+"""Bounds at several levels by one method; those of a joint region are nested."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 def nested(
     question: Callable[..., dict[float, Any]], levels: Sequence[float], options: Mapping[str, Any]
 ) -> dict[float, Any]:
-    """Ask at all levels; bounds of a joint region are cut to those of the next higher level.
+    """Ask at all levels, from the highest on, by the method that the highest one chooses.
 
     Parameters
     ----------
@@ -24,7 +24,13 @@ def nested(
     options : mapping
         Further arguments.
     """
-    found = question(level=list(levels), **options)
+    found = question(level=list(levels[:1]), **options)
+    if len(levels) == 1:
+        return found
+    if options.get("method") == "auto" and options.get("simultaneous", True):
+        cells = found[levels[0]].method == "balanced cells"
+        options = {**options, "method": "cells" if cells else "joint"}
+    found |= question(level=list(levels[1:]), **options)
     for higher, lower in pairwise(levels):
         found[lower] = inside(found[lower], found[higher])
     return found

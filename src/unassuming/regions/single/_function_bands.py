@@ -42,33 +42,32 @@ def values_at_once(
     names: Sequence[str],
     estimate: Array,
     level: float,
-    highest: float,
     cells: int | None,
     assumption: Assumption,
     make: Callable[..., T],
     *,
     unless_wider: bool,
 ) -> T | None:
-    """Return a band from balanced cells, chosen for the highest level that is asked for.
+    """Return a band from balanced cells.
 
     With ``unless_wider`` return None where the joint region is expected to be narrower, or where
     there are too few rows for the level.
     """
-    divisions = _divisions(functions, highest, cells, assumption)
+    divisions = _divisions(functions, level, cells, assumption)
     chosen = None
     if divisions:
         system, assumed = functions.system(assumption), functions.assumed(assumption)
-        chosen = choose_band(system, wanted, divisions, assumed, highest)
+        chosen = choose_band(system, wanted, divisions, assumed, level)
     if chosen is None or not np.isfinite(chosen.half_width).all():
         if unless_wider:
             return None
         raise NotAvailable(
-            f"balanced cells are too few for a level of {highest:.6g}: they take a power of two of "
+            f"balanced cells are too few for a level of {level:.6g}: they take a power of two of "
             f"cells, each of which determines the values, and there are {functions.problem.n} "
             "rows. Use method='joint', a lower level, or one value at a time "
             "(simultaneous=False)."
         )
-    if unless_wider and not _narrower(functions, wanted, chosen, assumption, highest):
+    if unless_wider and not _narrower(functions, wanted, chosen, assumption, level):
         return None
     kriging = divisions[int(chosen.which[0])]
     band, sizes = _band(functions, wanted, kriging, float(chosen.mu[0]), assumption, level)

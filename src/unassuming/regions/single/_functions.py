@@ -18,7 +18,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
-from unassuming.cells import Intervals, number_of_statistics
+from unassuming.cells import Intervals
 from unassuming.cells.functions import (
     Assumed,
     Errors,
@@ -276,14 +276,10 @@ class Functions:
             if self.clusters is not None:
                 require_whole_blocks(labels, self.clusters)
             return [self.kriging(assumption, int(labels.max()) + 1, labels)]
-        numbers = self.numbers(level)
+        numbers = numbers_of_cells(level, self.units)
         if isinstance(options.cells, int):
             numbers = [options.cells]
         return [self.kriging(assumption, K) for K in numbers]
-
-    def numbers(self, level: float) -> list[int]:
-        """Return the numbers of cells that are compared for intervals one at a time."""
-        return numbers_of_cells(level, self.units)
 
     def kriging(self, assumption: Assumption, K: int, labels: IntArray | None = None) -> Kriging:
         system = self.system(assumption)
@@ -320,12 +316,7 @@ class Functions:
         return self._turned(self.problem.objective.y[:, None])[:, 0]
 
     def intervals(
-        self,
-        wanted: Wanted,
-        level: float,
-        highest: float,
-        options: SingleOptions,
-        assumption: Assumption,
+        self, wanted: Wanted, level: float, options: SingleOptions, assumption: Assumption
     ) -> Intervals:
         """Return the interval of each functional; NaN if nothing within the norm bound agrees."""
         N = len(wanted)
@@ -336,9 +327,7 @@ class Functions:
             *(np.zeros(N, dtype=np.intp) for _ in range(3)),
         )
         assumed, beyond = self.assumed(assumption), assumption.beyond
-        most = 1 - 1 / max(map(number_of_statistics, self.numbers(highest)))
-        shared = highest if highest <= most else level
-        for cells in self.in_cells(wanted, shared, options, assumption):
+        for cells in self.in_cells(wanted, level, options, assumption):
             seed = self.problem.seed
             got = biased_intervals(cells.u, cells.rounding, cells.found, assumed, level, seed)
             for name in ("estimate", "q", "m", "cells"):

@@ -42,14 +42,9 @@ def check_level(level: Any) -> float:
     return as_double(level)
 
 
-def at_each(level: Any, at: Callable[[float, float], T]) -> Any:
-    """Return the answer at one level, or a dictionary of answers at several.
-
-    ``at`` takes a level and the highest one, which chooses the method and the cells of all.
-    """
-    levels = as_levels(level)
-    highest = max(map(check_level, levels))
-    found = {as_double(one): at(check_level(one), highest) for one in levels}
+def at_each(level: Any, at: Callable[[float], T]) -> Any:
+    """Return the answer at one level, or a dictionary of answers at several."""
+    found = {as_double(one): at(check_level(one)) for one in as_levels(level)}
     return Levels(found) if np.ndim(level) else next(iter(found.values()))
 
 

@@ -29,16 +29,12 @@ def values_one_by_one(
     names: Sequence[str],
     estimate: Array,
     level: float,
-    highest: float,
     options: SingleOptions,
     assumption: Assumption,
     make: Callable[..., T],
 ) -> T:
-    """Return the intervals of functionals of the function, each with its level by itself.
-
-    Their cells are chosen for the highest level that is asked for, if cells can attain it.
-    """
-    got = functions.intervals(wanted, level, highest, options, assumption)
+    """Return the intervals of functionals of the function, each with its level by itself."""
+    got = functions.intervals(wanted, level, options, assumption)
     known, finite = got.q > 0, not np.isinf([got.lower, got.upper]).any()
     apart = outside(functions.problem, got.lower, got.upper, names, estimate)
     why, status = Explanation(apart), Status.ONE_BY_ONE
