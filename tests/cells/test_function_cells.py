@@ -342,12 +342,13 @@ def test_predictions_need_the_design_alone():
     assert np.isposinf(few.half_width).all()
 
 
-def test_too_few_cells_give_the_whole_line():
-    _, system, wanted = problem(n=12)
+@pytest.mark.parametrize("trend", [0, 1])
+def test_too_few_cells_give_what_the_norm_bound_alone_allows(trend):
+    _, system, wanted = problem(n=12, trend=trend)
     _, _, found = estimated(system, wanted, K=3)
     got = biased_intervals(np.zeros((2, 3)), np.zeros((2, 3)), found, Assumed(1.0), 0.9)
-    assert np.isneginf(got.lower).all()
-    assert np.isposinf(got.upper).all()
+    np.testing.assert_allclose(got.lower, -np.inf if trend else -1)
+    np.testing.assert_allclose(got.upper, np.inf if trend else 1)
     assert np.isposinf(pointwise_half_width(found, Assumed(1.0), 0.9, np.zeros((24, 2, 3)))).all()
 
 

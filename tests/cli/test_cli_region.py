@@ -121,7 +121,7 @@ def test_pictures_of_an_earlier_run_do_not_stay(run):
 def test_an_empty_region_is_called_so_and_covers_nothing(run):
     words = ("--model", "krr", "--norm-bound", 0.001, "--m", 20)
     result = report(run, "sine.csv", "--target", "y", *words)
-    assert "No member of the region has a norm of 0.001 or less" in result.stdout
+    assert "No function with a norm of 0.001 or less agrees with the data" in result.stdout
     assert "covers the function" not in result.stdout
     words = ("--model", "ridge", "--norm-bound", 1e-9, "--m", 20)
     result = report(run, "people.csv", "--target", "y", *words)

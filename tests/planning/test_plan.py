@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,3 +212,11 @@ def test_rows_of_weight_zero_are_left_out():
     assert some.predictions == plain.predictions
     with pytest.raises(ValueError, match="sample_weight has the wrong length: expected 40"):
         ua.plan(SMOOTH, X, sample_weight=weight[:-1], **given)
+
+
+def test_the_table_says_where_the_best_penalty_is_not_that_of_the_narrowest_band(plan):
+    widths = {0.2: 1.015, 0.3: 1.0}
+    found = [Predicted(plan.n, True, "joint region", a, None, w) for a, w in widths.items()]
+    rule = "Best: the smallest penalty within 2 % of the narrowest."
+    assert str(replace(plan, predictions=tuple(found))).endswith(rule)
+    assert rule not in str(replace(plan, predictions=tuple(found[1:])))

@@ -8,6 +8,8 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
@@ -166,3 +168,22 @@ def test_only_the_joint_region_has_members_inside_its_band():
     )
     assert drawn.lower[0.9].tolist() == joint.lower[0.9].tolist()
     assert drawn.inner_lower[0.9].tolist() == joint.inner_lower[0.9].tolist()
+
+
+def test_a_band_allows_for_a_model_error_and_takes_a_noise_scale():
+    X, y, _ = ua.datasets.sine(n=200, random_state=0)
+    model = make_pipeline(SplineTransformer(6), LinearRegression())
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
+    grid, assumed = X[:5], {"model_error": 0.2, "noise_scale": 0.7}
+    options = {"levels": [0.9], "pointwise": [0.9], "method": "cells", "target": "function"}
+    data = ua.plots.band_data(region, grid, **options, **assumed)
+    for simultaneous, drawn in ((True, data.upper), (False, data.pointwise_upper)):
+        own = {"method": "cells"} if simultaneous else {"simultaneous": False}
+        band = region.band(grid, 0.9, target="function", **own, **assumed)
+        np.testing.assert_allclose(np.sort(drawn[0.9]), np.sort(band.upper))
+    ax = ua.plots.band(region, grid, **options, **assumed)
+    title = " ".join(ax.get_legend().get_title().get_text().split())
+    assert "Covers the function itself, if the model misses it by at most 0.2." in title
+    ax = ua.plots.band(region, grid, **{**options, "target": None}, **assumed)
+    title = " ".join(ax.get_legend().get_title().get_text().split())
+    assert "Covers the model, if the model misses the noise-free function by at most 0.2." in title

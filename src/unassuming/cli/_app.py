@@ -108,8 +108,9 @@ def region(
         bool,
         Option(
             "--pointwise",
-            help="Bounds that hold at each input and for each coefficient by itself; they are "
-            "narrower than the simultaneous ones. Kernel models need --norm-bound for that.",
+            help="Bounds that hold at each input and for each coefficient by itself. They are "
+            "usually narrower than the simultaneous ones, except where there are few data. Kernel "
+            "models need --norm-bound for that.",
         ),
     ] = False,
     method: Annotated[
@@ -151,7 +152,12 @@ def region(
 
 
 @app.command()
-@problem_options(without=["m"], model=Model.OLS, levels=(0.95,))
+@problem_options(
+    without=["m"],
+    only=(Model.SPLINE, Model.RIDGE, Model.OLS, Model.IV),
+    model=Model.OLS,
+    levels=(0.95,),
+)
 def summary(
     problem: Problem,
     out: Annotated[

@@ -64,7 +64,10 @@ class Plan:
 
     @property
     def alpha(self) -> float | None:
-        """The penalty of the narrowest band of the joint region; None if there is no choice."""
+        """The penalty of the joint region; None if there is no choice.
+
+        It is the smallest one whose predicted half-width is within 2 % of the narrowest.
+        """
         joint = [one for one in self.predictions if one.method == JOINT and one.rows == self.n]
         return narrowest(joint).alpha if joint else None
 
@@ -74,7 +77,9 @@ class Plan:
         return self.setting.model(self.alpha)
 
     def best(self, *, simultaneous: bool = True, rows: int | None = None) -> Predicted:
-        """Return the narrowest prediction.
+        """Return the narrowest prediction, or one of a smaller penalty within 2 % of it.
+
+        Predictions are not exact to 2 %, and a smaller penalty means a smaller bias.
 
         Parameters
         ----------
@@ -185,10 +190,12 @@ class Plan:
             f"given {norm}noise of scale {assumption.noise_scale:g}: predicted half-widths, before "
             "y is seen (medians over the inputs)."
         )
-        best = {
-            id(self.best(simultaneous=s, rows=n))
-            for n, s in {(one.rows, one.simultaneous) for one in all_rows}
-        }
+        kinds = {(one.rows, one.simultaneous) for one in all_rows}
+        chosen = {(n, s): self.best(simultaneous=s, rows=n) for n, s in kinds}
+        best = {id(one) for one in chosen.values()}
+        smaller = any(
+            one.half_width < chosen[one.rows, one.simultaneous].half_width for one in all_rows
+        )
         columns: list[tuple[str, list[str]]] = [
             ("bounds hold", [_HOLD[one.simultaneous] for one in all_rows]),
             ("method", [one.method for one in all_rows]),
@@ -200,7 +207,8 @@ class Plan:
         if len(self.rows) > 1:
             columns.insert(1, ("rows", [str(one.rows) for one in all_rows]))
         lines = [line.rstrip() for line in table(columns, _SHOWN)]
-        return "\n".join([fill(heading, 94, break_on_hyphens=False), *lines])
+        rule = ["Best: the smallest penalty within 2 % of the narrowest."] * smaller
+        return "\n".join([fill(heading, 94, break_on_hyphens=False), *lines, *rule])
 
 
 _HOLD = {True: "all at once", False: "one at a time"}

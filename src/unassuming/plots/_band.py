@@ -59,6 +59,8 @@ def band_data(
     *,
     pointwise: Sequence[float] = (),
     norm_bound: float | None = None,
+    model_error: float | None = None,
+    noise_scale: float | None = None,
     target: str | None = None,
     method: str | None = None,
     inner: int = 0,
@@ -70,7 +72,8 @@ def band_data(
 
     Parameters
     ----------
-    region, X, levels, pointwise, norm_bound, target, method, inner, rows, compare, bands
+    region, X, levels, pointwise, norm_bound, model_error, noise_scale, target, method, inner, \
+    rows, compare, bands
         As for `band`.
 
     Returns
@@ -100,20 +103,32 @@ def band_data(
         )
     if inner and method == "auto":
         method = "joint"  # the only one with members
+    assumed: dict[str, Any] = {"model_error": model_error, "noise_scale": noise_scale}
     together: Mapping[float, Band] = {}
     alone: Mapping[float, Band] = {}
     if wanted:
         together = _known(bands, wanted, simultaneous=True) or region.band(
-            inputs, wanted, norm_bound, target, method=method
+            inputs, wanted, norm_bound, target, method=method, **assumed
         )
     if single:
         alone = _known(bands, single, simultaneous=False) or region.band(
-            inputs, level=single, norm_bound=norm_bound, simultaneous=False
+            inputs,
+            single,
+            norm_bound,
+            None if model_error is None else target,
+            simultaneous=False,
+            **assumed,
         )
     few = order[np.unique(np.linspace(0, len(x) - 1, min(inner, len(x))).round().astype(int))]
     found = (
         region.band(
-            like(inputs, x[few, None]), wanted, norm_bound, target, inner=True, method=method
+            like(inputs, x[few, None]),
+            wanted,
+            norm_bound,
+            target,
+            inner=True,
+            method=method,
+            **assumed,
         )
         if len(few) and wanted
         else {}
@@ -170,6 +185,8 @@ def band(
     *,
     pointwise: Sequence[float] = (),
     norm_bound: float | None = None,
+    model_error: float | None = None,
+    noise_scale: float | None = None,
     target: str | None = None,
     method: str | None = None,
     inner: int = 0,
@@ -182,7 +199,7 @@ def band(
     """Draw the data, the estimate and the certified band of each level over one feature.
 
     A simultaneous band (blue) holds at all inputs at once. A pointwise band (orange) holds at each
-    input by itself, and is narrower.
+    input by itself. It is usually narrower, except where there are few data.
 
     Where a bound is infinite, the shading extends to the edge of the picture and a note gives the
     reason. The legend states what the band covers: the ideal representation, that is, the model
@@ -200,6 +217,9 @@ def band(
         Levels of pointwise bands. Those of a kernel need a norm bound.
     norm_bound : float, optional
         Assume that the norm of the function is at most this.
+    model_error, noise_scale : float, optional
+        As for ``region.band``: how much the features may miss the function by, and a guess of the
+        standard deviation of the noise, which affects the width only.
     target : {"representation", "function"}, optional
         As for ``region.band``.
     method : {"joint", "cells", "auto"}, optional
@@ -243,6 +263,8 @@ def band(
         levels,
         pointwise=pointwise,
         norm_bound=norm_bound,
+        model_error=model_error,
+        noise_scale=noise_scale,
         target=target,
         method=method,
         inner=inner,
@@ -281,11 +303,11 @@ def band(
     notes = caveats(region)
     statuses = [*data.status.values(), *data.pointwise_status.values()]
     if not notes and any(status is not Status.EMPTY for status in statuses):
-        notes = [_covers(region, data.target, norm_bound)]
+        notes = [_covers(region, data.target, norm_bound, model_error)]
     if data.compared is not None:
         notes = [*notes, NOTE]
-    apart = [f"Pointwise, {note}" for note in canvas.sentences(data.pointwise_status)]
-    canvas.legend_above(ax, [*notes, *canvas.sentences(data.status), *apart])
+    apart = [f"Pointwise, {note}" for note in canvas.sentences(data.pointwise_status, norm_bound)]
+    canvas.legend_above(ax, [*notes, *canvas.sentences(data.status, norm_bound), *apart])
     return ax
 
 
@@ -314,10 +336,19 @@ def _tinted(levels: Iterable[float], colour: str) -> Iterator[tuple[float, Any]]
     yield from zip(ordered, canvas.tints(len(ordered), colour), strict=True)
 
 
-def _covers(region: Region, target: str, norm_bound: float | None) -> str:
+def _covers(
+    region: Region, target: str, norm_bound: float | None, model_error: float | None
+) -> str:
     """State what the band covers."""
     design, truth = region.objective.design, region.problem.truth
     given = "" if norm_bound is None else f", if its norm is at most {norm_bound:g}"
+    if model_error is not None:
+        covered, missed = "the model", truth
+        if target == "function":
+            covered, missed = "the function itself", "it"
+        if norm_bound is not None:
+            given = f" and the norm of the model is at most {norm_bound:g}"
+        return f"Covers {covered}, if the model misses {missed} by at most {model_error:g}{given}."
     if target == "function":
         return f"Covers the function itself{given}."
     if design is not None and not design.spans_everything:

@@ -84,11 +84,12 @@ def tints(
     return [tuple(1 - share * (1 - full)) for share in np.linspace(lightest, darkest, count)]
 
 
-def sentences(statuses: Mapping[float, Status]) -> tuple[str, ...]:
+def sentences(statuses: Mapping[float, Status], norm_bound: float | None = None) -> tuple[str, ...]:
     """Return one sentence for each status with infinite bounds, with its levels."""
     kinds = dict.fromkeys(status for status in statuses.values() if status in _SHORT)
     return tuple(
-        note([p for p, status in statuses.items() if status is kind], kind.value) for kind in kinds
+        note([p for p, status in statuses.items() if status is kind], kind.given(norm_bound))
+        for kind in kinds
     )
 
 

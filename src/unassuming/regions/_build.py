@@ -108,7 +108,7 @@ def confidence_region(
         Weights that do not depend on y. Rows of weight zero are dropped.
     weighting : {"hessian", "gram", "identity"} or matrix, optional
         Ψ, the weighting of the gradient: by default ``"gram"`` (kernels only) for SVR,
-        ``"identity"`` for Lasso and KernelLasso, else ``"hessian"``. It changes the shape of the
+        ``"identity"`` for KernelLasso, else ``"hessian"``. It changes the shape of the
         region, not its coverage, as long as it does not depend on y.
     ties : {"random", "conservative"}, default "random"
         How equal statistics are ordered: at random (exact), or in favour of the candidate

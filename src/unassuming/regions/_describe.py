@@ -13,7 +13,11 @@ from unassuming._typing import Array
 from unassuming._words import shown, spoken
 from unassuming.inputs import frozen_steps
 from unassuming.noise import Labels
+from unassuming.objectives import Objective
 from unassuming.regions._problem import Problem
+
+_SHOWN = 6
+"""Coefficients of a direction that are listed."""
 
 PUBLISHED_CLASSIFIER = (
     "The published region of LS-SVC assumes that the slacks are symmetric given the inputs. With "
@@ -143,3 +147,21 @@ def describe(problem: Problem, m: int) -> Description:
         ),
     ]
     return Description(shown(problem.estimator), tuple(lines))
+
+
+def direction_in_words(v: Array, objective: Objective) -> str:
+    """Name a direction in the coefficients."""
+    moved = np.flatnonzero(v)
+    if len(moved) == 1:
+        return f"the coefficient {objective.names[moved[0]]} alone"
+    if objective.design is not None:
+        phi = objective.design.matrix
+        fitted, size = phi @ v, np.abs(phi) @ np.abs(v)
+        moves = np.flatnonzero(np.abs(fitted) > 1e-6 * np.abs(fitted).max())
+        if (np.abs(fitted) <= 1e-9 * size).all():
+            return "coefficients that change no fitted value"
+        if len(moves) == 1:
+            return f"the fitted value of row {moves[0]} (counted from 0) alone"
+    if len(v) <= _SHOWN:
+        return f"the direction [{', '.join(f'{x:.3g}' for x in v)}]"
+    return "a direction in which all coefficients change"

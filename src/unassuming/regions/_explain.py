@@ -14,10 +14,6 @@ from typing import Any, final
 import numpy as np
 
 from unassuming._typing import Array
-from unassuming.objectives import Objective
-
-_SHOWN = 6
-"""Coefficients of a direction that are listed."""
 
 
 class Status(Enum):
@@ -48,6 +44,12 @@ class Status(Enum):
     )
     SEVERAL_PARTS = "the values that agree with the data form several intervals, not one"
 
+    def given(self, norm_bound: float | None) -> str:
+        """Return the sentence, of an answer that may assume a norm bound."""
+        if self is Status.EMPTY and norm_bound is not None:
+            return "no function within the norm bound agrees with the data at this level"
+        return str(self.value)
+
 
 class Cause(Enum):
     """A fact about an answer; the value is its sentence, completed by numbers and names."""
@@ -58,7 +60,8 @@ class Cause(Enum):
         "are compatible with any candidate."
     )
     BALL_TOO_SMALL = (
-        "No member of the region has a norm of {bound:g} or less: the norm bound is too small."
+        "No function with a norm of {bound:g} or less agrees with the data at this level: the norm "
+        "bound is too small."
     )
     NO_LABEL_MODEL = (
         "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
@@ -104,8 +107,8 @@ class Cause(Enum):
         "value (directions: {unseen}), and nothing bounds that."
     )
     NEVER_END = (
-        "{shared} of the {sets} random transformations set no limit along {along}, and {q} of them "
-        "are enough for that."
+        "{shared} of the {sets} random transformations set no limit along {along}, and an "
+        "unbounded region needs only {q}."
     )
     NO_DIRECTION = (
         "{cylinders} of the {sets} random transformations leave some direction open, but no "
@@ -192,11 +195,11 @@ class Cause(Enum):
         "exact if the noise has no ties. The p-values are adjusted."
     )
     IN_CELLS = (
-        "Method: {estimator} in {cells} cells of {units}, which depend on the inputs and the seed "
+        "Method: {estimator} in {cells} of {units}, which depend on the inputs and the seed "
         "alone; exact for every number of rows."
     )
     IN_PAIRS = (
-        "Method: {estimator} in {cells} cells of differences of paired rows, which depend on the "
+        "Method: {estimator} in {cells} of differences of paired rows, which depend on the "
         "inputs and the seed alone; exact for every number of rows."
     )
     FROM_HALVES = (
@@ -232,7 +235,7 @@ class Cause(Enum):
 
     # Instruments
     BY_INSTRUMENTS = (
-        "Method: {instruments} in {cells} cells of {units}, which depend on instruments, controls "
+        "Method: {instruments} in {cells} of {units}, which depend on instruments, controls "
         "and the seed alone; exact for instruments of every strength and every number of rows."
     )
     WEAK_INSTRUMENTS = (
@@ -379,21 +382,3 @@ def status_of(lower: Array, upper: Array, otherwise: Status) -> Status:
     if np.isfinite(lower).all() and np.isfinite(upper).all():
         return Status.CERTIFIED
     return otherwise
-
-
-def direction_in_words(v: Array, objective: Objective) -> str:
-    """Name a direction in the coefficients."""
-    moved = np.flatnonzero(v)
-    if len(moved) == 1:
-        return f"the coefficient {objective.names[moved[0]]} alone"
-    if objective.design is not None:
-        phi = objective.design.matrix
-        fitted, size = phi @ v, np.abs(phi) @ np.abs(v)
-        moves = np.flatnonzero(np.abs(fitted) > 1e-6 * np.abs(fitted).max())
-        if (np.abs(fitted) <= 1e-9 * size).all():
-            return "coefficients that change no fitted value"
-        if len(moves) == 1:
-            return f"the fitted value of row {moves[0]} (counted from 0) alone"
-    if len(v) <= _SHOWN:
-        return f"the direction [{', '.join(f'{x:.3g}' for x in v)}]"
-    return "a direction in which all coefficients change"

@@ -93,8 +93,8 @@ class Functionals(Membership):
         inner : bool, default False
             Also search for members that come near the bounds, and return them as witnesses.
         simultaneous : bool, default True
-            Whether all bounds hold at once. With False each interval has its level by itself,
-            which makes it much narrower (docs/theory.md 9).
+            Whether all bounds hold at once. With False each interval has its level by itself. It is
+            usually much narrower, except where there are few data (docs/theory.md 9).
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
@@ -203,8 +203,8 @@ class Functionals(Membership):
             Also search for members that come near the bounds, and return them as witnesses.
         simultaneous : bool, default True
             Whether all bounds hold at once. With False the interval at each input has its level by
-            itself, which makes it much narrower (docs/theory.md 9). A kernel needs ``norm_bound``
-            for that.
+            itself. It is usually much narrower, except where there are few data (docs/theory.md 9).
+            A kernel needs ``norm_bound`` for that.
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted

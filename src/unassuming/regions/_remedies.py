@@ -90,7 +90,7 @@ NO_INTERCEPT = Remedy(
     "--model krr, which has no intercept",
 )
 MODEL_OF_FEATURES = Remedy(None, "a model with fewer features than rows: --model spline")
-CELLS = Remedy("method='cells', bounds from least squares in parts of the rows", "--method cells")
+CELLS = Remedy("method='cells', bounds from estimates in parts of the rows", "--method cells")
 ONE_AT_A_TIME = Remedy("simultaneous=False, for bounds that hold one at a time", "--pointwise")
 CROSSINGS = Remedy("crossings(direction), which shows how far a line extends", None)
 

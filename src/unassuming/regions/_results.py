@@ -64,7 +64,8 @@ class Bounds:
         The functionals at the point estimate.
     lower, upper : arrays of shape (N,)
         Outer bounds: every member of the region lies between them, for all functionals at once.
-        Infinite where nothing finite is true or can be certified; NaN if the region has no member.
+        Infinite where nothing finite is true or can be certified; NaN if the region has no member,
+        or where no value within the norm bound agrees with the data.
     inner_lower, inner_upper : arrays of shape (N,), or None
         Values that members of the region attain, with ``inner=True``. The ends of the region lie
         between these and the outer bounds. Infinite only where members along an exact line without
@@ -117,8 +118,10 @@ class Bounds:
 
     def __post_init__(self) -> None:
         if self.status is Status.EMPTY:  # there is nothing to bound
+            # One at a time, the others keep their level.
+            kept = np.full(len(self), not self.simultaneous) & (self.lower <= self.upper)
             for name in ("lower", "upper"):
-                object.__setattr__(self, name, np.full(len(self.estimate), np.nan))
+                object.__setattr__(self, name, np.where(kept, getattr(self, name), np.nan))
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -132,9 +135,7 @@ class Bounds:
         >>> region.interval(level=0.9).description
         'every bound is finite and an honest outer bound of the region'
         """
-        if self.status is Status.EMPTY and self.norm_bound is not None:
-            return "the norm bound leaves no member of the region of this level"
-        return self.status.value
+        return self.status.given(self.norm_bound)
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
@@ -273,7 +274,7 @@ def count(number: int, what: str) -> str:
 
 
 def _as_text(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value + 0.0:.6g}" if isinstance(value, float) else str(value)  # not -0
 
 
 def table(columns: Sequence[tuple[str, Iterable[Any]]], shown: int = SHOWN) -> list[str]:

@@ -1,4 +1,4 @@
-"""Bounds at several levels by one method, so that those of lower levels lie inside."""
+"""Bounds at several levels by one method; those of a joint region are nested."""
 
 from __future__ import annotations
 

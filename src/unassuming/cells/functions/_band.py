@@ -9,7 +9,7 @@ least 1 - q/K.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -48,11 +48,14 @@ class BandSizes:
         b_s(z) for every sign vector but the identity.
     offset : array of shape (N,)
         b_0(z).
+    limit : array of shape (N,)
+        What the norm bound alone allows.
     """
 
     scale: Array
     bias: Array
     offset: Array
+    limit: Array
 
     @classmethod
     def of(cls, found: Errors, assumed: Assumed) -> BandSizes:
@@ -61,7 +64,16 @@ class BandSizes:
         bias = found.bias(assumed, np.full((len(found.H), K), 1 / K), balanced_signs(K))
         noise = assumed.noise_scale**2 * found.noise.sum(axis=1) / K**2
         scale = np.sqrt(noise) + _BIASES * np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
-        return cls(np.where(scale > 0, scale, 1.0), bias[:, 1:], bias[:, 0])
+        scale = np.where(scale > 0, scale, 1.0)
+        return cls(scale, bias[:, 1:], bias[:, 0], assumed.limit(found.norm))
+
+    def cut(self, band: BalancedBand) -> tuple[Array, Array]:
+        """Return the ends of a band, cut at the limits.
+
+        If they contradict each other at one input, no function within the norm bound agrees.
+        """
+        lower, upper = band.estimate - band.half_width, band.estimate + band.half_width
+        return np.maximum(lower, -self.limit), np.minimum(upper, self.limit)
 
 
 def function_band(u: Array, rounding: Array, sizes: BandSizes, level: float) -> BalancedBand:
@@ -131,6 +143,8 @@ def choose_band(
     index, mu = int(best.which[0]), float(best.mu[0])
     for factor in _FINER if len(candidates) > 1 and np.isfinite(best.half_width).all() else ():
         best = better(index, max(mu * factor, candidates[0]))
+    if np.isfinite(best.half_width).all():
+        return replace(best, half_width=np.minimum(best.half_width, assumed.limit(some.norm)))
     return best
 
 

@@ -4,8 +4,8 @@ The estimate in cell b is u_b = τ* + bias_b + (a linear function of the noise o
 weighted mean over a part F of the cells has a bias of at most δ_F. If s flips the cells in F, then
 Z_0 <= Z_s for the noise parts exactly if their sums over F and over the other cells have opposite
 signs or one of them vanishes. Then τ* lies in [lo_s, hi_s], the hull of û_F ± δ_F and of the same
-for the other cells. So [q-th smallest lo_s, q-th largest hi_s] covers τ* with probability at least
-1 - q/m.
+for the other cells, cut at what the norm bound alone allows. So [q-th smallest lo_s, q-th largest
+hi_s] covers τ* with probability at least 1 - q/m.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def biased_spans(
     lo, hi = centre + np.minimum(*lows), centre + np.maximum(*highs)
     whole = flipped.all(axis=1) | ~flipped.any(axis=1)  # ±identity: Z_s = Z_0
     lo[:, whole], hi[:, whole] = -np.inf, np.inf
-    return lo, hi
+    limit = assumed.limit(errors.norm)[:, None]
+    return np.maximum(lo, -limit), np.minimum(hi, limit)
 
 
 def part_bias(
@@ -75,6 +76,8 @@ def biased_intervals(
 ) -> Intervals:
     """Return the interval of each of N functionals; its coverage is at least 1 - q/m.
 
+    Where the lower end exceeds the upper one, no function within the norm bound agrees.
+
     Parameters
     ----------
     u, rounding : arrays of shape (N, K)
@@ -86,8 +89,8 @@ def biased_intervals(
     seed : int
         Where the sign vectors of more than 16 cells come from.
     """
-    N = len(u)
-    lower, upper = np.full(N, -np.inf), np.full(N, np.inf)
+    upper = assumed.limit(errors.norm)
+    lower = -upper
     w = errors.weights(assumed)
     cells, m, q = _levels(errors.identified, level)
     for rows, keep, part, flipped in _batches(errors, seed):

@@ -5,6 +5,9 @@ and weights w_b it is at most B‖Σ_F w_b h_b‖ / Σ_F w_b. Only H_bc = ⟨h_b
 From kernel values it comes as the difference of numbers of the size of k(z, z), and rounding errors
 cannot be told from a small bias. An allowance η_F pays for them (docs/theory.md 9.8). From features
 h_b is a vector, and the allowance is far smaller.
+
+The norm bound also limits L f* without any data: |L f*| <= B‖L‖ if L vanishes on the features that
+are not penalised. Every interval and every prediction is cut there.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ class Errors:
         The allowance for rounding: ‖Σ_F w_b h_b‖ is at most
         √(wᵀHw + (Σ_F w_b cancelled_b)²) + Σ_F w_b added_b.
     identified : boolean array of shape (N, K)
+    norm : array of shape (N,)
+        ‖L‖, rounded up; infinite if L does not vanish on the features that are not penalised.
     """
 
     H: Array
@@ -45,10 +50,11 @@ class Errors:
     cancelled: Array
     added: Array
     identified: BoolArray
+    norm: Array
 
     def part(self, where: slice | IntArray) -> Errors:
         """Return the errors of some of the functionals."""
-        names = ("H", "noise", "reach", "cancelled", "added", "identified")
+        names = ("H", "noise", "reach", "cancelled", "added", "identified", "norm")
         return Errors(*(getattr(self, name)[where] for name in names))
 
     def cells(self, keep: BoolArray) -> Errors:
@@ -57,7 +63,7 @@ class Errors:
             one[:, keep] for one in (self.noise, self.reach, self.cancelled, self.added)
         )
         H, identified = self.H[:, keep][:, :, keep], self.identified[:, keep]
-        return Errors(H, noise, reach, cancelled, added, identified)
+        return Errors(H, noise, reach, cancelled, added, identified, self.norm)
 
     def weights(self, assumed: Assumed) -> Array:
         """Return w_b (N, K): the largest is 1, and 0 stands for a cell that is left out.
@@ -138,7 +144,7 @@ def errors(system: System, wanted: Wanted, kriging: Kriging, a: Array, known: Bo
         H = h @ h.transpose(0, 2, 1)
         length = np.sqrt(np.einsum("nbb->nb", H))
         cancelled = np.sqrt(4 * (h.shape[2] + K + 4) * EPS) * length
-        return Errors(H, noise, reach, cancelled, (n + 4) * EPS * size, known)
+        return Errors(H, noise, reach, cancelled, (n + 4) * EPS * size, known, wanted.norm)
     assert system.gram is not None
     assert wanted.at_rows is not None
     H = np.empty((N, K, K))
@@ -152,4 +158,4 @@ def errors(system: System, wanted: Wanted, kriging: Kriging, a: Array, known: Bo
         at_rows *= ordered[:, rest]
         H[:, b, b:] = H[:, b:, b] = sums(at_rows, b) - at_z[:, b, None]
     cancelled = np.sqrt(4 * (n + 4) * EPS) * size  # η_F of docs/theory.md 9.8
-    return Errors(H, noise, reach, cancelled, np.zeros_like(size), known)
+    return Errors(H, noise, reach, cancelled, np.zeros_like(size), known, wanted.norm)

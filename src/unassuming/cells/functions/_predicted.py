@@ -123,7 +123,7 @@ def choose(
     for index in others:
         for candidate in shares:
             compare(index, candidate, np.flatnonzero((cells == index) & (smoothing != candidate)))
-    return Choice(which, mu, best)
+    return Choice(which, mu, np.minimum(best, assumed.limit(wanted.norm)))
 
 
 def pointwise_half_width(found: Errors, assumed: Assumed, level: float, shifts: Array) -> Array:
@@ -196,6 +196,7 @@ def _correction(K: int, level: float, D: int) -> float:
     """Return the mean half-width of equal cells over the mean in the first D draws."""
     flipped, q = prediction_signs(K, level, _SIGNS, _SEED)
     one, none = np.ones((1, K)), np.zeros((1, K))
-    plain = Errors(np.zeros((1, K, K)), one, none, none, none, np.ones((1, K), dtype=bool))
+    known = np.ones((1, K), dtype=bool)
+    plain = Errors(np.zeros((1, K, K)), one, none, none, none, known, np.full(1, np.inf))
     found = _half_width(_draws(K)[:D, None, :], one, plain, Assumed(0.0), flipped, q)
     return float(width_factor(K, level) / np.sqrt(K) / found[0])

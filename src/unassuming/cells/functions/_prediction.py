@@ -63,7 +63,8 @@ def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) ->
     ([5, 6, 7, 8, 10, 12], [16, 32, 64])
     """
     if not simultaneous:
-        return [K for K in candidates(level, units) if K <= _MOST_CELLS]
+        numbers = candidates(level, units)
+        return [K for K in numbers if K <= _MOST_CELLS] or numbers[:1]
     return [K for K in balanced_numbers(level, _MOST_BALANCED)[:_COMPARED] if units >= K]
 
 

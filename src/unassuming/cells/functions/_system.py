@@ -14,6 +14,7 @@ from typing import final
 
 import numpy as np
 
+from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
 
 
@@ -68,15 +69,27 @@ class Wanted:
         Inner products with the representers of the rows; k(z, x_j) for the value at z.
     features : array of shape (N, d), or None
         Their representers in coordinates, if those of the rows have them.
+    doubt : array of shape (N,), or None
+        Bounds on the rounding errors of ``norms``, where these cancel.
     """
 
     trend: Array
     norms: Array
     at_rows: Array | None = None
     features: Array | None = None
+    doubt: Array | None = None
 
     def __len__(self) -> int:
         return len(self.norms)
+
+    @property
+    def norm(self) -> Array:
+        """Their norms, rounded up; infinite if features that are not penalised count, (N,)."""
+        terms = 0 if self.features is None else self.features.shape[1]
+        square = self.norms * (1 + 4 * (terms + 16) * EPS)
+        if self.doubt is not None:
+            square = square + self.doubt
+        return np.where(self.trend.any(axis=1), np.inf, np.sqrt(square))
 
     def part(self, where: slice | IntArray) -> Wanted:
         """Return some of the functionals."""
@@ -85,6 +98,7 @@ class Wanted:
             self.norms[where],
             None if self.at_rows is None else self.at_rows[where],
             None if self.features is None else self.features[where],
+            None if self.doubt is None else self.doubt[where],
         )
 
 
@@ -107,3 +121,15 @@ class Assumed:
     norm_bound: float
     model_error: float = 0.0
     noise_scale: float = 1.0
+
+    def limit(self, norm: Array) -> Array:
+        """Return what the norm bound alone allows: |L f| is at most B‖L‖, (N,).
+
+        Examples
+        --------
+        >>> Assumed(30.0).limit(np.array([1.0, np.inf])), Assumed(0.0).limit(np.ones(1))
+        (array([30., inf]), array([inf]))
+        """
+        if not self.norm_bound:
+            return np.full(len(norm), np.inf)
+        return np.asarray(self.norm_bound * norm)

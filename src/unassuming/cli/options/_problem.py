@@ -29,6 +29,11 @@ Levels = Annotated[
     list[float], Option("--level", metavar="P", help="Confidence level; repeatable.")
 ]
 
+_SPLINE = (
+    "spline: least squares on splines of each numeric feature, or lines if there are few rows."
+)
+_IV = "iv: linear, with --endogenous columns and --instruments."
+
 
 class AtOnce(StrEnum):
     """Where simultaneous bounds come from."""
@@ -74,10 +79,9 @@ class Problem:
     model: Annotated[
         Model,
         Option(
-            help="spline: least squares on splines of each numeric feature, or lines if there are "
-            "few rows. krr: kernel ridge. ridge, ols: linear. quantile: a linear regression "
-            "quantile. iv: linear, with --endogenous columns and --instruments. svr, klasso, "
-            "huber: kernel machines. ls-svc, logistic: classifiers for two labels."
+            help=f"{_SPLINE} krr: kernel ridge. ridge, ols: linear. quantile: a linear regression "
+            f"quantile. {_IV} svr, klasso, huber: kernel machines. ls-svc, logistic: classifiers "
+            "for two labels."
         ),
     ] = Model.SPLINE
     knots: Annotated[
@@ -292,8 +296,16 @@ class Problem:
         return [text for text in (self.endogenous, self.instruments) if text is not None]
 
 
+def _models(only: Sequence[Model]) -> Any:
+    """Return the option --model of a command that takes some of the linear models."""
+    return Option(
+        metavar=f"<{'|'.join(only)}>",
+        help=f"{_SPLINE} ridge, ols: linear. {_IV}",
+    )
+
+
 def problem_options(
-    *, without: Sequence[str] = (), **defaults: Any
+    *, without: Sequence[str] = (), only: Sequence[Model] = (), **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of `Problem`; it receives them as its first argument.
 
@@ -301,6 +313,8 @@ def problem_options(
     ----------
     without : sequence of str
         Options that have no meaning for the command.
+    only : sequence of Model
+        The models that its help lists; all if empty.
     **defaults
         Where the command has other defaults than `Problem`.
     """
@@ -311,6 +325,8 @@ def problem_options(
             for name, p in inspect.signature(Problem, eval_str=True).parameters.items()
             if name not in without
         }
+        if only:
+            shared["model"] = shared["model"].replace(annotation=Annotated[Model, _models(only)])
         _, *own = inspect.signature(command, eval_str=True).parameters.values()
 
         @functools.wraps(command)

@@ -24,22 +24,28 @@ from unassuming.geometry.piecewise import (
     outer_bounds,
 )
 from unassuming.membership import RankEngine
+from unassuming.noise import Symmetric
 from unassuming.objectives import BallCoordinates, NormBall
 from unassuming.ranking import Level
+from unassuming.regions._describe import direction_in_words
 from unassuming.regions._explain import (
     Cause,
     Explanation,
     Fact,
+    Remedy,
     Status,
-    direction_in_words,
     status_of,
 )
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
+from unassuming.regions._remedies import CELLS, ONE_AT_A_TIME
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._line_shape import LineShape
 from unassuming.regions.shapes._shape import OuterBounds, why_empty
+
+_ENOUGH = 64
+"""Rows that certainly make enough cells at the usual levels."""
 
 
 def line_model(problem: Problem, engine: RankEngine) -> LineModel | None:
@@ -143,10 +149,21 @@ class PiecewiseShape(LineShape):
             endless, remedies = members.endless(g), None
             if status in (Status.NO_OUTER_BOUND, Status.UNBOUNDED):
                 known = question.inner or bool(endless.all())
-                remedies = tuple(self.adviser.remedies(question, q, (up, down), inner=known))
+                own = self.adviser.remedies(question, q, (up, down), inner=known)
+                remedies = (*self._cells(question), *own)
+            elif any(fact.cause is Cause.BALL_ALONE for fact in facts):
+                remedies = self._cells(question) or None
             explanation = Explanation((*facts, *members.facts), remedies)
             found.append(OuterBounds(lower, upper, status, explanation, members.witnesses, endless))
         return found
+
+    def _cells(self, question: Question) -> tuple[Remedy, ...]:
+        """Return the methods that bound values of a function with a norm bound."""
+        values = question.ball is not None and question.function and not question.inner
+        signs = isinstance(self.problem.row_noise, Symmetric)
+        if not values or not signs or question.similarity is None or self.problem.n < _ENOUGH:
+            return ()
+        return CELLS, ONE_AT_A_TIME
 
     def _facts(
         self,

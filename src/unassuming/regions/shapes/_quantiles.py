@@ -28,13 +28,13 @@ from unassuming.geometry.signs import (
 )
 from unassuming.objectives import BallCoordinates, NormBall, QuantileObjective
 from unassuming.ranking import Level
+from unassuming.regions._describe import direction_in_words
 from unassuming.regions._explain import (
     Cause,
     Explanation,
     Fact,
     Remedy,
     Status,
-    direction_in_words,
     status_of,
 )
 from unassuming.regions._question import Question

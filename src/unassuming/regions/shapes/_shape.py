@@ -149,7 +149,8 @@ class Shape(ABC):
             )
         return NotAvailable(
             f"{operation} needs a quadratic objective, that of LinearRegression, Ridge, "
-            f"KernelRidge or ua.LSSVC, and this is a region of {problem.objective}. {here}"
+            "KernelRidge, GaussianProcessRegressor or ua.LSSVC, and this is a region of "
+            f"{problem.objective}. {here}"
         )
 
     def _available(self) -> list[str]:

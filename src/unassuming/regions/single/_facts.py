@@ -25,6 +25,7 @@ from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._problem import Problem
 from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
 from unassuming.regions._remedies import level as lower_level
+from unassuming.regions._results import count
 from unassuming.regions.single._evidence import Evidence
 from unassuming.regions.single._outcome import Outcome
 
@@ -228,7 +229,7 @@ def listed(names: Sequence[str], which: BoolArray) -> str:
 
 def _range(numbers: IntArray) -> str:
     low, high = int(numbers.min()), int(numbers.max())
-    return f"{low}" if low == high else f"{low} to {high}"
+    return count(low, "cell") if low == high else f"{low} to {high} cells"
 
 
 def _identified(whole: Factor, g: Array) -> BoolArray:

@@ -22,7 +22,7 @@ from unassuming.cells.functions import (
     numbers_of_cells,
 )
 from unassuming.objectives import Quadratic
-from unassuming.regions._explain import Explanation, Status
+from unassuming.regions._explain import Cause, Explanation, Status
 from unassuming.regions.single._facts import outside
 from unassuming.regions.single._functions import Assumption, Functions, estimated
 from unassuming.regions.single._joint_width import joint_of_features, joint_of_kernel
@@ -70,10 +70,12 @@ def values_at_once(
     if unless_wider and not _narrower(functions, wanted, chosen, assumption, level):
         return None
     kriging = divisions[int(chosen.which[0])]
-    band = _band(functions, wanted, kriging, float(chosen.mu[0]), assumption, level)
-    half = band.half_width + assumption.beyond
-    lower, upper = band.estimate - half, band.estimate + half
-    why = Explanation(outside(functions.problem, lower, upper, names, estimate))
+    band, sizes = _band(functions, wanted, kriging, float(chosen.mu[0]), assumption, level)
+    lower, upper = sizes.cut(band)
+    refuted = bool((lower > upper).any())
+    lower, upper = lower - assumption.beyond, upper + assumption.beyond
+    facts = outside(functions.problem, lower, upper, names, estimate)
+    why = Explanation((Cause.BALL_TOO_SMALL(bound=assumption.norm_bound),) if refuted else facts)
     return bounds_from_cells(
         make,
         functions.problem,
@@ -82,9 +84,9 @@ def values_at_once(
         estimate=estimate,
         lower=lower,
         upper=upper,
-        status=Status.ALL_AT_ONCE,
+        status=Status.EMPTY if refuted else Status.ALL_AT_ONCE,
         method="balanced cells",
-        attained=np.full(len(half), 1 - band.q / band.m),
+        attained=np.full(len(lower), 1 - band.q / band.m),
         norm_bound=assumption.norm_bound,
         model_error=assumption.model_error,
     )
@@ -107,7 +109,7 @@ def _band(
     mu: float,
     assumption: Assumption,
     level: float,
-) -> BalancedBand:
+) -> tuple[BalancedBand, BandSizes]:
     system, assumed = functions.system(assumption), functions.assumed(assumption)
     us, roundings, sizes = [], [], []
     for part in slices(len(wanted), rows_that_fit(_BATCH, 8 * system.n + kriging.K**2)):
@@ -120,8 +122,10 @@ def _band(
         np.concatenate([one.scale for one in sizes]),
         np.concatenate([one.bias for one in sizes]),
         np.concatenate([one.offset for one in sizes]),
+        np.concatenate([one.limit for one in sizes]),
     )
-    return function_band(np.concatenate(us), np.concatenate(roundings), together, level)
+    band = function_band(np.concatenate(us), np.concatenate(roundings), together, level)
+    return band, together
 
 
 def _narrower(

@@ -8,7 +8,7 @@ inputs. Nothing is assumed about the estimator, so kernel models of every loss s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -230,7 +230,10 @@ class Functions:
         norms = None if design.kernel is None else design.kernel.squared_norms(points, C)
         if norms is None:
             raise NotAvailable(NO_NORMS)
-        return self._at_rows(g[:, :free], norms, g[:, free:])
+        size = design.self_similarity(points)
+        assert size is not None
+        doubt = 4 * (len(points) + 4) * EPS * np.square(np.abs(C) @ np.sqrt(size))
+        return replace(self._at_rows(g[:, :free], norms, g[:, free:]), doubt=doubt)
 
     def _slopes(self, functional: Functional, g: Array, assumption: Assumption) -> Wanted:
         """Return slopes of a kernel model."""
@@ -315,7 +318,7 @@ class Functions:
     def intervals(
         self, wanted: Wanted, level: float, options: SingleOptions, assumption: Assumption
     ) -> Intervals:
-        """Return the interval of each functional."""
+        """Return the interval of each functional; NaN if nothing within the norm bound agrees."""
         N = len(wanted)
         out = Intervals(
             np.full(N, np.nan),
@@ -329,8 +332,9 @@ class Functions:
             got = biased_intervals(cells.u, cells.rounding, cells.found, assumed, level, seed)
             for name in ("estimate", "q", "m", "cells"):
                 getattr(out, name)[cells.where] = getattr(got, name)
-            out.lower[cells.where] = got.lower - beyond
-            out.upper[cells.where] = got.upper + beyond
+            agrees = got.lower <= got.upper
+            out.lower[cells.where] = np.where(agrees, got.lower - beyond, np.nan)
+            out.upper[cells.where] = np.where(agrees, got.upper + beyond, np.nan)
         return out
 
     def test(

@@ -15,6 +15,7 @@ from unassuming.ranking import RankTest
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._remedies import STRONGER
 from unassuming.regions._remedies import level as lower_level
+from unassuming.regions._results import count
 from unassuming.regions._unions import IntervalUnion, several
 from unassuming.regions.single._facts import OTHER_CELLS, cells_missing, highest_level, units_of
 from unassuming.regions.single._instruments import EndogenousSet, Instruments
@@ -128,7 +129,7 @@ def _method(instruments: Instruments, found: EndogenousSet) -> Iterator[Fact]:
     if not instruments.evidence.flips:
         units = "differences of paired rows"
     words = "the instrument" if k == 1 else f"{k} instruments at once"
-    yield Cause.BY_INSTRUMENTS(instruments=words, cells=found.cells, units=units)
+    yield Cause.BY_INSTRUMENTS(instruments=words, cells=count(found.cells, "cell"), units=units)
 
 
 def _status(found: EndogenousSet) -> Status:

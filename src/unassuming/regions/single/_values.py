@@ -35,14 +35,19 @@ def values_one_by_one(
 ) -> T:
     """Return the intervals of functionals of the function, each with its level by itself."""
     got = functions.intervals(wanted, level, options, assumption)
-    finite = np.isfinite(got.lower) & np.isfinite(got.upper)
+    known, finite = got.q > 0, not np.isinf([got.lower, got.upper]).any()
     apart = outside(functions.problem, got.lower, got.upper, names, estimate)
-    why = Explanation(apart)
-    if not finite.all():
-        fact = _too_few(functions, got, level, finite, assumption)
-        least = int(got.cells[~finite].min())
+    why, status = Explanation(apart), Status.ONE_BY_ONE
+    if np.isnan(got.lower).any():
+        why = Explanation((Cause.BALL_TOO_SMALL(bound=assumption.norm_bound),))
+        status = Status.EMPTY
+    elif not known.all():
+        fact = _too_few(functions, got, level, known, assumption)
+        least = int(got.cells[~known].min())
         ways = _remedies(functions, least, level, options, assumption)
-        why = Explanation((*apart, fact), ways)
+        alone = () if known.any() or not finite else (Cause.BALL_ALONE(),)
+        why = Explanation((*apart, *alone, fact), ways)
+        status = Status.ONE_BY_ONE if finite else Status.TOO_FEW_CELLS
     return bounds_from_cells(
         make,
         functions.problem,
@@ -51,7 +56,7 @@ def values_one_by_one(
         estimate=estimate,
         lower=got.lower,
         upper=got.upper,
-        status=Status.ONE_BY_ONE if finite.all() else Status.TOO_FEW_CELLS,
+        status=status,
         simultaneous=False,
         method="cells",
         attained=np.where(got.q > 0, got.level, 1.0),
@@ -61,11 +66,11 @@ def values_one_by_one(
 
 
 def _too_few(
-    functions: Functions, got: Intervals, level: float, finite: BoolArray, assumption: Assumption
+    functions: Functions, got: Intervals, level: float, known: BoolArray, assumption: Assumption
 ) -> Fact:
-    """Say why some intervals are infinite."""
-    most, needed = int(got.cells[~finite].max()), fewest_cells(level)
-    names = f"{np.count_nonzero(~finite)} of {len(finite)} values"
+    """Say why the data say nothing about some values."""
+    most, needed = int(got.cells[~known].max()), fewest_cells(level)
+    names = f"{np.count_nonzero(~known)} of {len(known)} values"
     if most >= needed:
         return Cause.LEVEL_TOO_HIGH(names=names, level=level)
     rotated = functions.problem.rotated
