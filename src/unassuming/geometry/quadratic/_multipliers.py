@@ -267,7 +267,7 @@ def _lowest(values: Array, place: IntArray) -> tuple[Array, Array, Array]:
     """
     inner = np.clip(place, _EACH_SIDE, values.shape[1] - 1 - _EACH_SIDE)
     some = values[np.arange(len(values))[:, None], inner[:, None] + _PLACES]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         c = _COEFFICIENTS @ (some - some[:, _EACH_SIDE, None]).T
         slopes = np.zeros((len(c), 2, len(values)))
         slopes[:-1, 0] = c[1:] * _COUNT
