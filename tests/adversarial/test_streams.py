@@ -25,7 +25,7 @@ REFUSALS = (
     "the features depend on each other up to rounding, and sums over the rows do not tell",
     "the features are zero throughout",
     "the data are too large for double precision",
-    "the candidate is too large to be ranked in double precision",
+    "the statistics of the candidate are too large to be ranked in double precision",
 )
 
 

@@ -53,6 +53,7 @@ def undecided(a: Array) -> ArithmeticError:
 def too_large(a: Array) -> ValueError:
     """Return the refusal of coefficients that overflow."""
     return ValueError(
-        "the candidate is too large to be ranked in double precision: expected statistics below "
-        f"1e300, given coefficients up to {np.abs(a).max():.3g}. Rescale the data or the candidate."
+        "the statistics of the candidate are too large to be ranked in double precision: expected "
+        f"numbers below 1e300, given coefficients up to {np.abs(a).max():.3g} and the data as they "
+        "are. Rescale the data or the candidate."
     )

@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, IntArray
 from unassuming.cells._balanced import BalancedBand
 from unassuming.cells._signs import balanced_signs, largest_q
@@ -62,8 +62,10 @@ class BandSizes:
         """Collect them from the errors of K = 2^k cells."""
         K = found.H.shape[1]
         bias = found.bias(assumed, np.full((len(found.H), K), 1 / K), balanced_signs(K))
-        noise = assumed.noise_scale**2 * found.noise.sum(axis=1) / K**2
-        scale = np.sqrt(noise) + _BIASES * np.sqrt(np.square(bias[:, 1:]).mean(axis=1))
+        noise = assumed.noise_scale * np.sqrt(found.noise.sum(axis=1)) / K
+        unit = powers_of_two(np.abs(bias).max(initial=0.0))  # squares neither over- nor underflow
+        mean = unit * np.sqrt(np.square(bias[:, 1:] / unit).mean(axis=1))
+        scale = noise + _BIASES * mean
         scale = np.where(scale > 0, scale, 1.0)
         return cls(scale, bias[:, 1:], bias[:, 0], assumed.limit(found.norm))
 

@@ -17,7 +17,7 @@ from typing import final
 
 import numpy as np
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells.functions._kriging import Kriging
 from unassuming.cells.functions._system import Assumed, System, Wanted
@@ -70,9 +70,11 @@ class Errors:
 
         They are the inverse of the mean squared errors that B, Δ and the working noise scale give.
         """
-        spread = assumed.noise_scale**2 * self.noise
-        spread = spread + assumed.norm_bound**2 * np.einsum("nbb->nb", self.H).clip(0.0)
-        spread = spread + np.square(assumed.model_error * self.reach)
+        sizes = np.array([assumed.noise_scale, assumed.norm_bound, assumed.model_error])
+        sizes = sizes / powers_of_two(sizes.max())  # only their ratios matter
+        spread = sizes[0] ** 2 * self.noise
+        spread = spread + sizes[1] ** 2 * np.einsum("nbb->nb", self.H).clip(0.0)
+        spread = spread + np.square(sizes[2] * self.reach)
         least = np.where(self.identified, spread, np.inf).min(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(spread > 0, least / spread, 1.0)

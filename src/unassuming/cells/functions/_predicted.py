@@ -32,6 +32,8 @@ _DRAWS = 24
 _SIGNS = 127
 _SEED = 118
 _BATCH = 2**25
+_LARGEST_RATIO = 1e100
+"""A larger noise scale, compared with the norm bound, smooths everything away as well."""
 
 
 @final
@@ -59,7 +61,7 @@ def smoothings(system: System, wanted: Wanted, assumed: Assumed) -> list[float]:
         return [1.0]  # every feature is free: plain least squares
     size = max(float(system.norms.max(initial=0.0)), float(wanted.norms.max(initial=0.0)))
     least = 16 * system.n * EPS * size * float(system.weight.max())
-    ratio = (assumed.noise_scale / assumed.norm_bound) ** 2
+    ratio = min(assumed.noise_scale / assumed.norm_bound, _LARGEST_RATIO) ** 2
     return sorted({max(share * ratio, least) for share in SMOOTHING})
 
 

@@ -23,7 +23,7 @@ from scipy.linalg import qr
 
 from unassuming._factors import Factor, factor, lower_solved
 from unassuming._products import exact_difference
-from unassuming._rounding import EPS, gamma, powers_of_two
+from unassuming._rounding import EPS, gamma, length, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.geometry.quadratic._sets import Ellipsoids
@@ -97,7 +97,7 @@ class CarefulSet:
         if not blind.any():
             return np.full(len(g), np.inf), np.full(len(g), np.inf)
         t = np.hstack([part.turn(g) for part in self.parts])
-        half, middle = self.radius * norm(t, axis=1), t @ self.centre
+        half, middle = self.radius * length(t), t @ self.centre
         return np.where(blind, half + middle, np.inf), np.where(blind, half - middle, np.inf)
 
     def whitened(self, sets: CarefulSets) -> Ellipsoids:

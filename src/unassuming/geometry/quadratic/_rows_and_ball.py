@@ -46,6 +46,8 @@ from unassuming.objectives import BallCoordinates, Complement
 T = TypeVar("T")
 
 LOOSE = 0.01
+LARGEST_SHARE = 2.0**200
+"""The largest ratio of the ball to the outputs at which sets are intersected with the ball."""
 _OUTWARD = 1 + 64 * EPS
 _CANCELS = 1e9
 """A p² below this multiple of its rounding error is computed without a difference."""
@@ -85,7 +87,7 @@ class RowsAndBall:
 
         Minus infinity for sets that have no point (m - 1,), or none in the ball.
         """
-        alone = np.sqrt(self._corner) * self._bound * _OUTWARD
+        alone = self._functional_lengths * self._bound * _OUTWARD
         bounds = np.repeat(np.stack([alone, alone])[:, :, None], len(empty), axis=2)
         for i, found in self._each(self._supports_of_one):
             bounds[:, :, i] = np.minimum(bounds[:, :, i], found)
@@ -107,13 +109,14 @@ class RowsAndBall:
     def loose(self, up: Array, down: Array) -> bool:
         """Whether the ball is so large that the sets alone bound most functionals."""
         with np.errstate(invalid="ignore"):  # empty sets
-            alone = self._unit * self._bound * np.median(np.sqrt(self._corner))
+            alone = self._unit * self._bound * np.median(self._functional_lengths)
             return bool(np.median(up + down) < LOOSE * 2 * alone)
 
     def _each(self, work: Callable[[int], T]) -> Iterator[tuple[int, T]]:
         """Yield the results for every set, with a line of progress."""
         sets = self.perturbations.m - 1
-        if not np.isfinite(self.complement.relative):
+        # In a ball that is so large squares overflow; long before, rounding hides the sets.
+        if not np.isfinite(self.complement.relative) or self._share_of_size > LARGEST_SHARE:
             return
         # Once, before the threads begin.
         _ = self._gram, self._across, self._lengths, self._limits, self._corner
@@ -159,6 +162,12 @@ class RowsAndBall:
     def _across(self) -> Array:
         """Cᵀ, (N, n)."""
         return np.asarray((self.ball.functionals * self._share_of_size) @ self._features.T)
+
+    @cached_property
+    def _functional_lengths(self) -> Array:
+        """The norm of each functional, (N,)."""
+        squares = (self.ball.functionals**2).sum(axis=1) + self.ball.beyond**2
+        return np.asarray(self._share_of_size * np.sqrt(squares))
 
     @cached_property
     def _corner(self) -> Array:

@@ -35,6 +35,7 @@ from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry._relaxed_supports import relaxed_supports
 from unassuming.geometry.quadratic._moved_columns import flips_signs, inner_products
+from unassuming.geometry.quadratic._rows_and_ball import LARGEST_SHARE
 from unassuming.noise import Perturbations
 from unassuming.objectives import BallCoordinates, Complement
 
@@ -86,11 +87,17 @@ class SetsAndBall:
         return float(powers_of_two(np.abs(self.y).max(initial=0.0)))
 
     @cached_property
+    def _share_of_size(self) -> float:
+        """The unit of x, near B, in that of fitted values."""
+        return float(powers_of_two(np.array(self.ball.bound))) / self._unit
+
+    @cached_property
     def _alone(self) -> Array:
         """The bounds that follow from the ball alone, (N + 1,)."""
-        ball = self._widened
+        ball, own = self._widened, self.ball
         free = np.diagonal(ball.N) == 0
-        size = np.sqrt((ball.functionals[:, ~free] ** 2).sum(axis=1) + ball.beyond**2)
+        squares = (own.functionals[:, ~free] ** 2).sum(axis=1) + own.beyond**2
+        size = np.append(np.sqrt(squares) * self._share_of_size, 0.0)
         seen = (ball.functionals[:, free] != 0).any(axis=1)
         return np.where(seen, np.inf, size * ball.bound * _OUTWARD)
 
@@ -121,7 +128,8 @@ class SetsAndBall:
     def _inequalities(self) -> Iterator[tuple[slice, tuple[Array, Array, Array]]]:
         """Yield A (s, k, k), b (s, k) and c (s,) for batches of sets."""
         D, F, free = self.complement, self._widened.F, np.diagonal(self._widened.N) == 0
-        if not np.isfinite(D.relative):
+        # In a ball that is so large squares overflow; long before, rounding hides the sets.
+        if not np.isfinite(D.relative) or self._share_of_size > LARGEST_SHARE:
             return
         # The norm does not bound an intercept: the outputs may be centred.
         y = (self.y - self.ball.F[:, np.diagonal(self.ball.N) == 0] @ self._shift) / self._unit
@@ -146,6 +154,9 @@ class SetsAndBall:
                 one, moved = F[:, j], some.apply(F[:, j])
                 blind = (moved == one).all(axis=-1) | (moved == -one).all(axis=-1)
                 A[blind, j, :] = A[blind, :, j] = b[blind, j] = 0.0
+            if some.rounded is not None:  # a set that is not known may be everything
+                doubtful = some.rounded.doubtful
+                A[doubtful], b[doubtful], c[doubtful] = 0.0, 0.0, limit
             yield which, (A, b, c)
 
     @property

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 from scipy.linalg import eigh
 
+from unassuming._rounding import powers_of_two
 from unassuming._typing import Array, BoolArray
 
 
@@ -25,11 +26,17 @@ class NormBall:
 
     def norm(self, a: Array) -> float:
         """Return the norm of coefficients (d,)."""
-        return float(np.sqrt(np.maximum(a @ self.P @ a, 0.0)))
+        unit = powers_of_two(np.abs(a).max(initial=0.0))  # squares neither over- nor underflow
+        a = a / unit
+        return float(np.sqrt(np.maximum(a @ self.P @ a, 0.0)) * unit)
 
     def contains(self, a: Array) -> BoolArray:
         """Which coefficients (N, d) lie in the ball."""
-        return np.asarray(np.einsum("ij,jk,ik->i", a, self.P, a) <= self.bound**2)
+        unit = powers_of_two(np.abs(a).max(axis=1, initial=0.0))
+        a = a / unit[:, None]
+        with np.errstate(over="ignore", under="ignore"):
+            limit = np.square(self.bound / unit)
+        return np.asarray(np.einsum("ij,jk,ik->i", a, self.P, a) <= limit)
 
     @cached_property
     def root(self) -> Array:
