@@ -9,7 +9,7 @@ import numpy as np
 
 from unassuming._typing import Array
 
-_PRECISIONS = (512, 2048, 8192)
+_PRECISIONS = (512, 2048)
 """Digits after the binary point, in a matrix whose diagonal is near one: the fewest that do."""
 
 

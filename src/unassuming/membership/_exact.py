@@ -93,15 +93,11 @@ class ExactGaps:
         ]
         if not asked:
             return found
-        state = _State(self.system, self.moves, candidate, r, which[asked])
+        state = _State(self.system, self.moves, candidate, r, which[asked], self._always)
         signs, literal = state.signs, state.literal
         for k, j in enumerate(asked, start=1):
             sign = signs[k - 1]
-            if sign and not literal and state.blurred(k):
-                sign = 0
-            elif not sign:
-                self._always(int(which[j]))
-            found[j] = sign
+            found[j] = 0 if sign and not literal and state.blurred(k) else sign
         if certain and literal and not self._settled(state, a):
             raise undecided(a)
         return found
@@ -127,7 +123,7 @@ class ExactGaps:
         if computed is None:
             return True
         r = computed.residuals(state.a)
-        other = _State(computed, self.moves, state.a, r, state.which)
+        other = _State(computed, self.moves, state.a, r, state.which, self._always)
         return bool((np.equal(other.signs, state.signs) | ~open_).all())
 
     def ends(self, a: Array, u: Array, which: IntArray, wins: BoolArray) -> tuple[Array, Array]:
@@ -142,7 +138,7 @@ class ExactGaps:
             here, tied = self._at_origin(a, which[asked])
             step = self.system.Phi @ two
             step = Exact(-step.number, step.shift)
-            along = _State(self.system, self.moves, two, step, which[asked])
+            along = _State(self.system, self.moves, two, step, which[asked], self._always)
             lines = list(_polynomials(here, along))
             # Steps that move coefficients by less than their rounding show nothing.
             moved = u != 0
@@ -162,7 +158,8 @@ class ExactGaps:
         key = a.tobytes(), which.tobytes()
         if self._last is None or self._last[0] != key:
             one = Exact.of(a)
-            state = _State(self.system, self.moves, one, self.system.residuals(one), which)
+            r = self.system.residuals(one)
+            state = _State(self.system, self.moves, one, r, which, self._always)
             self._last = key, state, self.signs(a, which) == 0
         return self._last[1:]
 
@@ -174,8 +171,8 @@ class ExactGaps:
                 tied[tied] = self.signs(a + t * u, which[tied]) == 0
         return tied if places else ~tied
 
-    def _always(self, i: int) -> None:
-        """Find out once whether Z_i = Z_0 for all candidates.
+    def _always(self, i: int) -> bool:
+        """Whether Z_i = Z_0 for all candidates.
 
         The gap is a polynomial of degree two. If it vanishes at a point that was drawn from 2^50
         numbers in each coordinate, then it vanishes everywhere, but for a chance of 2^-49.
@@ -184,16 +181,29 @@ class ExactGaps:
             s = self.system
             drawn = np.random.default_rng(i).integers(-(2**49), 2**49, size=s.d)
             a = Exact.of(drawn.astype(np.float64) * s.typical)
-            state = _State(s, self.moves, a, s.residuals(a), np.array([i]))
+            state = _State(s, self.moves, a, s.residuals(a), np.array([i]), lambda _: False)
             self._identical[i] = not state.signs[0]
+        return self._identical[i]
 
 
 class _State:
     """One candidate, and some of its perturbations."""
 
-    def __init__(self, system: System, moves: Moves, a: Exact, r: Exact, which: IntArray) -> None:
-        """Take a candidate and its residuals, or the changes of both in a step."""
+    def __init__(
+        self,
+        system: System,
+        moves: Moves,
+        a: Exact,
+        r: Exact,
+        which: IntArray,
+        always: Callable[[int], bool],
+    ) -> None:
+        """Take a candidate and its residuals, or the changes of both in a step.
+
+        ``always`` says whether Z_i = Z_0 for all candidates. It is asked where digits do not.
+        """
         self.system, self.moves, self.a, self.r, self.which = system, moves, a, r, which
+        self.always = always
         signs = moves.signs[which].astype(np.int64).astype(object)
         images = [self.r.number, *(self.r.number[moves.rows[which]] * signs)]
         self.g = Exact(np.array(images, dtype=object).T, self.r.shift)
@@ -248,10 +258,10 @@ class _State:
         """Z_i - Z_0."""
         return _products([(self, self)])
 
-    def finer(self, some: IntArray) -> _State | None:
-        """Return some of the perturbations with more digits; None if these are the most."""
-        more = self.system.finer
-        return None if more is None else _State(more, self.moves, self.a, self.r, self.which[some])
+    def finer(self, some: IntArray) -> _State:
+        """Return some of the perturbations with more digits."""
+        assert self.system.finer is not None
+        return _State(self.system.finer, self.moves, self.a, self.r, self.which[some], self.always)
 
     @property
     def sides(self) -> Sides:
@@ -297,12 +307,15 @@ def _nearest(x: Exact) -> Array:
 def _products(pairs: list[tuple[_State, _State]]) -> Exact:
     """Return sums of products of states, zero where no digits show a difference."""
     found = reduce(add, [here.products(there) for here, there in pairs])
-    open_ = np.flatnonzero(~_clear(found, pairs))
-    if not open_.size:
+    unclear, first = np.flatnonzero(~_clear(found, pairs)), pairs[0][0]
+    if not unclear.size:
+        return found
+    found.number[unclear] = 0
+    open_ = np.array([k for k in unclear if not first.always(int(first.which[k]))], dtype=np.intp)
+    if not open_.size or first.system.finer is None:
         return found
     finer = {state: state.finer(open_) for pair in pairs for state in pair}
-    better = [(one, two) for here, there in pairs if (one := finer[here]) and (two := finer[there])]
-    rest = _products(better) if better else found[open_] - found[open_]
+    rest = _products([(finer[here], finer[there]) for here, there in pairs])
     shift = max(found.shift, rest.shift)
     numbers = found.to(shift)
     numbers[open_] = rest.to(shift)
