@@ -42,12 +42,8 @@ class Cylinder(NamedTuple):
         return np.where(seen, np.inf, ends[0]), np.where(seen, np.inf, ends[1])
 
 
-def cylinder(forms: Forms, i: int, limit: float, number: int | None) -> Cylinder | None:
-    """Return the i-th set as a cylinder; None if it is in doubt.
-
-    ``number`` is that of its free directions. None if those that errors do not exclude count as
-    free, but not all directions do.
-    """
+def cylinder(forms: Forms, i: int, limit: float, number: int) -> Cylinder | None:
+    """Return the i-th set as a cylinder with that many free directions; None if it is in doubt."""
     assert forms.errors is not None
     if forms.empty[i] or not forms.errors.finite[i]:
         return None
@@ -58,7 +54,7 @@ def cylinder(forms: Forms, i: int, limit: float, number: int | None) -> Cylinder
     own = 8 * gamma(k + 2) * float(np.abs(w).max(initial=0.0))
     cut = float(e @ e) + own + errors.whole_A
     free = w <= cut
-    if not free.any() or (free.all() if number is None else free.sum() != number):
+    if not free.any() or free.sum() != number:
         return None
     if free.all():
         nothing = Ellipsoids(np.zeros((1, 1)), np.zeros((1, 1, 1)))

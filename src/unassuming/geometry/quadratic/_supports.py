@@ -21,16 +21,12 @@ def supports(
     g: Array,
     careful: CarefulSets | None,
     batches: Iterator[tuple[slice, Forms]] | None = None,
-    *,
-    by_errors: bool = False,
 ) -> tuple[Array, Array, BoolArray]:
     """Return max gᵀx and max -gᵀx over every set, (N, m - 1) each, rounded outward.
 
     ``g`` (N, d) are the functionals in terms of the coefficients; ``batches`` are the forms, if not
     those of the maker. The third result (m - 1,) says for which sets double precision decides
-    whether they are bounded. The others count as unbounded. ``by_errors`` says that the features
-    have errors, and that directions count as free if they are so within these. In a stream they
-    have to be known, too.
+    whether they are bounded. The others count as unbounded.
     """
     sets, rounded = maker.perturbations.m - 1, maker.perturbations.rounded
     up, down = np.empty((2, len(where.functionals), sets))
@@ -47,10 +43,9 @@ def supports(
                 one = careful.one(k)
                 up[:, k], down[:, k] = one.extents(g)
                 decided[k] = one.decided
-            elif by_errors:
-                number = None if rounded is None else int(rounded.number[k])
-                other = cylinder(forms, int(i), limit, number)
-                decided[k] = rounded is None or other is not None
+            elif rounded is not None:
+                other = cylinder(forms, int(i), limit, int(rounded.number[k]))
+                decided[k] = other is not None
                 if other is not None:
                     up[:, k], down[:, k] = other.extents(where.functionals)
     # A functional with a hidden component is unbounded over every set that has a point.

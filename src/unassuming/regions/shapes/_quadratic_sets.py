@@ -295,9 +295,7 @@ class QuadraticSets:
             rounding = _ROUNDING * (np.abs(where.functionals) @ np.abs(start))
             if where.off is not None and (known := where.off > 0).any():
                 rounding[known] += where.off[known] * np.linalg.norm(start)
-        # The features of a kernel have errors as well, but no sets of their own.
-        errors = self.primal is self.objective and self.objective.design.rounding > 0
-        up, down, decided = supports(self.maker, scaled, g / size, careful, forms, by_errors=errors)
+        up, down, decided = supports(self.maker, scaled, g / size, careful, forms)
         if o is self.primal and self.lost:
             decided = np.zeros_like(decided)
             up, down = (np.where(np.isneginf(x), -np.inf, np.inf) for x in (up, down))
