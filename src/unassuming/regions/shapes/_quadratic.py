@@ -174,6 +174,8 @@ class QuadraticShape(Shape):
                 return Status.NOT_CERTIFIED, self._too_few_digits(int((~decided).sum()))
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
+        if fact.cause is Cause.EVERY_SET_BOUNDED:  # squares of these numbers overflow
+            return Status.NOT_CERTIFIED, self._too_few_digits(infinite)
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
         found = self._remedies(best, fact, held=ball is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
