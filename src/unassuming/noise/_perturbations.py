@@ -3,47 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array
 from unassuming.noise._base import Noise
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Rounded:
-    """What is known about transformations that come from rounded sums over the rows.
-
-    Attributes
-    ----------
-    error : float
-        Error of each transformation, as an operator.
-    free : array of shape (m - 1, d)
-        Which coefficients each set leaves open if nothing else moves, beyond doubt.
-    number : array of shape (m - 1,)
-        Number of independent directions that each set leaves open; -1 if the sums do not decide it.
-    """
-
-    error: float
-    free: BoolArray
-    number: IntArray
-
-    @property
-    def doubtful(self) -> BoolArray:
-        """Sets of which the sums do not decide whether they are bounded, (m - 1,)."""
-        return np.asarray(self.number < 0)
-
-    def along(self, directions: Array) -> BoolArray:
-        """Return which sets certainly never end along directions (N, d), (N, m - 1)."""
-        held = (directions != 0).astype(np.float64) @ (~self.free).astype(np.float64).T
-        return np.asarray(held == 0)
-
-    def take(self, which: slice) -> Rounded:
-        """Return what is known about some of them."""
-        return Rounded(self.error, self.free[which], self.number[which])
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +24,6 @@ class Perturbations:
         The result of ``noise.draw``, or of the enumeration of its group.
     n, m : int
         Length of the residual vectors; number of statistics, the unperturbed one included.
-    rounded : Rounded or None
-        Their errors; None if they are known as they are.
 
     Examples
     --------
@@ -77,7 +41,6 @@ class Perturbations:
     drawn: Any
     n: int
     m: int
-    rounded: Rounded | None = None
 
     @classmethod
     def sample(cls, noise: Noise, n: int, m: int, rng: np.random.Generator) -> Perturbations:
@@ -121,10 +84,7 @@ class Perturbations:
     def take(self, which: slice) -> Perturbations:
         """Return the transformations of the slice ``which``; G_i is at position i - 1."""
         size = len(range(*which.indices(self.m - 1)))
-        rounded = self.rounded and self.rounded.take(which)
-        return Perturbations(
-            self.noise, self.noise.take(self.drawn, which), self.n, size + 1, rounded
-        )
+        return Perturbations(self.noise, self.noise.take(self.drawn, which), self.n, size + 1)
 
     def __repr__(self) -> str:
         return f"Perturbations({self.noise!r}, n={self.n}, m={self.m})"

@@ -10,7 +10,7 @@ import numpy as np
 from unassuming._typing import Array, BoolArray
 from unassuming.cells import KeptCells, KeptRows, centred
 from unassuming.membership import RankEngine
-from unassuming.noise import BlockSymmetric, Perturbations, SignFlips
+from unassuming.noise import BlockSymmetric, Perturbations
 from unassuming.objectives import Quadratic, Score
 from unassuming.regions import Problem, Region, require_representable
 from unassuming.streaming._compressed import compress, uncompressed
@@ -93,7 +93,6 @@ def _problem(
         intercept=stream._intercept,
         names=names,
         cells=stream._cells,
-        signs=isinstance(stream.noise, SignFlips),
         rank=_rank(stream),
     )
 

@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from unassuming._archive import Unreadable, read, write
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
@@ -44,8 +42,6 @@ def write_checkpoint(
         part = ledger.nodes[place]
         store.arrays[f"basis{j}"], store.arrays[f"moved{j}"] = part.basis, part.moved
         store.arrays[f"least{j}"] = part.least
-        if not part.plain:
-            store.arrays[f"pivot{j}"] = np.array([part.pivot])
         if stream._cells.number:
             store.arrays[f"cells{j}"] = part.cells
     leaves = sorted(ledger.pending)

@@ -15,12 +15,11 @@ from scipy.linalg import svd
 
 from unassuming._errors import NotAvailable
 from unassuming._rounding import EPS
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array, BoolArray
 from unassuming.cells import KeptCells, KeptSums
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic, Score
 from unassuming.streaming._cells import RowCells
-from unassuming.streaming._known import rounded
 from unassuming.streaming._score import SumErrors, SumScore
 from unassuming.streaming._sums import SMALLEST_PIVOT, Part, between
 
@@ -69,15 +68,13 @@ def compress(
     intercept: bool,
     names: list[str],
     cells: RowCells,
-    signs: bool,
     rank: int | None = None,
 ) -> tuple[Quadratic, Perturbations, Score, KeptCells | None]:
     """Return the objective, the transformations and the statistics in compressed rows, and cells.
 
     ``whole`` has the triangle R of [Φ, y] = QR, (d + 1, d + 1), and Qᵀ(G_i - I)Q for each i,
     (m - 1, d + 1, d + 1); ``reversed`` says which G_i are -I; n is the number of rows, and alpha
-    is nλ. ``signs`` says that the transformations flip signs. ``rank`` is that of Φ without
-    rounding; None if dependence up to rounding counts as such.
+    is nλ. ``rank`` is that of Φ without rounding; None if dependence up to rounding counts as such.
     """
     R, moved, d = whole.basis, whole.moved, len(whole.basis) - 1
     unit = 16 * EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
@@ -105,21 +102,8 @@ def compress(
     design = FeatureDesign.of_columns(matrix, intercept=intercept, names=names, rounding=unit)
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
-    error = unit / whole.pivot
-    still = _still(E, error)
-    known = rounded(
-        E,
-        phi,
-        whole.least[:d],
-        still,
-        error,
-        signs=signs,
-        intercept=intercept,
-        reversed=reversed,
-        penalised=alpha > 0,
-    )
-    drawn = _isometries(E, error, (still > 0) & ~known.doubtful)
-    perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1, known)
+    drawn = _isometries(E, unit / SMALLEST_PIVOT)
+    perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
     errors = errors.without(R[:, :d] - basis @ phi, turned)
     kept = None
     if cells.number:
@@ -181,29 +165,22 @@ def _range(
     return basis, inside, turned
 
 
-def _still(E: Array, error: float) -> IntArray:
-    """Return how many directions of the range each G_i keeps or reverses up to rounding."""
-    return np.asarray((np.linalg.eigvalsh(_loss(E[:, :-1, :-1])) <= 4 * error).sum(axis=1))
-
-
-def _loss(E: Array) -> Array:
-    """Return I - MᵀM with M = I + E."""
-    return np.asarray(-E - np.swapaxes(E, 1, 2) - np.swapaxes(E, 1, 2) @ E)
-
-
-def _isometries(E: Array, error: float, free: BoolArray) -> Array:
+def _isometries(E: Array, rounding: float) -> Array:
     """Return G_i on the basis, as unit columns that include the part outside: (m - 1, 2h, h).
 
-    With M = I + E, the part outside the basis is a root N of I - MᵀM. Where directions of the range
-    are known to be free, this matrix is zero up to rounding along them: there N, and the component
-    of M along the residual, are set to zero.
+    With M = I + E, the part outside the basis is a root N of I - MᵀM. Directions of the range along
+    which this matrix is zero up to rounding are free: there N, and the component of M along the
+    residual, are set to zero.
     """
-    h, tight = E.shape[1], ~free
-    outside = _loss(E)
-    w, V = np.linalg.eigh(_loss(E[:, :-1, :-1]))
+    h = E.shape[1]
+    outside = -E - np.swapaxes(E, 1, 2) - np.swapaxes(E, 1, 2) @ E  # I - MᵀM
+    inner = E[:, :-1, :-1]
+    loss = -inner - np.swapaxes(inner, 1, 2) - np.swapaxes(inner, 1, 2) @ inner
+    w, V = np.linalg.eigh(loss)
     stay = np.zeros_like(E)
-    stay[:, :-1, :-1] = (V * (w > 4 * error)[:, None, :]) @ np.swapaxes(V, 1, 2)
+    stay[:, :-1, :-1] = (V * (w > 4 * rounding)[:, None, :]) @ np.swapaxes(V, 1, 2)
     stay[:, -1, -1] = 1.0
+    tight = (w > 4 * rounding).all(axis=1)
     stay[tight] = np.eye(h)
     w, V = np.linalg.eigh(stay @ outside @ stay)
     drawn = np.empty((len(E), 2 * h, h))

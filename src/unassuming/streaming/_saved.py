@@ -20,7 +20,7 @@ from unassuming.noise import Key, Noise
 from unassuming.streaming._arguments import MOST_CELLS
 from unassuming.streaming._exact_rank import Spaces
 from unassuming.streaming._ledger import Ledger, Node, Pending
-from unassuming.streaming._sums import SMALLEST_PIVOT, Part
+from unassuming.streaming._sums import Part
 
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion
@@ -162,12 +162,7 @@ def _part(entry: Any, j: int, arrays: dict[str, Any]) -> Part:
     least = arrays.get(f"least{j}", np.zeros(len(basis)))  # older files lack it
     cells = arrays.get(f"cells{j}", np.zeros((0, *basis.shape)))
     require(basis.dtype == moved.dtype == least.dtype == cells.dtype == np.float64, "sums")
-    if entry[2]:
-        return Part(basis, moved, True, least, cells)
-    pivot = arrays.get(f"pivot{j}", np.array([SMALLEST_PIVOT]))
-    require(pivot.dtype == np.float64 and pivot.shape == (1,), "sums")
-    require(SMALLEST_PIVOT <= pivot[0] <= 1, "sums")
-    return Part(basis, moved, False, least, cells, float(pivot[0]))
+    return Part(basis, moved, entry[2], least, cells)
 
 
 def _pending(j: int, arrays: dict[str, Any], leaf_rows: int) -> Pending:

@@ -38,8 +38,7 @@ class Part:
     an intercept, the others are shifted first; it is then the condition number of the columns minus
     their means, which are in the first row of R. ``least`` (k,) has the smallest absolute value
     other than zero in each column of Z, zero if unknown. ``cells`` (C, k, k) has the products of
-    the rows of each cell, in the same form: Z_bᵀZ_b or Q_bᵀQ_b. ``pivot`` is the smallest share of
-    the square of a column that was left where products became orthonormal columns.
+    the rows of each cell, in the same form: Z_bᵀZ_b or Q_bᵀQ_b.
     """
 
     basis: Array
@@ -47,7 +46,6 @@ class Part:
     plain: bool
     least: Array
     cells: Array
-    pivot: float = 1.0
 
 
 @dataclass(eq=False)
@@ -98,7 +96,7 @@ class Sums(ABC):
         moved = between(one.moved, upper)
         moved += between(two.moved, lower)
         cells = between(one.cells, upper) + between(two.cells, lower)
-        return Part(R, self._levelled(moved), False, least, cells, min(one.pivot, two.pivot))
+        return Part(R, self._levelled(moved), False, least, cells)
 
     def _levelled(self, moved: Array) -> Array:
         """Set to zero what is zero because the transformations keep the intercept."""
@@ -124,7 +122,7 @@ class Sums(ABC):
         scaled, length = _scaled(part.basis)
         R = cholesky(scaled) * length
         moved, cells = _divided(self.unpack(part.moved), R), _divided(part.cells, R)
-        return Part(R, moved, False, part.least, cells, max(_pivot(part.basis), SMALLEST_PIVOT))
+        return Part(R, moved, False, part.least, cells)
 
     def fits(self, part: Part) -> bool:
         """Whether sums from a file have the shapes of these."""
@@ -280,14 +278,9 @@ def _well_conditioned(gram: Array) -> bool:
     """Whether the columns are far from dependent, so that their products suffice."""
     if not np.isfinite(gram).all() or (np.diagonal(gram) < _SMALLEST_SQUARE).any():
         return False
-    return _pivot(gram) >= SMALLEST_PIVOT
-
-
-def _pivot(gram: Array) -> float:
-    """Return the smallest share of the square of a column that the columns before it leave."""
     scaled, _ = _scaled(gram)
     try:
         pivots = np.diagonal(np.linalg.cholesky(scaled)) ** 2
     except np.linalg.LinAlgError:
-        return 0.0
-    return float((pivots / np.diagonal(scaled)).min())
+        return False
+    return bool((pivots >= SMALLEST_PIVOT * np.diagonal(scaled)).all())

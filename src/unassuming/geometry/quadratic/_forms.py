@@ -246,13 +246,7 @@ class FormMaker:
             seen_r = np.linalg.norm(qEr, axis=1) + np.linalg.norm(gradient + error)
             b = b + 2 * D * lost[:, None]
             c = c + lost * (2 * seen_r + lost)
-        if some.rounded is None:
-            return FormErrors(A, b, c, np.asarray(own == 0))
-        # ‖δE‖ enters EᵀE = -E - Eᵀ twice, and with qᵀE, of norm 2, four times.
-        size_F, size_r = float(np.linalg.norm(F, 2)), float(np.linalg.norm(r))
-        off_E = 8 * some.rounded.error
-        c = c + off_E * size_r**2
-        return FormErrors(A, b, c, np.asarray(own == 0), off_E * size_F**2, off_E * size_F * size_r)
+        return FormErrors(A, b, c, np.asarray(own == 0))
 
     def complement(self, lines: int) -> Complement:
         """Return the faster way to inner products with I - S, for all sets and that many lines."""

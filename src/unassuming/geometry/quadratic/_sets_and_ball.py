@@ -154,9 +154,6 @@ class SetsAndBall:
                 one, moved = F[:, j], some.apply(F[:, j])
                 blind = (moved == one).all(axis=-1) | (moved == -one).all(axis=-1)
                 A[blind, j, :] = A[blind, :, j] = b[blind, j] = 0.0
-            if some.rounded is not None:  # a set that is not known may be everything
-                doubtful = some.rounded.doubtful
-                A[doubtful], b[doubtful], c[doubtful] = 0.0, 0.0, limit
             yield which, (A, b, c)
 
     @property

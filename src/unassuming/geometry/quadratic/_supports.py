@@ -21,14 +21,17 @@ def supports(
     g: Array,
     careful: CarefulSets | None,
     batches: Iterator[tuple[slice, Forms]] | None = None,
+    *,
+    by_sums: bool = False,
 ) -> tuple[Array, Array, BoolArray]:
     """Return max gᵀx and max -gᵀx over every set, (N, m - 1) each, rounded outward.
 
     ``g`` (N, d) are the functionals in terms of the coefficients; ``batches`` are the forms, if not
     those of the maker. The third result (m - 1,) says for which sets double precision decides
-    whether they are bounded. The others count as unbounded.
+    whether they are bounded. The others count as unbounded. ``by_sums`` says that the rows are
+    those of a stream, where directions count as free if they are so within the errors of its sums.
     """
-    sets, rounded = maker.perturbations.m - 1, maker.perturbations.rounded
+    sets = maker.perturbations.m - 1
     up, down = np.empty((2, len(where.functionals), sets))
     decided = np.ones(sets, dtype=np.bool_)
     limit, tolerance = SURE if careful is None else FINE, where.tolerance
@@ -43,11 +46,8 @@ def supports(
                 one = careful.one(k)
                 up[:, k], down[:, k] = one.extents(g)
                 decided[k] = one.decided
-            elif rounded is not None:
-                other = cylinder(forms, int(i), limit, int(rounded.number[k]))
-                decided[k] = other is not None
-                if other is not None:
-                    up[:, k], down[:, k] = other.extents(where.functionals)
+            elif by_sums and (other := cylinder(forms, int(i), limit)) is not None:
+                up[:, k], down[:, k] = other.extents(where.functionals)
     # A functional with a hidden component is unbounded over every set that has a point.
     for bound in (up, down):
         bound[where.hidden] = np.where(np.isneginf(bound[where.hidden]), -np.inf, np.inf)
