@@ -18,3 +18,23 @@ def test_ranks_of_an_estimate_that_leaves_tiny_residuals_are_exact(seed):
     )  # fmt: skip
     region = problem.region()
     assert not list(checks.ranks(problem, region, [problem.exact(region).estimate]))
+
+
+def test_a_region_of_rotations_is_not_empty_because_of_rounding():
+    """One row of 1e37 hides the residuals of the others; taken literally, the estimate fits."""
+    problem = Problem.of(
+        model="ridge", alpha=1.0, intercept=False, noise="spherical", m=10, seed=32429,
+        X=[
+            ["-1313723121664/125"],
+            ["-58486031814536298407767510652335161344/5"],
+            [999.0],
+            ["-178241142784/125"],
+        ],
+        y=[
+            "-1202712630739392/625",
+            "-53543962126207981192311156002212825696192/25",
+            763486.5,
+            "-163179403362752/625",
+        ],
+    )  # fmt: skip
+    assert not list(checks.band(problem, problem.region(), problem.rounded().X[:2], 5))

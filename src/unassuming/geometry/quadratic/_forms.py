@@ -326,6 +326,9 @@ class FormMaker:
         by_data = self.perturbations.noise.exact_arithmetic and not self.residual.any()
         if exact is None or by_data:
             return self.tied
+        if not self.perturbations.noise.exact_arithmetic:  # a rotation moves all but zero
+            zero = not (exact.least.any() or exact.least_error.any())
+            return np.full(self.perturbations.m - 1, zero)
         if flips_signs(self.perturbations.noise):
             tied = moved_lengths(self.perturbations, exact.least[:, None] != 0)[:, 0] == 0
         else:
