@@ -1,5 +1,7 @@
 """|f(z)| <= B √k(z, z) whatever the data are: bounds from cells are cut there."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -138,3 +140,24 @@ def test_the_picture_says_that_nothing_is_within_the_norm_bound():
     title = " ".join(ax.get_legend().get_title().get_text().split())
     assert title.count("no function within the norm bound agrees with the data") == 2
     assert "no member at all" not in title
+
+
+@pytest.mark.parametrize("h", [1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("degree", [2, 3])
+def test_the_limit_of_a_difference_of_neighbours_is_rounded_up(degree, h):
+    """Their features cancel: in exact numbers ‖L‖² = k(z, z) - 2 k(z, z') + k(z', z')."""
+    model = KernelRidge(kernel="polynomial", degree=degree, gamma=1.0, coef0=1.0)
+    rng = np.random.default_rng(0)
+    region = ua.confidence_region(
+        model, rng.uniform(-1, 1, (30, 1)), rng.normal(size=30), m=20, random_state=0
+    )
+    z, near = 1.1, 1.1 + h
+    found = region.interval(
+        difference([[z]], [[near]]), level=0.9, norm_bound=1.0,
+        simultaneous=False, cells=3,
+    )  # fmt: skip
+    one, two = Fraction(z), Fraction(near)
+    terms = (1, one, one), (-2, one, two), (1, two, two)
+    square = sum(s * (u * v + 1) ** degree for s, u, v in terms)
+    assert Fraction(float(found.upper[0])) ** 2 >= square
+    assert found.upper[0] <= 1.01 * float(square) ** 0.5

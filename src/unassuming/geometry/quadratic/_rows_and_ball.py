@@ -306,7 +306,9 @@ def _solved(lower: Array, rows: Array, *, transposed: bool = False) -> Array:
     if not rows.size:
         return rows
     # Columns first, as LAPACK wants them: it sees Lᵀ.
-    found, _ = dtrtrs(lower.T, rows.T, lower=0, trans=0 if transposed else 1)
+    found, info = dtrtrs(lower.T, rows.T, lower=0, trans=0 if transposed else 1)
+    if info:
+        raise np.linalg.LinAlgError("the triangle is singular")
     return np.asarray(found.T)
 
 

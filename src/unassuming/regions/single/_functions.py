@@ -222,9 +222,13 @@ class Functions:
         weights = [C for _, C in functional.terms]
         if self._primal is not None:
             rows = [design.primal_rows(X, function=True) for X in inputs]
-            pairs = zip(weights, rows, strict=True)
-            total = sum(C @ part for C, part in pairs if part is not None)
-            return self._of_features(np.asarray(total), assumption)
+            pairs = [(C, part) for C, part in zip(weights, rows, strict=True) if part is not None]
+            found = self._of_features(np.asarray(sum(C @ part for C, part in pairs)), assumption)
+            # Features of neighbouring inputs cancel.
+            size = sum(np.abs(C) @ np.linalg.norm(part, axis=1) for C, part in pairs)
+            terms = sum(part.shape[0] for _, part in pairs) + pairs[0][1].shape[1]
+            off = 4 * (terms + 4) * EPS * np.asarray(size)
+            return replace(found, doubt=off * (2 * np.sqrt(found.norms) + off))
         self.system(assumption)
         points, C = np.concatenate(inputs), np.concatenate(weights, axis=1)
         norms = None if design.kernel is None else design.kernel.squared_norms(points, C)
