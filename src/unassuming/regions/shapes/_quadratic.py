@@ -260,21 +260,22 @@ class QuadraticShape(Shape):
 
     @cached_property
     def _members_far_out(self) -> int:
-        """How many sets hold points at 10⁹ of their sizes along the free direction, by their ranks.
+        """How many sets hold the farthest points along the free direction that can be ranked.
 
         A direction of rounded numbers may leave sets that never end along the one that was meant.
-        Ranks that cannot be decided confirm nothing.
         """
         direction = self.free.direction
         assert direction is not None
-        far = far_along(self.sets, direction)
-        if far is None:
+        steps = far_along(self.sets, direction)
+        if steps is None:
             return self.perturbations.m - 1
-        try:
-            before = self.engine.before(self.estimate + far[:, None] * direction)
-        except (ArithmeticError, ValueError):
-            return 0
-        return int((~before).sum(axis=1).min())
+        for far in steps:
+            try:
+                before = self.engine.before(self.estimate + far[:, None] * direction)
+            except (ArithmeticError, ValueError):  # too few digits so far out
+                continue
+            return int((~before).sum(axis=1).min())
+        return 0
 
     def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""
