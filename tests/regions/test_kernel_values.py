@@ -196,7 +196,8 @@ def test_no_error_within_its_bounds_changes_a_gap_by_more_than_the_bound(weights
         design = ua.objectives.KernelDesign(K, intercept=bool(intercept))
         objective = ua.objectives.Quadratic(design, Y, weights, lam)
         system, a = ExactGaps.build(objective, moves).system, Exact.of(a)
-        return objective, _State(system, moves, a, system.residuals(a), np.arange(9))
+        r = system.residuals(a)
+        return objective, _State(system, moves, a, r, np.arange(9), lambda _: False)
 
     entries = 5e-16 * np.ones((7, 7))
     null = np.concatenate([np.zeros(intercept), np.linalg.eigh(K)[1][:, 0]])

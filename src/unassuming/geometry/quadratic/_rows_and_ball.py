@@ -46,8 +46,8 @@ from unassuming.objectives import BallCoordinates, Complement
 T = TypeVar("T")
 
 LOOSE = 0.01
-LARGEST_SHARE = 2.0**200
-"""The largest ratio of the ball to the outputs at which sets are intersected with the ball."""
+_LARGEST_SHARE = 2.0**200
+"""The largest ratio of values in the ball to outputs at which sets are intersected with it."""
 _OUTWARD = 1 + 64 * EPS
 _CANCELS = 1e9
 """A p² below this multiple of its rounding error is computed without a difference."""
@@ -115,8 +115,7 @@ class RowsAndBall:
     def _each(self, work: Callable[[int], T]) -> Iterator[tuple[int, T]]:
         """Yield the results for every set, with a line of progress."""
         sets = self.perturbations.m - 1
-        # In a ball that is so large squares overflow; long before, rounding hides the sets.
-        if not np.isfinite(self.complement.relative) or self._share_of_size > LARGEST_SHARE:
+        if not np.isfinite(self.complement.relative) or too_large(self.ball, self._share_of_size):
             return
         # Once, before the threads begin.
         _ = self._gram, self._across, self._lengths, self._limits, self._corner
@@ -294,6 +293,11 @@ class _OneSet:
         c = float(y @ (r - Dy)) + shared.slack + bend * bound**2 + 2 * tilt * bound
         found = Multipliers(np.maximum(sigma, 0.0), (lower.T @ half) @ turn, c, bound)
         return cls(rows, lower, turn, found)
+
+
+def too_large(ball: BallCoordinates, share_of_size: float) -> bool:
+    """Whether squares overflow in a ball; long before, rounding hides the sets."""
+    return bool(share_of_size * float(np.abs(ball.F).max(initial=0.0)) > _LARGEST_SHARE)
 
 
 def _share(n: int) -> float:

@@ -35,7 +35,7 @@ from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry._relaxed_supports import relaxed_supports
 from unassuming.geometry.quadratic._moved_columns import flips_signs, inner_products
-from unassuming.geometry.quadratic._rows_and_ball import LARGEST_SHARE
+from unassuming.geometry.quadratic._rows_and_ball import too_large
 from unassuming.noise import Perturbations
 from unassuming.objectives import BallCoordinates, Complement
 
@@ -128,8 +128,7 @@ class SetsAndBall:
     def _inequalities(self) -> Iterator[tuple[slice, tuple[Array, Array, Array]]]:
         """Yield A (s, k, k), b (s, k) and c (s,) for batches of sets."""
         D, F, free = self.complement, self._widened.F, np.diagonal(self._widened.N) == 0
-        # In a ball that is so large squares overflow; long before, rounding hides the sets.
-        if not np.isfinite(D.relative) or self._share_of_size > LARGEST_SHARE:
+        if not np.isfinite(D.relative) or too_large(self.ball, self._share_of_size):
             return
         # The norm does not bound an intercept: the outputs may be centred.
         y = (self.y - self.ball.F[:, np.diagonal(self.ball.N) == 0] @ self._shift) / self._unit
