@@ -322,13 +322,13 @@ class FormMaker:
         exact = self.accurate
         if exact is None and self.equal is not None:
             return np.asarray((self.perturbations.apply(self.equal) == self.equal).all(axis=1))
-        # An exact fit, up to the rounding of the data: `exact_tie` decides, but not for rotations.
-        by_data = self.perturbations.noise.exact_arithmetic and not self.residual.any()
-        if exact is None or by_data:
+        if exact is None:
             return self.tied
         if not self.perturbations.noise.exact_arithmetic:  # a rotation moves all but zero
             zero = not (exact.least.any() or exact.least_error.any())
             return np.full(self.perturbations.m - 1, zero)
+        if not self.residual.any():  # an exact fit, up to the rounding of the data
+            return self.tied
         if flips_signs(self.perturbations.noise):
             tied = moved_lengths(self.perturbations, exact.least[:, None] != 0)[:, 0] == 0
         else:
