@@ -26,9 +26,10 @@ Rounding: bounds have to hold for the numbers as given.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import TypeVar, final
 
 import numpy as np
@@ -51,6 +52,8 @@ _LARGEST_SHARE = 2.0**200
 _OUTWARD = 1 + 64 * EPS
 _CANCELS = 1e9
 """A p² below this multiple of its rounding error is computed without a difference."""
+_SHORT = 2**16
+"""Numbers of an array up to which operations on it are so short that threads hinder each other."""
 _SMALL = 64
 """The size up to which a product of matrices is not divided into blocks."""
 
@@ -118,7 +121,7 @@ class RowsAndBall:
         if not np.isfinite(self.complement.relative) or too_large(self.ball, self._share_of_size):
             return
         # Once, before the threads begin.
-        _ = self._gram, self._across, self._lengths, self._limits, self._corner
+        _ = self._gram, self._across, self._lengths, self._limits, self._corner, self._turn
         found = each_in_threads(work, range(sets))
         numbered = ((slice(i, i + 1), item) for i, item in enumerate(found))
         for which, item in progress(numbered, sets, "sets"):
@@ -192,6 +195,16 @@ class RowsAndBall:
     def _supports_of_one(self, i: int) -> Array:
         """Return the bounds (2, N)."""
         one = self._one(i)
+        with self._turn:
+            return self._bounds(one)
+
+    @cached_property
+    def _turn(self) -> AbstractContextManager[object]:
+        """What a thread holds while it works on the functionals."""
+        return Lock() if self._across.size <= _SHORT else nullcontext()
+
+    def _bounds(self, one: _OneSet) -> Array:
+        """Return the bounds (2, N)."""
         rows, lower = one.rows, one.lower
         g = _solved(lower, self._across.take(rows, axis=1))
         extra = _share(len(self.y)) * self._corner
