@@ -64,19 +64,49 @@ def test_a_refuted_norm_bound_leaves_nothing_at_once():
     band = region.band(GRID, norm_bound=30, method="cells")
     assert band.status.name == "EMPTY"
     assert np.isnan([band.lower, band.upper]).all()
-    assert "No function with a norm of 30 or less agrees with the data" in band.reason
+    assert band.reason == "The norm bound of 30 is too small."
+    assert str(band).count("agrees with the data") == 1
     assert "no function within the norm bound agrees" in str(band)
-    assert "outside" not in band.reason
 
 
 def test_one_at_a_time_only_refuted_values_are_lost():
     band = sine(shift=1000.0).band(GRID, norm_bound=30, simultaneous=False)
-    assert band.status.name == "EMPTY"
+    assert band.status.name == "SOME_EMPTY"
     assert np.isnan(band.lower).tolist() == [True, True, True, False]
     assert band.upper[3] == pytest.approx(30)
-    assert "the norm bound is too small" in band.reason
+    assert "at 3 of 4 inputs no value within the norm bound agrees with the data" in str(band)
+    assert band.reason == (
+        "The norm bound of 30 is too small. The other intervals rest on the same assumption."
+    )
     alone = sine(shift=1000.0).band(GRID[3:], norm_bound=30, simultaneous=False)
     assert alone.status.name == "ONE_BY_ONE"
+
+
+def test_every_value_lost_is_an_empty_answer():
+    band = sine(shift=1000.0).band(GRID[:3], norm_bound=30, simultaneous=False)
+    assert band.status.name == "EMPTY"
+    assert band.reason == "The norm bound of 30 is too small."
+
+
+@ways
+def test_the_model_error_can_be_the_cause_as_well(ways):
+    band = sine(shift=1000.0).band(GRID, norm_bound=30, model_error=0.5, **ways)
+    assert "The norm bound of 30, or the model error of 0.5, is too small." in band.reason
+
+
+def test_functionals_that_are_lost_are_counted():
+    both = value(GRID[2:])
+    found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False)
+    assert "for 1 of 2 functionals no value within the norm bound agrees" in found.description
+
+
+def test_a_picture_shows_the_inputs_with_a_value():
+    inputs = np.linspace(0, 30, 61)[:, None]
+    ax = ua.plots.band(sine(shift=1000.0), inputs, levels=[], pointwise=[0.9], norm_bound=30)
+    drawn = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
+    assert drawn[:, 0].min() > 5
+    assert drawn[:, 0].max() == 30
+    assert ax.get_legend().get_texts()[0].get_text() == "90 %: empty at some inputs"
 
 
 @ways
@@ -138,7 +168,8 @@ def test_the_picture_says_that_nothing_is_within_the_norm_bound():
         sine(shift=1000.0), GRID, levels=[0.9], pointwise=[0.9], norm_bound=30, method="cells"
     )
     title = " ".join(ax.get_legend().get_title().get_text().split())
-    assert title.count("no function within the norm bound agrees with the data") == 2
+    assert title.count("no function within the norm bound agrees with the data") == 1
+    assert title.count("no value within the norm bound agrees with the data") == 1
     assert "no member at all" not in title
 
 

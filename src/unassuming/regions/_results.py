@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, is_dataclass
-from typing import Any, TypeVar, final
+from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 
@@ -23,6 +23,7 @@ _NO_COUNT = (
     Status.SEVERAL_PARTS,
     Status.ENDLESS_SET,
     Status.EMPTY,
+    Status.SOME_EMPTY,
 )
 """What needs no word on how many bounds are finite."""
 
@@ -116,12 +117,13 @@ class Bounds:
     model_error: float | None = None
     sets: tuple[IntervalUnion, ...] | None = None
 
+    _among: ClassVar[str] = "for {}"
+    _each: ClassVar[str] = "functional"
+
     def __post_init__(self) -> None:
         if self.status is Status.EMPTY:  # there is nothing to bound
-            # One at a time, the others keep their level.
-            kept = np.full(len(self), not self.simultaneous) & (self.lower <= self.upper)
             for name in ("lower", "upper"):
-                object.__setattr__(self, name, np.where(kept, getattr(self, name), np.nan))
+                object.__setattr__(self, name, np.full(len(self), np.nan))
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -135,6 +137,10 @@ class Bounds:
         >>> region.interval(level=0.9).description
         'every bound is finite and an honest outer bound of the region'
         """
+        if self.status is Status.SOME_EMPTY:
+            empty = int(np.isnan(self.lower).sum())
+            where = self._among.format(f"{empty} of {count(len(self), self._each)}")
+            return f"{where} no value within the norm bound agrees with the data at this level"
         return self.status.given(self.norm_bound)
 
     def _columns(self) -> dict[str, Any]:
@@ -210,7 +216,7 @@ class Interval(Bounds):
         return as_frame(self._columns(), index=list(self.names))
 
     def __str__(self) -> str:
-        what = f"Interval of {count(len(self), 'functional')}"
+        what = f"Interval of {count(len(self), self._each)}"
         return self._text(what, "", self.names, _NAMES_SHOWN)
 
 
@@ -240,6 +246,9 @@ class Band(Bounds):
     X: Any = None
     target: str = "representation"
 
+    _among = "at {}"
+    _each = "input"
+
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each input.
 
@@ -254,7 +263,7 @@ class Band(Bounds):
         inputs = _input_columns(self.X)
         rows = self.X.index if hasattr(self.X, "iloc") else range(len(self))
         heading, labels = next(iter(inputs.items())) if len(inputs) == 1 else ("", rows)
-        what = f"Band of {covered} at {count(len(self), 'input')}"
+        what = f"Band of {covered} at {count(len(self), self._each)}"
         return self._text(what, heading, labels, SHOWN)
 
 
