@@ -55,13 +55,25 @@ def test_tests_of_a_functional_scale_with_y(unit):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [{}, {"simultaneous": False}, {"method": "cells"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"simultaneous": False}, {"method": "cells"}, {"method": "auto"}], ids=str
+)
 def test_a_ball_of_any_size_bounds_a_function(options):
     X, _ = data()
     for bound in (1e150, 1e160, 1e300):
         found = region().band(X[:3], norm_bound=bound, **options)
         assert np.isfinite(found.upper).all()
         assert (found.upper <= 1.1 * bound).all()  # the kernel is 1 at every input
+
+
+@pytest.mark.parametrize("name", ["norm_bound", "model_error", "noise_scale"])
+def test_an_assumption_that_double_precision_cannot_multiply_is_refused(name):
+    given = {"norm_bound": 20.0, name: 1e307}
+    with pytest.raises(ValueError, match=f"{name} is too large .* at most 1e.300, given 1e.307"):
+        region().band(data()[0][:3], method="cells", **given)
+    if name == "norm_bound":
+        with pytest.raises(ValueError, match=r"norm_bounds is too large .* given 1e.307"):
+            region().norm_bounds_table(data()[0][:3], [1.0, 1e307])
 
 
 @pytest.mark.filterwarnings("error")
