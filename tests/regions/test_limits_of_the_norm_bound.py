@@ -7,11 +7,12 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
-from unassuming.functionals import difference, value
+from unassuming.cells.functions import Kriging, System, Wanted, errors
+from unassuming.functionals import average, difference, value
 
 WAYS = [{"simultaneous": False}, {"method": "cells"}]
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.5)
@@ -192,3 +193,54 @@ def test_the_limit_of_a_difference_of_neighbours_is_rounded_up(degree, h):
     square = sum(s * (u * v + 1) ** degree for s, u, v in terms)
     assert Fraction(float(found.upper[0])) ** 2 >= square
     assert found.upper[0] <= 1.01 * float(square) ** 0.5
+
+
+def cancelling_average():
+    """An average of large numbers that is small, and its exact value."""
+    Z = np.array([[1e8 / 3], [-2e8 / 3], [1e8 / 3 + 0.1]])
+    found = average(Z)
+    return found, sum(
+        Fraction(c) * Fraction(z)
+        for c, z in zip(*map(np.ravel, (found.terms[0][1], Z)), strict=True)
+    )
+
+
+@pytest.mark.parametrize("options", [{"simultaneous": False}, {"method": "cells"}, {}], ids=str)
+def test_the_limit_of_an_average_of_features_holds_where_they_cancel(options):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (30, 1)), 1e3 * rng.normal(size=30)
+    model = Ridge(fit_intercept=False)
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
+    wanted, exact = cancelling_average()
+    found = region.interval(wanted, level=0.9, norm_bound=1.0, **options)
+    assert Fraction(float(found.upper[0])) >= abs(exact)
+    assert found.upper[0] <= (1 + 1e-6) * abs(float(exact))
+
+
+def test_intervals_of_an_average_are_those_of_its_exact_value():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (30, 1)), rng.normal(size=30)
+    model = LinearRegression(fit_intercept=False)
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
+    wanted, exact = cancelling_average()
+    for options in ({}, {"simultaneous": False}):
+        whole = region.interval(level=0.9, **options)
+        found = region.interval(wanted, level=0.9, **options)
+        assert found.upper[0] == pytest.approx(whole.upper[0] * float(exact), rel=1e-12)
+
+
+def test_doubt_about_a_functional_widens_its_bias():
+    """Features of neighbouring inputs cancel, and kernel values do."""
+    rows, there = np.array([[1.0], [2.0]]), np.array([[1.0]])
+    plain = Wanted(np.zeros((1, 0)), np.ones(1), there @ rows.T, there)
+    doubted = Wanted(plain.trend, plain.norms, plain.at_rows, there, doubt=np.array([1e-6]))
+    by_features = System(np.zeros((2, 0)), np.ones(2), features=rows)
+    by_kernel = System(np.zeros((2, 0)), np.ones(2), rows @ rows.T)
+    for system, name, more in ((by_features, "added", 5e-7), (by_kernel, "cancelled", 1e-3)):
+        kriging = Kriging(system, np.array([0, 1]), 2)
+        a, known = kriging.weights(plain, mu=1.0)
+        without, with_it = (
+            getattr(errors(system, one, kriging, a, known), name) for one in (plain, doubted)
+        )
+        assert (with_it >= 0.999 * more).all()
+        assert (without < 0.001 * more).all()
