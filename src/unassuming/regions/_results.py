@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, is_dataclass
-from typing import Any, ClassVar, TypeVar, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
@@ -117,9 +117,6 @@ class Bounds:
     model_error: float | None = None
     sets: tuple[IntervalUnion, ...] | None = None
 
-    _among: ClassVar[str] = "for {}"
-    _each: ClassVar[str] = "functional"
-
     def __post_init__(self) -> None:
         if self.status is Status.EMPTY:  # there is nothing to bound
             for name in ("lower", "upper"):
@@ -139,9 +136,13 @@ class Bounds:
         """
         if self.status is Status.SOME_EMPTY:
             empty = int(np.isnan(self.lower).sum())
-            where = self._among.format(f"{empty} of {count(len(self), self._each)}")
+            where = self._among(empty)
             return f"{where} no value within the norm bound agrees with the data at this level"
         return self.status.given(self.norm_bound)
+
+    def _among(self, some: int) -> str:
+        """Say for how many of the numbers something holds."""
+        return f"for {some} of {count(len(self), 'functional')}"
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
@@ -216,7 +217,7 @@ class Interval(Bounds):
         return as_frame(self._columns(), index=list(self.names))
 
     def __str__(self) -> str:
-        what = f"Interval of {count(len(self), self._each)}"
+        what = f"Interval of {count(len(self), 'functional')}"
         return self._text(what, "", self.names, _NAMES_SHOWN)
 
 
@@ -246,8 +247,8 @@ class Band(Bounds):
     X: Any = None
     target: str = "representation"
 
-    _among = "at {}"
-    _each = "input"
+    def _among(self, some: int) -> str:
+        return f"at {some} of {count(len(self), 'input')}"
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each input.
@@ -263,7 +264,7 @@ class Band(Bounds):
         inputs = _input_columns(self.X)
         rows = self.X.index if hasattr(self.X, "iloc") else range(len(self))
         heading, labels = next(iter(inputs.items())) if len(inputs) == 1 else ("", rows)
-        what = f"Band of {covered} at {count(len(self), self._each)}"
+        what = f"Band of {covered} at {count(len(self), 'input')}"
         return self._text(what, heading, labels, SHOWN)
 
 
