@@ -33,6 +33,8 @@ SHOWN = 10
 _NAMES_SHOWN = 30
 """The same of an interval, whose rows have names."""
 
+_NOTHING_AGREES = "no value within the norm bound agrees with the data at this level"
+
 
 class Levels(dict[float, T]):
     """Answers at several levels: a dictionary that prints its results one by one.
@@ -136,13 +138,8 @@ class Bounds:
         """
         if self.status is Status.SOME_EMPTY:
             empty = int(np.isnan(self.lower).sum())
-            where = self._among(empty)
-            return f"{where} no value within the norm bound agrees with the data at this level"
+            return f"for {empty} of {count(len(self), 'functional')} {_NOTHING_AGREES}"
         return self.status.given(self.norm_bound)
-
-    def _among(self, some: int) -> str:
-        """Say for how many of the numbers something holds."""
-        return f"for {some} of {count(len(self), 'functional')}"
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
@@ -247,8 +244,13 @@ class Band(Bounds):
     X: Any = None
     target: str = "representation"
 
-    def _among(self, some: int) -> str:
-        return f"at {some} of {count(len(self), 'input')}"
+    @property
+    def description(self) -> str:
+        """What kind of answer this is, in a clause: the status, with the inputs if they differ."""
+        if self.status is Status.SOME_EMPTY:
+            empty = int(np.isnan(self.lower).sum())
+            return f"at {empty} of {count(len(self), 'input')} {_NOTHING_AGREES}"
+        return super().description
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each input.

@@ -60,7 +60,7 @@ def joint_of_kernel(
     >>> bool(0.03 < wide[0] < 0.5)
     True
     """
-    unit = float(powers_of_two(max(assumed.norm_bound, assumed.noise_scale)))
+    unit = float(powers_of_two(np.array(max(assumed.norm_bound, assumed.noise_scale))))
     assumed = replace(
         assumed,
         norm_bound=assumed.norm_bound / unit,
