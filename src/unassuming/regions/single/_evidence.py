@@ -78,6 +78,10 @@ class Rows:
         """Return functionals (N, d) of the coefficients as functionals of those of ``Phi``."""
         return g if self.centre is None else after_centring(g, self.centre)
 
+    def offset(self, g: Array) -> Array:
+        """Return what functionals (N, d) of the coefficients are more than those of ``Phi``."""
+        return np.zeros(len(g)) if self.centre is None else g[:, 0] * self.centre[-1]
+
     def factor(self) -> Factor:
         """Return the factor of all rows."""
         return factor_of_rows(self.Phi, self.y, centre=self.centre)
@@ -93,7 +97,7 @@ class Evidence:
     n : int
         Number of rows.
     Phi, y : arrays of shapes (n, d) and (n,)
-        With an intercept the columns are centred. Of a stream: fewer rows with the same inner
+        With an intercept both are centred. Of a stream: fewer rows with the same inner
         products.
     weight : array of shape (n,), or None
         Sample weights.
@@ -178,7 +182,11 @@ class Evidence:
         _require_moderate(design.matrix, y, design.names)
         data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
         constant = design.intercept and bool((design.one == 1).all())
-        Phi, centre = centred(design.matrix) if constant else (design.matrix, None)
+        Phi, centre = design.matrix, None
+        if constant:
+            Phi, centre = centred(Phi)
+            both, shift = centred(np.column_stack([np.ones(n), y]))
+            y, centre[-1] = both[:, 1], shift[1]
         found = cls(
             n,
             Phi,
