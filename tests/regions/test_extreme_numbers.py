@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import Lasso, LinearRegression
 
 import unassuming as ua
 
@@ -98,13 +98,19 @@ def test_one_enormous_cell_does_not_make_answers_contradict_each_other():
     X = rng.normal(size=(60, 2))
     y = X @ [1, 2] + rng.laplace(size=60)
     found = []
-    for cell in (1e12, 1e160):
+    for cell in (1e12, 1e160, 1e200, 1e290):
         X[5, 0] = cell
         model = ua.confidence_region(LinearRegression(), X, y, random_state=0)
         assert model.bounded(0.9)
         found.append(model.interval())
-    assert [one.status.name for one in found] == ["CERTIFIED", "CERTIFIED"]
-    assert found[1].upper == pytest.approx(found[0].upper, rel=1e-6)
+    assert {one.status.name for one in found} == {"CERTIFIED"}
+    for one in found[1:]:
+        assert one.upper == pytest.approx(found[0].upper, rel=1e-6)
+    with pytest.raises(ua.NotAvailable, match=r"squares of the features do not fit .* 1e.150"):
+        model.ellipsoid()
+    lasso = ua.confidence_region(Lasso(), X, y, m=10, random_state=0)
+    with pytest.raises(ua.NotAvailable, match=r"LASSO .* squares fit .* largest of x0 is 1e.290"):
+        lasso.interval()
     with pytest.raises(
         ValueError, match=r"statistics of the candidate .* and the data as they are"
     ):

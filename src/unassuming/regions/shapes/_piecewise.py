@@ -41,6 +41,7 @@ from unassuming.regions._explain import (
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
 from unassuming.regions._remedies import CELLS, ONE_AT_A_TIME
+from unassuming.regions._sizes import require_moderate
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._line_shape import LineShape
@@ -93,9 +94,16 @@ class PiecewiseShape(LineShape):
     @cached_property
     def lines(self) -> Lines:
         """The region along lines."""
+        self._require_moderate()
         if self.model is None:
             return GridLines(self.engine.ranks_of, self.engine.perturbations.m, self._typical)
         return PiecewiseLines(self.model, self.engine.ranks_of)
+
+    def _require_moderate(self) -> None:
+        o = self.problem.objective
+        if self.model is not None and o.design is not None and not o.design.dual:
+            need = f"everything about {o} but membership needs"
+            require_moderate(need, o.design.matrix, o.y, o.names)
 
     def start(self) -> Array:
         """Return the estimate."""
@@ -136,6 +144,7 @@ class PiecewiseShape(LineShape):
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return bounds by relaxation (docs/theory.md 7.2), or those of the ball alone."""
+        self._require_moderate()
         o, g = self.problem.objective, question.g
         ball = question.ball_coordinates(o.design, np.ones(o.n), self.problem.estimate)
         up, down = outer_bounds(self.model, o, g, ball, self.engine.perturbations.m - 1)
