@@ -1,5 +1,6 @@
 """What results and help say about functions with a norm bound."""
 
+import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression
@@ -7,7 +8,9 @@ from sklearn.svm import SVR
 from typer.testing import CliRunner
 
 import unassuming as ua
+from unassuming._errors import NotAvailable
 from unassuming.cli._app import app
+from unassuming.noise import BlockSymmetric
 from unassuming.regions import table
 
 
@@ -21,8 +24,28 @@ def test_where_the_region_adds_nothing_cells_are_a_remedy_that_works(model):
     for options in ({"method": "cells"}, {"simultaneous": False}):
         band = region.band([[4.0]], norm_bound=30, **options)
         assert 0 < band.upper[0] - band.lower[0] < 59
-    few = ua.confidence_region(model, X[:40], y[:40], m=20, random_state=0)
-    assert "method='cells'" not in few.band([[4.0]], norm_bound=30).reason
+
+
+@pytest.mark.parametrize("model", [SVR(gamma=0.5), ua.KernelHuber(gamma=0.5)], ids=repr)
+@pytest.mark.parametrize(
+    ("n", "named"), [(16, (True, True)), (15, (False, True)), (4, (False, False))]
+)
+def test_few_rows_make_cells_remedies_where_they_are_enough(model, n, named):
+    X, y, _ = ua.datasets.sine(n=n, noise="laplace", random_state=0)
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
+    reason = region.band([[4.0]], norm_bound=30).reason
+    assert ("method='cells'" in reason, "simultaneous=False" in reason) == named
+    if not named[0]:
+        with pytest.raises(NotAvailable, match="balanced cells are too few"):
+            region.band([[4.0]], norm_bound=30, method="cells")
+
+
+@pytest.mark.parametrize("noise", [BlockSymmetric(np.repeat(np.arange(16), 2)), "exchangeable"])
+def test_cells_are_a_remedy_if_signs_of_blocks_may_change(noise):
+    X, y, _ = ua.datasets.sine(n=32, noise="laplace", random_state=0)
+    region = ua.confidence_region(SVR(gamma=0.5), X, y, m=20, random_state=0, noise=noise)
+    reason = region.band([[4.0]], norm_bound=30).reason
+    assert ("method='cells'" in reason) is (noise != "exchangeable")
 
 
 def test_one_of_something_is_singular():

@@ -97,6 +97,7 @@ def image(
     return found, (error * root[:, None] + EPS * np.abs(found)) * (1 + 4 * EPS)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite decides nothing
 def inner_products(columns: Array) -> tuple[Array, float]:
     """Return MᵀM for columns M (n, r), and a bound of the length of its error.
 

@@ -84,6 +84,7 @@ BAD_OPTIONS = [
     ("--target y --m group", "too large to enumerate"),
     ("--target y --seed -1", "--seed"),
     ("--target y --norm-bound 0", "--norm-bound is out of range"),
+    ("--target y --norm-bound 1e307", "and at most 1e+300, given 1e+307"),
     ("--target y --out sine.csv", "--out"),
     ("--target y --at people.csv", "the column 'x' is not in people.csv"),
     ("--target y --mystery 1", "No such option"),

@@ -121,12 +121,26 @@ def test_pictures_of_an_earlier_run_do_not_stay(run):
 def test_an_empty_region_is_called_so_and_covers_nothing(run):
     words = ("--model", "krr", "--norm-bound", 0.001, "--m", 20)
     result = report(run, "sine.csv", "--target", "y", *words)
-    assert "No function with a norm of 0.001 or less agrees with the data" in result.stdout
+    assert result.stdout.count("o function within the norm bound agrees with the data") == 1
+    assert "The norm bound of 0.001 is too small." in result.stdout
     assert "covers the function" not in result.stdout
     words = ("--model", "ridge", "--norm-bound", 1e-9, "--m", 20)
     result = report(run, "people.csv", "--target", "y", *words)
     assert "empty" in result.stdout
     assert "[inf" not in result.stdout
+
+
+@pytest.mark.slow
+def test_inputs_without_a_value_do_not_hide_the_others(run, write):
+    x = np.linspace(0, 10, 50)
+    y = np.where(x < 4, 100, np.sin(x) + np.random.default_rng(0).normal(size=50))
+    path = write("jump.csv", pd.DataFrame({"x": x, "y": y}).to_csv(index=False))
+    words = ("--model", "krr", "--norm-bound", 30, "--pointwise", "--m", 20)
+    result = report(run, path, "--target", "y", *words)
+    assert re.search(r"at \d+ of 200 inputs no value within the norm bound agrees", result.stdout)
+    assert re.search(r"0.9 .* partly empty +\d.* to \d", result.stdout)
+    assert "It is infinite at some inputs" not in result.stdout
+    assert (OUT / "band.png").exists()
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import inspect
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -220,3 +221,28 @@ def test_the_table_says_where_the_best_penalty_is_not_that_of_the_narrowest_band
     rule = "Best: the smallest penalty within 2 % of the narrowest."
     assert str(replace(plan, predictions=tuple(found))).endswith(rule)
     assert rule not in str(replace(plan, predictions=tuple(found[1:])))
+
+
+def test_penalties_are_counted_on_a_terminal(monkeypatch, capsys):
+    clock = iter(range(10**6))
+    monkeypatch.setattr("unassuming._progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("unassuming.planning._setting.joint_width", lambda *_: 1.0)
+    ua.plan(SMOOTH, X[::4], norm_bound=60, noise_scale=0.7, alphas=[1.0, 0.1, 0.01])
+    assert "\r3 of 3 penalties" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("features", "runs"), [(3, 16), (30, 5), (100, 3)])
+def test_many_features_take_fewer_data_sets(monkeypatch, features, runs):
+    asked = []
+    monkeypatch.setattr(
+        "unassuming.planning._joint.made_up_values",
+        lambda setting, _: asked.append(setting) or np.zeros(setting.n),
+    )
+    monkeypatch.setattr(
+        "unassuming.regions.Region.band", lambda *_, **__: SimpleNamespace(lower=-1.0, upper=1.0)
+    )
+    wide = np.random.default_rng(0).normal(size=(12, features))
+    model = Ridge(fit_intercept=False)
+    ua.plan(model, wide, norm_bound=1.0, noise_scale=1.0, alphas=[1.0])
+    assert len(asked) == runs

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import Lasso, LinearRegression
 
 import unassuming as ua
 
@@ -55,13 +55,25 @@ def test_tests_of_a_functional_scale_with_y(unit):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [{}, {"simultaneous": False}, {"method": "cells"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"simultaneous": False}, {"method": "cells"}, {"method": "auto"}], ids=str
+)
 def test_a_ball_of_any_size_bounds_a_function(options):
     X, _ = data()
     for bound in (1e150, 1e160, 1e300):
         found = region().band(X[:3], norm_bound=bound, **options)
         assert np.isfinite(found.upper).all()
         assert (found.upper <= 1.1 * bound).all()  # the kernel is 1 at every input
+
+
+@pytest.mark.parametrize("name", ["norm_bound", "model_error", "noise_scale"])
+def test_an_assumption_that_double_precision_cannot_multiply_is_refused(name):
+    given = {"norm_bound": 20.0, name: 1e307}
+    with pytest.raises(ValueError, match=f"{name} is too large .* at most 1e.300, given 1e.307"):
+        region().band(data()[0][:3], method="cells", **given)
+    if name == "norm_bound":
+        with pytest.raises(ValueError, match=r"norm_bounds is too large .* given 1e.307"):
+            region().norm_bounds_table(data()[0][:3], [1.0, 1e307])
 
 
 @pytest.mark.filterwarnings("error")
@@ -86,13 +98,19 @@ def test_one_enormous_cell_does_not_make_answers_contradict_each_other():
     X = rng.normal(size=(60, 2))
     y = X @ [1, 2] + rng.laplace(size=60)
     found = []
-    for cell in (1e12, 1e160):
+    for cell in (1e12, 1e160, 1e200, 1e290):
         X[5, 0] = cell
         model = ua.confidence_region(LinearRegression(), X, y, random_state=0)
         assert model.bounded(0.9)
         found.append(model.interval())
-    assert [one.status.name for one in found] == ["CERTIFIED", "CERTIFIED"]
-    assert found[1].upper == pytest.approx(found[0].upper, rel=1e-6)
+    assert {one.status.name for one in found} == {"CERTIFIED"}
+    for one in found[1:]:
+        assert one.upper == pytest.approx(found[0].upper, rel=1e-6)
+    with pytest.raises(ua.NotAvailable, match=r"squares of the features do not fit .* 1e.150"):
+        model.ellipsoid()
+    lasso = ua.confidence_region(Lasso(), X, y, m=10, random_state=0)
+    with pytest.raises(ua.NotAvailable, match=r"LASSO .* squares fit .* largest of x0 is 1e.290"):
+        lasso.interval()
     with pytest.raises(
         ValueError, match=r"statistics of the candidate .* and the data as they are"
     ):

@@ -69,7 +69,7 @@ def test_a_ball_without_members_is_empty_in_band_and_interval_alike():
     for answer in (region.band(Z, norm_bound=0.3), region.interval(norm_bound=0.3)):
         assert answer.status is Status.EMPTY
         assert np.isnan([answer.lower, answer.upper]).all()
-        assert "a norm of 0.3 or less" in answer.reason
+        assert "the norm bound of 0.3, or the model, is too small" in answer.reason
         assert "The estimate's own norm is" in answer.reason
 
 

@@ -7,11 +7,12 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.svm import SVR
 
 import unassuming as ua
-from unassuming.functionals import difference, value
+from unassuming.cells.functions import Kriging, System, Wanted, errors
+from unassuming.functionals import average, difference, value
 
 WAYS = [{"simultaneous": False}, {"method": "cells"}]
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.5)
@@ -64,19 +65,49 @@ def test_a_refuted_norm_bound_leaves_nothing_at_once():
     band = region.band(GRID, norm_bound=30, method="cells")
     assert band.status.name == "EMPTY"
     assert np.isnan([band.lower, band.upper]).all()
-    assert "No function with a norm of 30 or less agrees with the data" in band.reason
+    assert band.reason == "The norm bound of 30 is too small."
+    assert str(band).count("agrees with the data") == 1
     assert "no function within the norm bound agrees" in str(band)
-    assert "outside" not in band.reason
 
 
 def test_one_at_a_time_only_refuted_values_are_lost():
     band = sine(shift=1000.0).band(GRID, norm_bound=30, simultaneous=False)
-    assert band.status.name == "EMPTY"
+    assert band.status.name == "SOME_EMPTY"
     assert np.isnan(band.lower).tolist() == [True, True, True, False]
     assert band.upper[3] == pytest.approx(30)
-    assert "the norm bound is too small" in band.reason
+    assert "at 3 of 4 inputs no value within the norm bound agrees with the data" in str(band)
+    assert band.reason == (
+        "The norm bound of 30 is too small. The other intervals rest on the same assumption."
+    )
     alone = sine(shift=1000.0).band(GRID[3:], norm_bound=30, simultaneous=False)
     assert alone.status.name == "ONE_BY_ONE"
+
+
+def test_every_value_lost_is_an_empty_answer():
+    band = sine(shift=1000.0).band(GRID[:3], norm_bound=30, simultaneous=False)
+    assert band.status.name == "EMPTY"
+    assert band.reason == "The norm bound of 30 is too small."
+
+
+@ways
+def test_the_model_error_can_be_the_cause_as_well(ways):
+    band = sine(shift=1000.0).band(GRID, norm_bound=30, model_error=0.5, **ways)
+    assert "The norm bound of 30, or the model error of 0.5, is too small." in band.reason
+
+
+def test_functionals_that_are_lost_are_counted():
+    both = value(GRID[2:])
+    found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False)
+    assert "for 1 of 2 functionals no value within the norm bound agrees" in found.description
+
+
+def test_a_picture_shows_the_inputs_with_a_value():
+    inputs = np.linspace(0, 30, 61)[:, None]
+    ax = ua.plots.band(sine(shift=1000.0), inputs, levels=[], pointwise=[0.9], norm_bound=30)
+    drawn = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
+    assert drawn[:, 0].min() > 5
+    assert drawn[:, 0].max() == 30
+    assert ax.get_legend().get_texts()[0].get_text() == "90 %: empty at some inputs"
 
 
 @ways
@@ -138,7 +169,8 @@ def test_the_picture_says_that_nothing_is_within_the_norm_bound():
         sine(shift=1000.0), GRID, levels=[0.9], pointwise=[0.9], norm_bound=30, method="cells"
     )
     title = " ".join(ax.get_legend().get_title().get_text().split())
-    assert title.count("no function within the norm bound agrees with the data") == 2
+    assert title.count("no function within the norm bound agrees with the data") == 1
+    assert title.count("no value within the norm bound agrees with the data") == 1
     assert "no member at all" not in title
 
 
@@ -161,3 +193,54 @@ def test_the_limit_of_a_difference_of_neighbours_is_rounded_up(degree, h):
     square = sum(s * (u * v + 1) ** degree for s, u, v in terms)
     assert Fraction(float(found.upper[0])) ** 2 >= square
     assert found.upper[0] <= 1.01 * float(square) ** 0.5
+
+
+def cancelling_average():
+    """An average of large numbers that is small, and its exact value."""
+    Z = np.array([[1e8 / 3], [-2e8 / 3], [1e8 / 3 + 0.1]])
+    found = average(Z)
+    return found, sum(
+        Fraction(c) * Fraction(z)
+        for c, z in zip(*map(np.ravel, (found.terms[0][1], Z)), strict=True)
+    )
+
+
+@pytest.mark.parametrize("options", [{"simultaneous": False}, {"method": "cells"}, {}], ids=str)
+def test_the_limit_of_an_average_of_features_holds_where_they_cancel(options):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (30, 1)), 1e3 * rng.normal(size=30)
+    model = Ridge(fit_intercept=False)
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
+    wanted, exact = cancelling_average()
+    found = region.interval(wanted, level=0.9, norm_bound=1.0, **options)
+    assert Fraction(float(found.upper[0])) >= abs(exact)
+    assert found.upper[0] <= (1 + 1e-6) * abs(float(exact))
+
+
+def test_intervals_of_an_average_are_those_of_its_exact_value():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (30, 1)), rng.normal(size=30)
+    model = LinearRegression(fit_intercept=False)
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
+    wanted, exact = cancelling_average()
+    for options in ({}, {"simultaneous": False}):
+        whole = region.interval(level=0.9, **options)
+        found = region.interval(wanted, level=0.9, **options)
+        assert found.upper[0] == pytest.approx(whole.upper[0] * float(exact), rel=1e-12)
+
+
+def test_doubt_about_a_functional_widens_its_bias():
+    """Features of neighbouring inputs cancel, and kernel values do."""
+    rows, there = np.array([[1.0], [2.0]]), np.array([[1.0]])
+    plain = Wanted(np.zeros((1, 0)), np.ones(1), there @ rows.T, there)
+    doubted = Wanted(plain.trend, plain.norms, plain.at_rows, there, doubt=np.array([1e-6]))
+    by_features = System(np.zeros((2, 0)), np.ones(2), features=rows)
+    by_kernel = System(np.zeros((2, 0)), np.ones(2), rows @ rows.T)
+    for system, name, more in ((by_features, "added", 5e-7), (by_kernel, "cancelled", 1e-3)):
+        kriging = Kriging(system, np.array([0, 1]), 2)
+        a, known = kriging.weights(plain, mu=1.0)
+        without, with_it = (
+            getattr(errors(system, one, kriging, a, known), name) for one in (plain, doubted)
+        )
+        assert (with_it >= 0.999 * more).all()
+        assert (without < 0.001 * more).all()

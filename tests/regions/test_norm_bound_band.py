@@ -282,7 +282,7 @@ def test_a_bound_that_no_member_meets_leaves_nothing(kernel, bound):
     region = ua.confidence_region(estimator, x, y, m=20, random_state=7)
     found = region.band(x, norm_bound=bound)
     assert found.status is Status.EMPTY
-    assert "bound is too small" in found.reason
+    assert "is too small" in found.reason
     assert f"{bound:g}" in found.reason
     assert np.isnan([found.lower, found.upper]).all()  # there is nothing to bound
     assert "no member at all" not in str(found)  # without the bound there are some

@@ -94,3 +94,63 @@ def test_numbers_whose_squares_do_not_fit_are_refused_by_name(column, unit, name
     region = ua.confidence_region(LinearRegression(), table[:, :2], table[:, 2], random_state=0)
     with pytest.raises(ua.NotAvailable, match=f"the largest of {name} is"):
         region.summary()
+
+
+ROUND = np.rint(Y * 2**8) / 2**8  # so that shifts round nothing
+CASES = [*(("symmetric", options) for options in OPTIONS), *((noise, {}) for noise in NOISES[1:])]
+
+
+def of_outputs(y, noise, **options):
+    weight = W if noise == "symmetric" else None
+    return ua.confidence_region(
+        LinearRegression(), X, y, noise=noise, m=10, random_state=0, sample_weight=weight, **options
+    )
+
+
+@pytest.mark.parametrize(("noise", "options"), CASES, ids=str)
+def test_slopes_do_not_depend_on_the_origin_of_the_outputs(noise, options):
+    """Shifted by 2^44, some 10^13 times the noise."""
+    plain, shifted = (of_outputs(y, noise).summary(**options) for y in (ROUND, ROUND + 2.0**44))
+    for name in ("cell_estimate", "lower", "upper", "pvalue"):
+        found, expected = getattr(shifted, name)[-2:], getattr(plain, name)[-2:]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("noise", "options"), CASES, ids=str)
+def test_the_intercept_moves_with_the_outputs(noise, options):
+    if "functionals" in options:
+        options = {**options, "functionals": None}
+    plain, shifted = (of_outputs(y, noise).summary(**options) for y in (ROUND, ROUND + 2.0**20))
+    for name in ("cell_estimate", "lower", "upper"):
+        found, expected = getattr(shifted, name)[0] - 2.0**20, getattr(plain, name)[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    if noise == "spherical":
+        assert shifted.pvalue[0] < 1e-50 < plain.pvalue[0]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_tests_move_with_the_outputs(noise):
+    plain, shifted = (of_outputs(y, noise) for y in (ROUND, ROUND + 2.0**20))
+    known = ["intercept", "x0"] if noise in ("symmetric", "spherical") else ["x1", "x0"]
+    for names in (known[:1], known):
+        value = np.array([1.25, 1.0])[: len(names)]
+        moved = value + 2.0**20 * (np.array(names) == "intercept")
+        found = shifted.test_functional(names, moved).pvalue
+        assert found == pytest.approx(plain.test_functional(names, value).pvalue, rel=1e-6)
+
+
+def test_instruments_do_not_depend_on_the_origin_of_the_outputs():
+    rng = np.random.default_rng(5)
+    z, e = rng.normal(size=(2, 100))
+    table = np.column_stack([z + e, rng.normal(size=100), z])
+    y = np.rint((1 + 2 * table[:, 0] + table[:, 1] + e) * 2**8) / 2**8
+    model = ua.InstrumentalRegression(endogenous=[0], instruments=[2])
+    plain, shifted = (
+        ua.confidence_region(model, table, outputs, m=10, random_state=0)
+        for outputs in (y, y + 2.0**20)
+    )
+    a, b = (one.interval("x0", simultaneous=False) for one in (plain, shifted))
+    np.testing.assert_allclose([b.lower, b.upper], [a.lower, a.upper], rtol=1e-9)
+    a = plain.test_functional(["x0", "intercept"], [2.0, 1.5])
+    b = shifted.test_functional(["x0", "intercept"], [2.0, 1.5 + 2.0**20])
+    assert a.pvalue == b.pvalue

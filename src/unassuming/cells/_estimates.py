@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import exceeds
+from unassuming._rounding import EPS, exceeds
 from unassuming._typing import Array
 from unassuming.cells._factors import Factor
 
@@ -110,6 +110,7 @@ def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Arr
     known &= np.isfinite(v) & (v > 0)
     fitted = length + terms[:, -1:]
     error = 2 * unit * condition * size * fitted  # of β_b, and of v_b where it weighs β_b
+    error = error + 2 * EPS * np.abs(offset)
     beta = np.einsum("krn,kr->kn", a, z) + offset
     beta, v, error = (np.where(known, part, 0.0).T for part in (beta, v, error))
     return beta, v, error

@@ -84,7 +84,8 @@ def pseudo_rows(factors: Sequence[Factor], functionals: Array) -> PseudoRows:
         pad = k - len(R)
         rows = np.vstack([R, np.zeros((pad, k))])
         targets = np.append(q.T @ z, np.zeros(pad)) + rows @ offset
-        kept.append((rows, targets, np.full(k, 4 * factor.unit * factor.length), b))
+        error = 4 * (factor.unit * factor.length + EPS * (np.abs(rows) @ np.abs(offset)))
+        kept.append((rows, targets, error, b))
     return PseudoRows(
         np.array([part[0] for part in kept]).reshape(-1, k, k),
         np.array([part[1] for part in kept]).reshape(-1, k),

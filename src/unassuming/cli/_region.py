@@ -44,6 +44,7 @@ _STATUS = {
     Status.NO_OUTER_BOUND: "no outer bound",
     Status.TRIVIAL: "trivial",
     Status.EMPTY: "empty",
+    Status.SOME_EMPTY: "partly empty",
     Status.TOO_FEW_CELLS: "too few cells",
     Status.ENDLESS_SET: "unbounded",
     Status.SEVERAL_PARTS: "several parts",
@@ -144,7 +145,7 @@ def _verdict(findings: Findings, level: float) -> str:
 def _width(band: Any) -> str:
     """Return the smallest and the largest half-width of a band."""
     half = (band.upper - band.lower) / 2
-    return f"{half.min():.4g} to {half.max():.4g}"
+    return f"{np.nanmin(half):.4g} to {np.nanmax(half):.4g}"
 
 
 def _print_coefficients(
@@ -173,6 +174,6 @@ def _print_coefficients(
 
 
 def _bounds(interval: Any, j: int) -> str:
-    if interval.status is Status.EMPTY:
+    if np.isnan(interval.lower[j]):
         return "empty"
     return f"[{interval.lower[j]:.4g}, {interval.upper[j]:.4g}]"

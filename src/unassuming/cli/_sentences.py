@@ -16,6 +16,8 @@ from unassuming.regions import FEWER_FEATURES, Explanation, Language, Remedy, St
 _OWN = (Status.ALL_AT_ONCE, Status.ONE_BY_ONE)
 """Bounds from cells: each level has its own cells, and facts of its own."""
 
+_REFUTED = (Status.EMPTY, Status.SOME_EMPTY)
+"""What is assumed contradicts the data."""
 
 _KNOTS = Remedy(None, "fewer --knots")
 
@@ -75,6 +77,10 @@ def _at(levels: Iterable[float], every: Sequence[float]) -> str:
     return f"At level {' and '.join(f'{level:.6g}' for level in some)}: "
 
 
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
 def _sentence(where: str, text: str) -> str:
     return f"{where}{text[0].lower()}{text[1:]}" if where else text
 
@@ -103,7 +109,7 @@ def _covers(findings: Findings) -> list[str]:
             f"the ideal representation, which agrees with {truth} at the rows of the data and may "
             "differ from it elsewhere."
         )
-    partly = [p for p, b in found.items() if not np.isfinite(b.upper - b.lower).all()]
+    partly = [p for p, b in found.items() if np.isinf(b.upper - b.lower).any()]
     where = f" It is infinite at some inputs{_only(partly, found)}." if partly else ""
     return [f"{_sentence(_at(found, findings.levels), f'{kind} {what}')}{where}"]
 
@@ -188,9 +194,11 @@ def _reasons(findings: Findings) -> list[str]:
         for level, bounds in answer.by_level.items():
             told = bounds.explanation
             text = Explanation(told.facts, None, told.more).text(Language.COMMAND_LINE)
+            if bounds.status in _REFUTED:  # what it is the reason of
+                text = f"{_capital(bounds.description)}. {text}"
             if not text:
                 continue
-            own = bounds.status in _OWN or bounds.status is Status.EMPTY
+            own = bounds.status in (*_OWN, *_REFUTED)
             kinds.setdefault(text if own else bounds.status, text)
             if own:
                 levels.setdefault(text, []).append(level)

@@ -33,6 +33,7 @@ from unassuming.inputs._pipelines import fit_transform_without_y as fit_transfor
 from unassuming.inputs._pipelines import frozen_steps as frozen_steps
 from unassuming.inputs._pipelines import seed_unset as seed_unset
 from unassuming.inputs._pipelines import split_pipeline as split_pipeline
+from unassuming.inputs._pipelines import transformed as transformed
 from unassuming.inputs._roles import Roles as Roles
 from unassuming.inputs._roles import column_roles as column_roles
 from unassuming.inputs._seeds import as_seed as as_seed

@@ -15,6 +15,9 @@ from unassuming.ranking import check_m, check_ties
 
 _WEIGHTINGS = ("identity", "gram", "hessian")
 
+_LARGEST = 1e300
+"""A larger norm bound times the number of cells is infinite."""
+
 
 def is_label_model(model: Any) -> bool:
     """Whether the model is a classifier."""
@@ -59,7 +62,7 @@ def model_quantile(model: Any) -> float:
 
 
 def check_norm_bound(norm_bound: Any) -> None:
-    """Refuse anything but None and a positive finite number."""
+    """Refuse anything but None and a positive number up to `_LARGEST`."""
     if norm_bound is None:
         return
     number = isinstance(norm_bound, Real) and not isinstance(norm_bound, bool)
@@ -67,6 +70,16 @@ def check_norm_bound(norm_bound: Any) -> None:
         raise ValueError(
             f"norm_bound is out of range: expected one finite number > 0, given {norm_bound!r}. "
             "Pass an upper bound on the norm that you are ready to assume."
+        )
+    _check_size("norm_bound", float(norm_bound))
+
+
+def _check_size(name: str, value: float) -> None:
+    """Refuse a number whose multiples are infinite in double precision."""
+    if value > _LARGEST:
+        raise ValueError(
+            f"{name} is too large for double precision: expected at most {_LARGEST:g}, given "
+            f"{value!r}. Pass a smaller number, or use other units."
         )
 
 
@@ -83,6 +96,7 @@ def check_norm_bounds(norm_bounds: Any) -> list[float]:
             f"{given}. Pass the inputs first, then the bounds, or leave these out for multiples "
             "of the norm of the estimate."
         )
+    _check_size("norm_bounds", float(found.max()))
     return sorted(found.tolist())
 
 
@@ -102,6 +116,7 @@ def check_assumption(norm_bound: Any, model_error: Any, noise_scale: Any) -> Non
                 f"{name} is out of range: expected one finite number {range_}, given {value!r}. "
                 f"{remedy}"
             )
+        _check_size(name, float(value))
     if noise_scale is not None and norm_bound is None and model_error is None:
         raise ValueError(
             "noise_scale does not apply: expected norm_bound or model_error with it, given "

@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from unassuming.inputs._tables import check_columns, check_width
+
 
 @final
 class SupervisedTransformer(TypeError):
@@ -59,16 +61,59 @@ def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
     tags cannot decide this: SelectKBest declares y optional.
     """
     features = X
-    for name, step in transformers.steps:
-        if step is None or step == "passthrough":
-            continue
+    for name, step in _working(transformers):
         if not isinstance(step, FrozenEstimator):  # fitted before; the region says so
             try:
                 step.fit(features)
             except Exception as error:
                 raise _diagnosis(name, step, features, y) from error
-        features = step.transform(features)
+        features = _passed(name, step, features, _OTHER_DATA)
     return features
+
+
+def transformed(transformers: Pipeline, X: Any, names: list[Any] | None, width: int | None) -> Any:
+    """Return the features of new inputs, from fitted transformers.
+
+    ``names`` and ``width`` are those of the columns of the data: inputs with other columns are
+    refused as such if a transformer does not take them.
+    """
+    features = X
+    for name, step in _working(transformers):
+        try:
+            features = _passed(name, step, features, _OTHER_INPUTS)
+        except ValueError:
+            check_columns(X, names, "X")
+            if width is not None and len(np.shape(X)) == 2:
+                check_width(X, width)
+            raise
+    return features
+
+
+_OTHER_DATA = "Change its parameters, or the columns that it takes."
+_OTHER_INPUTS = "Pass inputs like those of the data, or a transformer that takes others."
+
+
+def _working(transformers: Pipeline) -> list[tuple[str, Any]]:
+    """Return the steps that do something."""
+    return [
+        (name, step)
+        for name, step in transformers.steps
+        if step is not None and not (isinstance(step, str) and step == "passthrough")
+    ]
+
+
+def _passed(name: str, step: Any, X: Any, remedy: str) -> Any:
+    """Return what a fitted transformer makes of some inputs."""
+    try:
+        return step.transform(X)
+    except (ValueError, TypeError) as error:
+        raise _refusal(name, error, remedy) from error
+
+
+def _refusal(name: str, error: Exception, remedy: str) -> ValueError:
+    """Return the error of a transformer, with its name and what to do."""
+    said = " ".join(str(error).split()).rstrip(".")
+    return ValueError(f"the transformer {name!r} fails: {said}. {remedy}")
 
 
 def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any) -> Exception:
@@ -77,8 +122,10 @@ def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any) -> Exception:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             clone(step).fit(X, y)
+    except (ValueError, TypeError) as error:  # y makes no difference
+        return _refusal(name, error, _OTHER_DATA)
     except Exception as error:
-        return error  # y makes no difference
+        return error
     return SupervisedTransformer(
         f"the transformer {name!r} needs y to be fitted, which voids the guarantee: expected "
         f"transformers that are fitted to the inputs alone, given {type(step).__name__}. Remove "

@@ -76,12 +76,12 @@ def check_columns(X: Any, names: list[Any] | None, what: str) -> None:
     raise ValueError(f"{what} {problem}: expected {listed(names)}, given {listed(given)}. {remedy}")
 
 
-def check_width(X: Array, width: int) -> None:
+def check_width(X: Any, width: int) -> None:
     """Refuse inputs whose number of columns differs from that of the data."""
-    if X.shape[1] != width:
+    if (given := np.shape(X)[1]) != width:
         raise ValueError(
             f"X has the wrong number of features: expected {width}, as in the data, given "
-            f"{X.shape[1]}. Pass the same columns."
+            f"{given}. Pass the same columns."
         )
 
 

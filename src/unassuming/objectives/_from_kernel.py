@@ -158,6 +158,10 @@ def _kernel_design(
     """Return the design of an estimator's kernel, whose parameters default to KernelRidge's."""
     kernel, gamma = estimator.kernel, estimator.gamma
     built_in = evaluate is None
+    if isinstance(kernel, str) and not (gamma is None or (not built_in and isinstance(gamma, str))):
+        number(estimator, "gamma", zero=True)
+    if isinstance(kernel, str) and kernel in ("poly", "polynomial"):
+        number(estimator, "degree", zero=True)
     if not built_in and kernel in ("poly", "polynomial", "rbf"):
         gamma = resolve_svr_gamma(gamma, X)
     if evaluate is None:

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 _FEWEST, _USUAL = 20, 100
 """Bounds on m of a prediction, where the level allows them."""
 
-_ROWS, _MOST_RUNS, _OF_FEATURES = 8000, 8, 16
-"""Rows times transformations, over all data sets. With more rows the widths differ less. Features
-take little time."""
+_ROWS, _MOST_RUNS = 8000, 8
+"""Rows times transformations, over all data sets of a kernel. With more rows the widths differ
+less."""
+_FEATURES, _FEWEST_RUNS, _MOST_OF_FEATURES = 160, 3, 16
+"""Features times data sets. Few features take little time; many are nearly dependent, and sets of
+such features are computed with twice the digits."""
 
 
 def joint_width(setting: Setting, alpha: float | None) -> float:
     """Return the median half-width over the inputs, averaged over a few data sets."""
-    level, n = few_transformations(setting.level), setting.n
-    runs = min(max(1, _ROWS // (n * level.m)), _MOST_RUNS)
-    if not setting.plain.problem.design("a plan").dual:
-        runs = _OF_FEATURES
+    level = few_transformations(setting.level)
     B = setting.assumption.norm_bound
     halves = []
-    for run in range(runs):
+    for run in range(_runs(setting, level.m)):
         rng = np.random.default_rng([118, run])
         e = setting.noise_draw(rng)
         y = setting.outputs(made_up_values(setting, rng) + e)
@@ -45,6 +45,14 @@ def joint_width(setting: Setting, alpha: float | None) -> float:
         band = region.band(setting.inputs, level=float(level), norm_bound=B)
         halves.append(float(np.median((band.upper - band.lower) / 2)))
     return float(np.mean(halves))
+
+
+def _runs(setting: Setting, m: int) -> int:
+    """Return the number of data sets, equal for all penalties."""
+    if setting.plain.problem.design("a plan").dual:
+        return min(max(1, _ROWS // (setting.n * m)), _MOST_RUNS)
+    d = setting.plain.objective.d
+    return min(max(_FEWEST_RUNS, _FEATURES // d), _MOST_OF_FEATURES)
 
 
 def few_transformations(level: float) -> Level:

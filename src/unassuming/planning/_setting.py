@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from unassuming._errors import NotAvailable
+from unassuming._progress import progress
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Noise
 from unassuming.planning._cells import widths_over_cells
@@ -148,7 +149,9 @@ class Setting:
         functions = self._functions()
         dual = self.plain.problem.design("a plan").dual
         if simultaneous and (self.n <= _MOST_JOINT or functions is None or not dual):
-            for alpha in self.alphas or (None,):
+            alphas = self.alphas or (None,)
+            numbered = ((slice(i, i + 1), alpha) for i, alpha in enumerate(alphas))
+            for _, alpha in progress(numbered, len(alphas), "penalties"):
                 yield Predicted(self.n, True, JOINT, alpha, None, joint_width(self, alpha))
         if functions is None:
             return

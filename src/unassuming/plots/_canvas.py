@@ -30,6 +30,7 @@ _SHORT = {
     Status.NO_OUTER_BOUND: "no outer bound known",
     Status.TRIVIAL: "no outer bound known",
     Status.EMPTY: "empty region",
+    Status.SOME_EMPTY: "empty at some inputs",
     Status.TOO_FEW_CELLS: "not finite everywhere",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -32,6 +33,7 @@ from unassuming.inputs import (
     seed_unset,
     split_pipeline,
     streams,
+    transformed,
 )
 from unassuming.membership import RankEngine
 from unassuming.models import numbered_columns
@@ -232,7 +234,7 @@ def build_region(
         ties=ties,
         enumerated=enumerated,
         seed=seed,
-        transform=partial(_transformed, transformers, column_names(features), width),
+        transform=_inputs(transformers, data, column_names(features), width),
         rows=data,
         transformers=transformers,
     )
@@ -290,11 +292,27 @@ def _warn_of_lags(model: Any, X: Any, y: Any) -> None:
         )
 
 
+def _inputs(
+    transformers: Pipeline | None, data: Data, names: list[Any] | None, width: int | None
+) -> Callable[[Any], Array]:
+    """Return what makes features of new inputs, with these names and number of columns."""
+    shape = np.shape(data.X)
+    count = int(shape[1]) if len(shape) == 2 else None
+    return partial(_transformed, transformers, column_names(data.X), count, names, width)
+
+
 def _transformed(
-    transformers: Pipeline | None, names: list[Any] | None, width: int | None, X: Any
+    transformers: Pipeline | None,
+    columns: list[Any] | None,
+    count: int | None,
+    names: list[Any] | None,
+    width: int | None,
+    X: Any,
 ) -> Array:
     """Return new inputs as the model sees them, whose columns have these names and number."""
-    features = X if transformers is None else transformers.transform(deepcopy(X))
+    features = X
+    if transformers is not None:
+        features = transformed(transformers, deepcopy(X), columns, count)
     check_columns(features, names, "X" if transformers is None else "the table of features")
     inputs = as_inputs(features)
     if width is not None:

@@ -35,6 +35,10 @@ class Status(Enum):
     NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
     TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
     EMPTY = "the region of this level has no member at all"
+    SOME_EMPTY = (
+        "some intervals are empty: no value within the norm bound agrees with the data at this "
+        "level"
+    )
     ONE_BY_ONE = "every interval is finite and has its level by itself"
     ALL_AT_ONCE = "every bound is finite, and all of them hold at once"
     TOO_FEW_CELLS = "too few parts of the data determine some of the numbers"
@@ -59,17 +63,18 @@ class Cause(Enum):
         "A member must be compatible with {q} of the random transformations, and fewer of them "
         "are compatible with any candidate."
     )
-    BALL_TOO_SMALL = (
-        "No function with a norm of {bound:g} or less agrees with the data at this level: the norm "
-        "bound is too small."
+    BALL_TOO_SMALL = "The norm bound of {bound:g} is too small."
+    BALL_OR_ERROR_TOO_SMALL = (
+        "The norm bound of {bound:g}, or the model error of {error:g}, is too small."
     )
+    OTHERS_REST_ON_IT = "The other intervals rest on the same assumption."
     NO_LABEL_MODEL = (
         "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
         "for the data."
     )
     NO_LABEL_MODEL_IN_BALL = (
-        "No coefficients with |f| <= 1 at the inputs and a norm of {bound:g} or less agree with "
-        "the labels: the norm bound, or the model, is too small."
+        "The values at the inputs must lie in [-1, 1]: the norm bound of {bound:g}, or the model, "
+        "is too small."
     )
 
     # Finite

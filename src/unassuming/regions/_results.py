@@ -23,6 +23,7 @@ _NO_COUNT = (
     Status.SEVERAL_PARTS,
     Status.ENDLESS_SET,
     Status.EMPTY,
+    Status.SOME_EMPTY,
 )
 """What needs no word on how many bounds are finite."""
 
@@ -31,6 +32,8 @@ SHOWN = 10
 
 _NAMES_SHOWN = 30
 """The same of an interval, whose rows have names."""
+
+_NOTHING_AGREES = "no value within the norm bound agrees with the data at this level"
 
 
 class Levels(dict[float, T]):
@@ -118,10 +121,8 @@ class Bounds:
 
     def __post_init__(self) -> None:
         if self.status is Status.EMPTY:  # there is nothing to bound
-            # One at a time, the others keep their level.
-            kept = np.full(len(self), not self.simultaneous) & (self.lower <= self.upper)
             for name in ("lower", "upper"):
-                object.__setattr__(self, name, np.where(kept, getattr(self, name), np.nan))
+                object.__setattr__(self, name, np.full(len(self), np.nan))
 
     def __len__(self) -> int:
         return len(self.estimate)
@@ -135,6 +136,9 @@ class Bounds:
         >>> region.interval(level=0.9).description
         'every bound is finite and an honest outer bound of the region'
         """
+        if self.status is Status.SOME_EMPTY:
+            empty = int(np.isnan(self.lower).sum())
+            return f"for {empty} of {count(len(self), 'functional')} {_NOTHING_AGREES}"
         return self.status.given(self.norm_bound)
 
     def _columns(self) -> dict[str, Any]:
@@ -239,6 +243,14 @@ class Band(Bounds):
 
     X: Any = None
     target: str = "representation"
+
+    @property
+    def description(self) -> str:
+        """What kind of answer this is, in a clause: the status, with the inputs if they differ."""
+        if self.status is Status.SOME_EMPTY:
+            empty = int(np.isnan(self.lower).sum())
+            return f"at {empty} of {count(len(self), 'input')} {_NOTHING_AGREES}"
+        return super().description
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each input.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import TINY
+from unassuming._rounding import TINY, column_sizes
 from unassuming._typing import Array, BoolArray
 from unassuming.objectives import Quadratic
 
 _LARGEST = 1e290
 """Larger numbers cannot be divided into halves of their digits."""
 _LARGEST_SQUARED = 1e150
+_MODERATE = 1e140
 
 
 def require_representable(objective: Quadratic) -> None:
@@ -40,6 +43,19 @@ def require_representable(objective: Quadratic) -> None:
                 f"whose quotient is between {1 / _LARGEST:g} and {_LARGEST:g}, given numbers up to "
                 f"{y:.3g} and {size:.3g}. Multiply one of them by a power of ten."
             )
+
+
+def require_moderate(need: str, Phi: Array, y: Array, names: Sequence[str]) -> None:
+    """Refuse numbers whose squares, or the sums of them, are not finite or lose their digits."""
+    sizes = np.append(column_sizes(Phi), np.abs(y).max())
+    wrong = np.flatnonzero((sizes > _MODERATE) | ((sizes > 0) & (sizes < 1 / _MODERATE)))
+    for k in wrong[:1]:
+        name, size = [*names, "y"][k], sizes[k]
+        raise NotAvailable(
+            f"{need} numbers whose squares fit into double precision: the largest of {name} is "
+            f"{size:.3g}, expected between {1 / _MODERATE:g} and {_MODERATE:g}. Multiply {name} by "
+            "a power of ten."
+        )
 
 
 def squared(values: Array, unit: float) -> Array:

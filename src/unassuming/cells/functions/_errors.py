@@ -146,7 +146,8 @@ def errors(system: System, wanted: Wanted, kriging: Kriging, a: Array, known: Bo
         H = h @ h.transpose(0, 2, 1)
         length = np.sqrt(np.einsum("nbb->nb", H))
         cancelled = np.sqrt(4 * (h.shape[2] + K + 4) * EPS) * length
-        return Errors(H, noise, reach, cancelled, (n + 4) * EPS * size, known, wanted.norm)
+        added = (n + 4) * EPS * size + wanted.off[:, None]
+        return Errors(H, noise, reach, cancelled, added, known, wanted.norm)
     assert system.gram is not None
     assert wanted.at_rows is not None
     H = np.empty((N, K, K))
@@ -159,5 +160,7 @@ def errors(system: System, wanted: Wanted, kriging: Kriging, a: Array, known: Bo
         at_rows -= wanted_at[:, rest]
         at_rows *= ordered[:, rest]
         H[:, b, b:] = H[:, b:, b] = sums(at_rows, b) - at_z[:, b, None]
-    cancelled = np.sqrt(4 * (n + 4) * EPS) * size  # η_F of docs/theory.md 9.8
+    # η_F of docs/theory.md 9.8. Squares add up, since they bound errors of H.
+    doubt = np.zeros(N) if wanted.doubt is None else wanted.doubt
+    cancelled = np.hypot(np.sqrt(4 * (n + 4) * EPS) * size, np.sqrt(doubt)[:, None])
     return Errors(H, noise, reach, cancelled, np.zeros_like(size), known, wanted.norm)

@@ -91,6 +91,14 @@ class Wanted:
             square = square + self.doubt
         return np.where(self.trend.any(axis=1), np.inf, np.sqrt(square))
 
+    @property
+    def off(self) -> Array:
+        """What the doubt about their squared norms means for their representers, (N,)."""
+        if self.doubt is None:
+            return np.zeros(len(self))
+        lengths = np.sqrt(self.norms) + np.sqrt(self.norms + self.doubt)
+        return np.where(lengths > 0, self.doubt / np.where(lengths > 0, lengths, 1.0), 0.0)
+
     def part(self, where: slice | IntArray) -> Wanted:
         """Return some of the functionals."""
         return Wanted(

@@ -20,6 +20,9 @@ _RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
 }
 """What the hyper-parameters can be."""
 
+_LARGEST_NORM = 1e300
+"""As in `unassuming.inputs`, which takes long to import."""
+
 
 def check_options(problem: Problem) -> None:
     """Refuse the first option that is wrong, in one sentence."""
@@ -48,11 +51,11 @@ def statistics(m: str) -> int | str:
 
 
 def check_norm_bound(norm_bound: float | None) -> None:
-    """Refuse a bound that no norm can have."""
-    if norm_bound is not None and not 0 < norm_bound < math.inf:
+    """Refuse a bound that no norm can have, or that is too large for double precision."""
+    if norm_bound is not None and not 0 < norm_bound <= _LARGEST_NORM:
         raise ValueError(
-            "--norm-bound is out of range: expected one finite number > 0, given "
-            f"{norm_bound:g}. Give an upper bound on the norm that you are ready to assume."
+            f"--norm-bound is out of range: expected one number > 0 and at most {_LARGEST_NORM:g}, "
+            f"given {norm_bound:g}. Give an upper bound on the norm that you are ready to assume."
         )
 
 

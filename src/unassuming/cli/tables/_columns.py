@@ -101,7 +101,9 @@ class Columns:
             if name in self.categorical:
                 frame[name] = _categories(frame[name])
             elif name not in self.labels:
-                frame[name] = _numbers(frame[name], name, first, target=name == self.target)
+                role = "feature" if name in self.features else "other"
+                role = "target" if name == self.target else role
+                frame[name] = _numbers(frame[name], name, first, role)
         return _without_missing(frame, first, self.about_missing, drop=drop)
 
 
@@ -307,17 +309,17 @@ def _categories(column: pd.Series) -> pd.Series:
     return column.map(str, na_action="ignore").astype(object)
 
 
-def _numbers(column: pd.Series, name: str, first: int, *, target: bool = False) -> pd.Series:
+def _numbers(column: pd.Series, name: str, first: int, role: str) -> pd.Series:
     """Return a column as floats, finite or missing; refuse other entries."""
     if column.dtype.kind in "cmM":
-        raise _not_numeric(name, f"values of type {column.dtype}", target=target)
+        raise _not_numeric(name, f"values of type {column.dtype}", role)
     numbers = pd.to_numeric(column, errors="coerce")
     bad = numbers.isna() & column.notna()
     if bad.any():
         row = int(np.argmax(bad.to_numpy()))
-        remedy = _about_words(column, bad, name, target=target)
+        remedy = _about_words(column, bad, name, role)
         given = f"{column.iloc[row]!r} in row {first + row + 1}"
-        raise _not_numeric(name, given, target=target, remedy=remedy)
+        raise _not_numeric(name, given, role, remedy)
     numbers = numbers.astype(np.float64)
     infinite = np.isinf(numbers.to_numpy())
     if infinite.any():
@@ -329,28 +331,32 @@ def _numbers(column: pd.Series, name: str, first: int, *, target: bool = False) 
     return numbers
 
 
-def _not_numeric(name: str, given: str, *, target: bool, remedy: str = "") -> ValueError:
-    if target and not remedy:
-        remedy = (
-            "If it has two labels, use unassuming region with --model ls-svc or --model logistic; "
-            "otherwise encode it."
-        )
-    remedy = remedy or "Encode it, or choose other columns with --features."
+_REMEDIES = {
+    "target": "If it has two labels, use unassuming region with --model ls-svc or --model "
+    "logistic; otherwise encode it.",
+    "feature": "Encode it, or choose other columns with --features.",
+    "other": "Choose a column of numbers.",
+}
+"""What to do about a column that is not numeric, by its role."""
+
+
+def _not_numeric(name: str, given: str, role: str, remedy: str = "") -> ValueError:
+    remedy = remedy or _REMEDIES[role]
     return ValueError(
         f"the column {name!r} is not numeric: expected numbers, given {given}. {remedy}"
     )
 
 
-def _about_words(column: pd.Series, bad: pd.Series, name: str, *, target: bool) -> str:
+def _about_words(column: pd.Series, bad: pd.Series, name: str, role: str) -> str:
     """Return what to do about words in a column of numbers; empty if it has no numbers."""
     word = str(column[bad].iloc[0])
     points = column.astype(str).str.replace(".", "").str.replace(",", ".")
     if "," in word and pd.to_numeric(points[bad], errors="coerce").notna().all():
         return "If it has decimal commas, add --decimal ,"
     if 2 * int(bad.sum()) <= int(column.notna().sum()):
-        coded = "" if target else f" If they are categories, add --categorical {name}."
+        coded = f" If they are categories, add --categorical {name}." if role == "feature" else ""
         return f'If {word!r} stands for a missing value, add --missing "{word}".{coded}'
-    if target:
+    if role != "feature":
         return ""
     return (
         "Without --stream, or with --no-stream, text becomes categories; or choose other columns "

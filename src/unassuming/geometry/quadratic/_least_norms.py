@@ -20,9 +20,11 @@ def least_norms(sets: SetsAndBall, empty: BoolArray) -> Array:
     size = float(powers_of_two(np.array(sets.ball.bound)))
     bound, held = sets.ball.bound / size, np.diagonal(sets.ball.N) > 0
     for which, (A, b, c) in progress(sets._inequalities(), len(empty), "sets"):
+        c = c - sets.limit.whole + sets.limit.still
         for i, parts in enumerate(zip(A, b, c, strict=True), which.start):
             found = _without_unheld(*parts, held, bound)
-            norms[i] = 0.0 if found is None else found.least_norm() * size
+            if found is not None:
+                norms[i] = found.beside(sets.limit.pull).least_norm() * size
     return np.where(empty, np.inf, norms)
 
 

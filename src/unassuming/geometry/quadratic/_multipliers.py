@@ -85,6 +85,10 @@ class Multipliers:
         h = -theta * self.c - theta**2 * (over @ self.b**2)
         return bool(h.max() * np.exp(_COARSE[1] - _COARSE[0]) > 0.9 * self.bound**2)
 
+    def beside(self, pull: float) -> Multipliers:
+        """Return the same with one more coordinate s of the ball, which adds 2 ``pull`` s to c."""
+        return Multipliers(np.append(self.sigma, 0.0), np.append(self.b, pull), self.c, self.bound)
+
     def least_norm(self) -> float:
         """Return a lower bound, at most B, of the norm of the points of the inequality."""
         return min(float(np.sqrt(self._least_square)) * (1 - 4 * EPS), self.bound)

@@ -30,7 +30,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import TypeVar, final
+from typing import NamedTuple, TypeVar, final
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
@@ -190,7 +190,9 @@ class RowsAndBall:
         return _OneSet.of(self, np.flatnonzero(J))
 
     def _least_norm_of_one(self, i: int) -> float:
-        return self._one(i).multipliers.least_norm()
+        found, shared = self._one(i).multipliers, self._limits
+        c = found.c - shared.slack + shared.still
+        return Multipliers(found.sigma, found.b, c, found.bound).beside(shared.pull).least_norm()
 
     def _supports_of_one(self, i: int) -> Array:
         """Return the bounds (2, N)."""
@@ -250,6 +252,26 @@ class RowsAndBall:
         return c @ lower, own * _OUTWARD + (e**2 / margin).sum(axis=1)
 
 
+class Limit(NamedTuple):
+    """A bound of yᵀDy, with what functions do outside the coordinates of the ball.
+
+    A unit of norm there moves D^{1/2} y_i by at most μ = 2√‖D‖ times ``lost``, so that s units add
+    at most 2√(yᵀDy) μ s + μ²s² to the bound.
+    """
+
+    whole: float  # for every s in the ball
+    still: float  # without the part that is linear in s,
+    pull: float  # which is twice this times s
+
+    @classmethod
+    def of(cls, D: Complement, own: float, blur: float, lost: float, bound: float) -> Limit:
+        """Return the bound for yᵀDy, its absolute error ``blur`` and the ball."""
+        base = (1 + D.relative) * max(own, 0.0) + blur
+        root, moved = float(np.sqrt(base)), 2 * float(np.sqrt(D.size)) * lost
+        still = base + (moved * bound) ** 2
+        return cls((root + moved * bound) ** 2, still, root * moved * _OUTWARD)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class _Limits:
@@ -259,6 +281,8 @@ class _Limits:
     y: Array
     residual: Array  # r̂ = Dy
     slack: float  # of the inequality
+    still: float  # the same if nothing outside the coordinates moves it,
+    pull: float  # and half of what a unit of norm there adds
     length: float  # a bound of ‖L‖²
 
     @classmethod
@@ -268,15 +292,12 @@ class _Limits:
         residual = D(y)
         blur = D.absolute * float(y @ y)
         own = max(float(y @ residual), 0.0)
-        # What is outside the coordinates moves D^{1/2} y_i by that much.
-        lost = whole.ball.lost * whole._share_of_size
-        moved = 2 * np.sqrt(D.size) * lost * whole._bound
-        limit = (np.sqrt((1 + D.relative) * own + blur) + moved) ** 2
+        limit = Limit.of(D, own, blur, whole.ball.lost * whole._share_of_size, whole._bound)
         # ‖y_i‖² <= 2‖y‖² + 8‖r_J‖²; the errors of r̂ and Dy times r_J are of the same kind.
-        slack = max(limit - own, 0.0) / 4 + 8 * blur
+        slack, still = (max(one - own, 0.0) / 4 + 8 * blur for one in (limit.whole, limit.still))
         length = float(np.abs(whole._gram).sum(axis=1).max(initial=0.0))
         less = D.dense - 8 * D.absolute * np.eye(len(y))
-        return cls(less, y, residual, slack, length)
+        return cls(less, y, residual, slack, still, limit.pull / 4, length)
 
 
 @final

@@ -35,7 +35,7 @@ from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry._relaxed_supports import relaxed_supports
 from unassuming.geometry.quadratic._moved_columns import flips_signs, inner_products
-from unassuming.geometry.quadratic._rows_and_ball import too_large
+from unassuming.geometry.quadratic._rows_and_ball import Limit, too_large
 from unassuming.noise import Perturbations
 from unassuming.objectives import BallCoordinates, Complement
 
@@ -125,17 +125,25 @@ class SetsAndBall:
             lost=ball.lost * (size / self._unit),
         )
 
+    @cached_property
+    def _outputs(self) -> Array:
+        """The outputs, which may be centred: the norm does not bound an intercept."""
+        free = np.diagonal(self.ball.N) == 0
+        return np.asarray((self.y - self.ball.F[:, free] @ self._shift) / self._unit)
+
+    @cached_property
+    def limit(self) -> Limit:
+        """What c is made of, apart from the moved outputs."""
+        D, y, ball = self.complement, self._outputs, self._widened
+        return Limit.of(D, float(y @ D(y)), D.absolute * float(y @ y), ball.lost, ball.bound)
+
     def _inequalities(self) -> Iterator[tuple[slice, tuple[Array, Array, Array]]]:
         """Yield A (s, k, k), b (s, k) and c (s,) for batches of sets."""
         D, F, free = self.complement, self._widened.F, np.diagonal(self._widened.N) == 0
         if not np.isfinite(D.relative) or too_large(self.ball, self._share_of_size):
             return
-        # The norm does not bound an intercept: the outputs may be centred.
-        y = (self.y - self.ball.F[:, np.diagonal(self.ball.N) == 0] @ self._shift) / self._unit
-        blur = D.absolute * float(y @ y)
-        # What is outside the coordinates moves D^{1/2} y_i by that much.
-        moved = 2 * np.sqrt(D.size) * self._widened.lost * self._widened.bound
-        limit = (np.sqrt((1 + D.relative) * max(float(y @ D(y)), 0.0) + blur) + moved) ** 2
+        y = self._outputs
+        blur, limit = D.absolute * float(y @ y), self.limit.whole
         n, k = F.shape
         # ‖F x‖² is at most that many times Σ ‖F_j‖² x_j².
         overlap = 1 if D.dense is not None else k

@@ -15,6 +15,8 @@ import numpy as np
 
 from unassuming._rounding import TINY, length
 from unassuming._typing import Array
+from unassuming.cells import fewest_cells
+from unassuming.cells.functions import numbers_of_cells
 from unassuming.geometry import GridLines, Lines, order_statistic
 from unassuming.geometry.piecewise import (
     LineModel,
@@ -24,7 +26,7 @@ from unassuming.geometry.piecewise import (
     outer_bounds,
 )
 from unassuming.membership import RankEngine
-from unassuming.noise import Symmetric
+from unassuming.noise import sign_units_of
 from unassuming.objectives import BallCoordinates, NormBall
 from unassuming.ranking import Level
 from unassuming.regions._describe import direction_in_words
@@ -39,13 +41,11 @@ from unassuming.regions._explain import (
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
 from unassuming.regions._remedies import CELLS, ONE_AT_A_TIME
+from unassuming.regions._sizes import require_moderate
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._line_shape import LineShape
 from unassuming.regions.shapes._shape import OuterBounds, why_empty
-
-_ENOUGH = 64
-"""Rows that certainly make enough cells at the usual levels."""
 
 
 def line_model(problem: Problem, engine: RankEngine) -> LineModel | None:
@@ -94,9 +94,16 @@ class PiecewiseShape(LineShape):
     @cached_property
     def lines(self) -> Lines:
         """The region along lines."""
+        self._require_moderate()
         if self.model is None:
             return GridLines(self.engine.ranks_of, self.engine.perturbations.m, self._typical)
         return PiecewiseLines(self.model, self.engine.ranks_of)
+
+    def _require_moderate(self) -> None:
+        o = self.problem.objective
+        if self.model is not None and o.design is not None and not o.design.dual:
+            need = f"everything about {o} but membership needs"
+            require_moderate(need, o.design.matrix, o.y, o.names)
 
     def start(self) -> Array:
         """Return the estimate."""
@@ -137,6 +144,7 @@ class PiecewiseShape(LineShape):
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
         """Return bounds by relaxation (docs/theory.md 7.2), or those of the ball alone."""
+        self._require_moderate()
         o, g = self.problem.objective, question.g
         ball = question.ball_coordinates(o.design, np.ones(o.n), self.problem.estimate)
         up, down = outer_bounds(self.model, o, g, ball, self.engine.perturbations.m - 1)
@@ -150,20 +158,22 @@ class PiecewiseShape(LineShape):
             if status in (Status.NO_OUTER_BOUND, Status.UNBOUNDED):
                 known = question.inner or bool(endless.all())
                 own = self.adviser.remedies(question, q, (up, down), inner=known)
-                remedies = (*self._cells(question), *own)
+                remedies = (*self._cells(question, float(level)), *own)
             elif any(fact.cause is Cause.BALL_ALONE for fact in facts):
-                remedies = self._cells(question) or None
+                remedies = self._cells(question, float(level)) or None
             explanation = Explanation((*facts, *members.facts), remedies)
             found.append(OuterBounds(lower, upper, status, explanation, members.witnesses, endless))
         return found
 
-    def _cells(self, question: Question) -> tuple[Remedy, ...]:
-        """Return the methods that bound values of a function with a norm bound."""
+    def _cells(self, question: Question, level: float) -> tuple[Remedy, ...]:
+        """Return the methods that bound values of a function with a norm bound at this level."""
         values = question.ball is not None and question.function and not question.inner
-        signs = isinstance(self.problem.row_noise, Symmetric)
-        if not values or not signs or question.similarity is None or self.problem.n < _ENOUGH:
+        units = sign_units_of(self.problem.left_to_rotate[1], self.problem.n)
+        if not values or units is None or question.similarity is None:
             return ()
-        return CELLS, ONE_AT_A_TIME
+        count = int(units.max()) + 1
+        together = (CELLS,) if numbers_of_cells(level, count, simultaneous=True) else ()
+        return (*together, ONE_AT_A_TIME) if count >= fewest_cells(level) else together
 
     def _facts(
         self,

@@ -99,17 +99,18 @@ class QuadraticShape(Shape):
 
     def ellipsoid(self, level: Level) -> Ellipsoid:
         """Return {a : (a - â)ᵀH(a - â) <= γ} with the q-th largest γ_i."""
-        o, each = self.objective, self.sets.radii[None, :]
+        matrix = gram(self.objective.forward)  # refuses squares that do not fit
+        each = self.sets.radii[None, :]
         gamma = order_statistic(each, level.q)
         status, explanation = self._explained(each, each, level, None)
         return Ellipsoid(
             center=self.estimate,
-            matrix=gram(o.forward),
+            matrix=matrix,
             squared_radius=float(gamma[0]),
             level=float(level),
             status=status,
             reason=explanation.text(),
-            root_inverse=o.back,
+            root_inverse=self.objective.back,
             explanation=explanation,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -135,7 +135,8 @@ class DividedRows(Divided):
         labels, K = self.division.labels[k], int(self.division.sizes[k])
         rows = self.rows
         found = robust_estimates(rows.Phi, rows.y, labels, K, rows.coordinates(g))
-        return found, self.all_information(g)
+        beta = np.where(found.v > 0, found.beta + rows.offset(g)[:, None], 0.0)
+        return replace(found, beta=beta), self.all_information(g)
 
 
 @final

@@ -10,7 +10,6 @@ from typing import final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import column_sizes
 from unassuming._typing import Array, IntArray
 from unassuming.cells import (
     Factor,
@@ -24,13 +23,13 @@ from unassuming.cells import (
 from unassuming.noise import is_spherical, sign_units_of, swap_blocks_of
 from unassuming.objectives import Design, LogisticObjective, in_basis
 from unassuming.regions._problem import Problem
+from unassuming.regions._sizes import require_moderate
 
 _COLLECT = (
     "make it with StreamingRegion(..., cells=32) if the signs of its noise may change, or build "
     "the region in memory with ua.confidence_region(estimator, X, y)."
 )
 
-_LARGEST = 1e140
 _NEED = "intervals and tests of one number at a time need"
 _AT_ONCE = "Use region.interval() or region.band(X), which hold for all numbers at once."
 _LOGISTIC = (
@@ -78,6 +77,10 @@ class Rows:
         """Return functionals (N, d) of the coefficients as functionals of those of ``Phi``."""
         return g if self.centre is None else after_centring(g, self.centre)
 
+    def offset(self, g: Array) -> Array:
+        """Return what functionals (N, d) of the coefficients are more than those of ``Phi``."""
+        return np.zeros(len(g)) if self.centre is None else g[:, 0] * self.centre[-1]
+
     def factor(self) -> Factor:
         """Return the factor of all rows."""
         return factor_of_rows(self.Phi, self.y, centre=self.centre)
@@ -93,7 +96,7 @@ class Evidence:
     n : int
         Number of rows.
     Phi, y : arrays of shapes (n, d) and (n,)
-        With an intercept the columns are centred. Of a stream: fewer rows with the same inner
+        With an intercept both are centred. Of a stream: fewer rows with the same inner
         products.
     weight : array of shape (n,), or None
         Sample weights.
@@ -161,7 +164,7 @@ class Evidence:
             )
         if problem.cells is not None:
             matrix, y = design.matrix, problem.objective.y
-            _require_moderate(matrix, y, design.names)
+            require_moderate(_NEED, matrix, y, design.names)
             return cls(problem.n, matrix, y, None, None, None, spherical=False, cells=problem.cells)
         return cls.of_rows(problem, design)
 
@@ -175,10 +178,14 @@ class Evidence:
             turned, turn = design.in_basis(Q), partial(_rotated, Q)
             assert turned is not None
             design, y = turned, turn(y)
-        _require_moderate(design.matrix, y, design.names)
+        require_moderate(_NEED, design.matrix, y, design.names)
         data = problem.data("intervals and tests of one number at a time need cells or", _COLLECT)
         constant = design.intercept and bool((design.one == 1).all())
-        Phi, centre = centred(design.matrix) if constant else (design.matrix, None)
+        Phi, centre = design.matrix, None
+        if constant:
+            Phi, centre = centred(Phi)
+            both, shift = centred(np.column_stack([np.ones(n), y]))
+            y, centre[-1] = both[:, 1], shift[1]
         found = cls(
             n,
             Phi,
@@ -281,19 +288,6 @@ def _rotated(Q: Array, t: Array) -> Array:
 def _listed_names(problem: Problem) -> str:
     """Return the names of the columns that may depend on the noise."""
     return " and ".join(problem.objective.names[j] for j in problem.objective.endogenous)
-
-
-def _require_moderate(Phi: Array, y: Array, names: list[str]) -> None:
-    """Refuse numbers whose squares, or the sums of them, are not finite or lose their digits."""
-    sizes = np.append(column_sizes(Phi), np.abs(y).max())
-    wrong = np.flatnonzero((sizes > _LARGEST) | ((sizes > 0) & (sizes < 1 / _LARGEST)))
-    for k in wrong[:1]:
-        name, size = [*names, "y"][k], sizes[k]
-        raise NotAvailable(
-            f"{_NEED} numbers whose squares fit into double precision: the largest of {name} is "
-            f"{size:.3g}, expected between {1 / _LARGEST:g} and {_LARGEST:g}. Multiply {name} by a "
-            "power of ten."
-        )
 
 
 def require_whole_blocks(labels: IntArray, units: IntArray) -> None:

@@ -22,11 +22,12 @@ from unassuming.cells.functions import (
     numbers_of_cells,
 )
 from unassuming.objectives import Quadratic
-from unassuming.regions._explain import Cause, Explanation, Status
+from unassuming.regions._explain import Explanation, Status
 from unassuming.regions.single._facts import outside
 from unassuming.regions.single._functions import Assumption, Functions, estimated
 from unassuming.regions.single._joint_width import joint_of_features, joint_of_kernel
 from unassuming.regions.single._replies import bounds_from_cells
+from unassuming.regions.single._values import too_small
 
 T = TypeVar("T")
 
@@ -75,7 +76,7 @@ def values_at_once(
     refuted = bool((lower > upper).any())
     lower, upper = lower - assumption.beyond, upper + assumption.beyond
     facts = outside(functions.problem, lower, upper, names, estimate)
-    why = Explanation((Cause.BALL_TOO_SMALL(bound=assumption.norm_bound),) if refuted else facts)
+    why = Explanation((too_small(assumption),) if refuted else facts)
     return bounds_from_cells(
         make,
         functions.problem,

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import NotAvailable
+from unassuming._products import accurate_product
 from unassuming._typing import Array
 from unassuming.functionals import Functional
 from unassuming.inputs import check_like, tangents
@@ -26,8 +27,8 @@ def functional_rows(problem: Problem, functional: Functional) -> Array:
     """
     design = problem.design("a functional of the function")
     if functional.column is None:
-        terms = [C @ design.rows(problem.transform(X)) for X, C in functional.terms]
-        return np.asarray(sum(terms))
+        rows = [design.rows(problem.transform(X)) for X, _ in functional.terms]
+        return _combined(np.hstack([C for _, C in functional.terms]), np.vstack(rows))
     inputs, along = directions(problem, functional)
     if design.dual:
         found = None if design.kernel is None else design.kernel.slopes(inputs, along)
@@ -35,6 +36,15 @@ def functional_rows(problem: Problem, functional: Functional) -> Array:
             raise NotAvailable(NO_SLOPES)
         along = found[0]
     return np.column_stack([np.zeros(len(along)), along]) if design.intercept else along
+
+
+def _combined(C: Array, rows: Array) -> Array:
+    """Return C (N, M) times rows (M, d), each number rounded once even where terms cancel."""
+    found = np.asarray(C @ rows)
+    # A row, or the difference of two, is rounded once anyway.
+    exact = np.isin(C, (-1.0, 0.0, 1.0)).all(axis=1) & ((C != 0).sum(axis=1) <= 2)
+    found[~exact] = accurate_product(C[~exact], rows)
+    return found
 
 
 def directions(problem: Problem, functional: Functional) -> tuple[Array, Array]:

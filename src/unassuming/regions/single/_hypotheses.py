@@ -208,7 +208,7 @@ def _f_test(numbers: Numbers, g: Array, tau: Array, tested: str) -> FTest:
         F = float(np.nan_to_num(np.float64(distance) / k / (factor.rest**2 / freedom)))
     pvalue = float(fdtrc(k, freedom, F))
     if k == 1:  # as in a summary, to the last digit
-        pvalue = float(t_pvalues(rows.Phi, rows.y, rows.coordinates(g), tau)[0])
+        pvalue = float(t_pvalues(rows.Phi, rows.y, rows.coordinates(g), tau - rows.offset(g))[0])
     return FTest(F, (float(k), freedom), pvalue, tested)
 
 

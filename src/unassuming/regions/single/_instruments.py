@@ -188,10 +188,11 @@ class Instruments:
             assert isinstance(divided, DividedRows)
             rows, labels = divided.rows, divided.division.labels[k]
             y = pseudo_rows(divided.factors(k), h)
+            centre = None if rows.centre is None else np.append(rows.centre[:-1], 0.0)
             x = [
                 pseudo_rows(
                     factors_of_rows(
-                        rows.Phi, rows.like_y(column), labels, int(divided.sizes[k]), rows.centre
+                        rows.Phi, rows.like_y(column), labels, int(divided.sizes[k]), centre
                     ),
                     h,
                 )

@@ -9,10 +9,13 @@ prediction (docs/theory.md 9.8).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import fdtri
 
+from unassuming._rounding import powers_of_two
 from unassuming._typing import Array
 from unassuming.cells.functions import Assumed, MadeUp, System, Wanted
 from unassuming.geometry.quadratic import Multipliers
@@ -57,6 +60,12 @@ def joint_of_kernel(
     >>> bool(0.03 < wide[0] < 0.5)
     True
     """
+    unit = float(powers_of_two(np.array(max(assumed.norm_bound, assumed.noise_scale))))
+    assumed = replace(
+        assumed,
+        norm_bound=assumed.norm_bound / unit,
+        noise_scale=assumed.noise_scale / unit,
+    )
     n, B, root = system.n, assumed.norm_bound, np.sqrt(system.weight)
     K, k = _kernel_values(system, wanted)
     K, k = root[:, None] * K * root, k * root
@@ -83,7 +92,7 @@ def joint_of_kernel(
         up, down = Multipliers(np.maximum(omega, 0.0), beta, -gamma, B).supports(g @ w, p2)
         ends.append([up - fitted, down + fitted])
     q = max(1, int(np.floor((1 - level) * (sets + 1) + 1e-9)))
-    return np.asarray(np.maximum(np.sort(ends, axis=0)[-q].mean(axis=0), 0.0))
+    return np.asarray(unit * np.maximum(np.sort(ends, axis=0)[-q].mean(axis=0), 0.0))
 
 
 def _kernel_values(system: System, wanted: Wanted) -> tuple[Array, Array]:

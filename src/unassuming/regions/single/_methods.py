@@ -74,7 +74,8 @@ def by_halves(rows: Rows, asked: Asked, *, robust: bool) -> Outcome:
     m = _ROBUST_HALVES if robust else _HALVES
     flipped = random_halves(rows.units, m - 1, asked.seed)
     fit = least_absolute_deviations if robust else None
-    lo, hi = half_spans(rows.Phi, rows.y, rows.coordinates(asked.g), flipped, rows.clusters, fit)
+    spans = half_spans(rows.Phi, rows.y, rows.coordinates(asked.g), flipped, rows.clusters, fit)
+    lo, hi = (ends + rows.offset(asked.g)[:, None] for ends in spans)
     return _certified(Method.HALVES, lo, hi, _least_squares(rows, asked.g), asked)
 
 
@@ -87,15 +88,19 @@ def by_palmrt(rows: Rows, blocks: IntArray, asked: Asked) -> Outcome:
     permutations[:, order] = order[moved]
     g = rows.coordinates(asked.g)
     spans = [palmrt_spans(rows.Phi, rows.y, c, permutations) for c in g]
-    lo, hi = (np.array(ends).reshape(len(asked.g), -1) for ends in zip(*spans, strict=True))
+    offset = rows.offset(asked.g)[:, None]
+    lo, hi = (
+        np.array(ends).reshape(len(asked.g), -1) + offset for ends in zip(*spans, strict=True)
+    )
     return _certified(Method.PALMRT, lo, hi, _least_squares(rows, asked.g), asked)
 
 
 def by_t(rows: Rows, asked: Asked) -> Outcome:
     """Return the ordinary t intervals, which are exact for spherical noise."""
-    g = rows.coordinates(asked.g)
+    g, offset = rows.coordinates(asked.g), rows.offset(asked.g)
     estimate, half = t_intervals(rows.Phi, rows.y, g, asked.level)
-    pvalue = t_pvalues(rows.Phi, rows.y, g, asked.tau)
+    pvalue = t_pvalues(rows.Phi, rows.y, g, asked.tau - offset)
+    estimate = estimate + offset
     N = len(asked.g)
     zero = np.zeros(N, dtype=np.intp)
     finite = np.isfinite(half)

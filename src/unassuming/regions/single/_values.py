@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,17 +38,18 @@ def values_one_by_one(
     got = functions.intervals(wanted, level, options, assumption)
     known, finite = got.q > 0, not np.isinf([got.lower, got.upper]).any()
     apart = outside(functions.problem, got.lower, got.upper, names, estimate)
-    why, status = Explanation(apart), Status.ONE_BY_ONE
-    if np.isnan(got.lower).any():
-        why = Explanation((Cause.BALL_TOO_SMALL(bound=assumption.norm_bound),))
-        status = Status.EMPTY
-    elif not known.all():
+    why, status, empty = Explanation(apart), Status.ONE_BY_ONE, np.isnan(got.lower)
+    if not known.all():
         fact = _too_few(functions, got, level, known, assumption)
         least = int(got.cells[~known].min())
         ways = _remedies(functions, least, level, options, assumption)
         alone = () if known.any() or not finite else (Cause.BALL_ALONE(),)
         why = Explanation((*apart, *alone, fact), ways)
         status = Status.ONE_BY_ONE if finite else Status.TOO_FEW_CELLS
+    if empty.any():
+        others = () if empty.all() else (Cause.OTHERS_REST_ON_IT(),)
+        why = replace(why, facts=(too_small(assumption), *others, *why.facts))
+        status = Status.EMPTY if empty.all() else Status.SOME_EMPTY
     return bounds_from_cells(
         make,
         functions.problem,
@@ -63,6 +65,14 @@ def values_one_by_one(
         norm_bound=assumption.norm_bound,
         model_error=assumption.model_error,
     )
+
+
+def too_small(assumption: Assumption) -> Fact:
+    """Say what is too small where nothing within the norm bound agrees with the data."""
+    bound, error = assumption.norm_bound, assumption.model_error
+    if error is None:
+        return Cause.BALL_TOO_SMALL(bound=bound)
+    return Cause.BALL_OR_ERROR_TOO_SMALL(bound=bound, error=error)
 
 
 def _too_few(
