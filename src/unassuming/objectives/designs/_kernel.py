@@ -259,11 +259,20 @@ class KernelDesign(Design):
             return super().complement(w, lam, white)
         if lam == 0:  # directions that are lost in rounding could be fitted or not
             return Complement(white.q, relative=np.inf)
-        one, cut = np.sqrt(w), rank_cut(white.u.shape) * float(white.values.max())
-        error = max(rounding_of_kernel(self) * float(w.max()), cut)
-        return Complement.of_kernel(
-            white.values, white.u, self.n * lam, error, one if self.intercept else None
-        )
+        one, error = np.sqrt(w) if self.intercept else None, self._error(w, white)
+        return Complement.of_kernel(white.values, white.u, self.n * lam, error, one)
+
+    def unresolved(self, w: Array, lam: float, white: Whitening) -> float:
+        """K* <= K + δI, and Λ / (Λ + nλ) is concave in Λ."""
+        if self.features is not None or not isinstance(white, KernelWhitening):
+            return super().unresolved(w, lam, white)
+        error = self._error(w, white)
+        return error / (error + self.n * lam)
+
+    def _error(self, w: Array, white: KernelWhitening) -> float:
+        """Return a bound of the error of W^{1/2}KW^{1/2} as the whitening has it."""
+        cut = rank_cut(white.u.shape) * float(white.values.max())
+        return max(rounding_of_kernel(self) * float(w.max()), cut)
 
     def gram_root(self) -> Array:
         """Return ``|K|^{1/2}`` up to a rotation, the intercept weighted by one."""
