@@ -129,11 +129,6 @@ class Design(ABC):
         own = 0.0 if self.errors is None else self.rounding
         return Complement(white.q, relative=unknown, error=white.defect + 2 * own)
 
-    def unresolved(self, w: Array, lam: float, white: Whitening) -> float:
-        """Return δ with zᵀS*z <= zᵀSz + δ‖z‖² for the exact smoother S*, but for usual rounding."""
-        del w, lam
-        return 0.0 if np.isfinite(white.defect) else 1.0
-
     def rows_at(self, X: Array) -> IntArray | None:
         """Return for inputs X the row of the data with the same input, else -1; None if unknown."""
         return None

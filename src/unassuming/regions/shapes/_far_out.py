@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array
+from unassuming.objectives import unresolved_share
 from unassuming.regions.shapes._quadratic_sets import QuadraticSets
 
 _SIZES = np.array([1e9, 1e6, 1e3])
@@ -54,5 +55,5 @@ def _size(sets: QuadraticSets) -> float:
         r = o.n * o.lam * sets.centre[int(o.design.intercept) :] / sets.root / sets.unit
         moved = sets.perturbations.apply(r) - r
     resolved = (moved @ sets.maker.q) ** 2
-    hidden = o.design.unresolved(o.w, o.lam, o.whitening) * moved**2
+    hidden = unresolved_share(o.design, o.w, o.lam, o.whitening) * moved**2
     return float(np.sqrt((resolved.sum(axis=1) + hidden.sum(axis=1)).max(initial=0.0)))
