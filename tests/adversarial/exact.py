@@ -214,8 +214,9 @@ class ExactRegion:
                 ends.append(Fraction(0 if counted else -1))
             else:
                 root, one = root_of(b * b - 4 * k * c, 1)
+                # For b < 0 the root is in the denominator, so it is rounded up.
                 up, down = (
-                    (2 * c * one, root + one - b * one) if b < 0 else (root + b * one, -2 * k * one)
+                    (2 * c * one, root + 1 - b * one) if b < 0 else (root + b * one, -2 * k * one)
                 )
                 ends.append(quotient_below(up, down))
         ends.sort(key=lambda t: (t is not None, -(t or 0)))

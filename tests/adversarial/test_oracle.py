@@ -14,6 +14,7 @@ from adversarial.arithmetic import (
     adjugate,
     dot,
     independent_rows,
+    integers,
     null_space,
     rationals,
     root_below,
@@ -103,6 +104,16 @@ def test_lines_and_rays_agree_with_ranks(data, drawn):
         assert exact.rank_on(line, end * (1 + Fraction(1, 2**80))) > exact.m - q
 
 
+@pytest.mark.parametrize("line", [(1, -1, -1), (7, 3, -2), (1, -(10**9), -1), (10**9, -1, -3)])
+def test_rays_end_at_the_roots_of_their_polynomials(line):
+    problem = Problem.of(model="ridge", X=[[1], [2], [4]], y=[1, 0, 2], m=2, ties="conservative")
+    exact, (c, b, k) = problem.exact(problem.region()), line
+    end = exact.reach([line], 1)
+    assert c + b * end + k * end**2 >= 0
+    further = end * (1 + Fraction(1, 2**110))
+    assert c + b * further + k * further**2 < 0
+
+
 @cases("oracle")
 @given(st.data(), problems(models=("least squares", "ridge"), noises=("symmetric",), largest_n=6))
 def test_supports_are_the_largest_values_on_a_set(data, drawn):
@@ -114,6 +125,8 @@ def test_supports_are_the_largest_values_on_a_set(data, drawn):
     if largest_number_of_free_sets(exact) > 0:
         return
     g = data.draw(mantissas(exact.d, "integers").filter(any))
+    if any(dot(g, v) for v in null_space(integers(*exact.Phi)[0])):  # it has no largest value
+        return
     values = [value for _, value in far_members(exact, g, 1)]
     centre = dot(g, exact.estimate)
     for _ in range(5):  # no ray of the region of q = 1 goes further than the supports of its sets

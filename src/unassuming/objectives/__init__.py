@@ -48,6 +48,7 @@ from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import in_basis as in_basis
 from unassuming.objectives.designs import known_without_rounding as known_without_rounding
 from unassuming.objectives.designs import projector_error as projector_error
+from unassuming.objectives.designs import unresolved_share as unresolved_share
 from unassuming.objectives.designs import weight_errors as weight_errors
 from unassuming.objectives.instruments import InstrumentObjective, from_instrumental_regression
 from unassuming.objectives.kinked import JumpScore, LassoObjective, LinearSVRObjective, SVRObjective

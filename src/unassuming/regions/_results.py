@@ -315,9 +315,10 @@ class Boundedness:
     reason : str
         The certificate in words, and what to do if the region is not bounded.
     direction : array of shape (d,), or None
-        Coefficients may move along it for ever, if unbounded. For a nearly singular kernel its
-        entries are huge, and far out rounding alone can take the coefficients out of the region:
-        test such a move as a function, with its values at the inputs.
+        Coefficients may move along it for ever, if unbounded. None if double precision does not
+        resolve one. For a nearly singular kernel its entries are huge, and far out rounding alone
+        can take the coefficients out of the region: test such a move as a function, with its values
+        at the inputs.
     explanation : Explanation
         The facts and remedies behind ``reason``, as values.
 

@@ -8,6 +8,7 @@ from unassuming.objectives.designs._errors import (
     exact_kernel,
     known_without_rounding,
     projector_error,
+    unresolved_share,
     weight_errors,
 )
 from unassuming.objectives.designs._features import FeatureDesign
@@ -34,5 +35,6 @@ __all__ = [
     "in_basis",
     "known_without_rounding",
     "projector_error",
+    "unresolved_share",
     "weight_errors",
 ]

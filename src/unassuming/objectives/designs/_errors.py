@@ -10,8 +10,12 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.kernels import exact_gram
 from unassuming.objectives.designs._design import Design
-from unassuming.objectives.designs._kernel import KernelDesign, rounding_of_kernel
-from unassuming.objectives.designs._whitening import Whitening
+from unassuming.objectives.designs._kernel import (
+    KernelDesign,
+    error_of_spectrum,
+    rounding_of_kernel,
+)
+from unassuming.objectives.designs._whitening import KernelWhitening, Whitening
 
 
 def projector_error(design: Design, w: Array, lam: float, white: Whitening) -> float:
@@ -21,6 +25,17 @@ def projector_error(design: Design, w: Array, lam: float, white: Whitening) -> f
     # The condition of the weighted kernel matrix, or that of its features.
     ratio = 1 + float(np.abs(design.spectrum[0]).max() * w.max()) / (design.n * lam)
     return float(16 * design.n * EPS * (ratio if design.features is None else np.sqrt(ratio)))
+
+
+def unresolved_share(design: Design, w: Array, lam: float, white: Whitening) -> float:
+    """Return δ with zᵀS*z <= zᵀSz + δ‖z‖² for the exact smoother S*, but for usual rounding.
+
+    The weighted kernel matrix is at most K + εI, and x / (x + nλ) is concave in eigenvalues x.
+    """
+    if not isinstance(design, KernelDesign) or not isinstance(white, KernelWhitening):
+        return 0.0 if np.isfinite(white.defect) else 1.0
+    error = error_of_spectrum(design, w, white)
+    return error / (error + design.n * lam)
 
 
 def entry_errors(design: Design) -> Array | None:

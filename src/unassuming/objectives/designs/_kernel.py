@@ -259,11 +259,8 @@ class KernelDesign(Design):
             return super().complement(w, lam, white)
         if lam == 0:  # directions that are lost in rounding could be fitted or not
             return Complement(white.q, relative=np.inf)
-        one, cut = np.sqrt(w), rank_cut(white.u.shape) * float(white.values.max())
-        error = max(rounding_of_kernel(self) * float(w.max()), cut)
-        return Complement.of_kernel(
-            white.values, white.u, self.n * lam, error, one if self.intercept else None
-        )
+        one, error = np.sqrt(w) if self.intercept else None, error_of_spectrum(self, w, white)
+        return Complement.of_kernel(white.values, white.u, self.n * lam, error, one)
 
     def gram_root(self) -> Array:
         """Return ``|K|^{1/2}`` up to a rotation, the intercept weighted by one."""
@@ -338,6 +335,12 @@ def rounding_of_kernel(design: KernelDesign) -> float:
     of_values = (n + 1) * (p + 4) * power * float(np.abs(np.diagonal(design.K)).max())
     of_vectors = _FEW * (np.sqrt(n) + 4) * float(np.abs(values).max())
     return float(max(EPS * (of_values + of_vectors), -2 * float(values[0])))
+
+
+def error_of_spectrum(design: KernelDesign, w: Array, white: KernelWhitening) -> float:
+    """Return a bound of the error of W^{1/2}KW^{1/2} in terms of the eigenvectors that are kept."""
+    cut = rank_cut(white.u.shape) * float(white.values.max())
+    return max(rounding_of_kernel(design) * float(w.max()), cut)
 
 
 def _share_of_representation(delta: float, least: float) -> float:

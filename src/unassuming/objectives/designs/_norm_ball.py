@@ -49,12 +49,18 @@ class NormBall:
         return list(map(self._on_line, spans, origins, directions))
 
     def _on_line(self, spans: Array, a: Array, d: Array) -> Array:
-        P = self.P
-        A, b, c = float(d @ P @ d), float(a @ P @ d), float(a @ P @ a) - self.bound**2
+        # Powers of two as units: squares neither over- nor underflow.
+        one, other = (float(powers_of_two(np.abs(x).max(initial=0.0))) for x in (a, d))
+        a, d = a / one, d / other
+        aP = a @ self.P
+        A, b, c = float(d @ self.P @ d), float(aP @ d), float(aP @ a)
+        norm = float(np.sqrt(max(c, 0.0))) * one
         if A <= 0:  # the norm is constant: the whole line is in the ball, or nothing
-            return spans if c <= 0 else spans[:0]
-        root = np.sqrt(max(b * b - A * c, 0.0))
-        clipped = np.clip(spans, (-b - root) / A, (-b + root) / A)
+            return spans if norm <= self.bound else spans[:0]
+        whole = float(powers_of_two(np.asarray(max(norm, self.bound))))
+        b, c = b * (one / whole), c * (one / whole) ** 2 - (self.bound / whole) ** 2
+        root, unit = np.sqrt(max(b * b - A * c, 0.0)), whole / other
+        clipped = np.clip(spans, (-b - root) / A * unit, (-b + root) / A * unit)
         return clipped[clipped[:, 0] < clipped[:, 1]]
 
     def farthest(self, g: Array) -> Array:

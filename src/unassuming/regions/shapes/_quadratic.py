@@ -46,7 +46,8 @@ from unassuming.regions._remedies import (
 from unassuming.regions._results import Boundedness
 from unassuming.regions._sizes import gram
 from unassuming.regions.search._star_search import StarSearch
-from unassuming.regions.shapes._quadratic_sets import QuadraticSets, far_along, in_unit
+from unassuming.regions.shapes._far_out import held_far_out
+from unassuming.regions.shapes._quadratic_sets import QuadraticSets, in_unit
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
 
 
@@ -261,22 +262,10 @@ class QuadraticShape(Shape):
 
     @cached_property
     def _members_far_out(self) -> int:
-        """How many sets hold the farthest points along the free direction that can be ranked.
-
-        A direction of rounded numbers may leave sets that never end along the one that was meant.
-        """
+        """How many sets hold the farthest points along the free direction that can be ranked."""
         direction = self.free.direction
         assert direction is not None
-        steps = far_along(self.sets, direction)
-        if steps is None:
-            return self.perturbations.m - 1
-        for far in steps:
-            try:
-                before = self.engine.before(self.estimate + far[:, None] * direction)
-            except (ArithmeticError, ValueError):  # too few digits so far out
-                continue
-            return int((~before).sum(axis=1).min())
-        return 0
+        return held_far_out(self.sets, direction)
 
     def lines_of_print(self, language: Language) -> list[tuple[str, str]]:
         """Return up to which level the region is bounded, if counting signs decides it."""

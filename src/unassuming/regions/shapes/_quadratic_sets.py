@@ -356,23 +356,6 @@ class QuadraticSets:
         return free_directions(self.objective, self.maker, careful, lambda: self.exact)
 
 
-def far_along(sets: QuadraticSets, direction: Array) -> Array | None:
-    """Return steps of 10⁹, 10⁶ and 10³ sizes of the sets in either sense, (3, 2).
-
-    None if all sets are points.
-    """
-    o = sets.objective
-    step = sets.root * (o.design.matrix @ direction)
-    held = np.sqrt(max(o.n * o.lam * float(direction @ o.design.penalty_matrix() @ direction), 0.0))
-    largest = max(float(np.abs(step).max(initial=0.0)), held)
-    if not 0 < largest < np.inf:
-        return None
-    moved = float(np.linalg.norm(np.append(step, held) / largest))
-    size = float((sets.maker.seen**2).sum(axis=1).max(initial=0.0))
-    t = np.array([1e9, 1e6, 1e3]) * np.sqrt(size) / moved * (sets.unit / largest)
-    return np.stack([t, -t], axis=1) if (t > 0).all() and np.isfinite(t).all() else None
-
-
 def _at(g: Array, estimate: Array, *, exact: bool) -> tuple[Array, Array]:
     """Return the functionals (N, d) at the estimate, and bounds of their rounding errors.
 
