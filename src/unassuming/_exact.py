@@ -155,12 +155,16 @@ class Triangle:
         """Return a solution of A x = b, (d, k) -> (d, k), that is zero outside the pivots."""
         largest, bits = max(self.scale, default=0), self.bits
         x = b.number << (bits + largest - self.scale)[:, None]
-        for k, column in zip(self.pivots, self._columns, strict=True):
-            x = x - (column[:, None] * x[k] >> bits)
         found = np.zeros_like(x)
-        steps = list(zip(self.pivots, self._columns, self._sizes, strict=True))
-        for k, column, size in reversed(steps):
-            found[k] = (x[k] << bits) // size - ((column @ found) >> bits)
+        # Column k is zero at earlier pivots, and other rows are not asked for.
+        steps = [
+            (k, self.pivots[i:], self._columns[i - 1][self.pivots[i:]], self._sizes[i - 1])
+            for i, k in enumerate(self.pivots, start=1)
+        ]
+        for k, later, column, _ in steps:
+            x[later] -= column[:, None] * x[k] >> bits
+        for k, later, column, size in reversed(steps):
+            found[k] = (x[k] << bits) // size - ((column @ found[later]) >> bits)
         shift = bits + 2 * largest + b.shift - self.shift
         return Exact(found << (largest - self.scale)[:, None], shift)
 

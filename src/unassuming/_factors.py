@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
+from scipy.linalg import qr
+from scipy.linalg.lapack import dtrtrs
 
 from unassuming._modular import (
     PRIMES,
@@ -205,7 +206,7 @@ def independent(
         R[range(r), range(r)] += np.where(np.diagonal(R)[:r] == 0, EPS, 0.0)
     back, null = np.zeros((d, r)), np.zeros((d, d - r))
     if r:
-        back[pivots[:r]] = solve_triangular(R[:r, :r], np.eye(r), check_finite=False)
+        back[pivots[:r]] = _triangular(R[:r, :r], np.eye(r))
     if r < d:
         null = _refined(rows, root, R, pivots, r, _null_vectors(R, pivots, r, slice(r, d)))
     nulls = [null_space(*pair) for pair in zip(spaces, PRIMES, strict=False)] if r < d else []
@@ -279,7 +280,20 @@ def _turned(lower: Array, back: Array, rest: Array | None) -> tuple[Array, Array
 
 def lower_solved(lower: Array, x: Array) -> Array:
     """Return x lower⁻ᵀ."""
-    return np.ascontiguousarray(solve_triangular(lower, x.T, lower=True, check_finite=False).T)
+    return np.ascontiguousarray(_triangular(lower, x.T, lower=True).T)
+
+
+def _triangular(a: Array, b: Array, *, lower: bool = False, transposed: bool = False) -> Array:
+    """Return a⁻¹b or a⁻ᵀb: the checks of SciPy would take longer than small systems do."""
+    if not b.size:
+        return np.empty(b.shape)
+    if a.flags.f_contiguous:
+        x, info = dtrtrs(a, b, lower=lower, trans=transposed)
+    else:
+        x, info = dtrtrs(a.T, b, lower=not lower, trans=not transposed)
+    if info:
+        raise np.linalg.LinAlgError("the triangle is singular")
+    return np.asarray(x)
 
 
 def _rank(rows: Array, sizes: Array, root: Array, R: Array, pivots: IntArray) -> int:
@@ -307,7 +321,7 @@ def _null_vectors(R: Array, pivots: IntArray, r: int, which: slice) -> Array:
     v = np.zeros((len(pivots), which.stop - which.start))
     v[pivots[which], range(v.shape[1])] = 1.0
     if r:
-        v[pivots[:r]] = -solve_triangular(R[:r, :r], R[:r, which], check_finite=False)
+        v[pivots[:r]] = -_triangular(R[:r, :r], R[:r, which])
     return v
 
 
@@ -318,8 +332,8 @@ def _refined(rows: Array, root: Array, R: Array, pivots: IntArray, r: int, v: Ar
     top, kept, v = R[:r, :r], pivots[:r], v.copy()
     rest = root[:, None] * accurate_product(rows, v)
     normal = (root[:, None] * rows[:, kept]).T @ rest
-    half = solve_triangular(top, normal, trans="T", check_finite=False)
-    step = solve_triangular(top, half, check_finite=False)
+    half = _triangular(top, normal, transposed=True)
+    step = _triangular(top, half)
     if np.isfinite(step).all():
         v[kept] -= step
     return v

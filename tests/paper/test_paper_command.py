@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from unassuming.cli._app import app
 from unassuming.paper import COLUMNS, FIGURES
 
-MEMBERS, REPETITIONS = 120, 4
+MEMBERS, REPETITIONS = 120, 2
 SMALL = ("--members", MEMBERS, "--repetitions", REPETITIONS)
 
 

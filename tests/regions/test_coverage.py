@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import HuberRegressor, Lasso, LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 from sklearn.svm import SVR
@@ -24,8 +24,7 @@ SLOW = pytest.mark.slow
 # With 283 runs or more, a rank that is missing at either end is outside the 1e-6 band.
 FOR_EACH_LAW = 20  # where the counts of four laws are added up, and those of eight models
 OF_FIVE = 57  # where the counts of five assumptions are added up
-OF_TWO = 142  # where the counts of two laws are added up
-ALONE = 284  # of a count that is judged by itself
+OF_FOUR, OF_EIGHT = 71, 40  # where the counts of so many models are added up
 M = 20
 LEVELS = (0.05, 0.5, 0.9, 0.95)  # at both ends one rank too many or too few is all or nothing
 N = 7
@@ -254,23 +253,23 @@ def test_coverage_is_exact_for_weights_weightings_and_pipelines(name):
     assert_each_and_all_exact(counts, OF_FIVE)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "assumption", "law"),
-    [
-        ("LinearRegression", "exchangeable", "lognormal"),
-        pytest.param("KernelRidge", "symmetric", "cauchy", marks=SLOW),
-        pytest.param("KernelLasso", "block symmetric", "common cauchy factor", marks=SLOW),
-        pytest.param("KernelHuber", "spherical", "multivariate t", marks=SLOW),
-        pytest.param("SVR", "symmetric", "gaussian", marks=SLOW),
-    ],
-)
-def test_coverage_is_exact(name, assumption, law):
-    noise, laws = LAWS[assumption]
-    model = BY_NAME.get(name, MODELS[name])
-    seed = f"{name}, {assumption}, {law}"
-    counts = covered(seed, model, noise, laws[law], model.ideal, model.values, ALONE)
-    assert_exact(counts, ALONE)
+BY_NAME_WITH = {
+    "KernelRidge": ("symmetric", "cauchy"),
+    "KernelLasso": ("block symmetric", "common cauchy factor"),
+    "KernelHuber": ("spherical", "multivariate t"),
+    "SVR": ("symmetric", "gaussian"),
+}
+
+
+@SLOW
+def test_coverage_is_exact_for_kernels_by_name():
+    """Every kernel model with one law, and all of them together."""
+    counts = []
+    for name, (assumption, law) in BY_NAME_WITH.items():
+        (noise, laws), model = LAWS[assumption], BY_NAME[name]
+        seed, given = f"{name}, {assumption}, {law}", (model.ideal, model.values, OF_FOUR)
+        counts.append(covered(seed, model, noise, laws[law], *given))
+    assert_each_and_all_exact(counts, OF_FOUR)
 
 
 def bent(X):
@@ -292,40 +291,15 @@ OUTSIDE |= {
 
 
 @SLOW
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_coverage_is_exact_for_a_function_outside_the_range_of_the_model(name):
-    model = OUTSIDE[name]
-    values = bent(X_PLANE)
-    away = values - model.phi @ np.linalg.lstsq(model.phi, values, rcond=None)[0]
-    assert np.linalg.norm(away) > 5
-    counts = []
-    for assumption, law in (("symmetric", "cauchy"), ("exchangeable", "lognormal")):
-        noise, laws = LAWS[assumption]
-        seed = f"outside {name}, {law}"
-        counts.append(covered(seed, model, noise, laws[law], bent, values, OF_TWO))
-    assert_each_and_all_exact(counts, OF_TWO)
-
-
-@SLOW
 @pytest.mark.parametrize(
-    "estimator",
-    [
-        RidgeClassifier(alpha=0.5),
-        ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0),
-    ],
+    ("assumption", "law"), [("symmetric", "cauchy"), ("exchangeable", "lognormal")]
 )
-def test_coverage_is_exact_for_labels(estimator):
-    rng = np.random.default_rng(5)
-    X = np.linspace(-1, 1, 16)[:, None]
-
-    def mean(X):
-        return (
-            0.2 + 0.7 * X[:, 0] if isinstance(estimator, RidgeClassifier) else np.sin(3 * X[:, 0])
-        )
-
-    counts = np.zeros(len(LEVELS), dtype=int)
-    for _ in range(ALONE):
-        y = np.where(rng.uniform(size=16) < (1 + mean(X)) / 2, "yes", "no")
-        region = ua.confidence_region(estimator, X, y, m=M, random_state=rng)
-        counts += list(region.contains(mean, level=LEVELS).values())
-    assert_exact(counts, ALONE)
+def test_coverage_is_exact_for_a_function_outside_the_range_of_the_model(assumption, law):
+    """Every model, and all of them together."""
+    (noise, laws), values, counts = LAWS[assumption], bent(X_PLANE), []
+    for name, model in OUTSIDE.items():
+        away = values - model.phi @ np.linalg.lstsq(model.phi, values, rcond=None)[0]
+        assert np.linalg.norm(away) > 5
+        seed = f"outside {name}, {law}"
+        counts.append(covered(seed, model, noise, laws[law], bent, values, OF_EIGHT))
+    assert_each_and_all_exact(counts, OF_EIGHT)

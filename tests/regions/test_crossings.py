@@ -141,9 +141,9 @@ def test_dense_scans_of_membership_agree_with_crossings(name, noise, n, seed):
     assert region.exact_crossings
     assert name == "kernel Huber" or not face(region).all()
     rng = np.random.default_rng(seed)
-    share = check_scans(region, *lines(region, 25, rng, along_face=False), rng)
+    share = check_scans(region, *lines(region, 16, rng, along_face=False), rng)
     assert 0.1 < share < 0.95
-    share = check_scans(region, *lines(region, 12, rng, along_face=True), rng)
+    share = check_scans(region, *lines(region, 8, rng, along_face=True), rng)
     assert 0.1 < share < 0.95
 
 
@@ -179,7 +179,7 @@ def test_scans_agree_for_any_weighting_and_noise(name, noise):
     assert region.exact_crossings
     rng = np.random.default_rng(5)
     for along_face in (False, True):
-        scan_loosely(region, *lines(region, 12, rng, along_face=along_face), rng)
+        scan_loosely(region, *lines(region, 8, rng, along_face=along_face), rng)
 
 
 @pytest.mark.slow_but_first
@@ -191,7 +191,7 @@ def test_scans_agree_under_rotations(name):
     )
     rng = np.random.default_rng(6)
     for along_face in (False, True):
-        scan_loosely(region, *lines(region, 12, rng, along_face=along_face), rng)
+        scan_loosely(region, *lines(region, 8, rng, along_face=along_face), rng)
 
 
 def scan_loosely(region, origins, directions, rng):

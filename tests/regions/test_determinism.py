@@ -216,11 +216,11 @@ def tie_rich_candidates(region, count):
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_company(name, noise):
     region = tie_rich_region(name, noise)
-    a = tie_rich_candidates(region, 60)
+    a = tie_rich_candidates(region, 36)
     together = region.rank(a)
     assert [region.rank(one) for one in a] == together.tolist()
-    many = np.tile(a, (5, 1))
-    np.testing.assert_array_equal(region.rank(many), np.tile(together, 5))
+    many = np.tile(a, (3, 1))
+    np.testing.assert_array_equal(region.rank(many), np.tile(together, 3))
 
 
 @pytest.mark.parametrize("noise", slow_but(NOISES, "symmetric", "spherical"))
@@ -230,7 +230,7 @@ def test_ranks_do_not_depend_on_the_company(name, noise):
     a = candidates(region, 70)
     together = region.rank(a)
     assert len(np.unique(together)) > 5
-    assert [region.rank(one) for one in a] == together.tolist()
+    assert [region.rank(one) for one in a[::2]] == together[::2].tolist()
     np.testing.assert_array_equal(region.rank(a[::-1]), together[::-1])
     parts = [region.rank(a[:1]), region.rank(a[1:32]), region.rank(a[32:64]), region.rank(a[64:])]
     np.testing.assert_array_equal(np.concatenate(parts), together)
@@ -241,7 +241,7 @@ def test_ranks_do_not_depend_on_the_company(name, noise):
 def test_ranks_of_five_thousand_are_those_of_each(name):
     region = build(name, m=40)
     a = candidates(region, 5000)
-    picked = np.random.default_rng(0).choice(5000, size=100, replace=False)
+    picked = np.random.default_rng(0).choice(5000, size=50, replace=False)
     assert [region.rank(one) for one in a[picked]] == region.rank(a)[picked].tolist()
 
 
@@ -250,7 +250,7 @@ def test_ranks_of_five_thousand_are_those_of_each(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, monkeypatch):
     region = build(name, m=40)
-    a = candidates(region, 200)
+    a = candidates(region, 100)
     ranks, statistics = region.rank(a), region.statistics(a)
     monkeypatch.setattr(_ranks, "BATCH_BYTES", size)
     np.testing.assert_array_equal(build(name, m=40).rank(a), ranks)
@@ -263,7 +263,7 @@ def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, m
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_size_of_a_batch(name, noise, size, monkeypatch):
     region = tie_rich_region(name, noise)
-    a = tie_rich_candidates(region, 200)
+    a = tie_rich_candidates(region, 100)
     ranks = region.rank(a)
     monkeypatch.setattr(_ranks, "BATCH_BYTES", size)
     np.testing.assert_array_equal(tie_rich_region(name, noise).rank(a), ranks)
@@ -285,7 +285,7 @@ def hard_candidates(region):
     """Near the estimate, the estimate itself, huge ones, and huge ones along weak directions."""
     draw, d = np.random.default_rng(5), region.objective.d
     _, _, directions = np.linalg.svd(region.objective.design.matrix)
-    sizes = np.concatenate([np.geomspace(1e-12, 1e3, 120), [1e6, 1e20, 1e50, 1e100]])
+    sizes = np.concatenate([np.geomspace(1e-12, 1e3, 60), [1e6, 1e20, 1e50, 1e100]])
     moves = draw.normal(size=(len(sizes), d)) * sizes[:, None]
     along = [size * u for u in directions for size in (1e-3, 1e3, 1e6, 1e9)]
     return region.estimate + np.concatenate([np.zeros((1, d)), moves, along])

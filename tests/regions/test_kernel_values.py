@@ -78,7 +78,7 @@ def test_far_out_every_rank_is_exact_or_refused(name):
     region, kernel = region_of(name), MODELS[name][1]
     K = None if kernel is None else kernel()
     refused = []
-    for size in 10.0 ** np.arange(10, 19.5, 0.5):
+    for size in 10.0 ** np.arange(10.0, 20.0):
         a = region.estimate + size * weakest(region)
         alone, among = answers(region, a)
         assert alone == among
@@ -95,7 +95,7 @@ def test_far_out_every_rank_is_exact_or_refused(name):
 def test_a_rank_that_the_rounding_of_the_kernel_decides_is_refused(name, noise):
     """Between certain members and certain outsiders is a range where nothing can be said."""
     region = region_of(name, noise=noise)
-    sizes = 10.0 ** np.arange(10, 17, 0.2)
+    sizes = 10.0 ** np.arange(10, 17, 0.4)
     found = [answers(region, region.estimate + size * weakest(region))[0] for size in sizes]
     assert None in found
     assert found[0] == 1

@@ -50,7 +50,7 @@ KERNELS = {
 def test_samples_within_a_ball_are_members_and_differ(name):
     estimator, options = KERNELS[name]
     region = build(estimator, dual(8), **options)
-    bound, size = 1.5 * norms(region, region.estimate[None])[0], 40
+    bound, size = 1.5 * norms(region, region.estimate[None])[0], 20
     if name == "SVR, identity":  # nothing holds its bias
         with pytest.raises(ua.NotAvailable, match="does not bound an intercept"):
             region.sample(size, 0.9, norm_bound=bound)

@@ -16,7 +16,7 @@ from speed import slow_but
 N = 20
 X = np.linspace(0, 10, N)[:, None]
 SCALE = 0.5  # of the Laplace noise
-RUNS = 40
+RUNS = 20
 
 
 def line(X):
@@ -92,7 +92,7 @@ def test_a_wrong_slope_is_rejected_under_exchangeable_noise(name):
 def test_more_of_a_shift_is_rejected_more_often(name):
     estimator, truth = MODELS[name]
     shares = [
-        rejected(estimator, truth, lambda X, k=k: k * SCALE + 0 * X[:, 0], level=0.9)
+        rejected(estimator, truth, lambda X, k=k: k * SCALE + 0 * X[:, 0], runs=40, level=0.9)
         for k in (0, 1, 3)
     ]
     assert shares[0] + 0.15 < shares[1] < shares[2] - 0.15
@@ -130,14 +130,14 @@ def svr_rejects(sigma, weighting, runs):
 
 @pytest.mark.slow
 def test_svr_with_the_gram_weighting_sees_a_shift_that_the_identity_misses():
-    assert svr_rejects(sigma=1, weighting=None, runs=100) >= 0.95
-    assert svr_rejects(sigma=1, weighting="identity", runs=100) <= 0.05
+    assert svr_rejects(sigma=1, weighting=None, runs=40) >= 0.95
+    assert svr_rejects(sigma=1, weighting="identity", runs=40) <= 0.05
 
 
 @pytest.mark.slow
 def test_svr_with_the_identity_depends_on_the_width_of_the_kernel():
-    assert svr_rejects(sigma=0.5, weighting=None, runs=100) >= 0.95
-    assert 0.1 <= svr_rejects(sigma=0.5, weighting="identity", runs=100) <= 0.7
+    assert svr_rejects(sigma=0.5, weighting=None, runs=40) >= 0.95
+    assert 0.1 <= svr_rejects(sigma=0.5, weighting="identity", runs=40) <= 0.7
 
 
 # --- labels ------------------------------------------------------------------------------------

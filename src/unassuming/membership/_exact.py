@@ -171,19 +171,30 @@ class ExactGaps:
                 tied[tied] = self.signs(a + t * u, which[tied]) == 0
         return tied if places else ~tied
 
-    def _always(self, i: int) -> bool:
-        """Whether Z_i = Z_0 for all candidates.
+    def _always(self, which: IntArray) -> BoolArray:
+        """Return for which of some i - 1 Z_i = Z_0 for all candidates.
 
         The gap is a polynomial of degree two. If it vanishes at a point that was drawn from 2^50
         numbers in each coordinate, then it vanishes everywhere, but for a chance of 2^-49.
         """
-        if i not in self._identical:
-            s = self.system
-            drawn = np.random.default_rng(i).integers(-(2**49), 2**49, size=s.d)
-            a = Exact.of(drawn.astype(np.float64) * s.typical)
-            state = _State(s, self.moves, a, s.residuals(a), np.array([i]), lambda _: False)
-            self._identical[i] = not state.signs[0]
-        return self._identical[i]
+        new = [i for i in which.tolist() if i not in self._identical]
+        if new:
+            a, r = self._drawn
+            state = _State(self.system, self.moves, a, r, np.array(new), _never)
+            self._identical |= {i: not sign for i, sign in zip(new, state.signs, strict=True)}
+        return np.array([self._identical[i] for i in which.tolist()], dtype=np.bool_)
+
+    @cached_property
+    def _drawn(self) -> tuple[Exact, Exact]:
+        """A candidate drawn at random, and its residuals."""
+        drawn = np.random.default_rng(0).integers(-(2**49), 2**49, size=self.system.d)
+        a = Exact.of(drawn.astype(np.float64) * self.system.typical)
+        return a, self.system.residuals(a)
+
+
+def _never(which: IntArray) -> BoolArray:
+    """Take none of some gaps to vanish everywhere."""
+    return np.zeros(len(which), dtype=np.bool_)
 
 
 class _State:
@@ -196,11 +207,11 @@ class _State:
         a: Exact,
         r: Exact,
         which: IntArray,
-        always: Callable[[int], bool],
+        always: Callable[[IntArray], BoolArray],
     ) -> None:
         """Take a candidate and its residuals, or the changes of both in a step.
 
-        ``always`` says whether Z_i = Z_0 for all candidates. It is asked where digits do not.
+        ``always`` says for which i Z_i = Z_0 for all candidates. It is asked where digits do not.
         """
         self.system, self.moves, self.a, self.r, self.which = system, moves, a, r, which
         self.always = always
@@ -307,11 +318,14 @@ def _nearest(x: Exact) -> Array:
 def _products(pairs: list[tuple[_State, _State]]) -> Exact:
     """Return sums of products of states, zero where no digits show a difference."""
     found = reduce(add, [here.products(there) for here, there in pairs])
-    unclear, first = np.flatnonzero(~_clear(found, pairs)), pairs[0][0]
+    first = pairs[0][0]
+    # Without changes a product is zero, whatever the digits.
+    changed = np.logical_or.reduce([(here.changes.number != 0).any(axis=0) for here, _ in pairs])
+    unclear = np.flatnonzero(~_clear(found, pairs) & changed)
     if not unclear.size:
         return found
     found.number[unclear] = 0
-    open_ = np.array([k for k in unclear if not first.always(int(first.which[k]))], dtype=np.intp)
+    open_ = unclear[~first.always(first.which[unclear])]
     if not open_.size or first.system.finer is None:
         return found
     finer = {state: state.finer(open_) for pair in pairs for state in pair}

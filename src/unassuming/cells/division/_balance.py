@@ -108,7 +108,8 @@ def _offered(units: Units, cell: IntArray, places: IntArray) -> IntArray:
 
 def _replaced(cell: IntArray, places: IntArray, new: IntArray) -> IntArray:
     """Return a cell with other units at some places."""
-    return np.concatenate([np.delete(cell, places), new[new >= 0]])
+    new = new[new >= 0]
+    return new if len(places) == len(cell) else np.concatenate([np.delete(cell, places), new])
 
 
 def _keep_last(gain: Array, here: BoolArray, there: BoolArray) -> None:
@@ -139,9 +140,12 @@ def _exchange(
     cross = 2 * products[: len(left), len(left) :]
     changed, real = False, both >= 0
     for _ in range(len(both)):
-        gain = (along - own)[here][:, None] - (along + own)[there] + cross
+        gain = (along - own)[here][:, None] - (along + own)[there]
+        gain += cross
         if units.movable:
             _keep_last(gain, real[here], real[there])
+        if gain.max() <= least:
+            break
         i, j = divmod(first_largest(gain, _TIED * least), len(there))
         if gain[i, j] <= least:
             break
