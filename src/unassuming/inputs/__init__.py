@@ -58,6 +58,7 @@ from unassuming.inputs._tables import check_distinct as check_distinct
 from unassuming.inputs._tables import check_like as check_like
 from unassuming.inputs._tables import check_width as check_width
 from unassuming.inputs._tables import column_at as column_at
+from unassuming.inputs._tables import column_count as column_count
 from unassuming.inputs._tables import column_names as column_names
 from unassuming.inputs._tables import is_frame as is_frame
 from unassuming.inputs._tables import row_count as row_count

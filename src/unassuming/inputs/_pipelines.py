@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from unassuming.inputs._tables import check_columns, check_width
+from unassuming.inputs._tables import check_columns, check_width, column_count
 
 
 @final
@@ -83,7 +83,7 @@ def transformed(transformers: Pipeline, X: Any, names: list[Any] | None, width: 
             features = _passed(name, step, features, _OTHER_INPUTS)
         except ValueError:
             check_columns(X, names, "X")
-            if width is not None and len(np.shape(X)) == 2:
+            if width is not None and column_count(X) is not None:
                 check_width(X, width)
             raise
     return features

@@ -78,11 +78,17 @@ def check_columns(X: Any, names: list[Any] | None, what: str) -> None:
 
 def check_width(X: Any, width: int) -> None:
     """Refuse inputs whose number of columns differs from that of the data."""
-    if (given := np.shape(X)[1]) != width:
+    if (given := column_count(X)) != width:
         raise ValueError(
             f"X has the wrong number of features: expected {width}, as in the data, given "
             f"{given}. Pass the same columns."
         )
+
+
+def column_count(X: Any) -> int | None:
+    """Return the number of columns of a table; None for anything else."""
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    return int(shape[1]) if len(shape) == 2 else None
 
 
 def check_like(X: Any, data: Any) -> None:

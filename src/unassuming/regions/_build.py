@@ -24,6 +24,7 @@ from unassuming.inputs import (
     check_options,
     check_series,
     check_width,
+    column_count,
     column_names,
     fit_transform_without_y,
     is_label_model,
@@ -296,8 +297,7 @@ def _inputs(
     transformers: Pipeline | None, data: Data, names: list[Any] | None, width: int | None
 ) -> Callable[[Any], Array]:
     """Return what makes features of new inputs, with these names and number of columns."""
-    shape = np.shape(data.X)
-    count = int(shape[1]) if len(shape) == 2 else None
+    count = None if transformers is None else column_count(data.X)
     return partial(_transformed, transformers, column_names(data.X), count, names, width)
 
 

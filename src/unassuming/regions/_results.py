@@ -246,7 +246,13 @@ class Band(Bounds):
 
     @property
     def description(self) -> str:
-        """What kind of answer this is, in a clause: the status, with the inputs if they differ."""
+        """What kind of answer this is, in a clause: the status, with the inputs if they differ.
+
+        Examples
+        --------
+        >>> region.band([[0.0, 0.0]], level=0.9).description
+        'every bound is finite and an honest outer bound of the region'
+        """
         if self.status is Status.SOME_EMPTY:
             empty = int(np.isnan(self.lower).sum())
             return f"at {empty} of {count(len(self), 'input')} {_NOTHING_AGREES}"
