@@ -10,6 +10,8 @@ from unassuming._typing import Array
 
 _SPLIT = 2.0**27 + 1
 _BATCH_BYTES = 2**20
+_RESULTS, _PRODUCTS = 32, 2**13
+"""Up to so many results for each of their terms, and products, the number of steps counts most."""
 _FINE = 2e-13
 """An error up to which the plain product serves."""
 _MANY = 2**16
@@ -29,6 +31,9 @@ def accurate_product(A: Array, B: Array) -> Array:
     >>> accurate_product(A, B)
     array([[3.]])
     """
+    results, terms = len(A) * B.shape[1], len(B)
+    if results <= _RESULTS * terms and results * terms <= _PRODUCTS:
+        return _small_product(A, B)
     found = np.empty((len(A), B.shape[1]))
     B_high, B_low = _halves(B)
     for some in slices(len(A), rows_that_fit(_BATCH_BYTES, max(1, B.shape[1]))):
@@ -44,6 +49,17 @@ def accurate_product(A: Array, B: Array) -> Array:
             rest += lost + off
         found[some] = total + rest
     return found
+
+
+def _small_product(A: Array, B: Array) -> Array:
+    """Return the same in fewer steps: all products first, then their sums one after the other."""
+    product, off = exact_product(A.T[:, :, None], B[:, None, :])  # (d, n, k)
+    start = np.zeros((1, *product.shape[1:]))
+    totals = np.add.accumulate(np.concatenate([start, product]))
+    before, total = totals[:-1], totals[1:]
+    of_product = total - before
+    off += (before - (total - of_product)) + (product - of_product)
+    return np.asarray(totals[-1] + np.add.accumulate(np.concatenate([start, off]))[-1])
 
 
 def exact_product(x: Array, y: Array) -> tuple[Array, Array]:
