@@ -120,6 +120,10 @@ class Cause(Enum):
         "leave a direction open: {column} spans {orders} orders of magnitude, and row {row} "
         "(counted from 0) is the largest."
     )
+    SUMS_TOO_SHORT = (
+        "Sums over the rows have too few digits to decide whether {undecided} of the {sets} random "
+        "transformations leave a direction open."
+    )
     NEARLY_DEPENDENT = (
         "The features of the kernel depend on each other up to rounding but not exactly, and so "
         "double precision does not decide whether {undecided} of the {sets} random transformations "
@@ -307,10 +311,8 @@ class Remedy:
 
     python: str | None
     command_line: str | None
-    norm_bound: bool = False
-    """Whether it is to assume a norm bound."""
-    level: float | None = None
-    """The highest level to ask at, if the remedy is a lower one."""
+    norm_bound: bool = False  # whether it is to assume a norm bound
+    level: float | None = None  # the highest level to ask at, if the remedy is a lower one
 
     def text(self, language: Language) -> str | None:
         """Return the remedy for one kind of reader."""
@@ -331,8 +333,7 @@ class Explanation:
 
     facts: tuple[Fact, ...] = ()
     remedies: tuple[Remedy, ...] | None = None
-    more: tuple[Fact, ...] = ()
-    """Facts that follow the remedies."""
+    more: tuple[Fact, ...] = ()  # facts that follow the remedies
 
     def text(self, language: Language = Language.PYTHON) -> str:
         """Return the sentences."""
