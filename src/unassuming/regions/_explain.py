@@ -311,8 +311,10 @@ class Remedy:
 
     python: str | None
     command_line: str | None
-    norm_bound: bool = False  # whether it is to assume a norm bound
-    level: float | None = None  # the highest level to ask at, if the remedy is a lower one
+    norm_bound: bool = False
+    """Whether it is to assume a norm bound."""
+    level: float | None = None
+    """The highest level to ask at, if the remedy is a lower one."""
 
     def text(self, language: Language) -> str | None:
         """Return the remedy for one kind of reader."""
@@ -333,7 +335,8 @@ class Explanation:
 
     facts: tuple[Fact, ...] = ()
     remedies: tuple[Remedy, ...] | None = None
-    more: tuple[Fact, ...] = ()  # facts that follow the remedies
+    more: tuple[Fact, ...] = ()
+    """Facts that follow the remedies."""
 
     def text(self, language: Language = Language.PYTHON) -> str:
         """Return the sentences."""
