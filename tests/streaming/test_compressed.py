@@ -61,7 +61,8 @@ def nearby(region, size=80):
     return region.estimate + rng.normal(size=(size, back.shape[1])) @ back.T * 2 / np.sqrt(N)
 
 
-def assert_same_geometry(one, two, seed=0):
+def assert_same_geometry(one, two, seed=0, *, wider=0.0):
+    """``wider`` is by how much the bounds of the stream may differ, relative to those in memory."""
     rng, back = np.random.default_rng(seed), one.objective.back
     directions = rng.normal(size=(30, back.shape[1])) @ back.T
     ends = one.reach(directions, None)
@@ -78,10 +79,10 @@ def assert_same_geometry(one, two, seed=0):
         assert b == pytest.approx(a, rel=1e-5, abs=1e-8)
         a, b = one.interval(level=level), two.interval(level=level)
         assert (b.status, b.reason) == (a.status, a.reason)
-        assert b.lower == pytest.approx(a.lower, rel=1e-6, abs=1e-9)
-        assert b.upper == pytest.approx(a.upper, rel=1e-6, abs=1e-9)
+        assert b.lower == pytest.approx(a.lower, rel=1e-6 + wider, abs=1e-9)
+        assert b.upper == pytest.approx(a.upper, rel=1e-6 + wider, abs=1e-9)
         assert two.ellipsoid(level).squared_radius == pytest.approx(
-            one.ellipsoid(level).squared_radius, rel=1e-6
+            one.ellipsoid(level).squared_radius, rel=1e-6 + wider
         )
         assert str(two.bounded(level)) == str(one.bounded(level))
 
@@ -186,7 +187,8 @@ def test_outputs_without_noise_have_ties_only():
 @pytest.mark.slow
 def test_a_large_signal_does_not_hide_the_noise():
     X, y = data()
-    assert_same_geometry(*both(LinearRegression(), X, y + 1e7 * X[:, 0]))
+    # Sums of squares of 1e7 are rounded, and bounds allow for it.
+    assert_same_geometry(*both(LinearRegression(), X, y + 1e7 * X[:, 0]), wider=2e-5)
 
 
 @pytest.mark.slow_but_first

@@ -23,6 +23,7 @@ from unassuming.noise._permutations import (
     SymmetricExchangeable,
 )
 from unassuming.noise._perturbations import Perturbations
+from unassuming.noise._perturbations import Rounded as Rounded
 from unassuming.noise._quantile import Quantile
 from unassuming.noise._row_blocks import RowNoise as RowNoise
 from unassuming.noise._signs import BlockSymmetric, Symmetric

@@ -3,13 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.noise._base import Noise
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """What is known about transformations that come from rounded sums over the rows.
+
+    Attributes
+    ----------
+    error : float
+        Error of each transformation, as an operator.
+    lengths : array of shape (d + 1,)
+        Lengths of the errors of the columns of Φ, and of y, in the same sums.
+    free : array of shape (m - 1, d)
+        Which coefficients each set leaves open if nothing else moves, without rounding.
+    still : array of shape (m - 1, d)
+        Which columns each transformation keeps or reverses, without rounding.
+    ties : array of shape (m - 1,)
+        Which transformations leave all coefficients open: Z_i = Z_0 for every candidate.
+    """
+
+    error: float
+    lengths: Array
+    free: BoolArray
+    still: BoolArray
+    ties: BoolArray
+
+    def of_residuals(self, coefficients: Array) -> float:
+        """Return the length of the errors of residuals y - Φa."""
+        return float(np.append(np.abs(coefficients), 1.0) @ self.lengths)
+
+    def along(self, directions: Array) -> BoolArray:
+        """Return which sets certainly never end along directions (N, d), (N, m - 1)."""
+        held = (directions != 0).astype(np.float64) @ (~self.free).astype(np.float64).T
+        return np.asarray(held == 0)
+
+    def take(self, which: slice) -> Rounded:
+        """Return what is known about some of them."""
+        parts = (part[which] for part in (self.free, self.still, self.ties))
+        return Rounded(self.error, self.lengths, *parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +64,8 @@ class Perturbations:
         The result of ``noise.draw``, or of the enumeration of its group.
     n, m : int
         Length of the residual vectors; number of statistics, the unperturbed one included.
+    rounded : Rounded or None
+        Their errors; None if they are known as they are.
 
     Examples
     --------
@@ -41,6 +83,7 @@ class Perturbations:
     drawn: Any
     n: int
     m: int
+    rounded: Rounded | None = None
 
     @classmethod
     def sample(cls, noise: Noise, n: int, m: int, rng: np.random.Generator) -> Perturbations:
@@ -84,7 +127,10 @@ class Perturbations:
     def take(self, which: slice) -> Perturbations:
         """Return the transformations of the slice ``which``; G_i is at position i - 1."""
         size = len(range(*which.indices(self.m - 1)))
-        return Perturbations(self.noise, self.noise.take(self.drawn, which), self.n, size + 1)
+        rounded = self.rounded and self.rounded.take(which)
+        return Perturbations(
+            self.noise, self.noise.take(self.drawn, which), self.n, size + 1, rounded
+        )
 
     def __repr__(self) -> str:
         return f"Perturbations({self.noise!r}, n={self.n}, m={self.m})"

@@ -125,6 +125,10 @@ class Cause(Enum):
         "leave a direction open: {column} spans {orders} orders of magnitude, and row {row} "
         "(counted from 0) is the largest."
     )
+    SUMS_TOO_SHORT = (
+        "Sums over the rows have too few digits to decide whether {undecided} of the {sets} random "
+        "transformations leave a direction open."
+    )
     NEARLY_DEPENDENT = (
         "The features of the kernel depend on each other up to rounding but not exactly, and so "
         "double precision does not decide whether {undecided} of the {sets} random transformations "

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unassuming._archive import Unreadable, read, write
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
@@ -42,6 +44,9 @@ def write_checkpoint(
         part = ledger.nodes[place]
         store.arrays[f"basis{j}"], store.arrays[f"moved{j}"] = part.basis, part.moved
         store.arrays[f"least{j}"] = part.least
+        if not part.plain:
+            store.arrays[f"smallest{j}"] = np.array([part.smallest])
+        store.arrays[f"still{j}"] = part.still
         if stream._cells.number:
             store.arrays[f"cells{j}"] = part.cells
     leaves = sorted(ledger.pending)

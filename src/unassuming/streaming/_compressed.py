@@ -20,9 +20,12 @@ from unassuming.cells import KeptCells, KeptSums
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic, Score
 from unassuming.streaming._cells import RowCells
+from unassuming.streaming._known import rounded, span_of
 from unassuming.streaming._score import SumErrors, SumScore
-from unassuming.streaming._sums import SMALLEST_PIVOT, Part, between
+from unassuming.streaming._sums import SMALLEST_EIGENVALUE, Part, between
 
+_OF_COLUMNS = 0.25
+"""Errors of single columns, relative to bounds that serve all columns together."""
 _LARGEST_ERROR = 1e-3
 """The largest relative error in a direction that rounded means may cause."""
 
@@ -78,7 +81,8 @@ def compress(
     """
     R, moved, d = whole.basis, whole.moved, len(whole.basis) - 1
     unit = 16 * EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
-    errors = SumErrors.of_triangle(R, unit, unit / SMALLEST_PIVOT, intercept=intercept)
+    largest = unit / min(whole.smallest, SMALLEST_EIGENVALUE)
+    errors = SumErrors.of_triangle(R, unit, largest, intercept=intercept)
     basis, phi, turned = _range(R[:, :d], unit, errors.spread[:d], intercept=intercept)
     if rank is not None and len(phi) < rank:
         raise _refused(
@@ -102,9 +106,14 @@ def compress(
     design = FeatureDesign.of_columns(matrix, intercept=intercept, names=names, rounding=unit)
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
-    drawn = _isometries(E, unit / SMALLEST_PIVOT)
-    perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1)
     errors = errors.without(R[:, :d] - basis @ phi, turned)
+    still = whole.still | np.stack([np.zeros_like(reversed), reversed])[:, :, None]
+    held = np.arange(d) >= int(intercept) if alpha > 0 else np.zeros(d, dtype=np.bool_)
+    seen = np.isfinite(whole.least[:d])
+    known = rounded(still, seen, held, unit / whole.smallest, _OF_COLUMNS * errors.spread)
+    E[still[0].all(axis=1)] = 0.0  # ΦᵀG_i = Φᵀ: the identity has the same statistics
+    drawn = _isometries(E, phi, known.still)
+    perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1, known)
     kept = None
     if cells.number:
         length = np.linalg.norm(phi[int(intercept) :], axis=0)
@@ -118,7 +127,7 @@ def compress(
             not cells.by_rows,
             intercept,
             max(unit, float(relative.max(initial=0.0))),
-            unit / SMALLEST_PIVOT,  # whatever y is: it decides what a cell identifies
+            largest,  # whatever y is: it decides what a cell identifies
             float(errors.spread[d]),
         )
     score = SumScore(objective, E, errors, reversed, whole.least)
@@ -165,29 +174,25 @@ def _range(
     return basis, inside, turned
 
 
-def _isometries(E: Array, rounding: float) -> Array:
+def _isometries(E: Array, phi: Array, still: BoolArray) -> Array:
     """Return G_i on the basis, as unit columns that include the part outside: (m - 1, 2h, h).
 
-    With M = I + E, the part outside the basis is a root N of I - MᵀM. Directions of the range along
-    which this matrix is zero up to rounding are free: there N, and the component of M along the
-    residual, are set to zero.
+    With M = I + E, the part outside the basis is a root N of I - MᵀM. Where G_i keeps or reverses
+    columns of phi (r, d), by ``still`` (m - 1, d), this matrix is zero: there N, and the component
+    of M along the residual, are set to zero.
     """
     h = E.shape[1]
+    stay = np.broadcast_to(np.eye(h), E.shape).copy()
+    some, which = np.unique(still, axis=0, return_inverse=True)
+    for k in np.flatnonzero(some.any(axis=1)):
+        u = span_of(phi[:, some[k]])
+        stay[which.reshape(-1) == k, :-1, :-1] -= u @ u.T
     outside = -E - np.swapaxes(E, 1, 2) - np.swapaxes(E, 1, 2) @ E  # I - MᵀM
-    inner = E[:, :-1, :-1]
-    loss = -inner - np.swapaxes(inner, 1, 2) - np.swapaxes(inner, 1, 2) @ inner
-    w, V = np.linalg.eigh(loss)
-    stay = np.zeros_like(E)
-    stay[:, :-1, :-1] = (V * (w > 4 * rounding)[:, None, :]) @ np.swapaxes(V, 1, 2)
-    stay[:, -1, -1] = 1.0
-    tight = (w > 4 * rounding).all(axis=1)
-    stay[tight] = np.eye(h)
     w, V = np.linalg.eigh(stay @ outside @ stay)
     drawn = np.empty((len(E), 2 * h, h))
     drawn[:, :h] = np.eye(h) + E
     drawn[:, h - 1] = (drawn[:, h - 1][:, None, :] @ stay)[:, 0]
-    drawn[:, h:] = np.sqrt(np.maximum(w, 0.0))[:, :, None] * np.swapaxes(V, 1, 2)
-    drawn[~tight, h:] = drawn[~tight, h:] @ stay[~tight]
+    drawn[:, h:] = np.sqrt(np.maximum(w, 0.0))[:, :, None] * np.swapaxes(V, 1, 2) @ stay
     return drawn
 
 

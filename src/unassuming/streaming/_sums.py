@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from unassuming._rounding import powers_of_two
-from unassuming._typing import Array
+from unassuming._rounding import EPS, powers_of_two
+from unassuming._typing import Array, BoolArray
 from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips
 from unassuming.streaming._cells import RowCells
 
 LEAF_ROWS = 1024
 """Rows that are summed at once, few enough for the products of their columns to stay in cache."""
 
-SMALLEST_PIVOT = 1e-3
-"""Smallest share of the square of a column that may be left by regression on the columns before it.
+SMALLEST_EIGENVALUE = 5e-4
+"""Smallest eigenvalue of the products of columns, scaled to length one, whose sums are kept.
 
-Sums of products of such columns lose three digits, and adding rows does not lower the share."""
+Errors of the products are divided by it if the columns are made orthonormal. Adding rows does not
+lower it."""
 
 _SMALLEST_SQUARE = 1e-280
 """Smaller squares have lost digits."""
 
 _PRODUCTS = 128  # approximate number of products of columns in one matrix product
+_NEAR = 1e-6  # far above the rounding errors of sums, relative to the sums of all squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,10 @@ class Part:
     their means, which are in the first row of R. ``least`` (k,) has the smallest absolute value
     other than zero in each column of Z, zero if unknown. ``cells`` (C, k, k) has the products of
     the rows of each cell, in the same form: Z_bᵀZ_b or Q_bᵀQ_b.
+
+    ``still`` (2, m - 1, d) says which columns of Φ every G_i keeps, G_i x = x, and which it
+    reverses, G_i x = -x. The rows decide it without rounding; False if unknown. ``smallest`` is the
+    smallest eigenvalue of scaled products that became orthonormal columns, one if none did.
     """
 
     basis: Array
@@ -46,6 +52,8 @@ class Part:
     plain: bool
     least: Array
     cells: Array
+    still: BoolArray
+    smallest: float = 1.0
 
 
 @dataclass(eq=False)
@@ -76,27 +84,59 @@ class Sums(ABC):
             least = size.min(axis=0, where=size > 0, initial=np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
             gram = Z.T @ Z
+        drawn = self.noise.draw_rows(self.key, first, len(Z), self.m - 1)
         if _well_conditioned(gram):
-            moved, cells = self.moved(Z, first), self.cells.grams(Z, first)
-            return Part(gram, self._levelled(moved), True, least, cells)
+            moved, cells = self.moved(Z, drawn), self.cells.grams(Z, first)
+            still = self._still(Z, drawn, self.changes(moved), np.diagonal(gram))
+            return Part(gram, self._levelled(moved), True, least, cells, still)
         Q, R = self._orthonormal(Z)
-        moved, cells = self.unpack(self.moved(Q, first)), self.cells.grams(Q, first)
-        return Part(R, self._levelled(moved), False, least, cells)
+        moved, cells = self.unpack(self.moved(Q, drawn)), self.cells.grams(Q, first)
+        with np.errstate(over="ignore", invalid="ignore"):
+            changes, squares = ((moved @ R) * R).sum(axis=1), (R**2).sum(axis=0)
+        still = self._still(Z, drawn, changes, squares)
+        return Part(R, self._levelled(moved), False, least, cells, still)
+
+    def _still(self, Z: Array, drawn: Any, changes: Array, squares: Array) -> BoolArray:
+        """Return which columns of Φ the transformations keep or reverse, (2, m - 1, d).
+
+        ``changes`` (m - 1, k) are zᵀ(G_i - I)z = -|G_i z - z|²/2 and ``squares`` (k,) are zᵀz, but
+        rounded. Only the columns that they leave in doubt are compared entry by entry.
+        """
+        d = self.width - 1
+        with np.errstate(over="ignore", invalid="ignore"):
+            limits, changes = _NEAR * squares[:d], changes[:, :d]
+            doubt = np.stack([changes, changes + 2 * squares[:d]])
+            doubt = ~(np.abs(doubt) > limits)  # what overflows is in doubt
+        empty = ~Z[:, :d].any(axis=0)
+        doubt[:, :, empty] = False
+        found = np.zeros((2, self.m - 1, d), dtype=np.bool_)
+        found[:, :, empty] = True
+        if self.keeps_level:
+            doubt[:, :, 0], found[0, :, 0] = False, True
+        for i in np.flatnonzero(doubt.any(axis=(0, 2))):
+            some = np.flatnonzero(doubt[:, i].any(axis=0))
+            columns = np.ascontiguousarray(Z[:, some].T)
+            one = self.noise.take(drawn, slice(i, i + 1))
+            moved = self.noise.apply(one, columns, None)[:, 0, :]
+            found[0, i, some] = (moved == columns).all(axis=1)
+            found[1, i, some] = (moved == -columns).all(axis=1)
+        return found
 
     def join(self, one: Part, two: Part) -> Part:
         """Return the sums over the rows of both."""
-        least = np.minimum(one.least, two.least)
+        least, still = np.minimum(one.least, two.least), one.still & two.still
         if one.plain and two.plain:
             with np.errstate(over="ignore"):
                 basis, moved = one.basis + two.basis, one.moved + two.moved
-                return Part(basis, moved, True, least, one.cells + two.cells)
+                return Part(basis, moved, True, least, one.cells + two.cells, still)
         one, two = self.turned(one), self.turned(two)
         Q, R = self._orthonormal(np.vstack([one.basis, two.basis]))
         upper, lower = Q[: self.width], Q[self.width :]
         moved = between(one.moved, upper)
         moved += between(two.moved, lower)
         cells = between(one.cells, upper) + between(two.cells, lower)
-        return Part(R, self._levelled(moved), False, least, cells)
+        smallest = min(one.smallest, two.smallest)
+        return Part(R, self._levelled(moved), False, least, cells, still, smallest)
 
     def _levelled(self, moved: Array) -> Array:
         """Set to zero what is zero because the transformations keep the intercept."""
@@ -122,14 +162,16 @@ class Sums(ABC):
         scaled, length = _scaled(part.basis)
         R = cholesky(scaled) * length
         moved, cells = _divided(self.unpack(part.moved), R), _divided(part.cells, R)
-        return Part(R, moved, False, part.least, cells)
+        smallest = _smallest_eigenvalue(part.basis)
+        return Part(R, moved, False, part.least, cells, part.still, smallest)
 
     def fits(self, part: Part) -> bool:
         """Whether sums from a file have the shapes of these."""
         k, size = self.width, self.m - 1
         moved = self.packed if part.plain else (size, k, k)
-        shapes = part.basis.shape, part.moved.shape, part.least.shape, part.cells.shape
-        return shapes == ((k, k), moved, (k,), (self.cells.number, k, k))
+        parts = part.basis, part.moved, part.least, part.cells, part.still
+        expected = (k, k), moved, (k,), (self.cells.number, k, k), (2, size, k - 1)
+        return tuple(one.shape for one in parts) == expected
 
     @property
     @abstractmethod
@@ -137,8 +179,12 @@ class Sums(ABC):
         """The shape of what `moved` returns."""
 
     @abstractmethod
-    def moved(self, Z: Array, first: int) -> Array:
-        """Return Zᵀ(G_i - I)Z in a form that can be added."""
+    def moved(self, Z: Array, drawn: Any) -> Array:
+        """Return Zᵀ(G_i - I)Z in a form that can be added, for the transformations as drawn."""
+
+    @abstractmethod
+    def changes(self, moved: Array) -> Array:
+        """Return zᵀ(G_i - I)z for each column z, (m - 1, k)."""
 
     @abstractmethod
     def unpack(self, moved: Array) -> Array:
@@ -160,12 +206,11 @@ class SignSums(Sums):
         """A triangle for each transformation."""
         return self.width * (self.width + 1) // 2, self.m - 1
 
-    def moved(self, Z: Array, first: int) -> Array:
+    def moved(self, Z: Array, drawn: Any) -> Array:
         """Return sums of products over the rows that change sign, (k (k + 1) / 2, m - 1)."""
-        (count, k), m = Z.shape, self.m
+        count, k = Z.shape
         flips, columns, products = self._space(count)
-        signs = self.noise.draw_rows(self.key, first, count, m - 1)
-        np.less(signs.T, 0, out=flips, casting="unsafe")
+        np.less(drawn.T, 0, out=flips, casting="unsafe")
         columns[:] = Z.T
         sums = np.empty(self.packed)
         start = filled = 0
@@ -176,6 +221,11 @@ class SignSums(Sums):
                 np.matmul(products[:filled], flips, out=sums[start : start + filled])
                 start, filled = start + filled, 0
         return sums
+
+    def changes(self, moved: Array) -> Array:
+        """Return the diagonal of the triangle."""
+        rows, columns = np.triu_indices(self.width)
+        return np.asarray(-2.0 * moved[rows == columns].T)
 
     def _space(self, count: int) -> tuple[Array, Array, Array]:
         """Return working space, reused from leaf to leaf: allocating it takes time."""
@@ -203,17 +253,20 @@ class MoveSums(Sums):
         """A square matrix for each transformation."""
         return self.m - 1, self.width, self.width
 
-    def moved(self, Z: Array, first: int) -> Array:
+    def moved(self, Z: Array, drawn: Any) -> Array:
         """Return Zᵀ(G_i - I)Z, (m - 1, k, k)."""
-        m, drawn = self.m, self.noise.draw_rows(self.key, first, len(Z), self.m - 1)
         sums = np.empty(self.packed)
         columns = np.ascontiguousarray(Z.T)
-        for i in range(m - 1):
+        for i in range(self.m - 1):
             one = self.noise.take(drawn, slice(i, i + 1))
             moved = self.noise.apply(one, columns, None)[:, 0, :]  # (k, count)
             moved -= columns
             np.matmul(columns, moved.T, out=sums[i])
         return sums
+
+    def changes(self, moved: Array) -> Array:
+        """Return the diagonals."""
+        return np.diagonal(moved, axis1=1, axis2=2)
 
     def unpack(self, moved: Array) -> Array:
         """Return the argument."""
@@ -278,9 +331,12 @@ def _well_conditioned(gram: Array) -> bool:
     """Whether the columns are far from dependent, so that their products suffice."""
     if not np.isfinite(gram).all() or (np.diagonal(gram) < _SMALLEST_SQUARE).any():
         return False
+    return _smallest_eigenvalue(gram) >= SMALLEST_EIGENVALUE
+
+
+def _smallest_eigenvalue(gram: Array) -> float:
+    """Return that of the products of the columns scaled to length one."""
     scaled, _ = _scaled(gram)
-    try:
-        pivots = np.diagonal(np.linalg.cholesky(scaled)) ** 2
-    except np.linalg.LinAlgError:
-        return False
-    return bool((pivots >= SMALLEST_PIVOT * np.diagonal(scaled)).all())
+    root = np.sqrt(np.diagonal(scaled))
+    smallest = np.linalg.eigvalsh(scaled / root / root[:, None])[0]
+    return float(np.clip(smallest, EPS, 1.0))

@@ -13,6 +13,7 @@ from unassuming.geometry.quadratic._at_estimate import (
 )
 from unassuming.geometry.quadratic._careful import CarefulSets
 from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
+from unassuming.geometry.quadratic._cylinders import free_in_sums, places
 from unassuming.geometry.quadratic._dense_forms import dense_forms
 from unassuming.geometry.quadratic._exact_sets import ExactSets
 from unassuming.geometry.quadratic._forms import AccurateResidual, FormMaker, Forms
@@ -30,6 +31,7 @@ from unassuming.geometry.quadratic._lines import (
     exits,
     first_ends,
     intervals,
+    undecided_ends,
 )
 from unassuming.geometry.quadratic._moved_columns import commute
 from unassuming.geometry.quadratic._multipliers import Multipliers
@@ -67,11 +69,14 @@ __all__ = [
     "farthest",
     "first_ends",
     "free_directions",
+    "free_in_sums",
     "intervals",
     "least_norms",
     "outer_radii",
+    "places",
     "supports",
     "table_lines",
+    "undecided_ends",
     "unit_of_residuals",
     "whitened",
     "whitened_matrix",

@@ -138,6 +138,7 @@ class FormMaker:
     accurate: AccurateResidual | None = None  # None: that of the exact estimate, in ``residual``
     sizes: Array | None = None  # (n, k): errors of q are at most EPS times these, |q| by default
     defect: float | None = None  # of the orthonormality of the stacked Q
+    lost: float = 0.0  # the length of the error of r̂ in a stream
     exact_tie: Callable[[int], bool | None] | None = None
     """Whether Z_i = Z_0 at the estimate in exact arithmetic; None where that is not known."""
     equal: Array | None = None
@@ -246,7 +247,21 @@ class FormMaker:
             seen_r = np.linalg.norm(qEr, axis=1) + np.linalg.norm(gradient + error)
             b = b + 2 * D * lost[:, None]
             c = c + lost * (2 * seen_r + lost)
-        return FormErrors(A, b, c, np.asarray(own == 0))
+        if some.rounded is None:
+            return FormErrors(A, b, c, np.asarray(own == 0))
+        # ‖δE‖ enters EᵀE = -E - Eᵀ twice, and with qᵀE, of norm 2, four times. Errors of r enter
+        # E r, the gradient, and the part of b that has r itself.
+        size_F, size_r = float(np.linalg.norm(F, 2)), float(np.linalg.norm(r))
+        off_E = 8 * some.rounded.error
+        off_r = off_E * size_r / 4 + 3 * self.lost
+        c = c + off_r * (2 * np.linalg.norm(qEr, axis=1) + off_r)
+        off_b = size_F * (off_E * size_r + 2 * self.lost)
+        # Sums that are zero may have underflowed. A transformation that keeps the first coordinate,
+        # a shift, keeps it without rounding; so does one that keeps everything.
+        still, flat = some.rounded.still, np.asarray(own == 0)
+        flat[:, 1:] &= still.all(axis=1, keepdims=True)
+        flat[:, 0] &= still[:, 0]
+        return FormErrors(A, b, c, flat, off_E * size_F**2, off_b)
 
     def complement(self, lines: int) -> Complement:
         """Return the faster way to inner products with I - S, for all sets and that many lines."""
@@ -296,7 +311,7 @@ class FormMaker:
         The tie order decides whether the set consists of these or is empty (4, 4.1). This is the
         case if G_i r̂ = r̂, and if Z_i and Z_0 are the same function.
         """
-        tied = np.asarray(~self.moved.any(axis=1))
+        tied = np.asarray(~self.moved.any(axis=1) | self._known_ties)
         for i in np.flatnonzero((self.margin > 0) & ~tied):
             one = self.perturbations.take(slice(i, i + 1))
             Eq = one.apply(self.q.T)[:, 0, :] - self.q.T  # (k, n)
@@ -310,12 +325,18 @@ class FormMaker:
     @cached_property
     def certain_ties(self) -> BoolArray:
         """Where Z_i <= Z_0 everywhere beyond doubt, (m - 1,): where Z_i = Z_0 at the estimate."""
-        tied = self._ties_by_rounding().copy()
+        tied = self._ties_by_rounding() | self._known_ties
         if self.exact_tie is not None:
             for i in np.flatnonzero(self.tied | (self.margin > 0) | tied):
                 known = self.exact_tie(int(i))
                 tied[i] = tied[i] if known is None else known
         return tied
+
+    @property
+    def _known_ties(self) -> BoolArray:
+        """Where the rows of a stream have shown that Z_i = Z_0 for every candidate, (m - 1,)."""
+        known = self.perturbations.rounded
+        return np.zeros(self.perturbations.m - 1, dtype=np.bool_) if known is None else known.ties
 
     def _ties_by_rounding(self) -> BoolArray:
         """Where Z_i = Z_0 at the estimate up to rounding of double precision, (m - 1,)."""

@@ -16,6 +16,8 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._order_statistic import order_statistic
 from unassuming.geometry.quadratic._forms import FormMaker
+from unassuming.geometry.quadratic._sets import SURE
+from unassuming.noise import Rounded
 
 
 @final
@@ -136,6 +138,21 @@ def _errors(
     b = (unit * size + step_error) * slope + (size + step_error) * (3 * lost + origin.gradient)
     A = unit * size**2 + step_error * (2 * size + step_error)
     return np.stack(np.broadcast_arrays(c, b, A))
+
+
+def undecided_ends(
+    lines: LineQuadratics, rounded: Rounded, step: Array, residual: Array, lost: float
+) -> BoolArray:
+    """Return where sums over the rows have too few digits for the ends of a set, (N, m - 1).
+
+    ``step`` (N,) is the length by which lines move fitted values, ``residual`` (N,) that of the
+    residuals at their origins, and ``lost`` that of their errors.
+    """
+    error, size = 8 * rounded.error, step[:, None]
+    root = np.sqrt(np.abs(lines.b**2 + lines.A * lines.c))
+    off_b = size * (error * residual[:, None] + 2 * lost)
+    found = (error * size**2 > SURE * lines.A) | (off_b > SURE * root)
+    return np.asarray(found & ~lines.empty)
 
 
 def _dot(x: Array, y: Array) -> Array:

@@ -51,6 +51,8 @@ class FormErrors:
     b: Array  # (s, k)
     c: Array  # (s,)
     flat: BoolArray  # (s, k): coordinates in which nothing moves, so that A and b are zero
+    whole_A: float = 0.0  # spectral norm of a further error of every A
+    whole_b: float = 0.0  # length of a further error of every b
 
     @property
     def finite(self) -> BoolArray:
@@ -60,11 +62,12 @@ class FormErrors:
     def without(self, which: BoolArray) -> FormErrors:
         """Return these with zero for some sets."""
         A, b, c = (np.where(which, 0.0, x.T).T for x in (self.A, self.b, self.c))
-        return FormErrors(A, b, c, self.flat)
+        return FormErrors(A, b, c, self.flat, self.whole_A, self.whole_b)
 
     def take(self, which: slice | BoolArray) -> FormErrors:
         """Return those of some sets."""
-        return FormErrors(self.A[which], self.b[which], self.c[which], self.flat[which])
+        parts = (self.A[which], self.b[which], self.c[which], self.flat[which])
+        return FormErrors(*parts, self.whole_A, self.whole_b)
 
 
 @final
@@ -105,11 +108,15 @@ class Ellipsoids:
         sizes = np.linalg.norm(columns, axis=1) * np.linalg.norm(lower, axis=(1, 2))
         omega = spread**2 + gamma(2 * k + 8) * columns.sum(axis=1) ** 2
         omega = omega + 2 * (inverse + gamma(k + 2) * sizes)
-        omega = np.where(definite, omega * (1 + 8 * k * EPS), np.inf)
         white = white * unit[:, None, :]
+        longest = np.zeros(len(A))
+        if errors.whole_A or errors.whole_b:
+            longest = np.linalg.norm(white, 2, axis=(1, 2))
+            omega = omega + errors.whole_A * longest**2
+        omega = np.where(definite, omega * (1 + 8 * k * EPS), np.inf)
         own = (white @ b[:, :, None])[:, :, 0]
         length = np.linalg.norm(own, axis=1)
-        moved = 2 * (columns * errors.b * unit).sum(axis=1)
+        moved = 2 * (columns * errors.b * unit).sum(axis=1) + 2 * errors.whole_b * longest
         w = np.where(omega <= SURE, omega, 0.0)
         moved = moved + 2 * w * length
         rho = np.maximum(c + length**2, 0.0) + errors.c + (2 * length + moved) * moved

@@ -18,6 +18,10 @@ b and c loosens the inequality first. If D is known to within e, y_iᵀDy_i - y�
 and relative errors ρ of the columns of F add 2ρ‖y‖² + 10ρ k Σ ‖F_j‖² x_j². Rounding of the products
 is of the same kind. With η = 3(e + 2ρ)/5 and as much for rounding as `Complement.absolute` has,
 (4 + k)η‖y‖² and 16ηk Σ ‖F_j‖² x_j² cover all of them.
+
+If the transformations are known to within ε, y_i = y + E(y - Fx) is off by ε(‖y‖ + ‖Fx‖), and its
+length is at most ‖y‖ + 2‖Fx‖. So y_iᵀDy_i is off by at most 2ε(‖y‖ + ‖Fx‖)(‖y‖ + 2‖Fx‖), which is
+less than 8ε(‖y‖² + ‖Fx‖²).
 """
 
 from __future__ import annotations
@@ -147,7 +151,9 @@ class SetsAndBall:
         n, k = F.shape
         # ‖F x‖² is at most that many times Σ ‖F_j‖² x_j².
         overlap = 1 if D.dense is not None else k
-        lower = 16 * overlap * D.absolute * (F**2).sum(axis=0)
+        known = self.perturbations.rounded
+        error = 0.0 if known is None else known.error
+        lower = (16 * D.absolute + 8 * error) * overlap * (F**2).sum(axis=0)
         place = np.arange(k)
         for which in slices(self.perturbations.m - 1, rows_that_fit(_BATCH_BYTES, k * (k + n))):
             some = self.perturbations.take(which)
@@ -156,10 +162,13 @@ class SetsAndBall:
             A, b = self._products(some, F, DGy)
             A[:, place, place] -= lower
             c = limit - np.einsum("sn,sn->s", Gy, DGy) + (3 + k) * blur
+            c = c + 8 * error * float(y @ y)
             for j in np.flatnonzero(free):
                 # D 1 = 0: a constant that is left alone or reversed leaves D y_i as it is.
                 one, moved = F[:, j], some.apply(F[:, j])
                 blind = (moved == one).all(axis=-1) | (moved == -one).all(axis=-1)
+                if some.rounded is not None:
+                    blind = some.rounded.still[:, j]
                 A[blind, j, :] = A[blind, :, j] = b[blind, j] = 0.0
             yield which, (A, b, c)
 

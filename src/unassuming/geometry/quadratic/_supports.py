@@ -10,7 +10,7 @@ from unassuming._progress import progress
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._careful import FINE, CarefulSets
 from unassuming.geometry.quadratic._coordinates import Coordinates
-from unassuming.geometry.quadratic._cylinders import cylinder
+from unassuming.geometry.quadratic._cylinders import cylinder, known_cylinder
 from unassuming.geometry.quadratic._forms import FormMaker, Forms
 from unassuming.geometry.quadratic._sets import SURE
 
@@ -21,17 +21,19 @@ def supports(
     g: Array,
     careful: CarefulSets | None,
     batches: Iterator[tuple[slice, Forms]] | None = None,
+    place: Array | None = None,
     *,
-    by_sums: bool = False,
+    by_errors: bool = False,
 ) -> tuple[Array, Array, BoolArray]:
     """Return max gᵀx and max -gᵀx over every set, (N, m - 1) each, rounded outward.
 
     ``g`` (N, d) are the functionals in terms of the coefficients; ``batches`` are the forms, if not
     those of the maker. The third result (m - 1,) says for which sets double precision decides
-    whether they are bounded. The others count as unbounded. ``by_sums`` says that the rows are
-    those of a stream, where directions count as free if they are so within the errors of its sums.
+    whether they are bounded. The others count as unbounded. In a stream ``place`` (k, d) has the
+    coordinates of single coefficients. ``by_errors`` says that the features have errors, and that
+    directions count as free if they are so within these.
     """
-    sets = maker.perturbations.m - 1
+    sets, rounded = maker.perturbations.m - 1, maker.perturbations.rounded
     up, down = np.empty((2, len(where.functionals), sets))
     decided = np.ones(sets, dtype=np.bool_)
     limit, tolerance = SURE if careful is None else FINE, where.tolerance
@@ -46,7 +48,12 @@ def supports(
                 one = careful.one(k)
                 up[:, k], down[:, k] = one.extents(g)
                 decided[k] = one.decided
-            elif by_sums and (other := cylinder(forms, int(i), limit)) is not None:
+            elif rounded is not None and place is not None:
+                known = known_cylinder(forms, int(i), limit, rounded.free[k], place)
+                decided[k] = known is not None or forms.empty[i]
+                if known is not None:
+                    up[:, k], down[:, k] = known.extents(where.functionals, g)
+            elif by_errors and (other := cylinder(forms, int(i), limit)) is not None:
                 up[:, k], down[:, k] = other.extents(where.functionals)
     # A functional with a hidden component is unbounded over every set that has a point.
     for bound in (up, down):

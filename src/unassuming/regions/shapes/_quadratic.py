@@ -18,8 +18,6 @@ from unassuming.geometry import order_statistic
 from unassuming.geometry.quadratic import (
     FreeDirections,
     counting_decides,
-    covered,
-    first_ends,
     widest_spread,
 )
 from unassuming.membership import RankEngine
@@ -46,9 +44,15 @@ from unassuming.regions._remedies import (
 from unassuming.regions._results import Boundedness
 from unassuming.regions._sizes import gram
 from unassuming.regions.search._star_search import StarSearch
+from unassuming.regions.shapes._decided_lines import ends_of_rays, parts_of_lines
 from unassuming.regions.shapes._far_out import held_far_out
 from unassuming.regions.shapes._quadratic_sets import QuadraticSets, in_unit
 from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
+
+_IN_MEMORY = Remedy(
+    "rescale rows of very different size, or build the region in memory",
+    "rescale rows of very different size, or use --no-stream",
+)
 
 
 @final
@@ -87,14 +91,13 @@ class QuadraticShape(Shape):
 
     def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
         """Return where rays first leave at least q of the intervals."""
-        found = first_ends(*self.sets.rays(directions), qs)
+        found = ends_of_rays(*self.sets.rays(directions), qs)
         holding = np.count_nonzero(self.sets.hold_estimate)
         return [np.where(q <= holding, end, -np.inf) for q, end in zip(qs, found, strict=True)]
 
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the points of lines that lie in at least q of the intervals."""
-        low, high = self.sets.intervals(origins, directions)
-        return [[covered(*ends, q) for ends in zip(low, high, strict=True)] for q in qs]
+        return parts_of_lines(*self.sets.intervals(origins, directions), qs)
 
     # Bounds, docs/theory.md 4.2 to 4.4
 
@@ -173,10 +176,8 @@ class QuadraticShape(Shape):
                 return Status.NOT_CERTIFIED, self._too_few_digits(int((~decided).sum()))
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
-        if fact.cause is Cause.EVERY_SET_BOUNDED:  # squares of these numbers overflow
-            return Status.NOT_CERTIFIED, self._too_few_digits(infinite)
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
-        found = self._remedies(best, held=ball is not None)
+        found = self._remedies(best, fact, held=ball is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
         why = Cause.REGION_IS(level=float(level), verdict=verdict, why=fact)
         if verdict == "undetermined":
@@ -207,11 +208,13 @@ class QuadraticShape(Shape):
             explanation = Explanation((fact, *more))
         else:
             best = (level.m - self.free.smallest_bounded_q) / level.m
-            explanation = Explanation((fact,), self._remedies(best))
+            explanation = Explanation((fact,), self._remedies(best, fact))
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
 
-    def _remedies(self, best: float, *, held: bool = False) -> tuple[Remedy, ...]:
+    def _remedies(self, best: float, fact: Fact, *, held: bool = False) -> tuple[Remedy, ...]:
         o, noise = self.objective, self.problem.noise
+        if fact.cause is Cause.SUMS_TOO_SHORT:
+            return (_IN_MEMORY,)
         return tuple(of_quadratic_region(o, self.free, noise, best, held=held))
 
     def _verdict(self, level: Level) -> tuple[str, Fact, Array | None]:
@@ -224,10 +227,11 @@ class QuadraticShape(Shape):
             why = Cause.SETS_SHARE if free.exact else Cause.SETS_UNBOUNDED
             return "bounded", why(q=q, most=most), None
         design, direction = self.objective.design, free.direction
-        if direction is not None and q <= free.shared and q > self._members_far_out:
+        exact = self.perturbations.rounded is not None  # a stream knows it without rounding
+        if direction is not None and not exact and q <= free.shared and q > self._members_far_out:
             direction = None
         named = direction is not None or (design.dual and design.full_rank)
-        if named and q <= free.shared and (direction is None or q <= self._never_ends):
+        if named and q <= free.shared and (exact or direction is None or q <= self._never_ends):
             fact = Cause.NEVER_END(shared=free.shared, sets=sets, along=free, q=q)
             return "unbounded", fact, direction
         if q <= free.shared and free.direction is not None:
@@ -240,6 +244,9 @@ class QuadraticShape(Shape):
     def _too_few_digits(self, undecided: int) -> Explanation:
         """Say which numbers leave some sets undecided."""
         spread, sets = widest_spread(self.objective), self.perturbations.m - 1
+        if self.perturbations.rounded is not None:
+            sums = Cause.SUMS_TOO_SHORT(undecided=undecided, sets=sets)
+            return Explanation((sums,), (_IN_MEMORY,))
         if self.sets.lost:
             return Explanation((Cause.NEARLY_DEPENDENT(undecided=undecided, sets=sets),), None)
         rotated, numbers = self.objective.basis is not None, spread._asdict()

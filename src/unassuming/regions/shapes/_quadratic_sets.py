@@ -33,10 +33,13 @@ from unassuming.geometry.quadratic import (
     dense_forms,
     equal_residuals,
     free_directions,
+    free_in_sums,
     intervals,
     least_norms,
     outer_radii,
+    places,
     supports,
+    undecided_ends,
     unit_of_residuals,
     whitened,
 )
@@ -76,7 +79,8 @@ class QuadraticSets:
         error = o.residual_error(a, r)
         # As in the comparison of ranks: a residual that may be rounding alone is zero.
         r = np.where(np.abs(r) <= error, 0.0, r)
-        tie_order, white = self.engine.tie_order, o.whitening
+        tie_order, white, known = self.engine.tie_order, o.whitening, self.perturbations.rounded
+        lost = 0.0 if known is None else known.of_residuals(self.centre)
         return FormMaker(
             q=white.q,
             residual=self.root * r[0] / self.unit,
@@ -87,6 +91,7 @@ class QuadraticSets:
             accurate=self._accurate,
             sizes=white.sizes,
             defect=white.defect,
+            lost=float(self.root.max()) * lost / self.unit,
             exact_tie=self._exact_tie,
             equal=equal_residuals(o),
         )
@@ -142,20 +147,34 @@ class QuadraticSets:
 
     # Lines, docs/theory.md 4.1
 
-    def rays(self, directions: Array) -> tuple[Array, Array]:
-        """Return the ends of each set on lines through the estimate, (N, m - 1) twice.
+    def rays(self, directions: Array) -> tuple[Array, Array, BoolArray]:
+        """Return the ends of each set on lines through the estimate, (N, m - 1) twice, and doubts.
 
         Sets that hold the estimate by its rank reach that far: it is a rounded number.
         """
-        low, high = self.intervals(np.broadcast_to(self.estimate, directions.shape), directions)
+        origins = np.broadcast_to(self.estimate, directions.shape)
+        low, high, doubt = self.intervals(origins, directions)
         inside = self.hold_estimate
         low = np.where(inside, np.minimum(low, 0.0), low)
-        return low, np.where(inside, np.maximum(high, 0.0), high)
+        return low, np.where(inside, np.maximum(high, 0.0), high), doubt
 
-    def intervals(self, origins: Array, directions: Array) -> tuple[Array, Array]:
-        """Return the ends of each set on each line, (N, m - 1) twice, confirmed or corrected."""
+    def intervals(self, origins: Array, directions: Array) -> tuple[Array, Array, BoolArray]:
+        """Return the ends of each set on each line, (N, m - 1) twice, confirmed or corrected.
+
+        The third result says where sums over the rows of a stream do not determine them.
+        """
         directions, share = self._in_units(directions)
         lines = self.lines(origins - self.estimate, directions, self._origin_errors)
+        doubt = np.zeros(lines.A.shape, dtype=np.bool_)
+        if (rounded := self.perturbations.rounded) is not None:
+            free = rounded.along(directions)
+            lines = replace(lines, A=np.where(free, 0.0, lines.A))
+            (step, error), (away, _) = map(self._fitted, (directions, origins - self.estimate))
+            step, away = np.linalg.norm(step, axis=1), np.linalg.norm(away, axis=1)
+            length = np.linalg.norm(self.maker.residual) + away
+            seen = (step > error) | (self.objective.design.unseen == 0)
+            doubt = undecided_ends(lines, rounded, step, length, self.maker.lost) | lines.free
+            doubt &= ~free & seen[:, None]
         low, high = intervals(lines, self._inside(lines, origins))
         quick = None
         if lines.errors is not None:
@@ -163,14 +182,16 @@ class QuadraticSets:
             values = np.stack([lines.c, -2 * lines.b, -lines.A])
             quick = LineGaps(values, np.stack([dc, 2 * db, dk]))
         low, high = self.engine.ends(origins, directions, low, high, quick)
-        return low * share, high * share
+        return low * share, high * share, doubt
 
     def endless(self, directions: Array) -> BoolArray:
         """Return which sets never end on rays from the estimate, (N, m - 1).
 
         Up to rounding: directions that move a single value of a kernel are rounded numbers.
         """
-        lines = self.lines(None, self._in_units(directions)[0])
+        lines, rounded = self.lines(None, self._in_units(directions)[0]), self.perturbations.rounded
+        if rounded is not None:
+            return rounded.along(directions) & ~lines.empty & self.hold_estimate
         inside = self._inside(lines, self.estimate[None, :])
         return lines.free & ~lines.empty & (True if inside is None else inside)
 
@@ -279,9 +300,12 @@ class QuadraticSets:
             rounding = _ROUNDING * (np.abs(where.functionals) @ np.abs(start))
             if where.off is not None and (known := where.off > 0).any():
                 rounding[known] += where.off[known] * np.linalg.norm(start)
-        # The features of a kernel have errors as well, but they are not the sums of a stream.
-        by_sums = self.primal is self.objective and self.objective.design.rounding > 0
-        up, down, decided = supports(self.maker, scaled, g / size, careful, forms, by_sums=by_sums)
+        place = None if self.perturbations.rounded is None else places(o, where)
+        # The features of a kernel have errors as well, but no sets of their own.
+        errors = self.primal is self.objective and self.objective.design.rounding > 0
+        up, down, decided = supports(
+            self.maker, scaled, g / size, careful, forms, place, by_errors=errors
+        )
         if o is self.primal and self.lost:
             decided = np.zeros_like(decided)
             up, down = (np.where(np.isneginf(x), -np.inf, np.inf) for x in (up, down))
@@ -353,6 +377,8 @@ class QuadraticSets:
     def free(self) -> FreeDirections:
         """The free directions of the sets."""
         careful = self.careful if self.primal is self.objective else None
+        if self.perturbations.rounded is not None:
+            return free_in_sums(self.objective, self.maker, self.perturbations.rounded)
         return free_directions(self.objective, self.maker, careful, lambda: self.exact)
 
 

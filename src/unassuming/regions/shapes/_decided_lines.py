@@ -1,0 +1,54 @@
+"""Where lines leave a quadratic region; refused if that depends on what sums have lost.
+
+In a stream the ends of some sets may not be known. The answer is then the same whether these sets
+hold the whole line or none of it, or there is no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unassuming._typing import Array, BoolArray
+from unassuming.geometry.quadratic import covered, first_ends
+
+
+def ends_of_rays(low: Array, high: Array, doubt: BoolArray, qs: Sequence[int]) -> list[Array]:
+    """Return where rays from t = 0 first leave at least q of the intervals (N, m - 1), (N,) each.
+
+    ``doubt`` (N, m - 1) says which intervals are not known, except that they hold t = 0.
+    """
+    if not doubt.any():
+        return first_ends(low, high, qs)
+    short = first_ends(np.where(doubt, 0.0, low), np.where(doubt, 0.0, high), qs)
+    long = first_ends(np.where(doubt, -np.inf, low), np.where(doubt, np.inf, high), qs)
+    _require(all(map(np.array_equal, short, long)), doubt)
+    return long
+
+
+def parts_of_lines(
+    low: Array, high: Array, doubt: BoolArray, qs: Sequence[int]
+) -> list[list[Array]]:
+    """Return the points of lines that lie in at least q of the intervals (N, m - 1)."""
+
+    def at(low: Array, high: Array) -> list[list[Array]]:
+        return [[covered(*ends, q) for ends in zip(low, high, strict=True)] for q in qs]
+
+    if not doubt.any():
+        return at(low, high)
+    few = at(np.where(doubt, np.inf, low), np.where(doubt, -np.inf, high))
+    many = at(np.where(doubt, -np.inf, low), np.where(doubt, np.inf, high))
+    pairs = zip(few, many, strict=True)
+    _require(all(all(map(np.array_equal, one, two)) for one, two in pairs), doubt)
+    return many
+
+
+def _require(same: bool, doubt: BoolArray) -> None:
+    if not same:
+        raise ValueError(
+            "the end of the region cannot be decided from sums over the rows: expected sets whose "
+            "ends the rounding errors of the sums leave in no doubt, given "
+            f"{doubt.sum(axis=1).max()} of {doubt.shape[1]} with a doubt. Rescale rows of very "
+            "different size, or build the region in memory."
+        )

@@ -1,0 +1,153 @@
+"""The sets of least squares and ridge regression in rational arithmetic, from the rows: an oracle.
+
+With N = ΦᵀΦ + αP, B = ΦᵀG_iΦ + αP, s = Φᵀy and u = ΦᵀG_i y the set E_i is {aᵀAa - 2bᵀa <= c},
+
+    A = N - BᵀN⁻¹B,      b = s - BᵀN⁻¹u,      c = uᵀN⁻¹u - sᵀN⁻¹s.
+"""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+
+INFINITE = Decimal("Infinity")
+_DIGITS = 60
+
+
+def as_integers(columns):
+    """Columns times powers of two, without rounding, and these powers."""
+    mantissa, exponent = np.frexp(columns)
+    low = np.where(columns == 0, 5000, exponent - 53).min(axis=0)
+    whole = (mantissa * 2.0**53).astype(np.int64).astype(object)
+    shift = np.where(columns == 0, 0, exponent - 53 - low).astype(object)
+    return whole * 2**shift, [Fraction(2) ** int(power) for power in low]
+
+
+def solved(A, right):
+    """Pivots, and x with Ax = right for symmetric A (lists of rows); None if there is no x."""
+    rows = [list(one) + list(two) for one, two in zip(A, right, strict=True)]
+    d, pivots = len(A), []
+    for j in range(d):
+        r = next((i for i in range(len(pivots), d) if rows[i][j]), None)
+        if r is None:
+            continue
+        k = len(pivots)
+        rows[k], rows[r] = rows[r], rows[k]
+        rows[k] = [x / rows[k][j] for x in rows[k]]
+        for i in range(d):
+            if i != k and rows[i][j]:
+                share = rows[i][j]
+                rows[i] = [x - share * z for x, z in zip(rows[i], rows[k], strict=True)]
+        pivots.append(j)
+    if any(any(row[d:]) for row in rows[len(pivots) :]):
+        return pivots, None
+    x = [[Fraction(0)] * len(right[0]) for _ in range(d)]
+    for k, j in enumerate(pivots):
+        x[j] = rows[k][d:]
+    return pivots, x
+
+
+def product(one, two):
+    columns = transposed(two)
+    return [[sum(x * z for x, z in zip(row, col, strict=True)) for col in columns] for row in one]
+
+
+def transposed(A):
+    return [list(col) for col in zip(*A, strict=True)]
+
+
+def minus(one, two):
+    pairs = zip(one, two, strict=True)
+    return [[x - z for x, z in zip(a, b, strict=True)] for a, b in pairs]
+
+
+class ExactRegion:
+    """The m - 1 sets of transformations that move rows or flip signs; no coefficient is tied."""
+
+    def __init__(self, Phi, y, alpha, penalised, perturbations):
+        Z, powers = as_integers(np.column_stack([Phi, y]))
+        n, k = Z.shape
+        d = k - 1
+        moved = perturbations.apply(np.arange(1.0, n + 1)).astype(np.int64)
+        signs, place = np.sign(moved).astype(object), np.abs(moved) - 1
+
+        def whole(products):
+            return [
+                [powers[a] * powers[b] * int(products[a, b]) for b in range(k)] for a in range(k)
+            ]
+
+        gram = whole(Z.T @ Z)
+        pairs = zip(signs, place, strict=True)
+        moved = [whole(Z.T @ (sign[:, None] * Z[at])) for sign, at in pairs]
+        held = np.diag([Fraction(alpha) * bool(p) for p in penalised])
+        plain = [row[:d] for row in gram[:d]]
+        self.seen, _ = solved(plain, [[Fraction(0)]] * d)  # independent columns
+
+        def part(matrix):
+            return [[matrix[a][b] + held[a][b] for b in self.seen] for a in self.seen]
+
+        N, s = part(gram), [[gram[a][d]] for a in self.seen]
+        self.sets = []
+        for one in moved:
+            B, u = part(one), [[one[a][d]] for a in self.seen]
+            joined = [b + v for b, v in zip(B, u, strict=True)]
+            _, inner = solved(N, joined)
+            right = product(transposed(joined), inner)  # [B, u]ᵀN⁻¹[B, u]
+            r = len(self.seen)
+            A = minus(N, [row[:r] for row in right[:r]])
+            b = minus(s, [[row[r]] for row in right[:r]])
+            _, start = solved(N, s)
+            c = right[r][r] - product(transposed(s), start)[0][0]
+            self.sets.append((A, b, c))
+
+    def cylinders(self):
+        """Which sets are unbounded."""
+        return [len(solved(A, b)[0]) < len(A) for A, b, _ in self.sets]
+
+    def never_ends(self, direction):
+        """How many sets never end along a direction (d,)."""
+        v = [[Fraction(float(direction[j]))] for j in self.seen]
+        return sum(not any(x for (x,) in product(A, v)) for A, _, _ in self.sets)
+
+    def extents(self, g):
+        """The largest gᵀa over each set, for a functional (d,) that the columns identify."""
+        g = [[Fraction(float(g[j]))] for j in self.seen]
+        found = []
+        for A, b, c in self.sets:
+            _, x = solved(A, [p + q for p, q in zip(g, b, strict=True)])
+            if x is None:
+                found.append(INFINITE)
+                continue
+            (gg, gb), (_, bb) = product(transposed([p + q for p, q in zip(g, b, strict=True)]), x)
+            found.append(decimal(gb) + root(gg * (c + bb)))
+        return sorted(found, reverse=True)
+
+    def bounds(self, g, q):
+        """The least and the largest value of gᵀa that the sets allow at q."""
+        return -self.extents(-np.asarray(g))[q - 1], self.extents(g)[q - 1]
+
+    def reach(self, origin, direction, q):
+        """How far from an origin (d,) rays stay in q sets, if it lies in all of them."""
+        a = [[Fraction(float(origin[j]))] for j in self.seen]
+        v = [[Fraction(float(direction[j]))] for j in self.seen]
+        ends = []
+        for A, b, c in self.sets:
+            Av, Aa = product(A, v), product(A, a)
+            vv, va = (product(transposed(v), x)[0][0] for x in (Av, Aa))
+            slope = product(transposed(v), b)[0][0] - va
+            rest = c + 2 * product(transposed(a), b)[0][0] - product(transposed(a), Aa)[0][0]
+            if vv == 0:
+                ends.append(INFINITE)
+            else:
+                ends.append((decimal(slope) + root(slope**2 + vv * rest)) / decimal(vv))
+        return sorted(ends, reverse=True)[q - 1]
+
+
+def decimal(x):
+    with localcontext(prec=_DIGITS):
+        return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+def root(x):
+    with localcontext(prec=_DIGITS):
+        return decimal(max(x, Fraction(0))).sqrt()
