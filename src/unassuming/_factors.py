@@ -258,7 +258,8 @@ def refined(
     off = off @ np.abs(inverse)
     error = np.inf
     if far <= _NEAR:
-        length, total = float(np.linalg.norm(off)), float(np.linalg.norm(off + solved))
+        with np.errstate(over="ignore"):  # an infinite error says so
+            length, total = float(np.linalg.norm(off)), float(np.linalg.norm(off + solved))
         cut = float((1 + r * EPS) * np.linalg.norm(inverse, 2)) ** 2 if r else 0.0
         error = cut * (gram_error + gamma(r + 2) * float(np.linalg.norm(lower)) ** 2)
         size = float(np.sqrt(1 + error))  # of ML⁻ᵀ

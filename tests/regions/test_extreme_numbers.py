@@ -115,3 +115,19 @@ def test_one_enormous_cell_does_not_make_answers_contradict_each_other():
         ValueError, match=r"statistics of the candidate .* and the data as they are"
     ):
         model.rank([0, 1, 2])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("noise", ["symmetric", ua.noise.ExchangeableWithin(50)], ids=str)
+def test_squares_that_overflow_are_no_warning(noise):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X @ [1, 2] + rng.laplace(size=200)
+    found = []
+    for cell in (1e12, 1e200):
+        X[150, 0] = cell
+        model = ua.confidence_region(LinearRegression(), X, y, noise=noise, random_state=0)
+        found.append((model.bounded(0.9).verdict, model.interval(level=0.9)))
+    assert found[0][0] == found[1][0]
+    assert found[1][1].status == found[0][1].status
+    assert found[1][1].upper[2] == pytest.approx(found[0][1].upper[2], rel=1e-6)

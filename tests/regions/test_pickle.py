@@ -48,13 +48,10 @@ def ask_everything(region):
 
 
 @pytest.mark.parametrize("name", slow_but(MODELS, "ridge", "kernel ridge"))
-@pytest.mark.parametrize(
-    "copied", [lambda r: pickle.loads(pickle.dumps(r)), copy.deepcopy], ids=["pickle", "deepcopy"]
-)
-def test_a_copy_answers_the_same(name, copied):
+def test_a_copy_answers_the_same(name):
     region = ua.confidence_region(MODELS[name][0], X, MODELS[name][1], m=20, random_state=0)
     candidates = ask_everything(region)
-    other = copied(region)
-    np.testing.assert_array_equal(other.rank(candidates), region.rank(candidates))
-    np.testing.assert_array_equal(other.interval().upper, region.interval().upper)
-    assert str(other) == str(region)
+    for other in (pickle.loads(pickle.dumps(region)), copy.deepcopy(region)):
+        np.testing.assert_array_equal(other.rank(candidates), region.rank(candidates))
+        np.testing.assert_array_equal(other.interval().upper, region.interval().upper)
+        assert str(other) == str(region)

@@ -1,6 +1,7 @@
 """One cell that exceeds all others, and rare columns: what a stream says holds for the rows."""
 
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -9,8 +10,10 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
 from exact_region import INFINITE, ExactRegion
+from unassuming._rounding import EPS
 from unassuming.noise import Rounded, draw_key
-from unassuming.streaming._sums import sums_for
+from unassuming.streaming._compressed import compress
+from unassuming.streaming._sums import between, sums_for
 
 N, M = 1100, 20  # more rows than a leaf has
 MODELS = {
@@ -114,6 +117,26 @@ def test_one_large_cell_makes_nothing_untrue(model, noise, cell):
     X[1050, 1] = cell
     stream, _, exact = regions(X, y, model, noise)
     assert_true(stream.region(), exact, some_functionals(3, 0))
+
+
+@pytest.mark.parametrize("cell", [1e6, 1e8, 1e10])
+@pytest.mark.parametrize("model", ["no intercept", "ridge"])
+def test_a_ball_around_all_sets_does_not_shorten_them(model, cell):
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(N, 2))
+    y = X @ [2.0, -1.0] + rng.laplace(size=N)
+    X[20, 0] = cell
+    stream, _, exact = regions(X, y, model, "signs")
+    region = stream.region()
+    d = len(region.estimate)
+    ends = [exact.bounds(one, q) for one in np.eye(d) for q in (1, 2, 10)]
+    ball = 2 * d * max(abs(float(end)) for pair in ends for end in pair)
+    for level, q in ((0.5, 10), (0.9, 2)):
+        found = region.interval(level=level, norm_bound=ball)
+        for one, low, high in zip(np.eye(d), found.lower, found.upper, strict=True):
+            lower, upper = exact.bounds(one, q)
+            assert Decimal(float(low)) <= lower
+            assert Decimal(float(high)) >= upper
 
 
 @pytest.mark.slow
@@ -269,14 +292,55 @@ def test_columns_that_only_together_are_nearly_dependent_are_made_orthonormal():
     assert 0.1 < tame.smallest < 1
 
 
-def test_transformations_that_keep_all_columns_tie_everywhere():
+@pytest.mark.parametrize(("model", "noise"), [("ridge", "permutations"), ("no intercept", "signs")])
+def test_transformations_that_keep_or_reverse_all_columns_tie_everywhere(model, noise):
     rng = np.random.default_rng(2)
     X = (np.arange(N) // 50 % 4 == 1)[:, None] * 1.0
-    stream, memory, _ = regions(X, rng.normal(size=N), "ridge", "permutations", seed=2)
+    if noise == "signs":
+        X = (np.arange(N) // 2 == 300)[:, None] * 1.0
+    y, seen = rng.normal(size=N), set()
+    for seed in range(6):  # of which each has another order of ties
+        stream, memory, _ = regions(X, y, model, noise, seed)
+        region = stream.region()
+        for level in (0.5, 0.7, 0.9):
+            one, two = memory.interval(level=level), region.interval(level=level)
+            assert region.bounded(level).verdict == memory.bounded(level).verdict
+            assert two.status == one.status
+            seen.add(one.status.name)
+        if noise == "permutations":  # all statistics are the same, whatever the candidate
+            candidates = region.estimate + rng.normal(size=(5, 2))
+            assert region.rank(candidates).tolist() == memory.rank(candidates).tolist()
+    assert "EMPTY" in seen
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize("ball", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_bounds_allow_for_errors_of_the_sums(model, ball, monkeypatch):
+    """Errors of 1e-5 in every transformation, which the sums are said to have."""
+    rng, error = np.random.default_rng(8), 1e-5
+
+    def less_accurate(whole, *rest, **options):
+        unit = 16 * EPS * np.sqrt(len(whole.basis) - 1)
+        return compress(replace(whole, smallest=unit / error), *rest, **options)
+
+    def disturbed(moved, frame):
+        noise = rng.normal(size=(len(moved), frame.shape[1], frame.shape[1]))
+        size = np.linalg.norm(noise, 2, axis=(1, 2))
+        return between(moved, frame) + error * noise / size[:, None, None]
+
+    X = rng.normal(size=(N, 2))
+    y = X @ [2.0, -1.0] + rng.laplace(size=N)
+    stream, _, exact = regions(X, y, model, "signs")
+    monkeypatch.setattr("unassuming.streaming._build.compress", less_accurate)
+    monkeypatch.setattr("unassuming.streaming._compressed.between", disturbed)
     region = stream.region()
-    for level in (0.5, 0.9):
-        assert region.bounded(level).verdict == memory.bounded(level).verdict
-        assert region.interval(level=level).status == memory.interval(level=level).status
+    for level, q in ((0.5, 10), (0.9, 2)):
+        found = region.interval(level=level, norm_bound=100.0 if ball else None)
+        for one, low, high in zip(np.eye(len(found.lower)), found.lower, found.upper, strict=True):
+            lower, upper = exact.bounds(one, q)
+            assert Decimal(float(low)) <= lower
+            assert Decimal(float(high)) >= upper
 
 
 def test_a_direction_is_free_if_all_its_coefficients_are():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.signal import lfilter
 
 from unassuming._typing import Array
 from unassuming.objectives.systems._cascade import roots_of
@@ -29,6 +28,8 @@ def amplification(a: Array, n: int) -> tuple[Array, Array]:
         size = np.minimum(np.abs(a[:, 0]), 1.0)  # a geometric series
         response = np.where(size < 1, (1 - size**n) / np.where(size < 1, 1 - size, 1.0), n)
         return response, response * (1 + size)
+    from scipy.signal import lfilter  # takes long to load, and few models need it
+
     radius = np.maximum(np.abs(roots_of(a)[:, 0]), 1.0)
     scaled = a / radius[:, None] ** np.arange(1, na + 1)
     impulse = np.zeros(n)
