@@ -135,6 +135,7 @@ def test_robust_estimates_keep_the_rank_uniform():
     assert counts.tolist() == [0] + [32] * 8
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(deadline=None, max_examples=25, derandomize=True)
 def test_robust_coefficients_are_equivariant_and_odd(seed):

@@ -175,6 +175,7 @@ def test_values_one_at_a_time_cover_a_function_of_bounded_norm():
     assert hits >= binom.ppf(1e-6, runs, found.attained[0])
 
 
+@pytest.mark.slow
 def test_instruments_in_rotated_cells_have_every_rank_equally_often():
     """All signs of six cells of coordinates, with a column that depends on the noise."""
     rng = np.random.default_rng(2)

@@ -133,6 +133,7 @@ def test_many_rows_are_refused_alone_and_among_others(model):
     assert [None, None] in found
 
 
+@pytest.mark.slow
 def test_large_kernel_values_with_an_intercept_are_ranked_in_exact_numbers():
     """Whole multiples of a large power of two, beside a column of ones."""
     L = np.array([[3.0, 1, 0], [1, -2, 5], [4, 4, 1], [0, 1, -1]])
