@@ -45,6 +45,24 @@ LINES = {
         [0, -1, 5, 0],
         2,
     ),
+    **{
+        f"bounds of errors that overflow, {k}": (
+            Problem.of(
+                model="LS-SVC, polynomial kernel",
+                X=[[1.5, 6e7], [0.25, 9e6], [2.0**43, 3 * 2.0**k], [-0.5, 731.0]],
+                y=[1, -1, -1, -1],
+                degree=3,
+                gamma=2,
+                noise="symmetric-exchangeable",
+                m=5,
+                seed=11,
+            ),
+            [-2, 3, -5, -4, 1],
+            [4, 1, -3, 5, 0],
+            1,
+        )
+        for k in (65, 68)  # of the lines, and of the gradient at the estimate
+    },
 }
 
 

@@ -65,7 +65,8 @@ class Doubt:
         terms = length(np.abs(pull) @ np.abs(r[0])) + length(np.abs(white.push) @ np.abs(a))
         rounding = 2 * EPS * (o.n + o.d) * terms + length(error * np.sqrt(o.w / o.n))[0]
         held = self._held(a[None, :])[0] + length(r * np.sqrt(o.w / o.n))[0]
-        return float(length(found) + rounding + self.defect * held)
+        with np.errstate(over="ignore"):  # an infinite bound decides nothing
+            return float(length(found) + rounding + self.defect * held)
 
     def gaps(self, a: Array, images: Images) -> Array:
         """Bound the errors of Z_i - Z_0 by that of the projector, shape (N, m - 1)."""
@@ -89,8 +90,9 @@ class Doubt:
 
     def of_product(self, one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
         """Bound the error of an inner product of z_i - z_0 with another z_i + z_0, by sizes."""
-        size = one[0] * two[1]
-        return np.asarray(np.where(size > 0, self.defect, 0.0) * size)
+        with np.errstate(over="ignore"):  # an infinite bound decides nothing
+            size = one[0] * two[1]
+            return np.asarray(np.where(size > 0, self.defect, 0.0) * size)
 
 
 def columns_in_doubt(objective: Quadratic) -> list[str]:

@@ -103,7 +103,8 @@ def along_lines(
             base = np.linalg.norm(start[lines], axis=1)[:, None] if starts else 0.0
             away_error = start_error[lines, None] if starts else 0.0
             whole = np.asarray(np.linalg.norm(maker.residual) + base)
-            with np.errstate(invalid="ignore"):  # what is not known is not confirmed
+            # What is not known, or overflows, is not confirmed.
+            with np.errstate(over="ignore", invalid="ignore"):
                 found = _errors(maker, origin, lengths, moved + base_size, whole, away_error)
             found[0] += maker.margin[which]
             errors[(slice(None), *at)] = np.where(zero, np.inf, found)
