@@ -127,16 +127,15 @@ def inner_products(columns: Array) -> tuple[Array, float]:
     """
     n, r = columns.shape
     blocks, levels = -(-n // _BLOCK), 0
-    with np.errstate(over="ignore", invalid="ignore"):  # an infinite error says so
-        square = float(np.linalg.norm(columns)) ** 2
-        if blocks <= 1:
-            return columns.T @ columns, gamma(n + 1) * square
-        padded = np.zeros((blocks * _BLOCK, r))
-        padded[:n] = columns
-        padded = padded.reshape(blocks, _BLOCK, r)
-        parts = np.swapaxes(padded, 1, 2) @ padded
-        while len(parts) > 1:
-            half, levels = len(parts) // 2, levels + 1
-            rest = parts[2 * half :]
-            parts = np.concatenate([parts[:half] + parts[half : 2 * half], rest])
+    square = float(np.linalg.norm(columns)) ** 2
+    if blocks <= 1:
+        return columns.T @ columns, gamma(n + 1) * square
+    padded = np.zeros((blocks * _BLOCK, r))
+    padded[:n] = columns
+    padded = padded.reshape(blocks, _BLOCK, r)
+    parts = np.swapaxes(padded, 1, 2) @ padded
+    while len(parts) > 1:
+        half, levels = len(parts) // 2, levels + 1
+        rest = parts[2 * half :]
+        parts = np.concatenate([parts[:half] + parts[half : 2 * half], rest])
     return parts[0], gamma(_BLOCK + levels + 2) * square

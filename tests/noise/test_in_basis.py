@@ -244,6 +244,26 @@ def test_what_a_single_coordinate_determines_has_no_bound():
     assert region.reach([1.0, 0.0, 0.0], level=0.8) == np.inf
 
 
+@pytest.mark.parametrize("basis", [Q, dct(np.eye(N), norm="ortho")], ids=["random", "cosine"])
+def test_a_small_part_of_a_free_coefficient_has_no_bound(basis):
+    """x0 is one coordinate, which half of the signs keep; one coordinate of x2 is large."""
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(N, 3))
+    features[:, 0] = 2 * basis[:, 5]
+    features[:, 2] += 4e5 * basis[:, 9]
+    y = features @ [1.0, 1.0, 1.0] + basis @ rng.laplace(size=N)
+    model, noise = LinearRegression(fit_intercept=False), ua.noise.InBasis(basis)
+    region = region_of(model, noise, features, y, m=20)
+    for small in (1e-2, 1e-7, 1e-15):
+        assert region.band([[small, 1.0, 0.0]], level=0.5).status.name == "UNBOUNDED"
+    for g in ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]):
+        band = region.band([g], level=0.5)
+        assert band.status.name == "CERTIFIED"
+        inner = region.crossings(np.array(g), level=0.5)
+        assert band.lower[0] <= band.estimate[0] + inner[0][0]
+        assert band.estimate[0] + inner[-1][1] <= band.upper[0]
+
+
 def test_words_say_that_rows_are_rotated():
     region = region_of(LinearRegression(), ua.noise.InBasis(Q))
     assert "in the coordinates of the given basis, the noise terms are independent" in str(region)

@@ -13,7 +13,7 @@ from unassuming.geometry.quadratic._at_estimate import (
 )
 from unassuming.geometry.quadratic._careful import CarefulSets
 from unassuming.geometry.quadratic._coordinates import coordinates, whitened, whitened_matrix
-from unassuming.geometry.quadratic._cylinders import free_in_sums, places
+from unassuming.geometry.quadratic._cylinders import free_in_sums
 from unassuming.geometry.quadratic._dense_forms import dense_forms
 from unassuming.geometry.quadratic._exact_sets import ExactSets
 from unassuming.geometry.quadratic._forms import AccurateResidual, FormMaker, Forms
@@ -73,7 +73,6 @@ __all__ = [
     "intervals",
     "least_norms",
     "outer_radii",
-    "places",
     "supports",
     "table_lines",
     "undecided_ends",

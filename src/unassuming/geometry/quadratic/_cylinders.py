@@ -5,11 +5,11 @@ such directions alone. A functional that does not depend on them has its maximum
 that meets each of these families of points once: in the basis V of one the set is that of VᵀAV and
 Vᵀb.
 
-The sums of a stream have errors, so eigenvalues do not show that a direction is exactly free. The
-stream knows of some coefficients that they are (`Rounded`), without rounding. If what is left is
-bounded beyond doubt, no other direction is free; otherwise nothing is known about the set. Rows in
-another basis have errors as well, and nothing is known without rounding: there every direction
-counts as free whose eigenvalue is within the errors.
+The sums of a stream have errors, and so have rows in another basis: eigenvalues do not show that a
+direction is exactly free. Of some coefficients it is known without rounding. A stream has compared
+their columns entry by entry (`Rounded`); in another basis numbers that may be zero are zero. If
+what is left is bounded beyond doubt, no other direction is free; otherwise nothing is known about
+the set.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unassuming._rounding import EPS, gamma
+from unassuming._rounding import gamma
 from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic._coordinates import Coordinates, coordinates
 from unassuming.geometry.quadratic._forms import FormMaker, Forms
 from unassuming.geometry.quadratic._free_directions import Along, FreeDirections
 from unassuming.geometry.quadratic._sets import SURE, Ellipsoids, FormErrors
-from unassuming.noise import Rounded
+from unassuming.noise import Perturbations, Rounded
 from unassuming.objectives import Quadratic
 
 _APART = 1e-6
@@ -78,6 +78,20 @@ def known_cylinder(
     return KnownCylinder(found, V, free) if omega[0] <= limit else None
 
 
+def free_coefficients(objective: Quadratic, perturbations: Perturbations, i: int) -> BoolArray:
+    """Return which coefficients the i-th set leaves open without rounding, (d,).
+
+    Their columns are kept, or reversed if no penalty holds the coefficient.
+    """
+    if perturbations.rounded is not None:
+        return np.asarray(perturbations.rounded.free[i])
+    columns = np.ascontiguousarray(objective.design.matrix.T)
+    moved = perturbations.take(slice(i, i + 1)).apply(columns)[:, 0, :]
+    kept, reversed = ((moved == sign * columns).all(axis=1) for sign in (1.0, -1.0))
+    held = objective.lam * np.diagonal(objective.design.penalty_matrix()) > 0
+    return np.asarray((kept | (reversed & ~held)) & columns.any(axis=1))
+
+
 def places(objective: Quadratic, where: Coordinates) -> Array:
     """Return the coordinates of single coefficients, scaled to length one, (k, d)."""
     assert where.basis is not None
@@ -119,52 +133,3 @@ def free_in_sums(objective: Quadratic, maker: FormMaker, known: Rounded) -> Free
         int(undecided.sum()),
         objective.design.unseen,
     )
-
-
-class Cylinder(NamedTuple):
-    """{x : Vᵀx lies in an ellipsoid}, and the directions that never end."""
-
-    section: Ellipsoids  # one of r coordinates
-    kept: Array  # (k, r): V
-    free: Array  # (k, k - r)
-    turned: float  # the angle up to which the free directions are known
-
-    def extents(self, g: Array) -> tuple[Array, Array]:
-        """Return the largest gᵀx and the largest -gᵀx, (N, k) -> (N,) each."""
-        up, down = self.section.extents(g @ self.kept)
-        size = np.linalg.norm(g, axis=1)
-        seen = np.linalg.norm(g @ self.free, axis=1) > self.turned * size
-        # A rounded functional, in the directions that are kept.
-        more = gamma(len(self.kept) + 2) * size * self.section.longest[0]
-        ends = (up[:, 0] + more, down[:, 0] + more)
-        return np.where(seen, np.inf, ends[0]), np.where(seen, np.inf, ends[1])
-
-
-def cylinder(forms: Forms, i: int, limit: float) -> Cylinder | None:
-    """Return the i-th set as a cylinder; None if its other directions are in doubt as well."""
-    assert forms.errors is not None
-    if forms.empty[i] or not forms.errors.finite[i]:
-        return None
-    A, b, errors = forms.A[i], forms.b[i], forms.errors.take(slice(i, i + 1))
-    k, e = len(A), errors.A[0]
-    w, V = np.linalg.eigh(A)
-    # Eigenvectors of a rounded matrix: its errors, and those of their computation.
-    own = 8 * gamma(k + 2) * float(np.abs(w).max(initial=0.0))
-    cut = float(e @ e) + own
-    free = w <= cut
-    if not free.any() or free.all():
-        return None
-    kept = V[:, ~free]
-    size = np.abs(kept)
-    turned = FormErrors(
-        (e @ size + np.sqrt(own))[None],
-        (errors.b[0] @ size + own * float(np.linalg.norm(b)))[None],
-        errors.c,
-        np.zeros((1, kept.shape[1]), dtype=np.bool_),
-    )
-    form = np.diag(w[~free])[None], (b @ kept)[None], forms.c[i : i + 1]
-    found, omega = Ellipsoids.outward(*form, turned)
-    if not omega[0] <= limit:
-        return None
-    angle = cut / float(w[~free].min()) + 64 * k * EPS
-    return Cylinder(found, kept, V[:, free], angle)

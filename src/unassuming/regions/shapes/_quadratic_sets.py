@@ -37,7 +37,6 @@ from unassuming.geometry.quadratic import (
     intervals,
     least_norms,
     outer_radii,
-    places,
     supports,
     undecided_ends,
     unit_of_residuals,
@@ -300,12 +299,10 @@ class QuadraticSets:
             rounding = _ROUNDING * (np.abs(where.functionals) @ np.abs(start))
             if where.off is not None and (known := where.off > 0).any():
                 rounding[known] += where.off[known] * np.linalg.norm(start)
-        place = None if self.perturbations.rounded is None else places(o, where)
         # The features of a kernel have errors as well, but no sets of their own.
         errors = self.primal is self.objective and self.objective.design.rounding > 0
-        up, down, decided = supports(
-            self.maker, scaled, g / size, careful, forms, place, by_errors=errors
-        )
+        rounded = o if errors else None
+        up, down, decided = supports(self.maker, scaled, g / size, careful, forms, rounded)
         if o is self.primal and self.lost:
             decided = np.zeros_like(decided)
             up, down = (np.where(np.isneginf(x), -np.inf, np.inf) for x in (up, down))
