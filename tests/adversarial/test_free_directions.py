@@ -87,3 +87,22 @@ def test_sizes_of_sets_survive_residuals_that_are_rounding_alone():
     assert not region.shape.sets.maker.moved.any()
     found, exact = sizes(problem, region)
     assert exact / 2 <= found < 4 * exact
+
+
+@pytest.mark.parametrize("seed", [0, 1, 8])
+def test_rounding_of_a_kernel_whose_rank_is_unknown_makes_no_region_unbounded(seed):
+    """One row has the kernel value 0, and signs that change there change no statistic."""
+    K = np.outer([1.0, 0.0, -2.0, 2.0], [1.0, 0.0, -2.0, 2.0])
+    problem = Problem.of(
+        model="precomputed kernel",
+        X=K.tolist(),
+        y=[1, 2, -3, 5],
+        alpha=2,
+        noise="block symmetric",
+        blocks=(0, 1, 0, 0),
+        m=5,
+        seed=seed,
+    )
+    region = problem.region()
+    for q in (1, 2):
+        assert list(checks.verdict(problem, region, q)) == []

@@ -230,7 +230,7 @@ class QuadraticShape(Shape):
         exact = self.perturbations.rounded is not None  # a stream knows it without rounding
         if direction is not None and not exact and q <= free.shared and q > self._members_far_out:
             direction = None
-        named = direction is not None or (design.dual and design.full_rank)
+        named = direction is not None or (design.dual and design.spans_everything)
         if named and q <= free.shared and (exact or direction is None or q <= self._never_ends):
             fact = Cause.NEVER_END(shared=free.shared, sets=sets, along=free, q=q)
             return "unbounded", fact, direction
