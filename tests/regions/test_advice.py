@@ -129,6 +129,10 @@ def carry_out(way, region, case, call, options):
     if way.startswith("KernelRidge() with the same kernel"):
         other = KernelRidge(**{key: getattr(estimator, key) for key in KERNEL})
         return finite(ask(rebuilt(other, weighting=None), call, X, **options))
+    if way.startswith("simultaneous=False"):
+        return finite(ask(region, call, X, **{**options, "simultaneous": False}))
+    if way.startswith("method='cells'"):
+        return finite(ask(region, call, X, **{**options, "method": "cells"}))
     if way.startswith("fit_intercept=False"):
         other = clone(estimator).set_params(fit_intercept=False)
         region = rebuilt(other)
