@@ -313,3 +313,13 @@ def test_real_data():
     found = by_name(ua.confidence_region(Lasso(0.1), X, y, random_state=0).diagnose())
     assert not found["equal spread"].assumed
     assert found["equal spread"].pvalue < 0.01  # the spread grows with the fitted values
+
+
+@pytest.mark.parametrize("cell", [1e6, 1e18, 1e120])
+def test_one_large_cell_does_not_hide_the_other_features(cell):
+    inputs = X.copy()
+    inputs[4, 1] = cell
+    y = 50.0 + TRUTH + GOOD
+    diagnosis = ua.confidence_region(LinearRegression(), inputs, y, random_state=0).diagnose()
+    assert "on the 3 independent features" in str(diagnosis).replace("\n", " ")
+    assert by_name(diagnosis)["symmetry"].pvalue > 0.05  # the mean of y is not in the residuals

@@ -273,7 +273,7 @@ def test_a_ball_that_no_member_reaches_leaves_nothing():
     found = region.interval(None, 0.5, norm_bound=1.0, inner=False)
     assert found.status is Status.EMPTY
     assert np.isnan([found.lower, found.upper]).all()
-    assert found.reason.startswith("The norm bound of 1 is too small.")
+    assert found.reason.startswith("The norm bound of 1 is too small, unless")
 
 
 # --- inner bounds ---------------------------------------------------------------------------------

@@ -63,9 +63,13 @@ class Cause(Enum):
         "A member must be compatible with {q} of the random transformations, and fewer of them "
         "are compatible with any candidate."
     )
-    BALL_TOO_SMALL = "The norm bound of {bound:g} is too small."
+    BALL_TOO_SMALL = (
+        "The norm bound of {bound:g} is too small, unless these data are an exception that the "
+        "level allows for."
+    )
     BALL_OR_ERROR_TOO_SMALL = (
-        "The norm bound of {bound:g}, or the model error of {error:g}, is too small."
+        "The norm bound of {bound:g}, or the model error of {error:g}, is too small, unless these "
+        "data are an exception that the level allows for."
     )
     OTHERS_REST_ON_IT = "The other intervals rest on the same assumption."
     NO_LABEL_MODEL = (

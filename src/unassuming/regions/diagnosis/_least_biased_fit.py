@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from unassuming._rounding import rank_cut
+from unassuming._rounding import powers_of_two, rank_cut
 from unassuming._typing import Array
 from unassuming.objectives import Design, Objective
 
@@ -57,8 +57,7 @@ def least_biased_fit(objective: Objective) -> LinearFit | None:
     design = objective.design
     if design is None or objective.spanned or objective.endogenous:
         return None
-    u, s, _ = svd(design.matrix, full_matrices=False)
-    u = u[:, s > rank_cut(design.matrix.shape) * s[0]]
+    u = _range(design.matrix)
     n, rank = u.shape
     if design.dual and (design.spans_everything or rows_needed(rank) > n):
         return _leading(design, objective.y)
@@ -69,6 +68,20 @@ def least_biased_fit(objective: Objective) -> LinearFit | None:
         f"The tests use the residuals of least squares on the {rank} independent features: "
         "unlike those of the estimate, they have no bias if the truth is in their span.",
     )
+
+
+def _range(columns: Array) -> Array:
+    """Return an orthonormal basis of what columns (n, d) span, (n, rank).
+
+    Where one column hides others, in units in which it does not.
+    """
+    units = np.where(columns.any(axis=0), powers_of_two(np.abs(columns).max(axis=0)), 1.0)
+    length = np.linalg.norm(columns / units, axis=0)
+    found = []
+    for scaled in (columns, columns / units / np.where(length > 0, length, 1.0)):
+        u, s, _ = svd(scaled, full_matrices=False)
+        found.append(u[:, s > rank_cut(scaled.shape) * s[0]])
+    return np.asarray(found[1] if found[1].shape[1] > found[0].shape[1] else found[0])
 
 
 def rows_needed(rank: int) -> int:
