@@ -158,7 +158,7 @@ def test_a_ball_without_members_is_told_the_norm_of_the_estimate(model):
     region = region_of(model, y=1000 * Y)
     norm = region.suggest_norm_bound() / 2
     found = region.band(X, norm_bound=0.01)
-    said = f"too small. The estimate's own norm is {norm:.6g}, larger than the bound of 0.01."
+    said = f"allows for. The estimate's own norm is {norm:.6g}, larger than the bound of 0.01."
     assert found.reason.endswith(said)
     plain = region_of(LinearRegression(fit_intercept=False), y=np.zeros(25)).interval(level=0.05)
     assert "norm" not in plain.reason
