@@ -8,6 +8,8 @@ from math import lcm
 
 import numpy as np
 
+from exact_region import solved
+
 EPS = 2.0**-52
 
 
@@ -27,25 +29,8 @@ def _integers(array):
 
 def solve(H, s):
     """Return one solution of H x = s by elimination; the equations are known to be solvable."""
-    d = len(H)
-    rows = [[*H[j], s[j]] for j in range(d)]
-    pivots = []
-    for column in range(d):
-        at = next((j for j in range(len(pivots), d) if rows[j][column] != 0), None)
-        if at is None:
-            continue
-        top = len(pivots)
-        rows[top], rows[at] = rows[at], rows[top]
-        rows[top] = [entry / rows[top][column] for entry in rows[top]]
-        for j in range(d):
-            if j != top and rows[j][column] != 0:
-                factor = rows[j][column]
-                rows[j] = [a - factor * b for a, b in zip(rows[j], rows[top], strict=True)]
-        pivots.append(column)
-    x = [Fraction(0)] * d
-    for j, column in enumerate(pivots):
-        x[column] = rows[j][d]
-    return np.array(x, dtype=object)
+    _, x = solved(H, [[one] for one in s])
+    return np.array([one for (one,) in x], dtype=object)
 
 
 def rank_range(Phi, y, a, alpha, images, adjoint, tie_order, *, intercept, rounding=EPS):

@@ -150,12 +150,16 @@ def test_no_stream_says_what_is_untrue(seed):
         assert_true(stream.region(), exact, some_functionals(d, seed))
 
 
-def test_what_sums_do_not_decide_is_not_called_unbounded():
+def with_cell(cell):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(N, 2))
     y = X @ [1.0, 1.0] + rng.laplace(size=N)
-    X[500, 0] = 4e9
-    stream, memory, _ = regions(X, y, "least squares", "signs")
+    X[500, 0] = cell
+    return X, y
+
+
+def test_what_sums_do_not_decide_is_not_called_unbounded():
+    stream, memory, _ = regions(*with_cell(4e9), "least squares", "signs")
     region = stream.region()
     assert memory.bounded(0.9).verdict == "bounded"
     found = region.bounded(0.9)
@@ -172,11 +176,7 @@ def test_what_sums_do_not_decide_is_not_called_unbounded():
 
 
 def test_a_large_cell_that_sums_can_hold_costs_little():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(N, 2))
-    y = X @ [1.0, 1.0] + rng.laplace(size=N)
-    X[500, 0] = 2e4
-    stream, memory, _ = regions(X, y, "least squares", "signs")
+    stream, memory, _ = regions(*with_cell(2e4), "least squares", "signs")
     one, two = memory.interval(level=0.9), stream.region().interval(level=0.9)
     assert two.status.name == one.status.name == "CERTIFIED"
     assert two.upper == pytest.approx(one.upper, rel=1e-5)
