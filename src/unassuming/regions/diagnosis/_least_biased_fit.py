@@ -75,7 +75,7 @@ def _range(columns: Array) -> Array:
 
     Where one column hides others, in units in which it does not.
     """
-    units = np.where(columns.any(axis=0), powers_of_two(np.abs(columns).max(axis=0)), 1.0)
+    units = powers_of_two(np.abs(columns).max(axis=0))
     length = np.linalg.norm(columns / units, axis=0)
     found = []
     for scaled in (columns, columns / units / np.where(length > 0, length, 1.0)):
