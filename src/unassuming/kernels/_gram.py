@@ -17,6 +17,10 @@ from unassuming.kernels._compact import rectangular, truncated_parabolic
 
 KernelLike: TypeAlias = str | Kernel | Callable[..., Any]
 
+_DISTANCES = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
+"""Kernels exp(-gamma distance). From differences: ‖x‖² + ‖z‖² - 2xᵀz loses digits if inputs are far
+from zero."""
+
 
 def gram(
     kernel: KernelLike,
@@ -99,11 +103,10 @@ def _named(kernel: str, X: Array, Z: Array | None, parameters: dict[str, Any]) -
         )
     # None stands for the kernel's default. The chi-squared kernel does not accept it.
     given = {name: value for name, value in parameters.items() if value is not None}
-    if kernel == "rbf":
-        # From differences: ‖x‖² + ‖z‖² - 2xᵀz loses digits if inputs are far from zero.
-        squares = cdist(X, X if Z is None else Z, "sqeuclidean")
+    if kernel in _DISTANCES:
+        distances = cdist(X, X if Z is None else Z, _DISTANCES[kernel])
         with np.errstate(invalid="ignore"):  # values that are not finite are refused by name
-            return np.asarray(np.exp(-given.get("gamma", 1.0 / X.shape[1]) * squares))
+            return np.asarray(np.exp(-given.get("gamma", 1.0 / X.shape[1]) * distances))
     values = pairwise_kernels(X, Z, metric=kernel, filter_params=True, **given)
     return np.asarray(values, dtype=np.float64)
 

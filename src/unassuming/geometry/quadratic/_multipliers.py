@@ -15,6 +15,7 @@ sums of k + 8 terms, relative to the lengths of the vectors, which are the roots
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, final
@@ -72,18 +73,14 @@ class Multipliers:
     @property
     def apart(self) -> bool:
         """Whether some θ shows that no point satisfies both."""
-        return self._perhaps_apart and self._least_square > self.bound**2 * (1 + _EMPTY)
-
-    @property
-    def _perhaps_apart(self) -> bool:
-        """Whether the search for such a θ is worth while.
-
-        h(θ) = -θc - θ² Σ b²W is concave and h(0) = 0, so h(θ)/θ does not increase: between two θ
-        of the grid h is at most the value at the first times their ratio.
-        """
-        theta, over = self._grid
-        h = -theta * self.c - theta**2 * (over @ self.b**2)
-        return bool(h.max() * np.exp(_COARSE[1] - _COARSE[0]) > 0.9 * self.bound**2)
+        for square, ratio in self._squares():
+            if square > self.bound**2 * (1 + _EMPTY):
+                return True
+            # h(θ) = -θc - θ² Σ b²W is concave and h(0) = 0, so h(θ)/θ does not increase: between
+            # two θ of a grid h is at most the value at the first times their ratio.
+            if square * ratio <= self.bound**2:
+                return False
+        return False
 
     def beside(self, pull: float) -> Multipliers:
         """Return the same with one more coordinate s of the ball, which adds 2 ``pull`` s to c."""
@@ -91,20 +88,25 @@ class Multipliers:
 
     def least_norm(self) -> float:
         """Return a lower bound, at most B, of the norm of the points of the inequality."""
-        return min(float(np.sqrt(self._least_square)) * (1 - 4 * EPS), self.bound)
+        *_, (square, _) = self._squares()
+        return min(float(np.sqrt(square)) * (1 - 4 * EPS), self.bound)
 
-    @cached_property
-    def _least_square(self) -> float:
-        """The largest of 0 and -θc - θ² Σ b²W, each of which is at most ‖v‖², rounded down."""
-        t, best = _COARSE, 0.0
-        for _ in range(_ZOOMS):
-            theta = np.exp(t) * self._unit
-            shift = theta**2 * (self._over(theta) @ self.b**2)
+    def _squares(self) -> Iterator[tuple[float, float]]:
+        """Yield lower bounds of ‖v‖² on finer and finer grids, and the ratio of neighbouring θ.
+
+        Each is the largest of 0 and -θc - θ² Σ b²W on the grids so far, rounded down.
+        """
+        t, (theta, over), best = _COARSE, self._grid, 0.0
+        for zoom in range(_ZOOMS):
+            if zoom:
+                theta = np.exp(t) * self._unit
+                over = self._over(theta)
+            shift = theta**2 * (over @ self.b**2)
             value = -theta * self.c - shift - self._rounding * (theta * abs(self.c) + shift)
             at, step = int(value.argmax()), float(t[1] - t[0])
             best = max(best, float(value[at]))
+            yield best, float(np.exp(step))
             t = np.linspace(t[at] - step, t[at] + step, 17)
-        return best
 
     @cached_property
     def _rounding(self) -> float:
