@@ -231,25 +231,14 @@ class _State:
         return self.system.paired(self.x)
 
     @cached_property
-    def terms(self) -> Exact:
-        """The sizes of the terms of Φ x."""
-        return abs(self.system.Phi) @ abs(self.x)
+    def sizes(self) -> Exact:
+        """What the errors of ``paired`` are relative to."""
+        return self.system.sizes(self.x)
 
     @cached_property
-    def moved(self) -> Exact:
-        """W (G_i - I) r."""
-        return self.system.w[:, None] * (self.g[:, 1:] - self.g[:, :1])
-
-    @cached_property
-    def rough_terms(self) -> Rough:
-        """The sizes of the terms of Φ x, in rough numbers."""
-        return abs(self.system.rough.Phi) @ abs(Rough.of(self.x))
-
-    @cached_property
-    def rough_moved(self) -> Rough:
-        """W (G_i - I) r, in rough numbers."""
-        g = Rough.of(self.g)
-        return self.system.rough.w[:, None] * (g[:, 1:] - g[:, :1])
+    def rough(self) -> tuple[Rough, Rough]:
+        """The sizes of the changes and of what they are multiplied by, in rough numbers."""
+        return abs(Rough.of(self.changes)), Rough.of(self.sizes)
 
     @property
     def literal(self) -> bool:
@@ -339,22 +328,22 @@ def _products(pairs: list[tuple[_State, _State]]) -> Exact:
 def _clear(gaps: Exact, pairs: list[tuple[_State, _State]]) -> BoolArray:
     """Which sums of products of states are more than rounding of the triangle's own digits."""
     cut = pairs[0][0].system.negligible
-    sizes = reduce(add, [_sizes(here.rough_moved, there.rough_terms) for here, there in pairs])
+    sizes = reduce(add, [_sizes(here.rough[0], there.rough[1]) for here, there in pairs])
     found = Rough.of(abs(gaps)).certainly_above(sizes.times_two_to(cut))
     for k in np.flatnonzero((gaps.number != 0) & ~found).tolist():
         gap = abs(gaps[k])
         small = Rough.of(gap).at_most(sizes[k].times_two_to(cut))
         if small is None:
-            every = slice(k, k + 1)
-            exact = [_sizes(here.moved, there.terms)[every] for here, there in pairs]
+            one, both = slice(k, k + 1), [0, k + 1]
+            exact = [_sizes(abs(x.changes[:, one]), z.sizes[:, both]) for x, z in pairs]
             small = gap.at_most(reduce(add, exact).sum().times_two_to(cut))
         found[k] = not small
     return found
 
 
-def _sizes(moved: N, terms: N) -> N:
-    """Return the sizes of the terms of ⟨W (G_i - I) r, Φ(x_i + x_0)⟩."""
-    return (abs(moved) * (terms[:, 1:] + terms[:, :1])).columns()
+def _sizes(changes: N, sizes: N) -> N:
+    """Return what the errors of Z_i - Z_0 = p_iᵀ(q_i + q_0) are relative to."""
+    return (changes * (sizes[:, 1:] + sizes[:, :1])).columns()
 
 
 def _polynomials(here: _State, along: _State) -> Iterator[Parabola]:

@@ -53,9 +53,13 @@ class System(ABC):
     def paired(self, x: Exact) -> Exact:
         """Return q_i (f, k) of x_i (d, k)."""
 
+    @abstractmethod
+    def sizes(self, x: Exact) -> Exact:
+        """Return what the errors of q_i are relative to, (f, k)."""
+
     @property
     def negligible(self) -> int:
-        """Sums below 2 to this power, relative to ``|Φ||x|``, are rounding of x's own digits.
+        """Sums below 2 to this power, relative to these sizes, are rounding of x's own digits.
 
         With B digits pivots are above 2^(-B/4), and errors of x are near 2^(-3B/4) or below.
         """
@@ -120,6 +124,10 @@ class FeatureSystem(System):
     def paired(self, x: Exact) -> Exact:
         """X."""
         return x
+
+    def sizes(self, x: Exact) -> Exact:
+        """The largest x, in the units of the triangle, in those of each coefficient."""
+        return self.triangle.alike(x)
 
     def _with_digits(self, digits: int) -> FeatureSystem:
         return FeatureSystem(self._objective, digits=digits)
@@ -186,6 +194,10 @@ class KernelSystem(System):
     def paired(self, x: Exact) -> Exact:
         """Φ x."""
         return self.Phi @ x
+
+    def sizes(self, x: Exact) -> Exact:
+        """The sizes of the terms of Φ x."""
+        return abs(self.Phi) @ abs(x)
 
     def _with_digits(self, digits: int) -> KernelSystem:
         computed = self._read is computed_kernel
