@@ -117,10 +117,8 @@ class Triangle:
         self.shift = A.shift
         self.scale = np.array([x.bit_length() // 2 for x in diagonal], dtype=object)
         longest = max((abs(int(x)).bit_length() for x in A.number.flat), default=0)
-        self._precisions = (*_PRECISIONS, _PRECISIONS[0] + _OF_SPAN * longest)
-        if self._precisions[-1] <= _PRECISIONS[-1]:
-            self._precisions = _PRECISIONS
-        for bits in self._precisions:
+        self._most = max(_PRECISIONS[-1], _PRECISIONS[0] + _OF_SPAN * longest)
+        for bits in sorted({*_PRECISIONS, self._most}):
             self.bits = bits
             if bits >= digits and self._factored(A):
                 return
@@ -155,7 +153,7 @@ class Triangle:
     @property
     def finest(self) -> bool:
         """Whether no more digits are taken."""
-        return self.bits == self._precisions[-1]
+        return self.bits == self._most
 
     def alike(self, x: Exact) -> Exact:
         """Return sizes that are alike in the units of the triangle, as large as those of x (d, k).

@@ -30,7 +30,8 @@ from unassuming.objectives import Moves, Quadratic
 
 _LARGEST_SYSTEM = 64
 _MOST_PRODUCTS = 2**18
-"""Beyond these sizes exact numbers take too long."""
+_MOST_OF_A_LINE = 2**20
+"""Beyond these sizes exact numbers take too long: a line is asked for less often than ranks."""
 
 _UNIT = -53
 """The rounding of a double, relative to it, is at most 2 to this power."""
@@ -60,11 +61,16 @@ class ExactGaps:
         self._identical: dict[int, bool] = dict.fromkeys(np.flatnonzero(same).tolist(), True)
 
     @staticmethod
-    def affordable(objective: Quadratic) -> bool:
-        """Whether the system is small enough, and its numbers are known exactly."""
+    def affordable(objective: Quadratic, sets: int | None = None) -> bool:
+        """Whether the system is small enough, and its numbers are known exactly.
+
+        Given a number of ``sets``, whether it is small enough for the ends of these on one line.
+        """
         design, n = objective.design, objective.n
         size = n if design.dual else objective.d
-        if size > _LARGEST_SYSTEM or n * size * size > _MOST_PRODUCTS:
+        products = n * size * max(size, sets or 0)
+        most = _MOST_PRODUCTS if sets is None else _MOST_OF_A_LINE
+        if size > _LARGEST_SYSTEM or products > most:
             return False
         return not design.rounding and not (design.dual and objective.lam == 0)
 
@@ -208,22 +214,23 @@ class _State:
         r: Exact,
         which: IntArray,
         always: Callable[[IntArray], BoolArray],
+        known: tuple[Exact, Exact] | None = None,
     ) -> None:
         """Take a candidate and its residuals, or the changes of both in a step.
 
         ``always`` says for which i Z_i = Z_0 for all candidates. It is asked where digits do not.
+        ``known`` are the perturbed residuals and what differs between the sides of N x_i = s_i and
+        N x_0 = s_0, if they were computed before: they do not depend on the digits of N.
         """
         self.system, self.moves, self.a, self.r, self.which = system, moves, a, r, which
         self.always = always
-        signs = moves.signs[which].astype(np.int64).astype(object)
-        images = [self.r.number, *(self.r.number[moves.rows[which]] * signs)]
-        self.g = Exact(np.array(images, dtype=object).T, self.r.shift)
-        self.x = system.solve(self.g, a)
-
-    @cached_property
-    def changes(self) -> Exact:
-        """What differs between the sides of N x_i = s_i and N x_0 = s_0."""
-        return self.system.changes(self.g[:, 1:] - self.g[:, :1])
+        if known is None:
+            signs = moves.signs[which].astype(np.int64).astype(object)
+            images = [self.r.number, *(self.r.number[moves.rows[which]] * signs)]
+            g = Exact(np.array(images, dtype=object).T, self.r.shift)
+            known = g, system.changes(g[:, 1:] - g[:, :1])
+        self.g, self.changes = known
+        self.x = system.solve(self.g, self.changes, a)
 
     @cached_property
     def paired(self) -> Exact:
@@ -261,7 +268,9 @@ class _State:
     def finer(self, some: IntArray) -> _State:
         """Return some of the perturbations with more digits."""
         assert self.system.finer is not None
-        return _State(self.system.finer, self.moves, self.a, self.r, self.which[some], self.always)
+        known = self.g[:, [0, *(some + 1)]], self.changes[:, some]
+        which, finer = self.which[some], self.system.finer
+        return _State(finer, self.moves, self.a, self.r, which, self.always, known)
 
     @property
     def sides(self) -> Sides:

@@ -42,8 +42,11 @@ class System(ABC):
         """Return Φ, (n, d)."""
 
     @abstractmethod
-    def solve(self, g: Exact, a: Exact) -> Exact:
-        """Return x with N x = ΦᵀW g - alpha Pa for vectors g (n, k), shape (d, k)."""
+    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
+        """Return x with N x = ΦᵀW g - alpha Pa for vectors g (n, k), shape (d, k).
+
+        ``changes`` are those of all but the first vector, relative to the first.
+        """
 
     @abstractmethod
     def changes(self, moved: Exact) -> Exact:
@@ -112,10 +115,13 @@ class FeatureSystem(System):
     def _P(self) -> Exact:
         return Exact(np.diag(self._penalised), 0)
 
-    def solve(self, g: Exact, a: Exact) -> Exact:
+    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
         """Solve with the triangle of N."""
         held = self.alpha * Exact(self._penalised * a.number, a.shift)
-        return self.triangle.solve(self._weighted @ g - held[:, None])
+        first = self._weighted @ g[:, :1] - held[:, None]
+        others = first + changes
+        shift = others.shift
+        return self.triangle.solve(Exact(np.hstack([first.to(shift), others.number]), shift))
 
     def changes(self, moved: Exact) -> Exact:
         """ΦᵀW (G_i - I) r: products of d terms instead of n."""
@@ -173,7 +179,7 @@ class KernelSystem(System):
         ones = np.full((self.n, 1), 1 << shift, dtype=object)
         return Exact(np.concatenate([ones, self._K.to(shift)], axis=1), shift)
 
-    def solve(self, g: Exact, a: Exact) -> Exact:
+    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
         """Solve with the triangle of WKW + alpha W."""
         own = a[self._bias :]
         t = self.triangle.solve(self.w[:, None] * g - (self.alpha * own)[:, None])
