@@ -11,6 +11,8 @@ from unassuming._typing import Array
 
 _PRECISIONS = (512, 2048)
 """Digits after the binary point, in a matrix whose diagonal is near one: the fewest that do."""
+_OF_SPAN = 4
+"""More digits than these are taken for long numbers: that many times their own."""
 
 
 @final
@@ -114,7 +116,9 @@ class Triangle:
             raise ArithmeticError("the matrix is not positive semidefinite")
         self.shift = A.shift
         self.scale = np.array([x.bit_length() // 2 for x in diagonal], dtype=object)
-        for bits in _PRECISIONS:
+        longest = max((abs(int(x)).bit_length() for x in A.number.flat), default=0)
+        self._most = max(_PRECISIONS[-1], _PRECISIONS[0] + _OF_SPAN * longest)
+        for bits in sorted({*_PRECISIONS, self._most}):
             self.bits = bits
             if bits >= digits and self._factored(A):
                 return
@@ -149,7 +153,16 @@ class Triangle:
     @property
     def finest(self) -> bool:
         """Whether no more digits are taken."""
-        return self.bits == _PRECISIONS[-1]
+        return self.bits == self._most
+
+    def alike(self, x: Exact) -> Exact:
+        """Return sizes that are alike in the units of the triangle, as large as those of x (d, k).
+
+        The errors of solutions x are small relative to them, not relative to each entry of x.
+        """
+        most, none = max(self.scale, default=0), np.zeros(x.number.shape[1], dtype=object)
+        largest = np.max(abs(x.number) << self.scale[:, None], axis=0, initial=0) + none
+        return Exact(largest << (most - self.scale)[:, None], x.shift + most)
 
     def solve(self, b: Exact) -> Exact:
         """Return a solution of A x = b, (d, k) -> (d, k), that is zero outside the pivots."""

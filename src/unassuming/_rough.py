@@ -14,7 +14,8 @@ _FLOAT = np.longdouble
 _ROUNDING = np.finfo(_FLOAT).eps
 _SMALLEST = np.finfo(_FLOAT).tiny
 _DIGITS = 62
-"""Binary digits of the largest number of an array; smaller ones have fewer."""
+"""Binary digits that are kept of each number."""
+_dropped = np.frompyfunc(lambda x: max(0, int(x).bit_length() - _DIGITS), 1, 1)
 
 
 @final
@@ -37,14 +38,14 @@ class Rough:
 
     @classmethod
     def of(cls, x: Exact) -> Rough:
-        """Return exact numbers to some 60 binary digits of the largest one."""
+        """Return exact numbers to some 60 binary digits each."""
         number = np.asarray(x.number, dtype=object)
-        most = max(int(np.max(number, initial=0)), -int(np.min(number, initial=0))).bit_length()
-        drop = max(0, most - _DIGITS)
+        drop = np.asarray(_dropped(number), dtype=object)
         leading = np.asarray(number >> drop, dtype=object).astype(np.int64).astype(_FLOAT)
+        power = drop.astype(np.intc) - x.shift
         with np.errstate(over="ignore", under="ignore"):
-            middle = np.ldexp(leading, drop - x.shift)
-            unit = np.ldexp(_FLOAT(drop > 0), drop - x.shift)
+            middle = np.ldexp(leading, power)
+            unit = np.ldexp((drop > 0).astype(_FLOAT), power)
             return cls(middle, _ROUNDING * np.abs(middle) + unit + _SMALLEST)
 
     @np.errstate(all="ignore")

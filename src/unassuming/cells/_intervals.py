@@ -24,6 +24,7 @@ from unassuming.cells._signs import flipped_cells, largest_q, number_of_statisti
 from unassuming.ranking import draw_tie_order, rank
 
 _BATCH = 2**25  # bytes of one array of spans
+_LEAST = 2.0**-500  # of the largest weight of a number
 
 Spans: TypeAlias = tuple[Array, Array, Array, Array]
 """Estimates (N,), and lo_s, hi_s and bounds on their rounding errors, each (N, m - 1)."""
@@ -81,7 +82,8 @@ def spans(beta: Array, v: Array, error: Array, flipped: BoolArray) -> Spans:
     flipped : boolean array of shape (m - 1, K)
         The cells that each sign vector flips.
     """
-    v = v / v.max(axis=1, keepdims=True)
+    # Any weights that the design determines will do: none is so small that sums of them vanish.
+    v = np.maximum(v / v.max(axis=1, keepdims=True), _LEAST)
     estimate = (v * beta).sum(axis=1) / v.sum(axis=1)
     delta = beta - estimate[:, None]
     size = np.abs(beta).max(axis=1, initial=0.0)

@@ -30,7 +30,8 @@ from unassuming.objectives import Moves, Quadratic
 
 _LARGEST_SYSTEM = 64
 _MOST_PRODUCTS = 2**18
-"""Beyond these sizes exact numbers take too long."""
+_MOST_OF_A_LINE = 2**20
+"""Beyond these sizes exact numbers take too long: a line is asked for less often than ranks."""
 
 _MARGIN = 1
 """Not every term of second order is bounded, so twice is allowed for: 2 to this power."""
@@ -58,11 +59,16 @@ class ExactGaps:
         self._identical: dict[int, bool] = dict.fromkeys(np.flatnonzero(same).tolist(), True)
 
     @staticmethod
-    def affordable(objective: Quadratic) -> bool:
-        """Whether the system is small enough, and its numbers are known exactly."""
+    def affordable(objective: Quadratic, sets: int | None = None) -> bool:
+        """Whether the system is small enough, and its numbers are known exactly.
+
+        Given a number of ``sets``, whether it is small enough for the ends of these on one line.
+        """
         design, n = objective.design, objective.n
         size = n if design.dual else objective.d
-        if size > _LARGEST_SYSTEM or n * size * size > _MOST_PRODUCTS:
+        products = n * size * max(size, sets or 0)
+        most = _MOST_PRODUCTS if sets is None else _MOST_OF_A_LINE
+        if size > _LARGEST_SYSTEM or products > most:
             return False
         return not design.rounding and not (design.dual and objective.lam == 0)
 
@@ -206,22 +212,23 @@ class _State:
         r: Exact,
         which: IntArray,
         always: Callable[[IntArray], BoolArray],
+        known: tuple[Exact, Exact] | None = None,
     ) -> None:
         """Take a candidate and its residuals, or the changes of both in a step.
 
         ``always`` says for which i Z_i = Z_0 for all candidates. It is asked where digits do not.
+        ``known`` are the perturbed residuals and what differs between the sides of N x_i = s_i and
+        N x_0 = s_0, if they were computed before: they do not depend on the digits of N.
         """
         self.system, self.moves, self.a, self.r, self.which = system, moves, a, r, which
         self.always = always
-        signs = moves.signs[which].astype(np.int64).astype(object)
-        images = [self.r.number, *(self.r.number[moves.rows[which]] * signs)]
-        self.g = Exact(np.array(images, dtype=object).T, self.r.shift)
-        self.x = system.solve(self.g, a)
-
-    @cached_property
-    def changes(self) -> Exact:
-        """What differs between the sides of N x_i = s_i and N x_0 = s_0."""
-        return self.system.changes(self.g[:, 1:] - self.g[:, :1])
+        if known is None:
+            signs = moves.signs[which].astype(np.int64).astype(object)
+            images = [self.r.number, *(self.r.number[moves.rows[which]] * signs)]
+            g = Exact(np.array(images, dtype=object).T, self.r.shift)
+            known = g, system.changes(g[:, 1:] - g[:, :1])
+        self.g, self.changes = known
+        self.x = system.solve(self.g, self.changes, a)
 
     @cached_property
     def paired(self) -> Exact:
@@ -229,25 +236,14 @@ class _State:
         return self.system.paired(self.x)
 
     @cached_property
-    def terms(self) -> Exact:
-        """The sizes of the terms of Φ x."""
-        return abs(self.system.Phi) @ abs(self.x)
+    def sizes(self) -> Exact:
+        """What the errors of ``paired`` are relative to."""
+        return self.system.sizes(self.x)
 
     @cached_property
-    def moved(self) -> Exact:
-        """W (G_i - I) r."""
-        return self.system.w[:, None] * (self.g[:, 1:] - self.g[:, :1])
-
-    @cached_property
-    def rough_terms(self) -> Rough:
-        """The sizes of the terms of Φ x, in rough numbers."""
-        return abs(self.system.rough.Phi) @ abs(Rough.of(self.x))
-
-    @cached_property
-    def rough_moved(self) -> Rough:
-        """W (G_i - I) r, in rough numbers."""
-        g = Rough.of(self.g)
-        return self.system.rough.w[:, None] * (g[:, 1:] - g[:, :1])
+    def rough(self) -> tuple[Rough, Rough]:
+        """The sizes of the changes and of what they are multiplied by, in rough numbers."""
+        return abs(Rough.of(self.changes)), Rough.of(self.sizes)
 
     @property
     def literal(self) -> bool:
@@ -270,7 +266,9 @@ class _State:
     def finer(self, some: IntArray) -> _State:
         """Return some of the perturbations with more digits."""
         assert self.system.finer is not None
-        return _State(self.system.finer, self.moves, self.a, self.r, self.which[some], self.always)
+        known = self.g[:, [0, *(some + 1)]], self.changes[:, some]
+        which, finer = self.which[some], self.system.finer
+        return _State(finer, self.moves, self.a, self.r, which, self.always, known)
 
     @property
     def sides(self) -> Sides:
@@ -337,22 +335,22 @@ def _products(pairs: list[tuple[_State, _State]]) -> Exact:
 def _clear(gaps: Exact, pairs: list[tuple[_State, _State]]) -> BoolArray:
     """Which sums of products of states are more than rounding of the triangle's own digits."""
     cut = pairs[0][0].system.negligible
-    sizes = reduce(add, [_sizes(here.rough_moved, there.rough_terms) for here, there in pairs])
+    sizes = reduce(add, [_sizes(here.rough[0], there.rough[1]) for here, there in pairs])
     found = Rough.of(abs(gaps)).certainly_above(sizes.times_two_to(cut))
     for k in np.flatnonzero((gaps.number != 0) & ~found).tolist():
         gap = abs(gaps[k])
         small = Rough.of(gap).at_most(sizes[k].times_two_to(cut))
         if small is None:
-            every = slice(k, k + 1)
-            exact = [_sizes(here.moved, there.terms)[every] for here, there in pairs]
+            one, both = slice(k, k + 1), [0, k + 1]
+            exact = [_sizes(abs(x.changes[:, one]), z.sizes[:, both]) for x, z in pairs]
             small = gap.at_most(reduce(add, exact).sum().times_two_to(cut))
         found[k] = not small
     return found
 
 
-def _sizes(moved: N, terms: N) -> N:
-    """Return the sizes of the terms of ⟨W (G_i - I) r, Φ(x_i + x_0)⟩."""
-    return (abs(moved) * (terms[:, 1:] + terms[:, :1])).columns()
+def _sizes(changes: N, sizes: N) -> N:
+    """Return what the errors of Z_i - Z_0 = p_iᵀ(q_i + q_0) are relative to."""
+    return (changes * (sizes[:, 1:] + sizes[:, :1])).columns()
 
 
 def _polynomials(here: _State, along: _State) -> Iterator[Parabola]:

@@ -42,8 +42,11 @@ class System(ABC):
         """Return Φ, (n, d)."""
 
     @abstractmethod
-    def solve(self, g: Exact, a: Exact) -> Exact:
-        """Return x with N x = ΦᵀW g - alpha Pa for vectors g (n, k), shape (d, k)."""
+    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
+        """Return x with N x = ΦᵀW g - alpha Pa for vectors g (n, k), shape (d, k).
+
+        ``changes`` are those of all but the first vector, relative to the first.
+        """
 
     @abstractmethod
     def changes(self, moved: Exact) -> Exact:
@@ -53,9 +56,13 @@ class System(ABC):
     def paired(self, x: Exact) -> Exact:
         """Return q_i (f, k) of x_i (d, k)."""
 
+    @abstractmethod
+    def sizes(self, x: Exact) -> Exact:
+        """Return what the errors of q_i are relative to, (f, k)."""
+
     @property
     def negligible(self) -> int:
-        """Sums below 2 to this power, relative to ``|Φ||x|``, are rounding of x's own digits.
+        """Sums below 2 to this power, relative to these sizes, are rounding of x's own digits.
 
         With B digits pivots are above 2^(-B/4), and errors of x are near 2^(-3B/4) or below.
         """
@@ -108,10 +115,13 @@ class FeatureSystem(System):
     def _P(self) -> Exact:
         return Exact(np.diag(self._penalised), 0)
 
-    def solve(self, g: Exact, a: Exact) -> Exact:
+    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
         """Solve with the triangle of N."""
         held = self.alpha * Exact(self._penalised * a.number, a.shift)
-        return self.triangle.solve(self._weighted @ g - held[:, None])
+        first = self._weighted @ g[:, :1] - held[:, None]
+        others = first + changes
+        shift = others.shift
+        return self.triangle.solve(Exact(np.hstack([first.to(shift), others.number]), shift))
 
     def changes(self, moved: Exact) -> Exact:
         """ΦᵀW (G_i - I) r: products of d terms instead of n."""
@@ -120,6 +130,10 @@ class FeatureSystem(System):
     def paired(self, x: Exact) -> Exact:
         """X."""
         return x
+
+    def sizes(self, x: Exact) -> Exact:
+        """The largest x, in the units of the triangle, in those of each coefficient."""
+        return self.triangle.alike(x)
 
     def _with_digits(self, digits: int) -> FeatureSystem:
         return FeatureSystem(self._objective, digits=digits)
@@ -165,7 +179,7 @@ class KernelSystem(System):
         ones = np.full((self.n, 1), 1 << shift, dtype=object)
         return Exact(np.concatenate([ones, self._K.to(shift)], axis=1), shift)
 
-    def solve(self, g: Exact, a: Exact) -> Exact:
+    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
         """Solve with the triangle of WKW + alpha W."""
         own = a[self._bias :]
         t = self.triangle.solve(self.w[:, None] * g - (self.alpha * own)[:, None])
@@ -186,6 +200,10 @@ class KernelSystem(System):
     def paired(self, x: Exact) -> Exact:
         """Φ x."""
         return self.Phi @ x
+
+    def sizes(self, x: Exact) -> Exact:
+        """The sizes of the terms of Φ x."""
+        return abs(self.Phi) @ abs(x)
 
     def _with_digits(self, digits: int) -> KernelSystem:
         computed = self._read is computed_kernel

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unassuming._errors import NotAvailable
+from unassuming._rounding import column_units
 from unassuming._typing import Array, BoolArray
 from unassuming.plots import _canvas as canvas
 from unassuming.plots._inputs import caveats, used
@@ -141,11 +142,12 @@ def _around(region: Region, pair: list[int], rays: int) -> Array:
 
     The half-axes are exact, because a region may be unbounded along one coefficient only.
     """
-    into = np.eye(2)
+    into, unit = np.eye(2), np.ones(2)
     objective = region.objective
     every = objective.regressors if objective.design is None else objective.design.matrix
     if every is not None:
-        phi = every[:, pair]
+        unit = column_units(every[:, pair])  # powers of two: squares neither over- nor underflow
+        phi = every[:, pair] / unit
         values, vectors = np.linalg.eigh(phi.T @ phi)
         values = np.maximum(values, 1e-12 * (values[-1] or 1.0))
         into = np.asarray(np.sqrt(values)[:, None] * vectors.T)  # norms are those of fitted values
@@ -155,7 +157,7 @@ def _around(region: Region, pair: list[int], rays: int) -> Array:
     even = np.linspace(0, 2 * np.pi, max(rays - 4, 0), endpoint=False)
     turned = np.column_stack([np.cos(even), np.sin(even)]) @ np.linalg.inv(into).T
     angle = np.concatenate([even, np.arctan2(there[:, 1], there[:, 0]) % (2 * np.pi)])
-    return np.asarray(np.concatenate([turned, axes])[np.argsort(angle, kind="stable")])
+    return np.asarray(np.concatenate([turned, axes])[np.argsort(angle, kind="stable")] / unit)
 
 
 def _ellipses(

@@ -15,12 +15,16 @@ _LARGEST = 1e290
 """Larger numbers cannot be divided into halves of their digits."""
 _LARGEST_SQUARED = 1e150
 _MODERATE = 1e140
+_APART = 1e-20
+"""Numbers below this share of the largest one have no digits in common with it."""
+_FEW = 0.1
+"""The share of rows that may stand for missing values."""
 
 
 def require_representable(objective: Quadratic) -> None:
     """Refuse outputs, inputs and coefficients that double precision does not hold."""
     y, design = float(np.abs(objective.y).max(initial=0.0)), objective.design
-    _require_below(_LARGEST, "y", y, "the digits of its numbers")
+    _require_below(_LARGEST, "y", objective.y, "the digits of its numbers")
     if 0 < objective.lam < 1 / _LARGEST:
         raise ValueError(
             "the penalty is too small for double precision: expected alpha / n = 0, or at least "
@@ -29,19 +33,19 @@ def require_representable(objective: Quadratic) -> None:
     if design.dual:
         kernel = design.kernel
         if kernel is not None and kernel.gaussian is not None:
-            size = float(np.abs(kernel.X).max(initial=0.0))
-            _require_below(_LARGEST_SQUARED, "X", size, "squared distances")
+            _require_below(_LARGEST_SQUARED, "X", kernel.X, "squared distances")
         return
-    sizes = np.abs(design.matrix).max(axis=0, initial=0.0)
-    for name, size in zip(design.names, sizes.tolist(), strict=True):
-        _require_below(_LARGEST, name, size, "the digits of its numbers")
+    for name, column in zip(design.names, design.matrix.T, strict=True):
+        _require_below(_LARGEST, name, column, "the digits of its numbers")
+        size = float(np.abs(column).max(initial=0.0))
         with np.errstate(over="ignore", under="ignore"):
             quotient = float(np.divide(y, size)) if y and size else 1.0
         if not 1 / _LARGEST <= quotient <= _LARGEST:
             raise ValueError(
                 f"the coefficient of {name} is beyond double precision: expected y and {name} "
                 f"whose quotient is between {1 / _LARGEST:g} and {_LARGEST:g}, given numbers up to "
-                f"{y:.3g} and {size:.3g}. Multiply one of them by a power of ten."
+                f"{y:.3g} and {size:.3g}. "
+                + _way_out(column, "Multiply one of them by a power of ten.")
             )
 
 
@@ -51,10 +55,11 @@ def require_moderate(need: str, Phi: Array, y: Array, names: Sequence[str]) -> N
     wrong = np.flatnonzero((sizes > _MODERATE) | ((sizes > 0) & (sizes < 1 / _MODERATE)))
     for k in wrong[:1]:
         name, size = [*names, "y"][k], sizes[k]
+        column = y if k == len(sizes) - 1 else Phi[:, k]
         raise NotAvailable(
             f"{need} numbers whose squares fit into double precision: the largest of {name} is "
-            f"{size:.3g}, expected between {1 / _MODERATE:g} and {_MODERATE:g}. Multiply {name} by "
-            "a power of ten."
+            f"{size:.3g}, expected between {1 / _MODERATE:g} and {_MODERATE:g}. "
+            + _way_out(column, f"Multiply {name} by a power of ten.")
         )
 
 
@@ -86,9 +91,31 @@ def _require_squares(what: str, known: BoolArray, squares: Array, size: float, w
         )
 
 
-def _require_below(limit: float, name: str, size: float, what: str) -> None:
+def _require_below(limit: float, name: str, values: Array, what: str) -> None:
+    size = float(np.abs(values).max(initial=0.0))
     if size > limit:
         raise ValueError(
             f"{name} is too large: expected at most {limit:g}, beyond which double precision loses "
-            f"{what}, given {size:.3g}. Divide {name} by a power of ten."
+            f"{what}, given {size:.3g}. " + _way_out(values, f"Divide {name} by a power of ten.")
         )
+
+
+def _way_out(values: Array, otherwise: str) -> str:
+    """Return the remedy for numbers of the rows that are too large.
+
+    Another unit does not help if a few numbers exceed the others by far more than digits span.
+    """
+    sizes = np.abs(values).reshape(len(values), -1).max(axis=1, initial=0.0)
+    apart = sizes > _APART * sizes.max(initial=0.0)
+    rest = float(sizes[~apart].max(initial=0.0))
+    rows = np.flatnonzero(apart)
+    if not rest or len(rows) > _FEW * len(sizes):
+        return otherwise
+    named = ", ".join(map(str, rows[:3].tolist())) + ", ..." * (len(rows) > 3)
+    return (
+        f"All other numbers are at most {rest:.3g}: if the one in row {named} (counted from zero) "
+        "stands for a missing value, mark it as missing or drop the row."
+        if len(rows) == 1
+        else f"All other numbers are at most {rest:.3g}: if those in rows {named} (counted from "
+        "zero) stand for missing values, mark them as missing or drop the rows."
+    )

@@ -37,13 +37,14 @@ from unassuming.geometry.quadratic._moved_columns import commute
 from unassuming.geometry.quadratic._multipliers import Multipliers
 from unassuming.geometry.quadratic._outer_radius import farthest, outer_radii
 from unassuming.geometry.quadratic._rows_and_ball import RowsAndBall
-from unassuming.geometry.quadratic._sets import FREE, Sets
+from unassuming.geometry.quadratic._sets import FREE, SURE, Sets
 from unassuming.geometry.quadratic._sets_and_ball import SetsAndBall
 from unassuming.geometry.quadratic._supports import supports
 from unassuming.geometry.quadratic._table_lines import table_lines
 
 __all__ = [
     "FREE",
+    "SURE",
     "AccurateResidual",
     "CarefulSets",
     "ExactSets",

@@ -51,7 +51,8 @@ def solved_quickly(Phi: Array, y: Array, root: Array, penalty: Array) -> Array |
     unit = column_units(Phi[:: max(1, n // _SAMPLE)] - shift)
     gram, moment = np.diag(np.square(penalty / unit)), np.zeros(d)
     for some, rows in _moved(Phi, root, shift, unit):
-        gram += rows.T @ rows
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite takes more care
+            gram += rows.T @ rows
         moment += rows.T @ (root[some] * y[some])
     size = np.sqrt(np.diagonal(gram))
     if not (np.isfinite(gram).all() and size.all()):

@@ -1,7 +1,7 @@
-"""Where lines leave a quadratic region; refused if that depends on what sums have lost.
+"""Where lines leave a quadratic region; refused if that depends on digits that were lost.
 
-In a stream the ends of some sets may not be known. The answer is then the same whether these sets
-hold the whole line or none of it, or there is no answer.
+In a stream, and of very many rows, the ends of some sets may not be known. The answer is then the
+same whether these sets hold the whole line or none of it, or there is no answer.
 """
 
 from __future__ import annotations
@@ -14,21 +14,24 @@ from unassuming._typing import Array, BoolArray
 from unassuming.geometry.quadratic import covered, first_ends
 
 
-def ends_of_rays(low: Array, high: Array, doubt: BoolArray, qs: Sequence[int]) -> list[Array]:
+def ends_of_rays(
+    low: Array, high: Array, doubt: BoolArray, qs: Sequence[int], *, sums: bool
+) -> list[Array]:
     """Return where rays from t = 0 first leave at least q of the intervals (N, m - 1), (N,) each.
 
-    ``doubt`` (N, m - 1) says which intervals are not known, except that they hold t = 0.
+    ``doubt`` (N, m - 1) says which intervals are not known, except that they hold t = 0; ``sums``
+    says whether they come from sums over the rows.
     """
     if not doubt.any():
         return first_ends(low, high, qs)
     short = first_ends(np.where(doubt, 0.0, low), np.where(doubt, 0.0, high), qs)
     long = first_ends(np.where(doubt, -np.inf, low), np.where(doubt, np.inf, high), qs)
-    _require(all(map(np.array_equal, short, long)), doubt)
+    _require(all(map(np.array_equal, short, long)), doubt, sums=sums)
     return long
 
 
 def parts_of_lines(
-    low: Array, high: Array, doubt: BoolArray, qs: Sequence[int]
+    low: Array, high: Array, doubt: BoolArray, qs: Sequence[int], *, sums: bool
 ) -> list[list[Array]]:
     """Return the points of lines that lie in at least q of the intervals (N, m - 1)."""
 
@@ -40,15 +43,22 @@ def parts_of_lines(
     few = at(np.where(doubt, np.inf, low), np.where(doubt, -np.inf, high))
     many = at(np.where(doubt, -np.inf, low), np.where(doubt, np.inf, high))
     pairs = zip(few, many, strict=True)
-    _require(all(all(map(np.array_equal, one, two)) for one, two in pairs), doubt)
+    _require(all(all(map(np.array_equal, one, two)) for one, two in pairs), doubt, sums=sums)
     return many
 
 
-def _require(same: bool, doubt: BoolArray) -> None:
-    if not same:
+def _require(same: bool, doubt: BoolArray, *, sums: bool) -> None:
+    if same:
+        return
+    given = f"given {doubt.sum(axis=1).max()} of {doubt.shape[1]} with a doubt"
+    if sums:
         raise ValueError(
             "the end of the region cannot be decided from sums over the rows: expected sets whose "
-            "ends the rounding errors of the sums leave in no doubt, given "
-            f"{doubt.sum(axis=1).max()} of {doubt.shape[1]} with a doubt. Rescale rows of very "
-            "different size, or build the region in memory."
+            f"ends the rounding errors of the sums leave in no doubt, {given}. Rescale rows of "
+            "very different size, or build the region in memory."
         )
+    raise ValueError(
+        "the end of the region cannot be decided in double precision: expected sets whose ends "
+        f"rounding leaves in no doubt, {given}. If a number that exceeds all others stands for a "
+        "missing value, mark it as missing or drop its row."
+    )

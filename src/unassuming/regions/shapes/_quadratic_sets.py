@@ -42,10 +42,11 @@ from unassuming.geometry.quadratic import (
     unit_of_residuals,
     whitened,
 )
-from unassuming.membership import LineGaps, RankEngine
+from unassuming.membership import RankEngine
 from unassuming.objectives import BallCoordinates, FeatureWhitening, NormBall, Quadratic
 from unassuming.regions._question import Question
 from unassuming.regions._sizes import squared
+from unassuming.regions.shapes._lost_lines import LostLines, quick_gaps
 
 _ROUNDING = 8 * EPS
 _ABOVE = 1.001
@@ -63,6 +64,7 @@ class QuadraticSets:
             self.primal, self.centre = objective.primal, objective.primal_estimate
         self.perturbations = engine.perturbations
         self.root = np.sqrt(objective.w)
+        self._lost_lines = LostLines.of(objective, engine)
 
     @cached_property
     def unit(self) -> float:
@@ -160,7 +162,7 @@ class QuadraticSets:
     def intervals(self, origins: Array, directions: Array) -> tuple[Array, Array, BoolArray]:
         """Return the ends of each set on each line, (N, m - 1) twice, confirmed or corrected.
 
-        The third result says where sums over the rows of a stream do not determine them.
+        The third result says where neither the rows nor sums over them determine the ends.
         """
         directions, share = self._in_units(directions)
         lines = self.lines(origins - self.estimate, directions, self._origin_errors)
@@ -175,12 +177,9 @@ class QuadraticSets:
             doubt = undecided_ends(lines, rounded, step, length, self.maker.lost) | lines.free
             doubt &= ~free & seen[:, None]
         low, high = intervals(lines, self._inside(lines, origins))
-        quick = None
-        if lines.errors is not None:
-            dc, db, dk = lines.errors
-            values = np.stack([lines.c, -2 * lines.b, -lines.A])
-            quick = LineGaps(values, np.stack([dc, 2 * db, dk]))
-        low, high = self.engine.ends(origins, directions, low, high, quick)
+        low, high = self.engine.ends(origins, directions, low, high, quick_gaps(lines))
+        if self._lost_lines is not None:
+            low, high, doubt = self._lost_lines.ends(lines, origins, directions, low, high)
         return low * share, high * share, doubt
 
     def endless(self, directions: Array) -> BoolArray:
