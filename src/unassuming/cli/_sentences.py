@@ -209,8 +209,7 @@ def _reasons(findings: Findings) -> list[str]:
 
 def _remedies(findings: Findings, *, knots: bool) -> list[str]:
     """Return all remedies in one sentence; of several levels the lowest, unless it was tried."""
-    every = [b.explanation for answer in _asked(findings) for b in answer.by_level.values()]
-    offered = [remedy for told in every for remedy in told.remedies or ()]
+    offered = [remedy for answer in _asked(findings) for remedy in _offered(answer)]
     if not offered:
         return []
     if knots and FEWER_FEATURES in offered:
@@ -225,6 +224,16 @@ def _remedies(findings: Findings, *, knots: bool) -> list[str]:
         if not tried and (remedy.command_line is None or remedy.command_line not in said):
             kept.append(remedy)
     return [Explanation((), tuple(kept)).text(Language.COMMAND_LINE)] if kept else []
+
+
+def _offered(answer: Answer) -> list[Remedy]:
+    """Return the remedies at all levels; a norm bound once, as it helps at the highest."""
+    found: list[Remedy] = []
+    for bounds in answer.by_level.values():
+        held = any(remedy.norm_bound for remedy in found)
+        own = bounds.explanation.remedies or ()
+        found += [remedy for remedy in own if not (held and remedy.norm_bound)]
+    return found
 
 
 def _heuristic(findings: Findings) -> list[str]:
