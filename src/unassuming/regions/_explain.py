@@ -174,8 +174,8 @@ class Cause(Enum):
     )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
     NORM_AND_INTERCEPT = (
-        "The data alone give no finite bound for this model. In the joint region a norm bound would "
-        "not limit its intercept."
+        "The data alone give no finite bound for this model. In the joint region a norm bound "
+        "would not limit its intercept."
     )
     NO_BOXES = (
         "Outer bounds of regression quantiles come from a search over boxes, for at most {most} "
