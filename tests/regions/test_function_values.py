@@ -246,7 +246,7 @@ def test_a_band_reports_an_estimate_outside_of_it(options):
     band = region.band(GRID, norm_bound=30, **options)
     beyond = (band.estimate < band.lower) | (band.estimate > band.upper)
     assert beyond.tolist() == [False, True, True]
-    assert "outside the interval of input 1, input 2:" in band.reason
+    assert "outside the interval of inputs 1, 2:" in band.reason
     assert "the penalty plays no part in it" in band.reason
 
 

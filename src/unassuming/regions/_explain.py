@@ -35,10 +35,7 @@ class Status(Enum):
     NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
     TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
     EMPTY = "the region of this level has no member at all"
-    SOME_EMPTY = (
-        "some intervals are empty: no value within the norm bound agrees with the data at this "
-        "level"
-    )
+    SOME_EMPTY = "for some of the intervals no value within the norm bound agrees with the data"
     ONE_BY_ONE = "every interval is finite and has its level by itself"
     ALL_AT_ONCE = "every bound is finite, and all of them hold at once"
     TOO_FEW_CELLS = "too few parts of the data determine some of the numbers"
@@ -71,7 +68,11 @@ class Cause(Enum):
         "The norm bound of {bound:g}, or the model error of {error:g}, is too small, unless these "
         "data are an exception that the level allows for."
     )
-    OTHERS_REST_ON_IT = "The other intervals rest on the same assumption."
+    SOME_EMPTY = (
+        "{which} may be too small. If {holds}, one interval is empty with a probability of at most "
+        "one minus its level, but the probability that some of {count} are can be larger: only "
+        "simultaneous bounds test the assumption. The other intervals rest on it, too."
+    )
     NO_LABEL_MODEL = (
         "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
         "for the data."

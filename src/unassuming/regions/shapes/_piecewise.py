@@ -19,7 +19,6 @@ from unassuming.geometry import GridLines, Lines, order_statistic
 from unassuming.geometry.piecewise import (
     LineModel,
     PiecewiseLines,
-    ball_alone,
     open_directions,
     outer_bounds,
 )
@@ -40,7 +39,7 @@ from unassuming.regions._sizes import require_moderate
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._line_shape import LineShape
-from unassuming.regions.shapes._shape import OuterBounds, why_empty
+from unassuming.regions.shapes._shape import OuterBounds, ball_facts
 
 
 def line_model(problem: Problem, engine: RankEngine) -> LineModel | None:
@@ -57,17 +56,6 @@ def line_model(problem: Problem, engine: RankEngine) -> LineModel | None:
         perturbations=engine.perturbations,
         tie_wins=engine.tie_order[0] < engine.tie_order[1:],
     )
-
-
-def ball_facts(
-    status: Status, lower: Array, upper: Array, level: Level, ball: BallCoordinates | None
-) -> tuple[Fact, ...]:
-    """Return why a region is empty, or whether finite bounds follow from the ball alone."""
-    if status is Status.EMPTY:
-        return (why_empty(level, ball),)
-    alone = np.inf if ball is None else ball_alone(ball)
-    follow = (upper >= alone).all() and (lower <= -alone).all()
-    return (Cause.BALL_ALONE(),) if follow else ()
 
 
 @final

@@ -28,7 +28,7 @@ from unassuming.regions.single._functions import Assumption, Functions, estimate
 from unassuming.regions.single._joint_width import joint_of_features, joint_of_kernel
 from unassuming.regions.single._no_balanced_cells import Shortage
 from unassuming.regions.single._replies import bounds_from_cells
-from unassuming.regions.single._values import too_small
+from unassuming.regions.single._values import too_small, within_ball
 
 T = TypeVar("T")
 
@@ -71,7 +71,8 @@ def values_at_once(
     lower, upper = sizes.cut(band)
     refuted = bool((lower > upper).any())
     lower, upper = lower - assumption.beyond, upper + assumption.beyond
-    facts = outside(functions.problem, lower, upper, names, estimate)
+    facts = within_ball(functions, wanted, lower, upper, assumption)
+    facts += outside(functions.problem, lower, upper, names, estimate)
     why = Explanation((too_small(assumption),) if refuted else facts)
     return bounds_from_cells(
         make,
