@@ -226,7 +226,7 @@ class PiecewiseAdviser:
             return ()
         try:
             design.require_positive_semidefinite("a norm bound")
-        except NotAvailable:
+        except ValueError:  # an indefinite kernel has no norm
             return ()
         count, wanted = int(units.max()) + 1, 1 - q / self.m
         together = (CELLS,) if numbers_of_cells(wanted, count, simultaneous=True) else ()
