@@ -57,8 +57,8 @@ def number(
 
 def check_kernel_number(estimator: Any, name: str, least: float, otherwise: str = "") -> None:
     """Refuse a parameter of a kernel that is not one finite number, or below the least one."""
-    given = getattr(estimator, name)
-    real = isinstance(given, (Real, np.ndarray)) and np.ndim(given) == 0
+    given: Any = getattr(estimator, name)
+    real = isinstance(given, Real) or (isinstance(given, np.ndarray) and given.ndim == 0)
     if not real or not np.isfinite(float(given)) or float(given) < least:
         limit = f" >= {least:g}" if np.isfinite(least) else ""
         raise _out_of_range(estimator, name, f"one finite number{limit}{otherwise}")
