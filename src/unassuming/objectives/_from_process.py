@@ -72,7 +72,7 @@ def from_gaussian_process(
     if (variance != penalty).any():
         if not variance.all():
             raise ValueError(
-                "some rows have noise of variance zero and others have not: expected positive "
+                "some rows have noise of variance zero and others do not: expected positive "
                 f"variances, or zero for all rows, given alpha={estimator.alpha!r}. Use positive "
                 "numbers."
             )

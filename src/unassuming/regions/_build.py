@@ -355,7 +355,7 @@ def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
         )
     if isinstance(noise, Quantile) and noise.tau != tau:
         raise ValueError(
-            f"noise is about another quantile than the model: expected tau={tau:g}, that of "
+            f"noise assumes another quantile than the model: expected tau={tau:g}, that of "
             f"{type(model).__name__}, given {noise!r}. Leave it out, or set quantile={noise.tau:g}."
         )
 

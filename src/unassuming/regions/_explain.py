@@ -227,8 +227,8 @@ class Cause(Enum):
     ROTATED = "Rows are those of the rotated data, Qᵀy and QᵀΦ: coordinates in the given basis."
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
-        "The estimate of the model lies outside the interval of {names}: the interval rests on "
-        "estimates of its own, and {apart}."
+        "The estimate of the model lies outside the interval of {names}: the interval comes from "
+        "separate estimates, {apart}."
     )
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."

@@ -237,7 +237,7 @@ def _span(problem: Problem) -> Array:
         )
     if design.spans_everything:
         raise NotAvailable(
-            f"{need} a model that can be wrong: this one takes every value at the inputs, so no "
+            f"{need} a model that can be wrong: this one can take every value at the inputs, so no "
             "feature is missing there."
         )
     matrix, ones = design.matrix, np.ones((problem.n, 1)) / np.sqrt(problem.n)

@@ -48,7 +48,7 @@ def _require(same: bool, doubt: BoolArray) -> None:
     if not same:
         raise ValueError(
             "the end of the region cannot be decided from sums over the rows: expected sets whose "
-            "ends the rounding errors of the sums leave in no doubt, given "
-            f"{doubt.sum(axis=1).max()} of {doubt.shape[1]} with a doubt. Rescale rows of very "
+            "ends are certain despite the rounding errors of the sums, given "
+            f"{doubt.sum(axis=1).max()} of {doubt.shape[1]} that are not. Rescale rows of very "
             "different size, or build the region in memory."
         )

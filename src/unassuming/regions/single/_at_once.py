@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 JOINT, CELLS, AUTO = "joint", "cells", "auto"
 
-NO_MEMBERS = "balanced cells find no members: leave out inner, or use method='joint'."
+NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."
 
 
 @final
@@ -142,8 +142,8 @@ def division_for(
                 "declare that"
             )
             pairs = (
-                "Pairs of rows, which serve one number at a time, lose too much if they are to "
-                "serve all."
+                "Pairs of rows, which work for one number at a time, are too imprecise for all at "
+                "once."
             )
             raise NotAvailable(
                 f"{needed}: use method='joint', or noise='symmetric' if it is. {pairs}",

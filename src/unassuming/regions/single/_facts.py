@@ -89,14 +89,12 @@ def outside(
     if objective.endogenous:
         pass  # two-stage least squares has neither a penalty nor a loss of its own
     elif not isinstance(objective, Quadratic):
-        absent.append("the penalty and the loss of the model play no part in it")
+        absent.append("without the penalty and the loss of the model")
     elif objective.lam:
-        absent.append("the penalty plays no part in it")
+        absent.append("without the penalty")
     if rows is not None and rows.weight is not None and is_spherical(problem.row_noise):
-        absent.append(
-            "the sample weights play no part in it, since spherical noise is equal in all rows"
-        )
-    apart = ", and ".join(absent) or "they come from parts of the rows"
+        absent.append("without the sample weights, since spherical noise is equal in all rows")
+    apart = ", and ".join(absent) or "each from a part of the rows"
     return (Cause.OUTSIDE(names=listed(names, beyond), apart=apart),)
 
 
