@@ -197,7 +197,7 @@ class Cause(Enum):
         "tests coefficients)."
     )
     ONE_AT_A_TIME = (
-        "Each interval has its level by itself; all of them hold at once with less certainty."
+        "Each interval has its level by itself; the probability that all hold at once is lower."
     )
     ALL_HOLD = "All intervals hold at once with probability {level:.6g} or more."
     JOINT_REGION = (
