@@ -1,5 +1,7 @@
 """What results and help say about functions with a norm bound."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
@@ -38,6 +40,52 @@ def test_few_rows_make_cells_remedies_where_they_are_enough(model, n, named):
     if not named[0]:
         with pytest.raises(NotAvailable, match="balanced cells are too few"):
             region.band([[4.0]], norm_bound=30, method="cells")
+
+
+@pytest.mark.parametrize("level", [0.7, 0.9])
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        (KernelRidge(kernel="rbf"), {"norm_bound": 30}),
+        (SVR(), {"norm_bound": 30}),
+        (LinearRegression(), {}),
+        (LinearRegression(), {"model_error": 0.1}),
+    ],
+    ids=repr,
+)
+def test_the_rows_that_balanced_cells_need_are_enough(model, options, level):
+    X, y, _ = ua.datasets.sine(n=40, noise="laplace", random_state=0)
+
+    def band(n):
+        region = ua.confidence_region(model, X[:n], y[:n], m=20, random_state=0)
+        return region.band([[4.0]], level, method="cells", **options)
+
+    with pytest.raises(NotAvailable) as error:
+        band(3)
+    named = int(re.search(r"so at least (\d+) rows", str(error.value))[1])
+    assert "simultaneous=False" not in error.value.command_line
+    assert band(named).method == "balanced cells"
+    with pytest.raises(NotAvailable, match=f"so at least {named} rows, and there are {named - 1}"):
+        band(named - 1)
+
+
+def test_why_there_are_no_balanced_cells():
+    X, y, _ = ua.datasets.sine(n=12, random_state=0)
+    kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, m=20, random_state=0)
+    blocks = BlockSymmetric(np.arange(12) // 2)
+    lines = ua.confidence_region(LinearRegression(), X, y, m=20, noise=blocks, random_state=0)
+    few = ua.confidence_region(LinearRegression(), X[:4], y[:4], m=20, random_state=0)
+    for region, options, words in (
+        (kernel, {"norm_bound": 3, "cells": 8}, "needs at least 16 cells, given cells=8. Use"),
+        (kernel, {"norm_bound": 3, "cells": 64}, "cells=64 asks for 64 cells of at least 1 row"),
+        (kernel, {"norm_bound": 3, "level": 0.999999}, "0.999999: no number of cells allows it"),
+        (lines, {}, "it needs 16 cells of whole blocks of rows, and there are 6 blocks"),
+        (lines, {"model_error": 1.0}, "there are 6 blocks. Use a lower level or bounds that"),
+        (few, {}, "and there are 4. Use method='joint' or a lower level."),
+    ):
+        with pytest.raises(NotAvailable) as error:
+            region.band([[4.0]], method="cells", **options)
+        assert words in str(error.value)
 
 
 @pytest.mark.parametrize("noise", [BlockSymmetric(np.repeat(np.arange(16), 2)), "exchangeable"])

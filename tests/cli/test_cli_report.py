@@ -48,8 +48,8 @@ def test_the_checks_find_nothing_where_nothing_is_wrong(run, tmp_path):
     pd.DataFrame({"x": x, "y": 3 * x + rng.laplace(size=80)}).to_csv(path, index=False)
     printed = run("summary", str(path), "--target", "y", "--out", str(tmp_path)).stdout
     assert "Warning" not in printed
-    assert "P-values of residuals, indications and not proofs: symmetry " in printed
-    assert "No lack of fit is found." in printed
+    assert "P-values from residuals (indications, not proofs): symmetry " in printed
+    assert "No lack of fit was found." in printed
     streamed = run("summary", str(path), "--target", "y", "--stream", "--out", str(tmp_path)).stdout
     assert "were not checked" in streamed
 

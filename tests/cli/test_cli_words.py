@@ -103,3 +103,18 @@ def test_a_level_that_was_asked_for_is_no_remedy(run, write):
     assert "or less" not in both
     assert f"At level {highest}: the band comes from the joint region" in both
     assert both.count("Remedies: ") == 1
+
+
+def test_each_fact_is_said_once_for_all_levels(run):
+    words = ("region", "sine.csv", "--target", "y", "--features", "x", "--model", "krr")
+    options = ("--norm-bound", "1", "--m", "20", "--level", "0.9", "--level", "0.5")
+    shown = " ".join(run(*words, *options, "--pointwise").stdout.split())
+    assert re.search(
+        r"No value within the norm bound agrees with the data at \d+ of 200 inputs \(level 0\.9\) "
+        r"and at \d+ of 200 inputs \(level 0\.5\)\. The norm bound of 1 may be too small\.",
+        shown,
+    )
+    for words in ("may be too small", "agrees with the data", "The estimate of the model lies"):
+        assert shown.count(words) == 1
+    listed = r"inputs (\d+, ){3}\d+ and \d+ others"
+    assert re.search(rf"{listed} \(level 0\.9\) and {listed} \(level 0\.5\): the interval", shown)

@@ -304,7 +304,7 @@ def test_equal_weights_change_nothing_and_others_are_refused():
     np.testing.assert_allclose(one.estimate, two.estimate, atol=1e-12)
     with pytest.raises(ValueError, match="sample_weight varies, and noise in another basis mixes"):
         region_of(Ridge(), noise, sample_weight=np.linspace(1, 2, N))
-    with pytest.raises(ua.NotAvailable, match="does not allow to leave out rows"):
+    with pytest.raises(ua.NotAvailable, match="rows cannot be left out of noise in another basis"):
         region_of(Ridge(), noise, sample_weight=np.r_[0, np.ones(N - 1)])
 
 
@@ -316,7 +316,7 @@ def test_what_is_about_rows_is_refused():
     with pytest.raises(ValueError, match=r"drawn row by row.*InBasis.*in memory"):
         ua.StreamingRegion(Ridge(), noise=ua.noise.InBasis(Q))
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
-    with pytest.raises(ua.NotAvailable, match="does not allow to set rows aside"):
+    with pytest.raises(ua.NotAvailable, match="rows cannot be set aside with noise in another"):
         ua.tuned_region(search, X, Y, noise=ua.noise.InBasis(Q), random_state=0)
     kernel = region_of(KernelRidge(kernel="rbf"), ua.noise.InBasis(Q, "exchangeable"))
     with pytest.raises(ua.NotAvailable, match="need noise whose signs may change"):

@@ -14,6 +14,7 @@ from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
+from sklearn.svm import SVR
 
 import unassuming as ua
 from unassuming.planning import Predicted, narrowest
@@ -57,6 +58,41 @@ def test_best_is_the_narrowest_of_its_kind(plan):
         plan.best(rows=30)
 
 
+MODELS = {
+    "cells are best": (KernelRidge(kernel="rbf", gamma=0.05), 200, 60.0, 0.8),
+    "the joint region is best": (KernelRidge(kernel="rbf", gamma=0.1), 60, 60.0, 0.9),
+    "a pipeline": (make_pipeline(SplineTransformer(6), Ridge()), 200, 40.0, 0.9),
+    "SVR": (SVR(gamma=0.5), 64, 30.0, 0.9),
+    "no norm bound": (LinearRegression(), 60, None, 0.9),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_the_calls_give_what_was_predicted(name):
+    model, n, B, level = MODELS[name]
+    X, y, _ = ua.datasets.sine(n=n, random_state=0)
+    alphas = None if name in ("SVR", "no norm bound") else [0.1]
+    plan = ua.plan(model, X, norm_bound=B, noise_scale=0.7, level=level, alphas=alphas)
+    region = ua.confidence_region(plan.estimator, X, y, random_state=0)
+    printed = str(plan).split("ua.confidence_region(plan.estimator, X, y):\n")[1].split("\n")
+    for line, simultaneous in zip(printed, (True, False), strict=True):
+        best = plan.best(simultaneous=simultaneous)
+        assert line.endswith(f"  {plan.call(simultaneous=simultaneous)}")
+        band = eval(plan.call(simultaneous=simultaneous), {"region": region, "X": X})
+        assert (band.method, band.simultaneous) == (best.method, simultaneous)
+        assert band.level == pytest.approx(level)
+        measured = float(np.median(band.upper - band.lower)) / 2
+        if B is not None:
+            assert 0.6 < measured / best.half_width < 1.6
+    assert ("method='cells'" in str(plan)) == (name in ("cells are best", "a pipeline", "SVR"))
+
+
+def test_nothing_finite_has_no_call():
+    plan = ua.plan(LinearRegression(), X[:3], norm_bound=None, noise_scale=1.0)
+    assert "Calls" not in str(plan)
+
+
 def test_of_penalties_that_differ_little_the_smallest_is_best():
     widths = {0.1: 1.03, 0.2: 1.015, 0.3: 1.0, 0.4: 1.5}
     found = [Predicted(9, True, "joint region", a, None, w) for a, w in widths.items()]
@@ -74,7 +110,9 @@ def test_a_plan_prints_a_table_and_is_a_frame(plan):
     # All predictions for the rows at hand, and the narrowest of each method for 20 rows.
     own = sum(p.rows == 40 for p in plan.predictions)
     others = {p.method for p in plan.predictions if p.rows == 20}
-    lines = [line for line in text.splitlines() if line.startswith("  ")]
+    rows, calls = text.split("\nCalls, with region =")
+    assert calls.count("region.band(X, norm_bound=60") == 2
+    lines = [line for line in rows.splitlines() if line.startswith("  ")]
     assert len(lines) == 1 + own + len(others)
 
 
@@ -219,7 +257,7 @@ def test_the_table_says_where_the_best_penalty_is_not_that_of_the_narrowest_band
     widths = {0.2: 1.015, 0.3: 1.0}
     found = [Predicted(plan.n, True, "joint region", a, None, w) for a, w in widths.items()]
     rule = "Best: the smallest penalty within 2 % of the narrowest."
-    assert str(replace(plan, predictions=tuple(found))).endswith(rule)
+    assert rule in str(replace(plan, predictions=tuple(found))).splitlines()
     assert rule not in str(replace(plan, predictions=tuple(found[1:])))
 
 

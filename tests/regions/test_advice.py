@@ -21,7 +21,7 @@ from sklearn.svm import SVR
 
 import unassuming as ua
 from speed import slow_but
-from unassuming.regions._results import Status
+from unassuming.regions import Language, Status
 
 M = 20
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
@@ -99,10 +99,18 @@ def finite(found):
     return np.isfinite(found.lower).all() and np.isfinite(found.upper).all()
 
 
+def called(code, region, call, X, B, options):
+    """Return the answer to a call with these arguments."""
+    given = eval(f"dict({code[code.index('norm_bound=') :]})", {"B": B})
+    if "region.names[1:]" in code:
+        return region.interval(region.names[1:], **given)
+    return ask(region, call, X, **{**options, **given})
+
+
 def carry_out(way, region, case, call, options):
     """Do what it says; whether the answer is then finite."""
     estimator, (X, y), built = case
-    B = region.suggest_norm_bound() if "norm_bound=B" in way else None  # noqa: F841
+    B = region.suggest_norm_bound() if "norm_bound=B" in way else None
 
     def rebuilt(model, **other):
         return ua.confidence_region(model, X, y, m=M, random_state=0, **{**built, **other})
@@ -110,12 +118,8 @@ def carry_out(way, region, case, call, options):
     if level := re.search(r"a level of at most ([\d.]+)$", way):
         p = np.floor(float(level[1]) * M + 1e-9) / M
         return finite(ask(region, call, X, **{**options, "level": p}))
-    if code := re.search(r": (?:band|interval|sample)\((.*norm_bound=.*)\)$", way):
-        names = "region.names[1:]" in code[1]
-        bound = eval(code[1].rsplit("norm_bound=")[1].split(",")[0])
-        if names:
-            return finite(region.interval(region.names[1:], norm_bound=bound))
-        return finite(ask(region, call, X, **{**options, "norm_bound": bound}))
+    if calls := re.findall(r"(?:band|interval|sample)\(([^()]*norm_bound=[^()]*)\)", way):
+        return all(finite(called(code, region, call, X, B, options)) for code in calls)
     if way == "weighting='hessian'":
         return finite(ask(rebuilt(estimator, weighting="hessian"), call, X, **options))
     if code := re.search(r"make_pipeline\(StandardScaler\(\), .*\)$", way):
@@ -170,6 +174,30 @@ def test_what_is_said_to_help_helps(name, call):
     for way in told:
         assert carry_out(way, region, case, call, options), way
         assert not ("inner=True" in way and options.get("inner"))
+
+
+KERNELS = [SVR(gamma=0.5), ua.KernelLasso(**KERNEL), ua.KernelHuber(**KERNEL)]
+
+
+@pytest.mark.parametrize("model", KERNELS, ids=lambda model: type(model).__name__)
+def test_kernels_without_a_norm_bound_are_led_to_what_works_with_one(model):
+    X, y, _ = ua.datasets.sine(n=16, random_state=0)
+    single, cells = "norm_bound=B, simultaneous=False", "norm_bound=B, method='cells'"
+    # 16 rows: balanced cells as well; 5: one at a time only; 4: neither.
+    for n in (16, 5, 4):
+        region = ua.confidence_region(model, X[:n], y[:n], m=M, random_state=0)
+        told = region.band(X[:2])
+        option = told.explanation.text(Language.COMMAND_LINE)
+        assert (f"band(X, {single}) for bounds that hold one at a time" in told.reason) == (n > 4)
+        assert ("--norm-bound B --pointwise" in option) == (n > 4)
+        lasso = isinstance(model, ua.KernelLasso)  # the data narrow its joint region
+        assert (f"band(X, {cells})" in told.reason) == (n > 5 and not lasso)
+        assert finite(region.band(X[:2], norm_bound=9.0, simultaneous=False)) == (
+            n > 4 or not region.objective.design.intercept
+        )
+    for noise in ("exchangeable", "spherical"):
+        region = ua.confidence_region(model, X, y, m=M, random_state=0, noise=noise)
+        assert (single in region.band(X[:2]).reason) == (noise == "spherical")
 
 
 def test_the_reason_says_when_the_norm_bound_does_it_all():

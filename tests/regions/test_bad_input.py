@@ -1,6 +1,7 @@
 """What is wrong with the input is said once: what was wrong, expected, given, and what to do."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -415,7 +416,7 @@ KERNELS = [
     (
         "gamma",
         lambda: region_of(SVR(gamma="wide")),
-        "^gamma is not valid for SVR: expected a number, 'scale' or 'auto', given 'wide'",
+        "^SVR's gamma is out of range: expected .* >= 0, 'scale' or 'auto', given 'wide'",
     ),
 ]
 
@@ -423,6 +424,37 @@ KERNELS = [
 @cases(KERNELS)
 def test_bad_kernels_are_refused(action, pattern):
     assert_refused(action, ValueError, pattern)
+
+
+KERNEL_MODELS = [SVR, KernelRidge, ua.KernelLasso, ua.KernelHuber]
+
+
+@pytest.mark.parametrize("model", KERNEL_MODELS, ids=lambda model: model.__name__)
+def test_parameters_with_which_a_kernel_cannot_be_computed_are_named(model):
+    bad = [("rbf", "gamma", value) for value in (-1.0, np.nan, [1.0], "wide")]
+    bad += [("poly", "degree", value) for value in (None, -1, "two")]
+    bad += [
+        (kernel, "coef0", value) for kernel in ("poly", "sigmoid") for value in (None, np.nan, "b")
+    ]
+    if model is SVR:
+        bad += [(kernel, "gamma", None) for kernel in ("rbf", "poly", "linear")]
+    else:
+        assert region_of(model(kernel="rbf", gamma=None)).n == N
+    for kernel, name, value in bad:
+        said, given = f"{model.__name__}'s {name} is out of range", re.escape(repr(value))
+        assert_refused(
+            partial(region_of, model(**{"kernel": kernel, name: value})),
+            ValueError,
+            rf"^{said}: expected one finite number.*given {given}\. Set",
+        )
+    for value in (0.5, np.float32(0.5), np.array(0.5), 0, 2):
+        assert region_of(model(kernel="rbf", gamma=value)).n == N
+
+
+@pytest.mark.parametrize("model", [SVR, ua.KernelLasso], ids=lambda model: model.__name__)
+def test_a_norm_bound_is_no_remedy_for_an_indefinite_kernel(model):
+    region = region_of(model(kernel="sigmoid", gamma=1.0))
+    assert "norm_bound" not in region.band(X[:2]).reason
 
 
 # --- classes --------------------------------------------------------------------------------------

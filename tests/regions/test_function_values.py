@@ -218,7 +218,7 @@ def test_auto_takes_the_joint_region_for_few_rows_and_cells_for_many():
     with pytest.raises(ua.NotAvailable, match="balanced cells are too few"):
         few.band(GRID, 0.99, norm_bound=30, method="cells")
     assert few.band(GRID, 0.9, 30, inner=True, method="auto").inner_lower is not None
-    with pytest.raises(ua.NotAvailable, match="balanced cells find no members"):
+    with pytest.raises(ua.NotAvailable, match="balanced cells do not search for members"):
         few.band(GRID, 0.9, 30, inner=True, method="cells")
 
 
@@ -246,8 +246,8 @@ def test_a_band_reports_an_estimate_outside_of_it(options):
     band = region.band(GRID, norm_bound=30, **options)
     beyond = (band.estimate < band.lower) | (band.estimate > band.upper)
     assert beyond.tolist() == [False, True, True]
-    assert "outside the interval of input 1, input 2:" in band.reason
-    assert "the penalty plays no part in it" in band.reason
+    assert "outside the interval of inputs 1, 2:" in band.reason
+    assert "separate estimates, without the penalty." in band.reason
 
 
 def test_too_few_cells_are_explained_with_remedies():

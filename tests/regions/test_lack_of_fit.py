@@ -214,7 +214,7 @@ def test_weights_and_clusters():
 
 def test_models_without_a_test_say_why():
     X, y, _ = ua.datasets.sine(n=30, random_state=0)
-    with pytest.raises(ua.NotAvailable, match="takes every value at the inputs"):
+    with pytest.raises(ua.NotAvailable, match="can take every value at the inputs"):
         region_of(X, y, KernelRidge(kernel="rbf")).lack_of_fit()
     with pytest.raises(ua.NotAvailable, match="needs a regression"):
         region_of(X, np.sign(y), RidgeClassifier()).lack_of_fit()

@@ -38,6 +38,23 @@ def test_bounds_never_exceed_what_the_norm_bound_allows(ways, B):
         assert band.upper[3] >= B
 
 
+@pytest.mark.parametrize("ways", [{}, *WAYS], ids=str)
+@pytest.mark.parametrize("model_error", [None, 2.0])
+def test_bounds_that_the_data_do_not_narrow_anywhere_say_so(ways, model_error):
+    if not ways and model_error:
+        return  # the joint region does not allow for it
+    alone, given = "follow from the norm bound alone", {"model_error": model_error, **ways}
+    # In the joint region the norm that the data need leaves less for other inputs.
+    for inputs, says in ((GRID[3:], bool(ways)), (GRID, False), (GRID[:2], False)):
+        band = sine(n=200).band(inputs, norm_bound=30.0, **given)
+        assert (alone in band.reason) == says
+        far = 30 + (model_error or 0)
+        assert ((band.upper > far - 1e-6) & (band.lower < 1e-6 - far)).all() == says
+    huge = sine(n=200).band(GRID[:2], norm_bound=1e200, **given)
+    assert (alone in huge.reason) == (not ways)  # there rounding leaves nothing else
+    assert (huge.upper >= 1e200).all() == (not ways)
+
+
 @ways
 def test_the_limit_is_that_of_the_functional(ways):
     process = GaussianProcessRegressor(4 * RBF(1.0), alpha=0.5, optimizer=None)
@@ -76,8 +93,11 @@ def test_one_at_a_time_only_refuted_values_are_lost():
     assert np.isnan(band.lower).tolist() == [True, True, True, False]
     assert band.upper[3] == pytest.approx(30)
     assert "at 3 of 4 inputs no value within the norm bound agrees with the data" in str(band)
-    assert band.reason.startswith("The norm bound of 30 is too small, unless")
-    assert band.reason.endswith("The other intervals rest on the same assumption.")
+    assert band.reason.startswith(
+        "The norm bound of 30 may be too small. If it holds, one interval"
+    )
+    assert "the probability that some of 4 are can be larger" in band.reason
+    assert "at this level" not in str(band)  # it is not a test of all inputs at once
     alone = sine(shift=1000.0).band(GRID[3:], norm_bound=30, simultaneous=False)
     assert alone.status.name == "ONE_BY_ONE"
 
@@ -90,8 +110,15 @@ def test_every_value_lost_is_an_empty_answer():
 
 @ways
 def test_the_model_error_can_be_the_cause_as_well(ways):
-    band = sine(shift=1000.0).band(GRID, norm_bound=30, model_error=0.5, **ways)
-    assert "The norm bound of 30, or the model error of 0.5, is too small, unless" in band.reason
+    which = "The norm bound of 30, or the model error of 0.5,"
+    for inputs in (GRID, GRID[:3]):
+        band = sine(shift=1000.0).band(inputs, norm_bound=30, model_error=0.5, **ways)
+        some = band.status.name == "SOME_EMPTY"
+        assert some == (ways == WAYS[0] and len(inputs) == 4)
+        assert (
+            f"{which} {'may be too small. If both hold' if some else 'is too small, unless'}"
+            in (band.reason)
+        )
 
 
 def test_functionals_that_are_lost_are_counted():

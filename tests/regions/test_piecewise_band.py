@@ -191,7 +191,8 @@ def test_status_and_levels(name):
         assert free.status is Status.UNBOUNDED
         assert np.isposinf(free.upper).all()
         assert np.isneginf(free.lower).all()
-        assert ("norm_bound" in free.reason) == known
+        assert ("band(X, norm_bound=B)" in free.reason) == known
+        assert "band(X, norm_bound=B, simultaneous=False)" in free.reason
     wide = [held[p].upper - held[p].lower for p in (0.3, 0.6, 0.9)]
     assert (wide[0] <= wide[1]).all()
     assert (wide[1] <= wide[2]).all()

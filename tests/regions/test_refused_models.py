@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.kernel_approximation import Nystroem
@@ -9,6 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     OneHotEncoder,
     PolynomialFeatures,
     SplineTransformer,
@@ -34,7 +36,6 @@ def region_of(model, X=TABLE):
         (PolynomialFeatures(-1), TABLE, "'degree' parameter of PolynomialFeatures"),
         (Nystroem(kernel="rfb"), TABLE, "Got 'rfb' instead"),
         (SplineTransformer(n_knots=1), TABLE, "Got 1 instead"),
-        (StandardScaler(), TEXT, "could not convert string to float: 'x'"),
         (make_column_transformer((StandardScaler(), ["zz"])), TABLE, "'zz'"),
     ],
     ids=str,
@@ -43,6 +44,70 @@ def test_a_transformer_that_cannot_be_fitted(step, X, said):
     pattern = f"the transformer '{type(step).__name__.lower()}' fails: .*{said}.* Change its param"
     with pytest.raises(ValueError, match=pattern):
         region_of(make_pipeline(step, Ridge()), X)
+
+
+def with_nan(X, row, column):
+    table = X.copy()
+    table.iloc[row, column] = np.nan
+    return table
+
+
+ENCODED = make_column_transformer((OneHotEncoder(), ["d"]), remainder="passthrough")
+LOGARITHM = FunctionTransformer(np.log)
+MISSING = r"column 'b' of X has missing or infinite values: .*, given nan at position 4\. Drop"
+ENTRIES = {
+    "text": (
+        StandardScaler(),
+        TEXT,
+        "'standardscaler' fails: column 'd' of X is not numeric",
+    ),
+    "text in an array": (StandardScaler(), TEXT.to_numpy(), "given 'x' at position 0, 3"),
+    "passed on": (StandardScaler(), with_nan(TABLE, 4, 1), f"^{MISSING}"),
+    "refused": (Nystroem(n_components=3), with_nan(TABLE, 4, 1), f"'nystroem' fails: {MISSING}"),
+    "of polars": (
+        Nystroem(n_components=3),
+        pl.DataFrame(with_nan(TABLE, 4, 1).to_dict("list")),
+        f"'nystroem' fails: {MISSING}",
+    ),
+    "later": (
+        make_pipeline(StandardScaler(), SplineTransformer()),
+        with_nan(TABLE, 4, 1),
+        f"fails: {MISSING}",
+    ),
+    "beside text that is encoded": (ENCODED, with_nan(TEXT[[*"dabc"]], 4, 2), f"^{MISSING}"),
+    "two columns": (
+        StandardScaler(),
+        with_nan(with_nan(TABLE, 4, 1), 5, 2),
+        f"^{MISSING}",
+    ),
+    "made": (
+        LOGARITHM,
+        TABLE.abs().mul(np.arange(30) != 3, axis=0),
+        "^after the step 'functiontransformer', column 'a' of X has .*given -inf at position 3",
+    ),
+    "made beside text that is encoded": (
+        make_pipeline(ENCODED, FunctionTransformer(np.log1p)),
+        TEXT.assign(a=-1.0),
+        r"^after the step 'pipeline', X has .*given -inf at position 0, 2",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("name", ENTRIES)
+def test_the_entry_that_stops_a_pipeline_is_named_where_the_user_has_it(name):
+    step, X, said = ENTRIES[name]
+    with pytest.raises(ValueError, match=said):
+        region_of(make_pipeline(step, Ridge()), X)
+
+
+def test_the_entry_of_a_new_input_is_named_too():
+    region = region_of(make_pipeline(ENCODED, StandardScaler(), Ridge()), TEXT)
+    with pytest.raises(ValueError, match=r"^column 'b' of X has missing .*nan at position 1"):
+        region.band(with_nan(TEXT[:3], 1, 1))
+    with pytest.raises(ValueError, match="'standardscaler' fails: column 'b' of X is not numeric"):
+        region.band(TEXT[:3].assign(b="high"))
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,7 @@ def test_printed_summary():
     assert "Each interval has its level by itself" in text
     assert "Method: least squares in" in text
     assert "outside the interval of" in text
-    assert "the penalty plays no part in it" in text
+    assert "estimates, without the penalty." in text
     X, y = data(400, 60)
     long = ua.confidence_region(LinearRegression(), X, y, noise="spherical", m=2, random_state=0)
     assert "..." in str(long.summary())
@@ -463,7 +463,7 @@ def test_models_without_an_answer_say_why():
         ({"cells": np.zeros(59, dtype=int)}, "cells has the wrong length: expected one label"),
         ({"cells": np.zeros(60, dtype=int)}, "cells has one label only"),
         ({"cells": [np.nan] + [1.0] * 59}, "cells has a missing label: .* given nan at row 0"),
-        ({"cells": 61}, "cells are more than the rows: expected at most 60"),
+        ({"cells": 61}, "there are more cells than rows: expected at most 60"),
         ({"cells": 1}, "cells is not a number of cells"),
         ({"cells": True}, "cells is not a number of cells"),
         ({"weights": np.abs}, "weights is a function.*signs of residuals"),
@@ -498,5 +498,5 @@ def test_more_bad_input():
     blocks = region_of(noise=ua.noise.BlockSymmetric(np.arange(60) // 2))
     with pytest.raises(ValueError, match="cells divides a block of the noise"):
         blocks.summary(cells=np.arange(60) % 12)
-    with pytest.raises(ValueError, match=r"cells are more than the units.*at most 30"):
+    with pytest.raises(ValueError, match=r"more cells than blocks or pairs of rows: .* 30"):
         blocks.summary(cells=40)

@@ -78,9 +78,9 @@ def test_pairs_give_way_to_permutations_with_few_rows():
 @pytest.mark.parametrize(
     ("noise", "model", "weight", "apart"),
     [
-        ("spherical", LinearRegression(), True, "the sample weights play no part in it"),
-        ("spherical", Ridge(10.0), True, "the penalty plays no part in it, and the sample weights"),
-        ("symmetric", Ridge(100.0), True, "the penalty plays no part in it"),
+        ("spherical", LinearRegression(), True, "estimates, without the sample weights, since"),
+        ("spherical", Ridge(10.0), True, "without the penalty, and without the sample weights"),
+        ("symmetric", Ridge(100.0), True, "separate estimates, without the penalty."),
         ("symmetric", HuberRegressor(alpha=200.0), False, "the penalty and the loss of the model"),
     ],
 )
@@ -105,7 +105,7 @@ def test_bounds_from_cells_say_where_the_estimate_lies_outside():
     single = region.interval("x1", simultaneous=False)
     together = region.interval(method="cells")
     assert "the interval of x1: " in single.reason
-    assert "the penalty plays no part in it" in together.reason
+    assert "separate estimates, without the penalty." in together.reason
     assert "the interval of input 0" in region.band(X[:1] * 9, method="cells").reason
     plain = ua.confidence_region(LinearRegression(), X, y, random_state=0)
     assert plain.interval("x1", level=0.9, simultaneous=False).reason == ""
@@ -114,7 +114,7 @@ def test_bounds_from_cells_say_where_the_estimate_lies_outside():
 def test_balanced_cells_refuse_exchangeable_noise_with_the_reason():
     X, y = few_rows(60, 3)
     region = region_of(X, y, "exchangeable")
-    with pytest.raises(ua.NotAvailable, match="lose too much if they are to serve all"):
+    with pytest.raises(ua.NotAvailable, match="are too imprecise for all at once"):
         region.interval(method="cells")
     auto, joint = region.interval(method="auto"), region.interval(method="joint")
     np.testing.assert_array_equal(auto.upper, joint.upper)

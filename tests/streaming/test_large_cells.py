@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from exact_region import INFINITE, ExactRegion
+from exact_sets import INFINITE, ExactSets
 from unassuming._rounding import EPS
 from unassuming.noise import Rounded, draw_key
 from unassuming.streaming._compressed import compress
@@ -73,7 +73,7 @@ def regions(X, y, model, noise, seed=0, cuts=(N,)):
     intercept, alpha = MODELS[model].fit_intercept, getattr(MODELS[model], "alpha", 0.0)
     Phi = np.column_stack([np.ones(N), X]) if intercept else X
     penalised = [j >= intercept for j in range(Phi.shape[1])]
-    return stream, memory, ExactRegion(Phi, y, alpha, penalised, memory.perturbations)
+    return stream, memory, ExactSets(Phi, y, alpha, penalised, memory.perturbations)
 
 
 def assert_true(region, exact, functionals):

@@ -17,6 +17,7 @@ from unassuming.cells._balanced import (
     balanced_band,
     balanced_division,
     balanced_number,
+    balanced_numbers,
     balanced_statistic,
 )
 from unassuming.cells._certified import certified_interval, certified_pvalue, certified_q
@@ -75,6 +76,7 @@ __all__ = [
     "balanced_band",
     "balanced_division",
     "balanced_number",
+    "balanced_numbers",
     "balanced_statistic",
     "candidates",
     "centred",

@@ -161,8 +161,8 @@ def _named(classes: str, label: Any) -> list[Any]:
     names = [name.strip() for name in classes.split(",")]
     if len(names) != 2 or not all(names) or names[0] == names[1]:
         raise ValueError(
-            "--classes does not name two labels: expected two different labels and a comma, of "
-            f"which the second is +1, given {classes!r}. Try --classes no,yes."
+            "--classes does not name two labels: expected two different labels with a comma "
+            f"between them, the second for +1, given {classes!r}. Try --classes no,yes."
         )
     return [like(name, label) for name in names]
 

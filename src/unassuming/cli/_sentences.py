@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,15 @@ from scipy.stats import binom
 from unassuming.cli._files import WITHOUT_NUMBERS
 from unassuming.cli._findings import Answer, Findings
 from unassuming.noise import Labels, Symmetric
-from unassuming.regions import FEWER_FEATURES, Explanation, Language, Remedy, Status
+from unassuming.regions import (
+    FEWER_FEATURES,
+    NOTHING_AGREES,
+    Explanation,
+    Fact,
+    Language,
+    Remedy,
+    Status,
+)
 
 _OWN = (Status.ALL_AT_ONCE, Status.ONE_BY_ONE)
 """Bounds from cells: each level has its own cells, and facts of its own."""
@@ -69,7 +77,7 @@ def _informative(answer: Answer | None) -> dict[float, Any]:
     }
 
 
-def _at(levels: Iterable[float], every: Sequence[float]) -> str:
+def _at(levels: Iterable[float], every: Collection[float]) -> str:
     """Name the levels that a sentence is about, unless they are all."""
     some = list(levels)
     if len(some) == len(every):
@@ -187,30 +195,54 @@ def _few_rows(findings: Findings) -> list[str]:
 def _reasons(findings: Findings) -> list[str]:
     """Return the facts behind infinite or missing bounds, for each kind at its highest level."""
     kinds: dict[Any, str] = {}
-    levels: dict[str, list[float]] = {}
     for answer in _asked(findings):
         if answer.refusal:
             kinds[answer.refusal] = f"Not available: {answer.refusal}"
+        own = {p: b for p, b in answer.by_level.items() if b.status in (*_OWN, *_REFUTED)}
         for level, bounds in answer.by_level.items():
             told = bounds.explanation
             text = Explanation(told.facts, None, told.more).text(Language.COMMAND_LINE)
-            if bounds.status in _REFUTED:  # what it is the reason of
-                text = f"{_capital(bounds.description)}. {text}"
-            if not text:
-                continue
-            own = bounds.status in (*_OWN, *_REFUTED)
-            kinds.setdefault(text if own else bounds.status, text)
-            if own:
-                levels.setdefault(text, []).append(level)
-    for text, some in levels.items():
-        kinds[text] = _sentence(_at(dict.fromkeys(some), findings.levels), text)
+            if text and level not in own:
+                kinds.setdefault(bounds.status, text)
+        if text := " ".join([*_empty(own), *_facts_of_levels(own, findings.levels)]):
+            kinds[text] = text
     return list(kinds.values())
+
+
+def _empty(bounds: Mapping[float, Any]) -> list[str]:
+    """Say at which levels nothing within the norm bound agrees with the data."""
+    some = {p: b for p, b in bounds.items() if b.status is Status.SOME_EMPTY}
+    every = {p: b for p, b in bounds.items() if b.status is Status.EMPTY}
+    said = [_sentence(_at(every, bounds), f"{_capital(b.description)}.") for b in every.values()]
+    where = [f"{b.where_empty} (level {p:.6g})" for p, b in some.items()]
+    return [*said[:1], *[f"{_capital(NOTHING_AGREES)} {' and '.join(where)}."] * bool(some)]
+
+
+def _facts_of_levels(bounds: Mapping[float, Any], levels: Sequence[float]) -> list[str]:
+    """Return each fact once, with the levels that it is about unless they are all.
+
+    Facts about different names at different levels are told together.
+    """
+    found: dict[Any, dict[float, Fact]] = {}
+    for level, b in bounds.items():
+        for fact in (*b.explanation.facts, *b.explanation.more):
+            others = tuple((k, v) for k, v in fact.values.items() if k != "names")
+            found.setdefault((fact.cause, others), {})[level] = fact
+    said = []
+    for at in found.values():
+        texts = list(dict.fromkeys(map(str, at.values())))
+        if len(texts) == 1:
+            said.append(_sentence(_at(at, levels), texts[0]))
+            continue
+        names = [f"{fact.values['names']} (level {level:.6g})" for level, fact in at.items()]
+        fact = next(iter(at.values()))
+        said.append(str(Fact(fact.cause, {**fact.values, "names": " and ".join(names)})))
+    return said
 
 
 def _remedies(findings: Findings, *, knots: bool) -> list[str]:
     """Return all remedies in one sentence; of several levels the lowest, unless it was tried."""
-    every = [b.explanation for answer in _asked(findings) for b in answer.by_level.values()]
-    offered = [remedy for told in every for remedy in told.remedies or ()]
+    offered = [remedy for answer in _asked(findings) for remedy in _offered(answer)]
     if not offered:
         return []
     if knots and FEWER_FEATURES in offered:
@@ -225,6 +257,16 @@ def _remedies(findings: Findings, *, knots: bool) -> list[str]:
         if not tried and (remedy.command_line is None or remedy.command_line not in said):
             kept.append(remedy)
     return [Explanation((), tuple(kept)).text(Language.COMMAND_LINE)] if kept else []
+
+
+def _offered(answer: Answer) -> list[Remedy]:
+    """Return the remedies at all levels; a norm bound once, as it helps at the highest."""
+    found: list[Remedy] = []
+    for bounds in answer.by_level.values():
+        held = any(remedy.norm_bound for remedy in found)
+        own = bounds.explanation.remedies or ()
+        found += [remedy for remedy in own if not (held and remedy.norm_bound)]
+    return found
 
 
 def _heuristic(findings: Findings) -> list[str]:

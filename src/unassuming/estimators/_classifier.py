@@ -246,7 +246,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         if len(bounds) and nothing.all() and self._warned is not self.region_:
             self._warned = self.region_
             warnings.warn(
-                "every set holds both labels, since nothing is known of E[y|x] beyond [-1, 1]; "
+                "every set holds both labels, since nothing is known about E[y|x] beyond [-1, 1]; "
                 "band_status_ says why",
                 UserWarning,
                 stacklevel=levels_to_user(),

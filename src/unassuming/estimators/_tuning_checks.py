@@ -62,7 +62,7 @@ def check_before(
         if is_series_model(model):
             raise TypeError(
                 f"{type(model).__name__} cannot be tuned on some rows and tested on others, since "
-                "the rows are times that depend on those before them: expected another model, "
+                "each row depends on earlier ones: expected another model, "
                 f"given {model!r}. Choose its orders on an earlier part of the series, and pass "
                 "the rest to ua.confidence_region."
             )

@@ -47,7 +47,7 @@ def assignment_test(
     y : array of shape (n,)
         Outcomes.
     treatment : array of shape (n,)
-        Who was treated: two values, of which the larger one is the treatment (see `treated`).
+        Who was treated: two values, the larger one for the treatment (see `treated`).
     strata : array of shape (n,), optional
         The label of the stratum of each row, if the treatment was drawn within strata.
     clusters : array of shape (n,), optional

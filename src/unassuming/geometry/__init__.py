@@ -6,7 +6,8 @@ quadratic along lines (`piecewise`), a function of random labels (`labels`), or 
 """
 
 from unassuming.geometry._grid_lines import GridLines
+from unassuming.geometry._limits import no_narrower
 from unassuming.geometry._lines import Lines
 from unassuming.geometry._order_statistic import order_statistic
 
-__all__ = ["GridLines", "Lines", "order_statistic"]
+__all__ = ["GridLines", "Lines", "no_narrower", "order_statistic"]

@@ -29,6 +29,7 @@ from unassuming.inputs._options import check_target as check_target
 from unassuming.inputs._options import is_label_model as is_label_model
 from unassuming.inputs._options import model_quantile as model_quantile
 from unassuming.inputs._pipelines import SupervisedTransformer as SupervisedTransformer
+from unassuming.inputs._pipelines import as_features as as_features
 from unassuming.inputs._pipelines import fit_transform_without_y as fit_transform_without_y
 from unassuming.inputs._pipelines import frozen_steps as frozen_steps
 from unassuming.inputs._pipelines import seed_unset as seed_unset

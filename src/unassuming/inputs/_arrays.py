@@ -61,8 +61,12 @@ def _unreadable(array: Any, name: str, remedy: str) -> ValueError:
     for where, entry in np.ndenumerate(entries):
         if is_missing(entry):
             return missing(name, entry, where, _IMPUTE)
-    text = next((entry for entry in entries.flat if _is_text(entry)), array)
-    return _not_numeric(name, repr(str(text) if isinstance(text, str) else text), remedy)
+    found = ((where, entry) for where, entry in np.ndenumerate(entries) if _is_text(entry))
+    where, text = next(found, ((), array))
+    given = repr(str(text) if isinstance(text, str) else text)
+    if len(where) == 2:  # a table without names
+        given += f" at position {where[0]}, {where[1]}"
+    return _not_numeric(name, given, remedy)
 
 
 def _is_text(entry: Any) -> bool:

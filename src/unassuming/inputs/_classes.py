@@ -66,7 +66,7 @@ def as_classes(classes: Any) -> Any:
     if len(labels) != 2 or any(map(_is_missing, labels)) or labels[0] == labels[1]:
         raise ValueError(
             "classes does not name two labels: expected a list or tuple of two different labels, "
-            f"of which the second is +1, given {shown(classes)}. Pass e.g. classes=('no', 'yes')."
+            f"the second for +1, given {shown(classes)}. Pass e.g. classes=('no', 'yes')."
         )
     names = np.asarray(labels)
     if names.tolist() != labels:  # a number beside text, which NumPy would turn into text

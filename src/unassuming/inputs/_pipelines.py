@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -10,7 +11,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from unassuming.inputs._tables import check_columns, check_width, column_count
+from unassuming._typing import Array
+from unassuming.inputs._faults import fault
+from unassuming.inputs._tables import as_inputs, check_columns, check_width, column_count
 
 
 @final
@@ -61,14 +64,30 @@ def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
     tags cannot decide this: SelectKBest declares y optional.
     """
     features = X
+    done: list[tuple[str, Any]] = []
     for name, step in _working(transformers):
         if not isinstance(step, FrozenEstimator):  # fitted before; the region says so
             try:
                 step.fit(features)
             except Exception as error:
-                raise _diagnosis(name, step, features, y) from error
-        features = _passed(name, step, features, _OTHER_DATA)
+                raise _diagnosis(name, step, features, y, _Chain(X, tuple(done))) from error
+        features = _passed(name, step, features, _Chain(X, tuple(done)), _OTHER_DATA)
+        done.append((name, step))
     return features
+
+
+def as_features(transformers: Pipeline | None, X: Any, features: Any) -> Array:
+    """Return the features of inputs X as a finite matrix; name the entry of X that prevents it."""
+    steps = () if transformers is None else tuple(_working(transformers))
+    if not steps:
+        return as_inputs(features)
+    try:
+        return as_inputs(features)
+    except ValueError as error:
+        own = fault(X, lambda Z: as_inputs(_after(steps, Z)))
+        if own is not None:
+            raise own from None
+        raise ValueError(f"after the step {steps[-1][0]!r}, {error}") from None
 
 
 def transformed(transformers: Pipeline, X: Any, names: list[Any] | None, width: int | None) -> Any:
@@ -78,14 +97,16 @@ def transformed(transformers: Pipeline, X: Any, names: list[Any] | None, width: 
     refused as such if a transformer does not take them.
     """
     features = X
+    done: list[tuple[str, Any]] = []
     for name, step in _working(transformers):
         try:
-            features = _passed(name, step, features, _OTHER_INPUTS)
+            features = _passed(name, step, features, _Chain(X, tuple(done)), _OTHER_INPUTS)
         except ValueError:
             check_columns(X, names, "X")
             if width is not None and column_count(X) is not None:
                 check_width(X, width)
             raise
+        done.append((name, step))
     return features
 
 
@@ -102,28 +123,61 @@ def _working(transformers: Pipeline) -> list[tuple[str, Any]]:
     ]
 
 
-def _passed(name: str, step: Any, X: Any, remedy: str) -> Any:
+@final
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """The user's table, and the steps that it has passed."""
+
+    X: Any
+    steps: tuple[tuple[str, Any], ...]
+
+    def fault(self, step: Any, features: Any, *, fit: bool) -> str | None:
+        """Return which entries, of the table or of the features after a step, stop the next step.
+
+        ``fit`` says that it could not even be fitted.
+        """
+
+        def works(Z: Any) -> object:
+            return (clone(step).fit(Z) if fit else step).transform(Z)
+
+        if (own := fault(self.X, lambda Z: works(_after(self.steps, Z)))) is not None:
+            return str(own)
+        if not self.steps or (made := fault(features, works)) is None:
+            return None
+        return f"after the step {self.steps[-1][0]!r}, {made}"
+
+
+def _after(steps: tuple[tuple[str, Any], ...], X: Any) -> Any:
+    """Return the features of a table after some fitted steps."""
+    for _, step in steps:
+        X = step.transform(X)
+    return X
+
+
+def _passed(name: str, step: Any, X: Any, chain: _Chain, remedy: str) -> Any:
     """Return what a fitted transformer makes of some inputs."""
     try:
         return step.transform(X)
     except (ValueError, TypeError) as error:
-        raise _refusal(name, error, remedy) from error
+        raise _refusal(name, chain.fault(step, X, fit=False) or error, remedy) from error
 
 
-def _refusal(name: str, error: Exception, remedy: str) -> ValueError:
+def _refusal(name: str, said: Exception | str, remedy: str) -> ValueError:
     """Return the error of a transformer, with its name and what to do."""
-    said = " ".join(str(error).split()).rstrip(".")
-    return ValueError(f"the transformer {name!r} fails: {said}. {remedy}")
+    if isinstance(said, str):  # it has its own remedy
+        return ValueError(f"the transformer {name!r} fails: {said}")
+    text = " ".join(str(said).split()).rstrip(".")
+    return ValueError(f"the transformer {name!r} fails: {text}. {remedy}")
 
 
-def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any) -> Exception:
+def _diagnosis(name: str, step: BaseEstimator, X: Any, y: Any, chain: _Chain) -> Exception:
     """Return the error of a transformer that could not be fitted without y, by trying it with y."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             clone(step).fit(X, y)
     except (ValueError, TypeError) as error:  # y makes no difference
-        return _refusal(name, error, _OTHER_DATA)
+        return _refusal(name, chain.fault(step, X, fit=True) or error, _OTHER_DATA)
     except Exception as error:
         return error
     return SupervisedTransformer(

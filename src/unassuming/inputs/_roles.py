@@ -56,7 +56,7 @@ def column_roles(
         )
     if len(w) < len(x):
         raise ValueError(
-            "instruments are fewer than the endogenous columns, so that the coefficients are not "
+            "there are fewer instruments than endogenous columns, so the coefficients are not "
             f"identified: expected at least {len(x)}, given {len(w)} (n_features = {width}). Add "
             "instruments, or treat columns that do not depend on the noise as controls."
         )

@@ -137,7 +137,7 @@ def check_series(model: Any, u: Any, y: Any, sample_weight: Any) -> tuple[Data, 
     if sample_weight is not None:
         raise ValueError(
             f"sample_weight does not apply to {type(model).__name__}: expected None, given "
-            "weights. A time that is left out would break the series. Leave the weights out."
+            "weights. Leaving out a time would break the series. Leave the weights out."
         )
     orders = as_orders(model)
     inputs, outputs = as_series(u, y, orders)

@@ -91,7 +91,7 @@ def _as_number(cells: Any, n: int) -> int | None:
         )
     if cells > n:
         raise ValueError(
-            f"cells are more than the rows: expected at most {n} cells, one for each row, given "
+            f"there are more cells than rows: expected at most {n} cells, one for each row, given "
             f"{cells}. Leave it out for the default."
         )
     return int(cells)

@@ -130,7 +130,7 @@ class ARX(BaseEstimator):
         initial : array of shape (max(na, nb + delay - 1),), optional
             The first outputs; by default those of the data.
         noise : array of shape (n,), optional
-            The noise at each time, of which the first entries, those of the initial values, are not
+            The noise at each time; the first entries, those of the initial values, are not
             used; zero by default.
 
         Returns

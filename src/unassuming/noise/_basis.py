@@ -112,7 +112,7 @@ class InBasis(Noise):
         if len(self._basis) == count:
             return self
         raise NotAvailable(
-            "noise in another basis does not allow to leave out rows: every coordinate depends on "
+            "rows cannot be left out of noise in another basis, since every coordinate depends on "
             f"all rows, given {self!r}. Pass a basis of the {count} rows that count: those of "
             "positive weight, after the initial values of a time series."
         )
@@ -120,7 +120,7 @@ class InBasis(Noise):
     def units(self, n: int) -> IntArray:
         """Refuse to set rows aside: every coordinate depends on all rows."""
         raise NotAvailable(
-            "noise in another basis does not allow to set rows aside: every coordinate depends on "
+            "rows cannot be set aside with noise in another basis: every coordinate depends on "
             f"all rows, given {self!r}. Choose hyper-parameters without y, or on other data."
         )
 

@@ -25,7 +25,12 @@ from unassuming.kernels import (
 )
 from unassuming.models import LSSVC, KernelHuber, KernelLasso
 from unassuming.objectives._huber import KernelHuberObjective
-from unassuming.objectives._hyperparameters import common_weight, number, row_weights
+from unassuming.objectives._hyperparameters import (
+    check_kernel_number,
+    common_weight,
+    number,
+    row_weights,
+)
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import register_objective
 from unassuming.objectives.designs import FeatureDesign, KernelDesign
@@ -158,10 +163,8 @@ def _kernel_design(
     """Return the design of an estimator's kernel, whose parameters default to KernelRidge's."""
     kernel, gamma = estimator.kernel, estimator.gamma
     built_in = evaluate is None
-    if isinstance(kernel, str) and not (gamma is None or (not built_in and isinstance(gamma, str))):
-        number(estimator, "gamma", zero=True)
-    if isinstance(kernel, str) and kernel in ("poly", "polynomial"):
-        number(estimator, "degree", zero=True)
+    if isinstance(kernel, str):
+        _check_parameters(estimator, kernel, built_in=built_in)
     if not built_in and kernel in ("poly", "polynomial", "rbf"):
         gamma = resolve_svr_gamma(gamma, X)
     if evaluate is None:
@@ -188,6 +191,20 @@ def _kernel_design(
         ),
     )
     return kernel_design(training, intercept=intercept)
+
+
+def _check_parameters(estimator: Any, kernel: str, *, built_in: bool) -> None:
+    """Refuse parameters with which a kernel cannot be computed."""
+    gamma = estimator.gamma
+    known = gamma is None if built_in else isinstance(gamma, str) and gamma in ("scale", "auto")
+    if not known:
+        check_kernel_number(
+            estimator, "gamma", 0.0, ", or None" if built_in else ", 'scale' or 'auto'"
+        )
+    if kernel in ("poly", "polynomial"):
+        check_kernel_number(estimator, "degree", 0.0)
+    if kernel in ("poly", "polynomial", "sigmoid"):
+        check_kernel_number(estimator, "coef0", -np.inf)
 
 
 def kernel_design(training: TrainingKernel, *, intercept: bool = False) -> KernelDesign:

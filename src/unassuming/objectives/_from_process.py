@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, CompoundKernel, ConstantKernel
+from sklearn.gaussian_process.kernels import RBF, CompoundKernel, ConstantKernel, Kernel
 
 from unassuming._typing import Array
 from unassuming.kernels import (
@@ -72,7 +72,7 @@ def from_gaussian_process(
     if (variance != penalty).any():
         if not variance.all():
             raise ValueError(
-                "some rows have noise of variance zero and others have not: expected positive "
+                "some rows have noise of variance zero and others do not: expected positive "
                 f"variances, or zero for all rows, given alpha={estimator.alpha!r}. Use positive "
                 "numbers."
             )
@@ -92,6 +92,11 @@ def _fixed_kernel(estimator: Any) -> Any:
     kernel = estimator.kernel
     if kernel is None:  # as in scikit-learn, where it is fixed
         return ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")
+    if not isinstance(kernel, Kernel):
+        raise ValueError(
+            "the kernel is not one of a Gaussian process: expected an object of "
+            f"sklearn.gaussian_process.kernels, given {kernel!r}. Pass e.g. kernel=RBF(1.0)."
+        )
     if isinstance(kernel, CompoundKernel):
         raise ValueError(
             f"the kernel has several outputs: expected a kernel of one output, given {kernel}. "
@@ -110,7 +115,10 @@ def _fixed_kernel(estimator: Any) -> Any:
 
 def _variances(estimator: Any, n: int) -> Array:
     """Return ``alpha`` for each row."""
-    alpha = np.asarray(estimator.alpha, dtype=np.float64)
+    try:
+        alpha = np.asarray(estimator.alpha, dtype=np.float64)
+    except (TypeError, ValueError):
+        alpha = np.full((), np.nan)
     if alpha.shape not in ((), (n,)) or not np.isfinite(alpha).all() or (alpha < 0).any():
         raise ValueError(
             "GaussianProcessRegressor's alpha is out of range: expected one finite number >= 0, or "

@@ -24,6 +24,7 @@ LogisticRegression           C Σ w log(1+exp(-yg)) + ½ ‖·‖²  λ = 1 / (C
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,24 @@ def number(
     expected += ", or infinity" if infinite else ""
     inside = given.size == 1 and (np.isfinite(given).all() or infinite) and given <= largest
     if not inside or not (given > above or (zero and given == 0)):
-        raise ValueError(
-            f"{type(estimator).__name__}'s {name} is out of range: expected {expected}, given "
-            f"{getattr(estimator, name)!r}. Set the hyper-parameter before building the region."
-        )
+        raise _out_of_range(estimator, name, expected)
     return float(given.reshape(()))
+
+
+def check_kernel_number(estimator: Any, name: str, least: float, otherwise: str = "") -> None:
+    """Refuse a parameter of a kernel that is not one finite number, or below the least one."""
+    given: Any = getattr(estimator, name)
+    real = isinstance(given, Real) or (isinstance(given, np.ndarray) and given.ndim == 0)
+    if not real or not np.isfinite(float(given)) or float(given) < least:
+        limit = f" >= {least:g}" if np.isfinite(least) else ""
+        raise _out_of_range(estimator, name, f"one finite number{limit}{otherwise}")
+
+
+def _out_of_range(estimator: Any, name: str, expected: str) -> ValueError:
+    return ValueError(
+        f"{type(estimator).__name__}'s {name} is out of range: expected {expected}, given "
+        f"{getattr(estimator, name)!r}. Set the hyper-parameter before building the region."
+    )
 
 
 def row_weights(sample_weight: Array | None, y: Array) -> Array:

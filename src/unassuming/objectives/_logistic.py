@@ -114,10 +114,10 @@ class LogisticObjective(SmoothObjective):
         """Return the minimiser; labels of one class have none, since the intercept is free."""
         if self.design.intercept and (self.y == self.y[0]).all():
             raise NotAvailable(
-                "the estimate of logistic regression needs labels of both classes, and here all "
-                "are equal, so that the likelihood grows with the intercept without end: pass "
-                "candidates to rank, contains and test, or an origin to crossings, or use "
-                "RidgeClassifier or ua.LSSVC, which have an estimate."
+                "the estimate of logistic regression needs labels of both classes: all labels are "
+                "equal, so the likelihood has no maximum. Pass candidates to rank, contains and "
+                "test, or an origin to crossings, or use RidgeClassifier or ua.LSSVC, which have "
+                "an estimate."
             )
         ridge = self.lam * self.penalised
         return logistic(self.design.matrix, self.y, 4 * self.w / self.n, ridge, self.penalty)

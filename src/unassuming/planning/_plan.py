@@ -110,6 +110,9 @@ def plan(
       one at a time           cells             8        0.66
       one at a time           cells            10        1.22
       one at a time           cells            12        2.91
+    Calls, with region = ua.confidence_region(plan.estimator, X, y):
+      all at once    region.band(X, norm_bound=60)
+      one at a time  region.band(X, norm_bound=60, noise_scale=0.7, simultaneous=False)
     >>> region = ua.confidence_region(plan.estimator, X, y, random_state=0)
     >>> band = region.band(X, norm_bound=60)
     >>> bool((band.lower <= f(X)).all() and (f(X) <= band.upper).all())

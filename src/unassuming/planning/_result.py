@@ -12,7 +12,7 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._frames import as_frame
 from unassuming._words import shown
-from unassuming.planning._setting import JOINT, Predicted, Setting
+from unassuming.planning._setting import BALANCED, CELLS, JOINT, Predicted, Setting
 from unassuming.regions import table
 
 _MOST_ROWS = 4096
@@ -107,6 +107,30 @@ class Plan:
                 f"bounds with simultaneous={simultaneous}."
             )
         return narrowest(found)
+
+    def call(self, *, simultaneous: bool = True) -> str:
+        """Return the call of the best method, for a region of ``plan.estimator``.
+
+        Examples
+        --------
+        >>> X = np.linspace(0, 10, 60)[:, None]
+        >>> model = KernelRidge(kernel="rbf", gamma=0.1)
+        >>> plan = ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01])
+        >>> plan.call()
+        'region.band(X, norm_bound=60)'
+        >>> plan.call(simultaneous=False)
+        'region.band(X, norm_bound=60, noise_scale=0.7, simultaneous=False)'
+        """
+        method, assumption = self.best(simultaneous=simultaneous).method, self.setting.assumption
+        options = ["X"]
+        if self.level != _USUAL_LEVEL:
+            options.append(f"level={self.level:.12g}")
+        if assumption.norm_bound is not None:
+            options.append(f"norm_bound={assumption.norm_bound:.12g}")
+            if method != JOINT:
+                options.append(f"noise_scale={assumption.noise_scale:.12g}")
+        options += _OPTIONS[method]
+        return f"region.band({', '.join(options)})"
 
     def rows_for(self, half_width: float, *, simultaneous: bool = True) -> int:
         """Predict how many rows a median half-width needs.
@@ -208,10 +232,24 @@ class Plan:
             columns.insert(1, ("rows", [str(one.rows) for one in all_rows]))
         lines = [line.rstrip() for line in table(columns, _SHOWN)]
         rule = ["Best: the smallest penalty within 2 % of the narrowest."] * smaller
-        return "\n".join([fill(heading, 94, break_on_hyphens=False), *lines, *rule])
+        calls = self._calls(sorted((s for n, s in kinds if n == self.n), reverse=True))
+        return "\n".join([fill(heading, 94, break_on_hyphens=False), *lines, *rule, *calls])
+
+    def _calls(self, kinds: list[bool]) -> list[str]:
+        """Return how to get what is best, where something finite is expected."""
+        found = [s for s in kinds if np.isfinite(self.best(simultaneous=s).half_width)]
+        given = ["plan.estimator", "X", "y"]
+        given += ["noise=noise"] * (self.setting.noise is not None)
+        given += ["sample_weight=sample_weight"] * (self.setting.weight is not None)
+        heading = f"Calls, with region = ua.confidence_region({', '.join(given)}):"
+        calls = [f"  {_HOLD[s]:13}  {self.call(simultaneous=s)}" for s in found]
+        return [heading, *calls] if calls else []
 
 
 _HOLD = {True: "all at once", False: "one at a time"}
+_OPTIONS = {JOINT: [], BALANCED: ["method='cells'"], CELLS: ["simultaneous=False"]}
+_USUAL_LEVEL = 0.9
+"""The default of `Region.band`."""
 
 
 def narrowest(found: Sequence[Predicted]) -> Predicted:

@@ -4,11 +4,13 @@ from unassuming.regions._build import build_region as build_region
 from unassuming.regions._build import confidence_region
 from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import Explanation, Language, Remedy, Status
+from unassuming.regions._explain import Fact as Fact
 from unassuming.regions._norm_bounds import NormBounds
 from unassuming.regions._problem import Problem
 from unassuming.regions._region import Region
 from unassuming.regions._remedies import ATTAINED as ATTAINED
 from unassuming.regions._remedies import FEWER_FEATURES as FEWER_FEATURES
+from unassuming.regions._results import NOTHING_AGREES as NOTHING_AGREES
 from unassuming.regions._results import Band, Boundedness, Bounds, Interval
 from unassuming.regions._results import table as table
 from unassuming.regions._sizes import require_representable as require_representable

@@ -14,7 +14,7 @@ from unassuming.noise import Labels
 from unassuming.objectives import NormBall
 from unassuming.ranking import Level
 from unassuming.regions._explain import Cause, Status
-from unassuming.regions._question import Call, Question
+from unassuming.regions._question import INPUT, Call, Question
 from unassuming.regions.shapes import OuterBounds, Shape
 
 T = TypeVar("T")
@@ -146,4 +146,4 @@ def numbered_inputs(g: Array) -> list[str]:
     >>> numbered_inputs(np.eye(2))
     ['input 0', 'input 1']
     """
-    return [f"input {j}" for j in range(len(g))]
+    return [f"{INPUT} {j}" for j in range(len(g))]

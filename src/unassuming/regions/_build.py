@@ -17,7 +17,7 @@ from unassuming._typing import Array, IntArray
 from unassuming._words import with_plain_numbers
 from unassuming.inputs import (
     Data,
-    as_inputs,
+    as_features,
     as_seed,
     check_columns,
     check_data,
@@ -259,7 +259,7 @@ def _features(
         features = fit_transform_without_y(
             transformers, deepcopy(data.X), y
         )  # they may overwrite it
-    design = as_inputs(features)
+    design = as_features(transformers, data.X, features)
     if not data.rows.all():
         design = design[data.rows]
     if getattr(model, "kernel", None) == "precomputed":
@@ -314,7 +314,7 @@ def _transformed(
     if transformers is not None:
         features = transformed(transformers, deepcopy(X), columns, count)
     check_columns(features, names, "X" if transformers is None else "the table of features")
-    inputs = as_inputs(features)
+    inputs = as_features(transformers, X, features)
     if width is not None:
         check_width(inputs, width)
     return inputs
@@ -355,7 +355,7 @@ def _check_quantile(noise: Noise, objective: Objective, model: Any) -> None:
         )
     if isinstance(noise, Quantile) and noise.tau != tau:
         raise ValueError(
-            f"noise is about another quantile than the model: expected tau={tau:g}, that of "
+            f"noise assumes another quantile than the model: expected tau={tau:g}, that of "
             f"{type(model).__name__}, given {noise!r}. Leave it out, or set quantile={noise.tau:g}."
         )
 

@@ -35,10 +35,7 @@ class Status(Enum):
     NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
     TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
     EMPTY = "the region of this level has no member at all"
-    SOME_EMPTY = (
-        "some intervals are empty: no value within the norm bound agrees with the data at this "
-        "level"
-    )
+    SOME_EMPTY = "for some of the intervals no value within the norm bound agrees with the data"
     ONE_BY_ONE = "every interval is finite and has its level by itself"
     ALL_AT_ONCE = "every bound is finite, and all of them hold at once"
     TOO_FEW_CELLS = "too few parts of the data determine some of the numbers"
@@ -71,7 +68,11 @@ class Cause(Enum):
         "The norm bound of {bound:g}, or the model error of {error:g}, is too small, unless these "
         "data are an exception that the level allows for."
     )
-    OTHERS_REST_ON_IT = "The other intervals rest on the same assumption."
+    SOME_EMPTY = (
+        "{which} may be too small. If {holds}, one interval is empty with a probability of at most "
+        "one minus its level, but the probability that some of {count} are can be larger: only "
+        "simultaneous bounds test the assumption. The other intervals rest on it, too."
+    )
     NO_LABEL_MODEL = (
         "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
         "for the data."
@@ -174,8 +175,8 @@ class Cause(Enum):
     )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
     NORM_AND_INTERCEPT = (
-        "The data alone give no finite bound for this model, and a norm bound would not limit its "
-        "intercept."
+        "The data alone give no finite bound for this model. In the joint region a norm bound "
+        "would not limit its intercept."
     )
     NO_BOXES = (
         "Outer bounds of regression quantiles come from a search over boxes, for at most {most} "
@@ -196,7 +197,7 @@ class Cause(Enum):
         "tests coefficients)."
     )
     ONE_AT_A_TIME = (
-        "Each interval has its level by itself; all of them hold at once with less certainty."
+        "Each interval has its level by itself; the probability that all hold at once is lower."
     )
     ALL_HOLD = "All intervals hold at once with probability {level:.6g} or more."
     JOINT_REGION = (
@@ -226,8 +227,8 @@ class Cause(Enum):
     ROTATED = "Rows are those of the rotated data, Qᵀy and QᵀΦ: coordinates in the given basis."
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
-        "The estimate of the model lies outside the interval of {names}: the interval rests on "
-        "estimates of its own, and {apart}."
+        "The estimate of the model lies outside the interval of {names}: the interval comes from "
+        "separate estimates, {apart}."
     )
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."

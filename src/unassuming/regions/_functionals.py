@@ -111,7 +111,7 @@ class Functionals(Membership):
         noise_scale : float, optional
             A guess of the size of the noise, made without looking at y. With a norm bound or a
             model error it chooses the cells; a wrong one costs width, never coverage. The default
-            is B√k(x, x)/40.
+            is B√k(x, x)/40, or ten times the model error without a norm bound.
 
         Returns
         -------
@@ -217,12 +217,12 @@ class Functionals(Membership):
             Without ``simultaneous``: see `summary`.
         model_error : float, optional
             An assumption: the features miss the function by at most this at every input, instead of
-            not at all. Not for the joint region. With ``target="function"`` the band covers the
-            function itself, otherwise the model at the inputs.
+            not at all. Not for the joint region. For features the band covers the model, and with
+            ``target="function"`` the function itself, which is the default for kernels.
         noise_scale : float, optional
             A guess of the size of the noise, made without looking at y. With a norm bound or a
             model error it chooses the cells; a wrong one costs width, never coverage. The default
-            is B√k(x, x)/40.
+            is B√k(x, x)/40, or ten times the model error without a norm bound.
 
         Returns
         -------

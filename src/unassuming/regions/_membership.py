@@ -196,7 +196,7 @@ class Membership(ABC):
         found = _resolved(self, candidate)
         if not found.single:
             raise ValueError(
-                f"the candidate is not a single one: a test takes one candidate, given "
+                "there are several candidates: a test takes one candidate, given "
                 f"{len(found)}. Use rank() or pvalue() for several."
             )
         compared = self._engine.compare(found)

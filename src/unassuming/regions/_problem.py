@@ -115,7 +115,7 @@ class Problem:
         """Refuse what is about rows of the data, if the noise is described in another basis."""
         if self.rotated:
             raise NotAvailable(
-                f"{what} is about rows of the data, and {self.noise!r} describes the noise in "
+                f"{what} refers to rows of the data, and {self.noise!r} describes the noise in "
                 "another basis, where every coordinate depends on all rows. It is available for "
                 "a region with another assumption."
             )

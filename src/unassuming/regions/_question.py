@@ -9,6 +9,9 @@ from typing import final
 from unassuming._typing import Array, IntArray
 from unassuming.objectives import BallCoordinates, Design, NormBall
 
+INPUT = "input"
+"""What values of a band are called, with a number."""
+
 
 class Call(Enum):
     """The method that was called; the value is its call, with room for an option."""

@@ -33,7 +33,7 @@ SHOWN = 10
 _NAMES_SHOWN = 30
 """The same of an interval, whose rows have names."""
 
-_NOTHING_AGREES = "no value within the norm bound agrees with the data at this level"
+NOTHING_AGREES = "no value within the norm bound agrees with the data"
 
 
 class Levels(dict[float, T]):
@@ -137,9 +137,19 @@ class Bounds:
         'every bound is finite and an honest outer bound of the region'
         """
         if self.status is Status.SOME_EMPTY:
-            empty = int(np.isnan(self.lower).sum())
-            return f"for {empty} of {count(len(self), 'functional')} {_NOTHING_AGREES}"
+            return f"{self.where_empty} {NOTHING_AGREES}"
         return self.status.given(self.norm_bound)
+
+    @property
+    def where_empty(self) -> str:
+        """For how many functionals nothing agrees with the data, in words.
+
+        Examples
+        --------
+        >>> region.interval(level=0.9).where_empty
+        'for 0 of 3 functionals'
+        """
+        return f"for {int(np.isnan(self.lower).sum())} of {count(len(self), 'functional')}"
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
@@ -245,18 +255,15 @@ class Band(Bounds):
     target: str = "representation"
 
     @property
-    def description(self) -> str:
-        """What kind of answer this is, in a clause: the status, with the inputs if they differ.
+    def where_empty(self) -> str:
+        """At how many inputs nothing agrees with the data, in words.
 
         Examples
         --------
-        >>> region.band([[0.0, 0.0]], level=0.9).description
-        'every bound is finite and an honest outer bound of the region'
+        >>> region.band([[0.0, 0.0]], level=0.9).where_empty
+        'at 0 of 1 input'
         """
-        if self.status is Status.SOME_EMPTY:
-            empty = int(np.isnan(self.lower).sum())
-            return f"at {empty} of {count(len(self), 'input')} {_NOTHING_AGREES}"
-        return super().description
+        return f"at {int(np.isnan(self.lower).sum())} of {count(len(self), 'input')}"
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each input.

@@ -100,7 +100,7 @@ class Summaries(Functionals):
         Assumed: the noise terms are independent, each symmetric about zero (their laws may all
         differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
         the noise-free outputs lie in the span of the 3 features.
-        Each interval has its level by itself; all of them hold at once with less certainty.
+        Each interval has its level by itself; the probability that all hold at once is lower.
         Method: least squares in 12 cells of rows, which depend on the inputs and the seed alone;
         exact for every number of rows.
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape

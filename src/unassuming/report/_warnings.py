@@ -48,7 +48,7 @@ def warnings_of(
     tests = () if diagnosis is None else diagnosis.indications
     assumed = [one for one in tests if one.assumed and not one.unavailable]
     said += [
-        f"The residuals speak against an assumption on the noise: {one.name}, p-value "
+        f"The residuals are evidence against an assumption on the noise: {one.name}, p-value "
         f"{one.pvalue:.3g}. {one.question}{_advice(region, one.name, tests, language)}"
         for one in assumed
         if len(assumed) * one.pvalue <= _SMALL

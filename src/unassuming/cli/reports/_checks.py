@@ -46,4 +46,4 @@ def _residuals(diagnosis: Diagnosis) -> str:
     ]
     if not tested:
         return "Residuals were not tested: there are too few rows."
-    return f"P-values of residuals, indications and not proofs: {', '.join(tested)}."
+    return f"P-values from residuals (indications, not proofs): {', '.join(tested)}."

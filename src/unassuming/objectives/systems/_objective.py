@@ -150,8 +150,8 @@ def from_arx(estimator: Any, X: Array, y: Array, sample_weight: Array | None) ->
     """
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight does not apply to ARX: expected None, given weights. A time that is "
-            "left out would break the series, and weights change nothing about the noise."
+            "sample_weight does not apply to ARX: expected None, given weights. Leaving out a "
+            "time would break the series, and weights do not change the assumption on the noise."
         )
     orders = as_orders(estimator)
     u, outputs = as_series(X, y, orders)

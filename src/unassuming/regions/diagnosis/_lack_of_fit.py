@@ -139,7 +139,7 @@ class LackOfFit:
 
         Examples
         --------
-        >>> region.lack_of_fit().sentence().endswith("It does not prove that the model is right.")
+        >>> region.lack_of_fit().sentence().endswith("This does not prove that the model is right.")
         True
         """
         if not self.tests:
@@ -153,7 +153,7 @@ class LackOfFit:
             "The model without it and the assumption on the noise cannot both hold, unless an "
             f"event of probability at most {first.adjusted:.2g} has happened."
             if self.found
-            else "No lack of fit is found. It does not prove that the model is right."
+            else "No lack of fit was found. This does not prove that the model is right."
         )
         smallest = "The smallest p-value" if count > 1 else "The p-value"
         return (
@@ -237,7 +237,7 @@ def _span(problem: Problem) -> Array:
         )
     if design.spans_everything:
         raise NotAvailable(
-            f"{need} a model that can be wrong: this one takes every value at the inputs, so no "
+            f"{need} a model that can be wrong: this one can take every value at the inputs, so no "
             "feature is missing there."
         )
     matrix, ones = design.matrix, np.ones((problem.n, 1)) / np.sqrt(problem.n)

@@ -120,7 +120,7 @@ def _play(Q: Array, r: Array, noise: Noise, size: int, rng: np.random.Generator)
 def pvalues(
     games: Iterable[Games], statistics: Sequence[Statistic], centred: Sequence[bool], *, exact: bool
 ) -> list[float]:
-    """Return the p-values of statistics, of which values far from zero speak against the noise.
+    """Return the p-values of statistics that are near zero if the assumption on the noise holds.
 
     Parameters
     ----------

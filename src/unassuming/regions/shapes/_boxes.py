@@ -16,8 +16,7 @@ from unassuming.regions._explain import Cause, Explanation, Fact, Status, status
 from unassuming.regions._question import Question
 from unassuming.regions.search._line_search import Attained
 from unassuming.regions.shapes._line_shape import LineShape
-from unassuming.regions.shapes._piecewise import ball_facts
-from unassuming.regions.shapes._shape import OuterBounds
+from unassuming.regions.shapes._shape import OuterBounds, ball_facts
 
 
 def of_the_ball(

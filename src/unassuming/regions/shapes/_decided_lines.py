@@ -50,15 +50,15 @@ def parts_of_lines(
 def _require(same: bool, doubt: BoolArray, *, sums: bool) -> None:
     if same:
         return
-    given = f"given {doubt.sum(axis=1).max()} of {doubt.shape[1]} with a doubt"
+    given = f"given {doubt.sum(axis=1).max()} of {doubt.shape[1]} that are not"
     if sums:
         raise ValueError(
             "the end of the region cannot be decided from sums over the rows: expected sets whose "
-            f"ends the rounding errors of the sums leave in no doubt, {given}. Rescale rows of "
+            f"ends are certain despite the rounding errors of the sums, {given}. Rescale rows of "
             "very different size, or build the region in memory."
         )
     raise ValueError(
         "the end of the region cannot be decided in double precision: expected sets whose ends "
-        f"rounding leaves in no doubt, {given}. If a number that exceeds all others stands for a "
+        f"are certain despite rounding, {given}. If a number that exceeds all others stands for a "
         "missing value, mark it as missing or drop its row."
     )

@@ -17,9 +17,9 @@ from unassuming.objectives import NormBall
 from unassuming.ranking import Level
 from unassuming.regions._explain import Language
 from unassuming.regions._problem import Problem
-from unassuming.regions._remedies import PiecewiseAdviser
 from unassuming.regions.search._line_search import LineSearch
 from unassuming.regions.search._proposals import Proposals
+from unassuming.regions.shapes._piecewise_remedies import PiecewiseAdviser
 from unassuming.regions.shapes._shape import Shape, estimate_outside, no_member
 
 

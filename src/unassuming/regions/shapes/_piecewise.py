@@ -15,18 +15,14 @@ import numpy as np
 
 from unassuming._rounding import TINY, length
 from unassuming._typing import Array
-from unassuming.cells import fewest_cells
-from unassuming.cells.functions import numbers_of_cells
 from unassuming.geometry import GridLines, Lines, order_statistic
 from unassuming.geometry.piecewise import (
     LineModel,
     PiecewiseLines,
-    ball_alone,
     open_directions,
     outer_bounds,
 )
 from unassuming.membership import RankEngine
-from unassuming.noise import sign_units_of
 from unassuming.objectives import BallCoordinates, NormBall
 from unassuming.ranking import Level
 from unassuming.regions._describe import direction_in_words
@@ -34,18 +30,16 @@ from unassuming.regions._explain import (
     Cause,
     Explanation,
     Fact,
-    Remedy,
     Status,
     status_of,
 )
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
-from unassuming.regions._remedies import CELLS, ONE_AT_A_TIME
 from unassuming.regions._sizes import require_moderate
 from unassuming.regions.search._endless_rays import Endless
 from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._line_shape import LineShape
-from unassuming.regions.shapes._shape import OuterBounds, why_empty
+from unassuming.regions.shapes._shape import OuterBounds, ball_facts
 
 
 def line_model(problem: Problem, engine: RankEngine) -> LineModel | None:
@@ -62,17 +56,6 @@ def line_model(problem: Problem, engine: RankEngine) -> LineModel | None:
         perturbations=engine.perturbations,
         tie_wins=engine.tie_order[0] < engine.tie_order[1:],
     )
-
-
-def ball_facts(
-    status: Status, lower: Array, upper: Array, level: Level, ball: BallCoordinates | None
-) -> tuple[Fact, ...]:
-    """Return why a region is empty, or whether finite bounds follow from the ball alone."""
-    if status is Status.EMPTY:
-        return (why_empty(level, ball),)
-    alone = np.inf if ball is None else ball_alone(ball)
-    follow = (upper >= alone).all() and (lower <= -alone).all()
-    return (Cause.BALL_ALONE(),) if follow else ()
 
 
 @final
@@ -158,22 +141,13 @@ class PiecewiseShape(LineShape):
             if status in (Status.NO_OUTER_BOUND, Status.UNBOUNDED):
                 known = question.inner or bool(endless.all())
                 own = self.adviser.remedies(question, q, (up, down), inner=known)
-                remedies = (*self._cells(question, float(level)), *own)
+                cells = () if ball is None else self.adviser.cells(question, q)
+                remedies = (*cells, *own)
             elif any(fact.cause is Cause.BALL_ALONE for fact in facts):
-                remedies = self._cells(question, float(level)) or None
+                remedies = self.adviser.cells(question, q) or None
             explanation = Explanation((*facts, *members.facts), remedies)
             found.append(OuterBounds(lower, upper, status, explanation, members.witnesses, endless))
         return found
-
-    def _cells(self, question: Question, level: float) -> tuple[Remedy, ...]:
-        """Return the methods that bound values of a function with a norm bound at this level."""
-        values = question.ball is not None and question.function and not question.inner
-        units = sign_units_of(self.problem.left_to_rotate[1], self.problem.n)
-        if not values or units is None or question.similarity is None:
-            return ()
-        count = int(units.max()) + 1
-        together = (CELLS,) if numbers_of_cells(level, count, simultaneous=True) else ()
-        return (*together, ONE_AT_A_TIME) if count >= fewest_cells(level) else together
 
     def _facts(
         self,

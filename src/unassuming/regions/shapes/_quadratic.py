@@ -47,7 +47,7 @@ from unassuming.regions.search._star_search import StarSearch
 from unassuming.regions.shapes._decided_lines import ends_of_rays, parts_of_lines
 from unassuming.regions.shapes._far_out import held_far_out
 from unassuming.regions.shapes._quadratic_sets import QuadraticSets, in_unit
-from unassuming.regions.shapes._shape import OuterBounds, Shape, no_member, why_empty
+from unassuming.regions.shapes._shape import OuterBounds, Shape, ball_facts, no_member
 
 _IN_MEMORY = Remedy(
     "rescale rows of very different size, or build the region in memory",
@@ -163,10 +163,8 @@ class QuadraticShape(Shape):
         """
         upper, lower = order_statistic(up, level.q), -order_statistic(down, level.q)
         status = status_of(lower, upper, Status.UNDETERMINED)
-        if status is Status.EMPTY:
-            return status, Explanation((why_empty(level, ball),))
-        if status is Status.CERTIFIED:
-            return status, Explanation()
+        if status in (Status.EMPTY, Status.CERTIFIED):
+            return status, Explanation(ball_facts(status, lower, upper, level, ball))
         design = self.objective.design
         if call is not None:
             why = Cause.HIDDEN_KERNEL() if design.dual else Cause.HIDDEN_FEATURES()

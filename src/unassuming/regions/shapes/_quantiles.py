@@ -52,8 +52,7 @@ from unassuming.regions.search._line_search import Attained
 from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._boxes import how_found, nested, of_the_ball, without_boxes
 from unassuming.regions.shapes._line_shape import LineShape
-from unassuming.regions.shapes._piecewise import ball_facts
-from unassuming.regions.shapes._shape import OuterBounds
+from unassuming.regions.shapes._shape import OuterBounds, ball_facts
 
 _LOOK, _FOLLOWED = NODES // 10, 32
 """A look at infinity takes so many boxes, and follows lines through some of those left."""

@@ -16,10 +16,18 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming.geometry import no_narrower
+from unassuming.geometry.piecewise import ball_alone
 from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._ellipsoid import Ellipsoid
-from unassuming.regions._explain import Cause, Explanation, Fact, Language, Status
+from unassuming.regions._explain import (
+    Cause,
+    Explanation,
+    Fact,
+    Language,
+    Status,
+)
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Question
 from unassuming.regions._results import Boundedness
@@ -175,6 +183,16 @@ def why_empty(level: Level, ball: BallCoordinates | None) -> Fact:
     if ball is not None:
         return Cause.BALL_TOO_SMALL(bound=ball.bound)
     return Cause.TOO_FEW_SETS(q=level.q)
+
+
+def ball_facts(
+    status: Status, lower: Array, upper: Array, level: Level, ball: BallCoordinates | None
+) -> tuple[Fact, ...]:
+    """Return why a region is empty, or whether finite bounds follow from the ball alone."""
+    if status is Status.EMPTY:
+        return (why_empty(level, ball),)
+    follow = ball is not None and no_narrower(lower, upper, ball_alone(ball))
+    return (Cause.BALL_ALONE(),) if follow else ()
 
 
 def no_member(level: Level) -> NotAvailable:

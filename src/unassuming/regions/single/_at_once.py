@@ -15,6 +15,7 @@ from unassuming.cells import (
     balanced_band,
     balanced_division,
     balanced_number,
+    balanced_numbers,
     estimates,
     factors_of_rows,
 )
@@ -26,6 +27,7 @@ from unassuming.regions.shapes import Shape
 from unassuming.regions.single._evidence import Evidence
 from unassuming.regions.single._facts import outside, units_of
 from unassuming.regions.single._joint_width import joint_of_features
+from unassuming.regions.single._no_balanced_cells import Shortage
 from unassuming.regions.single._replies import bounds_from_cells, require_cells, summary_from_cells
 from unassuming.regions.single._summary import Summary
 
@@ -33,7 +35,7 @@ T = TypeVar("T")
 
 JOINT, CELLS, AUTO = "joint", "cells", "auto"
 
-NO_MEMBERS = "balanced cells find no members: leave out inner, or use method='joint'."
+NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."
 
 
 @final
@@ -140,8 +142,8 @@ def division_for(
                 "declare that"
             )
             pairs = (
-                "Pairs of rows, which serve one number at a time, lose too much if they are to "
-                "serve all."
+                "Pairs of rows, which work for one number at a time, are too imprecise for all at "
+                "once."
             )
             raise NotAvailable(
                 f"{needed}: use method='joint', or noise='symmetric' if it is. {pairs}",
@@ -154,11 +156,25 @@ def division_for(
     made = _balanced(evidence, problem, g, level, cells)
     if method == CELLS:
         if made is None:
-            raise _too_few(evidence, level)
+            raise _shortage(evidence, level, cells).error()
         return made
     if made is None or not _narrower(made, evidence, g, level, exact=problem.whitened):
         return None
     return made
+
+
+def _shortage(evidence: Evidence, level: float, cells: int | None) -> Shortage:
+    """Return what balanced cells of this model take."""
+    n, kept = evidence.n, evidence.cells
+    return Shortage(
+        level,
+        balanced_numbers(level),
+        each=max(len(evidence.whole.T), 1),
+        rows=n,
+        units=n if evidence.clusters is None else evidence.clusters,
+        chosen=cells,
+        kept=None if kept is None else kept.number,
+    )
 
 
 def _balanced(
@@ -185,22 +201,6 @@ def _balanced(
         return None
     factors = factors_of_rows(rows.Phi, rows.y, made.labels, made.K, rows.centre)
     return BalancedCells(tuple(factors), made.predicted)
-
-
-def _too_few(evidence: Evidence, level: float) -> NotAvailable:
-    """Return why there are no balanced cells."""
-    d, kept = evidence.Phi.shape[1], evidence.cells
-    there = f"there are {evidence.n} rows"
-    if kept is not None:
-        there += f" in the {kept.number} cells of the stream"
-    why = (
-        f"balanced cells are too few for a level of {level:.6g}: they take a power of two of "
-        f"cells, each with at least {d} rows, and {there}."
-    )
-    return NotAvailable(
-        f"{why} Use method='joint', a lower level, or one number at a time (simultaneous=False).",
-        f"{why} Use --method joint, a lower --level, or one number at a time (--pointwise).",
-    )
 
 
 def _narrower(

@@ -23,6 +23,7 @@ from unassuming.noise import is_spherical
 from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._problem import Problem
+from unassuming.regions._question import INPUT
 from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions._results import count
@@ -88,14 +89,12 @@ def outside(
     if objective.endogenous:
         pass  # two-stage least squares has neither a penalty nor a loss of its own
     elif not isinstance(objective, Quadratic):
-        absent.append("the penalty and the loss of the model play no part in it")
+        absent.append("without the penalty and the loss of the model")
     elif objective.lam:
-        absent.append("the penalty plays no part in it")
+        absent.append("without the penalty")
     if rows is not None and rows.weight is not None and is_spherical(problem.row_noise):
-        absent.append(
-            "the sample weights play no part in it, since spherical noise is equal in all rows"
-        )
-    apart = ", and ".join(absent) or "they come from parts of the rows"
+        absent.append("without the sample weights, since spherical noise is equal in all rows")
+    apart = ", and ".join(absent) or "each from a part of the rows"
     return (Cause.OUTSIDE(names=listed(names, beyond), apart=apart),)
 
 
@@ -223,8 +222,16 @@ def listed(names: Sequence[str], which: BoolArray) -> str:
     if len(chosen) == len(names) > _LISTED:
         return f"all {len(names)} numbers"
     if len(chosen) > _LISTED + 1:
-        return f"{', '.join(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
-    return ", ".join(chosen)
+        return f"{_together(chosen[:_LISTED])} and {len(chosen) - _LISTED} others"
+    return _together(chosen)
+
+
+def _together(names: list[str]) -> str:
+    """Return names with commas between them; of inputs only the numbers are repeated."""
+    numbers = [name.removeprefix(f"{INPUT} ") for name in names]
+    if len(names) > 1 and all(map(str.isdecimal, numbers)):
+        return f"{INPUT}s {', '.join(numbers)}"
+    return ", ".join(names)
 
 
 def _range(numbers: IntArray) -> str:

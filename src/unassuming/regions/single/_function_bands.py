@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.cells import BalancedBand, estimates, factor_of_rows
 from unassuming.cells.functions import (
@@ -26,8 +26,9 @@ from unassuming.regions._explain import Explanation, Status
 from unassuming.regions.single._facts import outside
 from unassuming.regions.single._functions import Assumption, Functions, estimated
 from unassuming.regions.single._joint_width import joint_of_features, joint_of_kernel
+from unassuming.regions.single._no_balanced_cells import Shortage
 from unassuming.regions.single._replies import bounds_from_cells
-from unassuming.regions.single._values import too_small
+from unassuming.regions.single._values import too_small, within_ball
 
 T = TypeVar("T")
 
@@ -62,12 +63,7 @@ def values_at_once(
     if chosen is None or not np.isfinite(chosen.half_width).all():
         if unless_wider:
             return None
-        raise NotAvailable(
-            f"balanced cells are too few for a level of {level:.6g}: they take a power of two of "
-            f"cells, each of which determines the values, and there are {functions.problem.n} "
-            "rows. Use method='joint', a lower level, or one value at a time "
-            "(simultaneous=False)."
-        )
+        raise _shortage(functions, level, cells, assumption).error()
     if unless_wider and not _narrower(functions, wanted, chosen, assumption, level):
         return None
     kriging = divisions[int(chosen.which[0])]
@@ -75,7 +71,8 @@ def values_at_once(
     lower, upper = sizes.cut(band)
     refuted = bool((lower > upper).any())
     lower, upper = lower - assumption.beyond, upper + assumption.beyond
-    facts = outside(functions.problem, lower, upper, names, estimate)
+    facts = within_ball(functions, wanted, lower, upper, assumption)
+    facts += outside(functions.problem, lower, upper, names, estimate)
     why = Explanation((too_small(assumption),) if refuted else facts)
     return bounds_from_cells(
         make,
@@ -90,6 +87,21 @@ def values_at_once(
         attained=np.full(len(lower), 1 - band.q / band.m),
         norm_bound=assumption.norm_bound,
         model_error=assumption.model_error,
+    )
+
+
+def _shortage(
+    functions: Functions, level: float, cells: int | None, assumption: Assumption
+) -> Shortage:
+    """Return what balanced cells of this function take."""
+    return Shortage(
+        level,
+        numbers_of_cells(level, sys.maxsize, simultaneous=True),
+        each=max(functions.system(assumption).trend.shape[1], 1),
+        rows=functions.problem.n,
+        units=functions.units,
+        chosen=cells,
+        joint=assumption.model_error is None,
     )
 
 

@@ -112,8 +112,8 @@ class Functions:
         if problem.objective.endogenous:
             raise NotAvailable(
                 "a norm bound or a model error needs inputs that do not depend on the noise, and "
-                "the endogenous columns may. Leave it out. Only the joint region allows for a norm "
-                "bound, region.interval(norm_bound=B), and nothing for a model error."
+                "the endogenous columns may. Leave it out. For a norm bound use the joint region, "
+                "region.interval(norm_bound=B); no method allows for a model error here."
             )
         self.problem = problem
         self.design: Design = problem.design("one value at a time")

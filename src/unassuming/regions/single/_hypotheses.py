@@ -217,7 +217,7 @@ def require_independent(g: Array) -> None:
     scaled = g / np.abs(g).max(axis=1, keepdims=True)
     if np.linalg.matrix_rank(scaled) < len(g):
         raise ValueError(
-            "functionals are linearly dependent: expected functionals of which none follows from "
-            f"the others, given {len(g)} rows of rank {np.linalg.matrix_rank(scaled)}. Leave out "
-            "those that follow."
+            "functionals are linearly dependent: expected independent ones, given "
+            f"{len(g)} rows of rank {np.linalg.matrix_rank(scaled)}. Leave out those that follow "
+            "from others."
         )

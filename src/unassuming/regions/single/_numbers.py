@@ -354,6 +354,6 @@ def _require_units(cells: int | None, rows: Rows) -> None:
     """Refuse more cells than units."""
     if cells is not None and cells > rows.units:
         raise ValueError(
-            f"cells are more than the units that they are made of: expected at most {rows.units} "
-            f"(blocks or pairs of rows), given {cells}. Leave it out for the default."
+            f"there are more cells than blocks or pairs of rows: expected at most {rows.units} "
+            f"cells, given {cells}. Leave it out for the default."
         )

@@ -12,6 +12,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.cells import Intervals, fewest_cells, number_of_statistics
 from unassuming.cells.functions import Wanted
+from unassuming.geometry import no_narrower
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.ranking import RankTest
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
@@ -37,19 +38,23 @@ def values_one_by_one(
     """Return the intervals of functionals of the function, each with its level by itself."""
     got = functions.intervals(wanted, level, options, assumption)
     known, finite = got.q > 0, not np.isinf([got.lower, got.upper]).any()
-    apart = outside(functions.problem, got.lower, got.upper, names, estimate)
-    why, status, empty = Explanation(apart), Status.ONE_BY_ONE, np.isnan(got.lower)
+    facts, empty = (
+        within_ball(functions, wanted, got.lower, got.upper, assumption),
+        np.isnan(got.lower),
+    )
+    facts += outside(functions.problem, got.lower, got.upper, names, estimate)
+    why, status = Explanation(facts), Status.ONE_BY_ONE
     if not known.all():
         fact = _too_few(functions, got, level, known, assumption)
         least = int(got.cells[~known].min())
         ways = _remedies(functions, least, level, options, assumption)
-        alone = () if known.any() or not finite else (Cause.BALL_ALONE(),)
-        why = Explanation((*apart, *alone, fact), ways)
+        why = Explanation((*facts, fact), ways)
         status = Status.ONE_BY_ONE if finite else Status.TOO_FEW_CELLS
-    if empty.any():
-        others = () if empty.all() else (Cause.OTHERS_REST_ON_IT(),)
-        why = replace(why, facts=(too_small(assumption), *others, *why.facts))
-        status = Status.EMPTY if empty.all() else Status.SOME_EMPTY
+    if empty.all():
+        why, status = replace(why, facts=(too_small(assumption), *why.facts)), Status.EMPTY
+    elif empty.any():
+        some = _some_empty(assumption, len(empty))
+        why, status = replace(why, facts=(some, *why.facts)), Status.SOME_EMPTY
     return bounds_from_cells(
         make,
         functions.problem,
@@ -65,6 +70,23 @@ def values_one_by_one(
         norm_bound=assumption.norm_bound,
         model_error=assumption.model_error,
     )
+
+
+def within_ball(
+    functions: Functions, wanted: Wanted, lower: Array, upper: Array, assumption: Assumption
+) -> tuple[Fact, ...]:
+    """Say where the norm bound alone gives all bounds, (N,)."""
+    limit = functions.assumed(assumption).limit(wanted.norm) + assumption.beyond
+    return (Cause.BALL_ALONE(),) if no_narrower(lower, upper, limit) else ()
+
+
+def _some_empty(assumption: Assumption, count: int) -> Fact:
+    """Say what some empty intervals mean, of several that hold one at a time."""
+    which, holds = f"The norm bound of {assumption.norm_bound:g}", "it holds"
+    if assumption.model_error is not None:
+        which += f", or the model error of {assumption.model_error:g},"
+        holds = "both hold"
+    return Cause.SOME_EMPTY(which=which, holds=holds, count=count)
 
 
 def too_small(assumption: Assumption) -> Fact:

@@ -61,7 +61,7 @@ def minus(one, two):
     return [[x - z for x, z in zip(a, b, strict=True)] for a, b in pairs]
 
 
-class ExactRegion:
+class ExactSets:
     """The m - 1 sets of transformations that move rows or flip signs; no coefficient is tied."""
 
     def __init__(self, Phi, y, alpha, penalised, perturbations):

@@ -1,0 +1,103 @@
+"""Whose entries make a pipeline fail: those of the user's own table, or those that a step makes.
+
+A column with text or missing values is not wrong by itself, since a step may encode or impute it.
+So it is tried: if the pipeline works with other entries in this column, it is the cause.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from unassuming._typing import Array
+from unassuming.inputs._arrays import as_finite
+from unassuming.inputs._tables import as_inputs, column_at, column_count, is_frame
+
+
+def fault(X: Any, works: Callable[[Any], object]) -> ValueError | None:
+    """Return the error about the column with text or missing values because of which X fails.
+
+    Parameters
+    ----------
+    X : array or DataFrame
+    works : callable
+        Raises if a table fails.
+
+    Examples
+    --------
+    >>> print(fault(np.array([[1.0, np.nan]]), as_inputs))
+    X has missing or infinite values: expected finite numbers, given nan at position 0, 1. Drop ...
+    >>> fault(np.array([[1.0, np.nan]]), lambda Z: 1 / 0)
+    """
+    try:
+        table = X if is_frame(X) or hasattr(X, "toarray") else np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return None
+    if hasattr(X, "toarray") or column_count(table) is None:
+        return None
+    bad = [j for j in range(table.shape[1]) if _error(_column(table, j), "") is not None]
+    for j in bad:
+        if _succeeds(works, _replaced(table, [j])):
+            return _error(_replaced(table, set(bad) - {j}))
+    if len(bad) > 1 and _succeeds(works, _replaced(table, bad)):
+        for j in bad:
+            alone = _replaced(table, set(bad) - {j})
+            if not _succeeds(works, alone):
+                return _error(alone)
+    return None
+
+
+def _column(table: Any, j: int) -> Any:
+    return column_at(table, j).to_numpy() if is_frame(table) else table[:, j]
+
+
+def _error(table: Any, name: str | None = None) -> ValueError | None:
+    """Return what is wrong with a table, or with a column of this name."""
+    try:
+        _ = as_inputs(table) if name is None else as_finite(table, name)
+    except ValueError as error:
+        return error
+    return None
+
+
+def _succeeds(works: Callable[[Any], object], table: Any) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            works(table)
+        except Exception:
+            return False
+    return True
+
+
+def _replaced(table: Any, columns: Iterable[int]) -> Any:
+    """Return the table with ones in place of what is not a finite number in some columns."""
+    if not is_frame(table):
+        copy = np.array(table, dtype=table.dtype if table.dtype.kind == "f" else object)
+        for j in columns:
+            copy[:, j] = _numbers(table[:, j])
+        return copy
+    copy = table.copy() if hasattr(table, "iloc") else table.clone()
+    for j in columns:
+        column = column_at(table, j)
+        values = _numbers(column.to_numpy())
+        if hasattr(table, "iloc"):
+            copy.isetitem(j, values)
+        else:
+            copy = copy.with_columns(type(column)(column.name, values))
+    return copy
+
+
+def _numbers(column: Any) -> Array:
+    values = np.ones(len(column))
+    for i, entry in enumerate(column):
+        try:
+            number = float(entry)
+        except (TypeError, ValueError):
+            continue
+        if np.isfinite(number):
+            values[i] = number
+    return values
