@@ -353,11 +353,6 @@ COVERAGE = {
         lambda X: 0.2 + 0.6 * X[:, 0],
         np.array([0.2, 0.6]),
     ),
-    "linear LSSVC, callable": (
-        ua.LSSVC(C=0.5),
-        lambda X: 0.2 + 0.6 * X[:, 0],
-        lambda X: 0.2 + 0.6 * X[:, 0],
-    ),
     "rbf LSSVC, callable": (
         ua.LSSVC(C=0.5, kernel="rbf", gamma=2.0),
         lambda X: 0.8 * np.sin(3 * X[:, 0]),

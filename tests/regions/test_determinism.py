@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -350,36 +349,29 @@ from sklearn.svm import SVR
 from peak_memory import peak_memory
 
 X, y, _ = ua.datasets.sine(n=20, random_state=0)
-region = ua.confidence_region({estimator}, X, y, random_state=0)
-d = region.objective.d
-a = np.random.default_rng(0).normal(size=({count}, d))
-a *= np.random.default_rng(1).uniform(0, 2, size=({count}, 1))
-assert region.m == 100
-ranks = region.rank(a)
-assert ranks.shape == ({count},) and len(np.unique(ranks)) > 10
-print(peak_memory())
+svr, ridge = SVR(gamma=2.0), KernelRidge(kernel="rbf", gamma=2.0, alpha=2.0)
+for estimator, count in ((svr, 20_000), (ridge, 500_000)):
+    region = ua.confidence_region(estimator, X, y, random_state=0)
+    d = region.objective.d
+    a = np.random.default_rng(0).normal(size=(count, d))
+    a *= np.random.default_rng(1).uniform(0, 2, size=(count, 1))
+    assert region.m == 100
+    ranks = region.rank(a)
+    assert ranks.shape == (count,) and len(np.unique(ranks)) > 10
+    print(peak_memory())
 """
 
 
-def peak(estimator, count):
-    """The largest memory of a fresh process, in bytes."""
+@pytest.mark.slow
+def test_memory_is_bounded_in_the_careful_path_and_for_half_a_million_candidates():
+    """In a fresh process. The perturbed residuals would take 320 MB, and the comparison several
+    such arrays; then the candidates themselves take 80 MB, their residuals would take 8 GB."""
     pytest.importorskip("resource")
-    script = textwrap.dedent(PEAK).format(estimator=estimator, count=count)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False
+        [sys.executable, "-c", PEAK], capture_output=True, text=True, env=environment, check=False
     )
     assert done.returncode == 0, done.stderr
-    return int(done.stdout)
-
-
-@pytest.mark.slow
-def test_half_a_million_candidates_stay_below_600_megabytes():
-    """The candidates themselves take 80 MB, their m - 1 perturbed residuals would take 8 GB."""
-    assert peak("KernelRidge(kernel='rbf', gamma=2.0, alpha=2.0)", 500_000) < 0.6e9
-
-
-@pytest.mark.slow
-def test_the_careful_path_is_bounded_in_memory_too():
-    """The perturbed residuals would take 320 MB, and the comparison several such arrays."""
-    assert peak("SVR(gamma=2.0)", 20_000) < 0.4e9
+    careful, many = map(int, done.stdout.split())
+    assert careful < 0.4e9
+    assert many < 0.6e9

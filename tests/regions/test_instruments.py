@@ -84,7 +84,7 @@ def test_public_sets_cover_exactly_the_right_number_of_sign_patterns():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("strength", "k"), [(0.0, 1), (0.15, 3), (1.0, 1)])
+@pytest.mark.parametrize(("strength", "k"), [(0.0, 1), (0.15, 3)])
 def test_coverage_is_the_level_for_instruments_of_every_strength(strength, k):
     inside = at_once = 0
     for seed in SEEDS:
