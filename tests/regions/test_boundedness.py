@@ -13,6 +13,7 @@ from sklearn.preprocessing import SplineTransformer
 
 import unassuming as ua
 
+pytestmark = pytest.mark.slow_but_first
 RBF = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.5)
 
 
@@ -269,7 +270,6 @@ def test_unseen_directions_do_not_count():
     assert np.isfinite(region.reach(u, 0.9)).all()
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5)], ids=["least squares", "ridge"])
 def test_columns_of_zeros_do_not_count(model):
     # A category that does not occur, a spline without data on its support: no fitted value sees it.
@@ -316,7 +316,6 @@ def test_signs_with_permutations_fix_single_rows_and_their_like():
     assert all("no direction was found" in v.reason for v in undetermined)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     ("noise", "kernel", "unit"),
     [

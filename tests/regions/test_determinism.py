@@ -16,6 +16,7 @@ import unassuming as ua
 from speed import slow_but
 from unassuming.membership import _engine as _ranks
 
+pytestmark = pytest.mark.slow_but_first
 rng = np.random.default_rng(8)
 N = 14
 X = rng.normal(size=(N, 2))
@@ -210,7 +211,6 @@ def tie_rich_candidates(region, count):
     return found
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", slow_but(SMALL, "symmetric", "all signs"))
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_company(name, noise):
@@ -235,7 +235,6 @@ def test_ranks_do_not_depend_on_the_company(name, noise):
     np.testing.assert_array_equal(np.concatenate(parts), together)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_of_five_thousand_are_those_of_each(name):
     region = build(name, m=40)
@@ -244,7 +243,6 @@ def test_ranks_of_five_thousand_are_those_of_each(name):
     assert [region.rank(one) for one in a[picked]] == region.rank(a)[picked].tolist()
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("size", slow_but([1, 123_457], 123_457))
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, monkeypatch):
@@ -257,7 +255,6 @@ def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, m
     np.testing.assert_allclose(region.statistics(a), statistics, rtol=1e-10)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize(("size", "noise"), [(5_000, "all signs"), (1, "symmetric")])
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_size_of_a_batch(name, noise, size, monkeypatch):
@@ -290,7 +287,6 @@ def hard_candidates(region):
     return region.estimate + np.concatenate([np.zeros((1, d)), moves, along])
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_the_fast_path_gives_the_ranks_of_the_careful_one(name, noise):

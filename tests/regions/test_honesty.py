@@ -44,6 +44,7 @@ def test_repeated_identities_leave_the_whole_ball(seed, factor):
         assert np.isfinite(found.upper).all()
 
 
+@pytest.mark.slow
 @pytest.mark.slow_but_first
 @pytest.mark.parametrize("fraction", [0.5, 2.0])
 def test_as_many_rows_as_features(fraction):

@@ -183,6 +183,7 @@ def test_statistics_of_the_joint_region_are_those_of_the_formula():
     np.testing.assert_allclose(region.statistics(truth), expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_with_gaussian_noise_and_many_rows_the_set_is_nearly_that_of_anderson_and_rubin():
     region, _ = region_of(n=1500, strength=0.5, noise="gaussian")
     X, y = region.inputs, region.objective.y

@@ -14,6 +14,7 @@ import unassuming as ua
 from unassuming.cells.functions import Kriging, System, Wanted, errors
 from unassuming.functionals import average, difference, value
 
+pytestmark = pytest.mark.slow_but_first
 WAYS = [{"simultaneous": False}, {"method": "cells"}]
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.5)
 GRID = np.array([[0.0], [4.4], [10.0], [30.0]])

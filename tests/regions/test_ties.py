@@ -115,6 +115,7 @@ def test_crossings_and_membership_agree_on_every_line_of_tiny_data(name):
     assert asked > 100
 
 
+@pytest.mark.slow
 def test_minus_one_ties_on_the_line_where_the_penalty_vanishes():
     """Whole space or empty, as the tie order says, and so does every ray."""
     outcomes = set()
