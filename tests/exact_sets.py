@@ -87,7 +87,8 @@ class ExactSets:
             return [[matrix[a][b] + held[a][b] for b in self.seen] for a in self.seen]
 
         N, s = part(gram), [[gram[a][d]] for a in self.seen]
-        self.sets = []
+        _, start = solved(N, s)
+        self.sets, self._extents, self._ends = [], {}, {}
         for one in moved:
             B, u = part(one), [[one[a][d]] for a in self.seen]
             joined = [b + v for b, v in zip(B, u, strict=True)]
@@ -96,7 +97,6 @@ class ExactSets:
             r = len(self.seen)
             A = minus(N, [row[:r] for row in right[:r]])
             b = minus(s, [[row[r]] for row in right[:r]])
-            _, start = solved(N, s)
             c = right[r][r] - product(transposed(s), start)[0][0]
             self.sets.append((A, b, c))
 
@@ -109,27 +109,44 @@ class ExactSets:
         v = [[Fraction(float(direction[j]))] for j in self.seen]
         return sum(not any(x for (x,) in product(A, v)) for A, _, _ in self.sets)
 
-    def extents(self, g):
-        """The largest gᵀa over each set, for a functional (d,) that the columns identify."""
-        g = [[Fraction(float(g[j]))] for j in self.seen]
-        found = []
-        for A, b, c in self.sets:
-            _, x = solved(A, [p + q for p, q in zip(g, b, strict=True)])
-            if x is None:
-                found.append(INFINITE)
-                continue
-            (gg, gb), (_, bb) = product(transposed([p + q for p, q in zip(g, b, strict=True)]), x)
-            found.append(decimal(gb) + root(gg * (c + bb)))
-        return sorted(found, reverse=True)
-
     def bounds(self, g, q):
-        """The least and the largest value of gᵀa that the sets allow at q."""
-        return -self.extents(-np.asarray(g))[q - 1], self.extents(g)[q - 1]
+        """The least and the largest value of gᵀa that the sets allow at q.
+
+        The functional (d,) is one that the columns identify.
+        """
+        key = tuple(float(g[j]) for j in self.seen)
+        if key not in self._extents:
+            self._extents[key] = self._extremes([[Fraction(value)] for value in key])
+        lower, upper = self._extents[key]
+        return lower[q - 1], upper[q - 1]
+
+    def _extremes(self, g):
+        """The least values over each set, in ascending order, the largest in descending order."""
+        lower, upper = [], []
+        for A, b, c in self.sets:
+            right = [p + q for p, q in zip(g, b, strict=True)]
+            _, x = solved(A, right)
+            if x is None:
+                lower.append(-INFINITE)
+                upper.append(INFINITE)
+                continue
+            (gg, gb), (_, bb) = product(transposed(right), x)
+            half = root(gg * (c + bb))
+            lower.append(decimal(gb) - half)
+            upper.append(decimal(gb) + half)
+        return sorted(lower), sorted(upper, reverse=True)
 
     def reach(self, origin, direction, q):
         """How far from an origin (d,) rays stay in q sets, if it lies in all of them."""
-        a = [[Fraction(float(origin[j]))] for j in self.seen]
-        v = [[Fraction(float(direction[j]))] for j in self.seen]
+        key = tuple((float(origin[j]), float(direction[j])) for j in self.seen)
+        if key not in self._ends:
+            self._ends[key] = self._ends_along(
+                *([[Fraction(x)] for x in part] for part in zip(*key, strict=True))
+            )
+        return self._ends[key][q - 1]
+
+    def _ends_along(self, a, v):
+        """Where the ray leaves each set, the farthest first."""
         ends = []
         for A, b, c in self.sets:
             Av, Aa = product(A, v), product(A, a)
@@ -140,7 +157,7 @@ class ExactSets:
                 ends.append(INFINITE)
             else:
                 ends.append((decimal(slope) + root(slope**2 + vv * rest)) / decimal(vv))
-        return sorted(ends, reverse=True)[q - 1]
+        return sorted(ends, reverse=True)
 
 
 def decimal(x):

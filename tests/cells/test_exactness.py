@@ -18,6 +18,8 @@ from exact_cells import (
 
 from unassuming.cells import divide, estimates, factors_of_rows, intervals, largest_q, ranks
 
+pytestmark = pytest.mark.slow_but_first
+
 
 def designs():
     rng = np.random.default_rng(5)

@@ -392,7 +392,7 @@ def rows_kept(path):
 def stop(process, signal_sent, checkpoint, rows):
     """Send a signal when that many rows are in the checkpoint; return what was printed."""
     while rows_kept(checkpoint) < rows and process.poll() is None:
-        time.sleep(0.005)
+        time.sleep(0.03)
     process.send_signal(signal_sent)
     printed = process.communicate(timeout=60)
     assert rows <= rows_kept(checkpoint) < LONG

@@ -78,8 +78,9 @@ def test_clusters_weights_and_the_seed_change_the_intervals(run, schools):
         return tuple(pd.read_csv(OUT / "summary.csv")["lower"])
 
     choices = [(), ("--clusters", "school"), ("--weights", "weight"), ("--seed", 1)]
-    assert len({lower(*words) for words in choices}) == 4
-    assert lower() == lower()
+    found = {words: lower(*words) for words in choices}
+    assert len(set(found.values())) == 4
+    assert lower() == found[()]
 
 
 def test_several_levels_come_from_the_highest_on(run, schools):
@@ -172,12 +173,13 @@ def test_the_method_of_simultaneous_bounds(run, write):
     X, y, _ = ua.datasets.linear(n=400, d=6, random_state=0)
     table = pd.DataFrame(X, columns=list("abcdef")).assign(y=y)
     path = write("wide.csv", table.to_csv(index=False))
-    region = ua.confidence_region(LinearRegression(), table.iloc[:, :6], y, random_state=0)
+    inputs = table.iloc[:, :6]
+    region = ua.confidence_region(LinearRegression(), inputs, y, m=40, random_state=0)
     for method, name in (("auto", "balanced cells"), ("joint", "joint region")):
-        words = ("--model", "ols", "--level", 0.9, "--method", method, "--out", method)
+        words = ("--model", "ols", "--level", 0.9, "--m", 40, "--method", method, "--out", method)
         shown = printed(run, "region", path, "--target", "y", *words)
         found = pd.read_csv(f"{method}/band.csv")
-        expected = region.band(table.iloc[:, :6], level=0.9, method=method)
+        expected = region.band(inputs, level=0.9, method=method)
         assert expected.method == name
         np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-9)
         assert ("The band comes from balanced cells of rows" in shown) == (method == "auto")

@@ -23,6 +23,7 @@ from sklearn.svm import SVR, LinearSVR
 import unassuming as ua
 from unassuming.testing import check_noise
 
+pytestmark = pytest.mark.slow_but_first
 N = 24
 RNG = np.random.default_rng(3)
 Q = ortho_group.rvs(N, random_state=1)
@@ -69,7 +70,6 @@ MODELS = {
 }
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("inner", INNER)
 def test_the_laws_of_a_noise_class(inner):
     check_noise(ua.noise.InBasis(Q, INNER[inner]), N)
@@ -90,7 +90,6 @@ def test_ranks_are_those_of_transformed_residuals(name):
     np.testing.assert_array_equal(one.perturbations.apply(r), two.perturbations.apply(r))
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("inner", INNER)
 def test_a_model_of_squares_is_that_of_the_rotated_data(inner):
     """Everything agrees with a region that is built on (Qᵀy, QᵀΦ) by hand."""
@@ -279,7 +278,6 @@ def test_words_say_that_rows_are_rotated():
     assert "drop row" not in verdict
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("inner", INNER)
 def test_saved_regions_come_back(tmp_path, inner):
     region = region_of(Ridge(0.5), ua.noise.InBasis(Q, INNER[inner]), m=20)

@@ -21,6 +21,8 @@ from sklearn.svm import SVR, LinearSVR
 import unassuming as ua
 from speed import slow_but
 
+pytestmark = pytest.mark.slow_but_first
+
 
 def problem(n=24, d=3, seed=0):
     rng = np.random.default_rng(seed)

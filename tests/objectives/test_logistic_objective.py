@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 import oracles
 import unassuming as ua
 
+pytestmark = pytest.mark.slow_but_first
 OLD = LogisticRegression().get_params().get("penalty") == "l2"  # scikit-learn before 1.8
 W = np.random.default_rng(1).uniform(0.3, 3, size=40)
 

@@ -14,6 +14,8 @@ from sklearn.preprocessing import StandardScaler
 import unassuming as ua
 from unassuming.membership import Candidates
 
+pytestmark = pytest.mark.slow_but_first
+
 
 def output(orders, u, start, theta, e):
     """Run a system by its definition; e has one entry for each time after the initial values."""
@@ -166,7 +168,6 @@ def test_rounding_of_rotated_noise_does_not_decide_ties(a):
         assert region.rank(theta) == 1 + (Z - Z[0] < -1e-9 * Z[0]).sum()
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("a", [0.8, 0.99, 1.0, 1.3])
 def test_coverage_for_heavy_tails_of_changing_scale(a):
     """Few runs; benchmarks/arx_coverage.py has many."""

@@ -16,6 +16,9 @@ from unassuming.kernels import inner_product_kernel
 from unassuming.objectives.designs._kernel_features import KernelFeatures, graded_svd
 from unassuming.regions._results import Status
 
+pytestmark = pytest.mark.slow_but_first
+
+
 # Few features: K has squared their condition.
 
 
@@ -135,7 +138,6 @@ def test_a_polynomial_that_has_no_features_is_not_given_any(options):
 # Unknown rank: no certificate without a free direction.
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "symmetric-exchangeable"])
 @pytest.mark.parametrize("how", ["precomputed", "callable"])
 @pytest.mark.parametrize("rank", [1, 3, 18])

@@ -13,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unassuming as ua
-from speed import slow_but
 from unassuming.membership._engine import RankEngine
 
 RUNS = 285  # a rank that is missing at either end is outside the 1e-6 band
@@ -353,11 +352,6 @@ COVERAGE = {
         lambda X: 0.2 + 0.6 * X[:, 0],
         np.array([0.2, 0.6]),
     ),
-    "linear LSSVC, callable": (
-        ua.LSSVC(C=0.5),
-        lambda X: 0.2 + 0.6 * X[:, 0],
-        lambda X: 0.2 + 0.6 * X[:, 0],
-    ),
     "rbf LSSVC, callable": (
         ua.LSSVC(C=0.5, kernel="rbf", gamma=2.0),
         lambda X: 0.8 * np.sin(3 * X[:, 0]),
@@ -381,7 +375,8 @@ COVERAGE = {
 }
 
 
-@pytest.mark.parametrize("case", slow_but(COVERAGE, "ridge classifier, coefficients"))
+@pytest.mark.slow
+@pytest.mark.parametrize("case", COVERAGE)
 def test_coverage_is_the_level(case):
     counts = coverage(*COVERAGE[case])
     levels = np.arange(1, 20) / 20

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ import unassuming as ua
 from speed import slow_but
 from unassuming.membership import _engine as _ranks
 
+pytestmark = pytest.mark.slow_but_first
 rng = np.random.default_rng(8)
 N = 14
 X = rng.normal(size=(N, 2))
@@ -211,7 +211,6 @@ def tie_rich_candidates(region, count):
     return found
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", slow_but(SMALL, "symmetric", "all signs"))
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_company(name, noise):
@@ -236,7 +235,6 @@ def test_ranks_do_not_depend_on_the_company(name, noise):
     np.testing.assert_array_equal(np.concatenate(parts), together)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_of_five_thousand_are_those_of_each(name):
     region = build(name, m=40)
@@ -245,7 +243,6 @@ def test_ranks_of_five_thousand_are_those_of_each(name):
     assert [region.rank(one) for one in a[picked]] == region.rank(a)[picked].tolist()
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("size", slow_but([1, 123_457], 123_457))
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, monkeypatch):
@@ -258,7 +255,6 @@ def test_ranks_and_statistics_do_not_depend_on_the_size_of_a_batch(name, size, m
     np.testing.assert_allclose(region.statistics(a), statistics, rtol=1e-10)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize(("size", "noise"), [(5_000, "all signs"), (1, "symmetric")])
 @pytest.mark.parametrize("name", TIE_RICH)
 def test_tie_rich_ranks_do_not_depend_on_the_size_of_a_batch(name, noise, size, monkeypatch):
@@ -291,7 +287,6 @@ def hard_candidates(region):
     return region.estimate + np.concatenate([np.zeros((1, d)), moves, along])
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_the_fast_path_gives_the_ranks_of_the_careful_one(name, noise):
@@ -350,36 +345,29 @@ from sklearn.svm import SVR
 from peak_memory import peak_memory
 
 X, y, _ = ua.datasets.sine(n=20, random_state=0)
-region = ua.confidence_region({estimator}, X, y, random_state=0)
-d = region.objective.d
-a = np.random.default_rng(0).normal(size=({count}, d))
-a *= np.random.default_rng(1).uniform(0, 2, size=({count}, 1))
-assert region.m == 100
-ranks = region.rank(a)
-assert ranks.shape == ({count},) and len(np.unique(ranks)) > 10
-print(peak_memory())
+svr, ridge = SVR(gamma=2.0), KernelRidge(kernel="rbf", gamma=2.0, alpha=2.0)
+for estimator, count in ((svr, 20_000), (ridge, 500_000)):
+    region = ua.confidence_region(estimator, X, y, random_state=0)
+    d = region.objective.d
+    a = np.random.default_rng(0).normal(size=(count, d))
+    a *= np.random.default_rng(1).uniform(0, 2, size=(count, 1))
+    assert region.m == 100
+    ranks = region.rank(a)
+    assert ranks.shape == (count,) and len(np.unique(ranks)) > 10
+    print(peak_memory())
 """
 
 
-def peak(estimator, count):
-    """The largest memory of a fresh process, in bytes."""
+@pytest.mark.slow
+def test_memory_is_bounded_in_the_careful_path_and_for_half_a_million_candidates():
+    """In a fresh process. The perturbed residuals would take 320 MB, and the comparison several
+    such arrays; then the candidates themselves take 80 MB, their residuals would take 8 GB."""
     pytest.importorskip("resource")
-    script = textwrap.dedent(PEAK).format(estimator=estimator, count=count)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False
+        [sys.executable, "-c", PEAK], capture_output=True, text=True, env=environment, check=False
     )
     assert done.returncode == 0, done.stderr
-    return int(done.stdout)
-
-
-@pytest.mark.slow
-def test_half_a_million_candidates_stay_below_600_megabytes():
-    """The candidates themselves take 80 MB, their m - 1 perturbed residuals would take 8 GB."""
-    assert peak("KernelRidge(kernel='rbf', gamma=2.0, alpha=2.0)", 500_000) < 0.6e9
-
-
-@pytest.mark.slow
-def test_the_careful_path_is_bounded_in_memory_too():
-    """The perturbed residuals would take 320 MB, and the comparison several such arrays."""
-    assert peak("SVR(gamma=2.0)", 20_000) < 0.4e9
+    careful, many = map(int, done.stdout.split())
+    assert careful < 0.4e9
+    assert many < 0.6e9

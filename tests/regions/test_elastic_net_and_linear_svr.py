@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVR
 
 import unassuming as ua
 
+pytestmark = pytest.mark.slow_but_first
 SQUARED = "squared_epsilon_insensitive"
 MODELS = {
     "elastic net": ElasticNet(alpha=0.3, l1_ratio=0.4),

@@ -21,6 +21,7 @@ import unassuming as ua
 from speed import slow_but
 from unassuming.noise import BlockSymmetric, ExchangeableWithin, Perturbations, as_noise
 
+pytestmark = pytest.mark.slow_but_first
 E = np.array([0.31, -1.7, 0.052, 2.9, 0.83, -0.46])  # skewed, all sizes different
 
 
@@ -119,14 +120,12 @@ def make(name, n, **more):
 # --- no ties: integers -----------------------------------------------------------------------
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", LINEAR | KERNEL | SIGNS_ONLY)
 def test_all_signs_of_six_rows_cover_exactly(name):
     m = assert_exact_by_count(make(name, 6))
     assert m == (32 if "least squares" in name else 64)  # modulo ±I without a penalty
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", slow_but(LINEAR | KERNEL, "ridge", "SVR"))
 def test_all_permutations_of_four_rows_cover_exactly(name):
     assert assert_exact_by_count(make(name, 4, noise="exchangeable")) == 24
@@ -137,13 +136,11 @@ def test_all_permutations_of_five_rows_cover_exactly():
     assert assert_exact_by_count(make("ridge", 5, noise="exchangeable")) == 120
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", LINEAR | KERNEL)
 def test_all_permutations_within_blocks_of_four_and_two_rows_cover_exactly(name):
     assert assert_exact_by_count(make(name, 6, noise=ExchangeableWithin(4))) == 48
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", LINEAR | KERNEL)
 def test_all_signed_permutations_of_three_rows_cover_exactly(name):
     m = assert_exact_by_count(make(name, 3, noise="symmetric-exchangeable", X=1))
@@ -161,7 +158,6 @@ def test_all_signs_of_three_blocks_cover_exactly(name):
     assert m == (4 if "least squares" in name else 8)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", ["least squares", "ridge", "kernel ridge"])
 def test_the_fast_way_for_many_candidates_covers_exactly_too(name):
     case = make(name, 6)
@@ -234,7 +230,6 @@ def whole(region, case):
     return region
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", TIED)
 def test_with_ties_coverage_is_exact_on_average_over_the_tie_order(name):
     case = TIED[name]
@@ -254,7 +249,6 @@ def test_with_ties_in_favour_coverage_is_at_least_the_level(name):
         assert sum(r <= m - q for r in ranks) >= Fraction(m - q, m) * len(ranks)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     "name", ["SVR at zero", "intercept under permutations", "kernel ridge without penalty"]
 )
@@ -279,7 +273,6 @@ QUADRATIC = {
 }
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_ties_are_seen_however_many_candidates_are_ranked_at_once(name):
     case, rng = QUADRATIC[name], np.random.default_rng(0)
@@ -370,7 +363,6 @@ def element(group, chosen, n):
 # --- labels: every label vector and every fresh one, with their probabilities ----------------
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("estimator", [RidgeClassifier(alpha=0.5), ua.LSSVC(C=0.7)], ids=str)
 @pytest.mark.parametrize(("m", "x"), [(2, [1.0, -1.0, 0.0]), (3, [1.0])])
 def test_labels_cover_exactly(estimator, m, x):

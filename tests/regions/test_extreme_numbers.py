@@ -7,6 +7,7 @@ from sklearn.linear_model import Lasso, LinearRegression
 
 import unassuming as ua
 
+pytestmark = pytest.mark.slow_but_first
 N = 40
 KERNEL = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.1)
 UNITS = [2.0**-560, 2.0**515, 2.0**530]  # 3e-169, 1e155, 4e159
@@ -92,6 +93,7 @@ def test_a_noise_scale_of_any_size_leaves_the_ball():
         assert found.upper == pytest.approx(20.0, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_one_enormous_cell_does_not_make_answers_contradict_each_other():
     rng = np.random.default_rng(0)

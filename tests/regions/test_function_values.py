@@ -11,6 +11,7 @@ from sklearn.svm import SVR
 
 import unassuming as ua
 
+pytestmark = pytest.mark.slow_but_first
 GRID = np.array([[0.9], [4.37], [7.2]])
 KERNEL = {"kernel": "rbf", "gamma": 0.5}
 MODELS = [
@@ -262,6 +263,7 @@ def test_too_few_cells_are_explained_with_remedies():
     assert np.isfinite(region.band(GRID, 0.875, norm_bound=30, simultaneous=False).upper).all()
 
 
+@pytest.mark.slow
 def test_levels_that_take_more_cells_than_are_usually_compared():
     region, f = region_of()
     band = region.band(GRID, 0.9999, norm_bound=30, simultaneous=False)

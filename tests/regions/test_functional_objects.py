@@ -25,6 +25,7 @@ from unassuming.inputs import SingleOptions
 from unassuming.regions.single import Assumption, Functions, functional_rows
 from unassuming.regions.single._functions import estimated
 
+pytestmark = pytest.mark.slow_but_first
 X, Y, F = ua.datasets.sine(n=120, noise="laplace", random_state=3)
 GRID = np.array([[0.9], [4.37], [7.2]])
 ALONE = {"norm_bound": 30, "simultaneous": False}

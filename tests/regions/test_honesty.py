@@ -44,6 +44,7 @@ def test_repeated_identities_leave_the_whole_ball(seed, factor):
         assert np.isfinite(found.upper).all()
 
 
+@pytest.mark.slow
 @pytest.mark.slow_but_first
 @pytest.mark.parametrize("fraction", [0.5, 2.0])
 def test_as_many_rows_as_features(fraction):
@@ -58,8 +59,9 @@ def test_as_many_rows_as_features(fraction):
 
 
 @pytest.mark.slow_but_first
-@pytest.mark.parametrize("offset", [0.0, 1e6, 1.7e9, 1e13])
-@pytest.mark.parametrize("n", [60, 400])
+@pytest.mark.parametrize(
+    ("offset", "n"), [(0.0, 60), (1e6, 60), (1.7e9, 60), (1e13, 60), (1.7e9, 400)]
+)
 def test_a_large_offset_of_the_outputs_does_not_shrink_the_region(offset, n):
     # Time stamps: the noise is small beside y, though well above its rounding.
     rng = np.random.default_rng(0)
@@ -91,7 +93,7 @@ def test_outputs_without_noise_beyond_rounding_have_bands_that_hold_the_truth():
 
 @pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-@pytest.mark.parametrize("level", [0.1, 0.3, 0.6])
+@pytest.mark.parametrize("level", [0.1, 0.6])
 def test_a_bounded_verdict_is_true_along_every_axis(alpha, level):
     # Without a penalty a full-rank kernel fits everything: all statistics tie.
     X = np.linspace(0, 10, 8)[:, None]

@@ -34,7 +34,7 @@ def assert_attained(region, found, g):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("d", slow_but([2, 3, 4, 6], 3))
 def test_the_inner_width_is_nine_tenths_of_the_outer_for_least_squares(d, law):
-    for seed in range(2):
+    for seed in range(2 if d < 4 else 1):
         rng = np.random.default_rng([d, seed])
         X = rng.normal(size=(20 * d, d))
         y = X @ rng.normal(size=d) + LAWS[law](rng, 20 * d)

@@ -84,7 +84,7 @@ def test_public_sets_cover_exactly_the_right_number_of_sign_patterns():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("strength", "k"), [(0.0, 1), (0.15, 3), (1.0, 1)])
+@pytest.mark.parametrize(("strength", "k"), [(0.0, 1), (0.15, 3)])
 def test_coverage_is_the_level_for_instruments_of_every_strength(strength, k):
     inside = at_once = 0
     for seed in SEEDS:
@@ -183,6 +183,7 @@ def test_statistics_of_the_joint_region_are_those_of_the_formula():
     np.testing.assert_allclose(region.statistics(truth), expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_with_gaussian_noise_and_many_rows_the_set_is_nearly_that_of_anderson_and_rubin():
     region, _ = region_of(n=1500, strength=0.5, noise="gaussian")
     X, y = region.inputs, region.objective.y

@@ -13,6 +13,7 @@ import unassuming as ua
 from oracles import sets_of
 from unassuming.regions._results import Interval, Status
 
+pytestmark = pytest.mark.slow_but_first
 M = 10
 LEVELS = [q / M for q in range(1, M)]
 

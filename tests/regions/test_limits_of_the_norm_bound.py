@@ -14,6 +14,7 @@ import unassuming as ua
 from unassuming.cells.functions import Kriging, System, Wanted, errors
 from unassuming.functionals import average, difference, value
 
+pytestmark = pytest.mark.slow_but_first
 WAYS = [{"simultaneous": False}, {"method": "cells"}]
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.5)
 GRID = np.array([[0.0], [4.4], [10.0], [30.0]])
@@ -162,7 +163,7 @@ def test_functions_of_this_norm_are_covered_and_attain_the_limit(ways):
         truth = 5.0 * np.exp(-0.5 * np.square(X[:, 0] - centre))
         at_z = 5.0 * np.exp(-0.5 * np.square(z[:, 0] - centre))
         got = []
-        for _ in range(20):
+        for _ in range(12):
             y = truth + 0.1 * rng.laplace(size=64)
             region = ua.confidence_region(SMOOTH, X, y, m=20, random_state=0)
             band = region.band(z, norm_bound=5.0, noise_scale=0.1, **ways)

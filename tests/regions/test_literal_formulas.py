@@ -13,6 +13,7 @@ from sklearn.svm import SVR
 import oracles
 import unassuming as ua
 
+pytestmark = pytest.mark.slow_but_first
 N, M = 12, 40
 NOISES = ["symmetric", "exchangeable", "symmetric-exchangeable", "spherical"]
 RNG = np.random.default_rng(20)
@@ -52,7 +53,6 @@ def build(estimator, X, y, noise, **options):
 # --- quadratic objectives: the canonical form ‖z - Φa‖² --------------------------------------
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_least_squares_is_sps(noise):
     region = build(LinearRegression(), X, Y, noise)
@@ -67,7 +67,6 @@ def test_ridge_with_intercept_is_sps_on_the_stacked_design(noise):
     assert_agree(region, around(region, 0.8), lambda a, g: oracles.sps(Phi, z, N, a, g))
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_kernel_ridge_is_sps_on_the_stacked_design(noise):
     region = build(KernelRidge(alpha=1.2, kernel="precomputed"), K, Y, noise)
@@ -181,7 +180,6 @@ def test_svr_as_published(noise):
     assert_agree(region, duals, lambda a, g: oracles.epsilon_svr(K, Y, 0.2, a[1:], g))
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("weighting", ["gram", "identity"])
 def test_svr_with_bias_zeros_and_the_box(noise, weighting):
@@ -207,7 +205,6 @@ def test_kernel_lasso_as_published(noise):
     assert_agree(region, candidates, lambda a, g: oracles.kernel_lasso(K, Y, 0.7, a, g))
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_kernel_lasso_with_zeros_takes_the_least_subgradient(noise):
     region = build(ua.KernelLasso(0.7, kernel="precomputed"), K, Y, noise)
@@ -216,7 +213,6 @@ def test_kernel_lasso_with_zeros_takes_the_least_subgradient(noise):
     assert_agree(region, candidates, lambda a, g: oracles.lasso(K, Y, 1.0, np.full(N, 0.7), a, g))
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_lasso_with_zeros_takes_the_least_subgradient(noise):
     region = build(Lasso(alpha=0.3), X, Y, noise, weighting="identity")
@@ -229,7 +225,6 @@ def test_lasso_with_zeros_takes_the_least_subgradient(noise):
 # --- Huber -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_kernel_huber_clips_the_transformed_residuals(noise):
     delta = 0.5

@@ -162,8 +162,6 @@ PHI = np.array([[1, 0], [1, 1], [1, 2], [1, 3], [1, 3], [1, 5], [1, 8]], dtype=f
         (Fraction(1, 2), (1.0, 2.0), 0.0),
         (Fraction(1, 10), (1.0, 2.0), 0.0),
         (Fraction(1, 10), (1.0, 2.0), 0.3),
-        (Fraction(2, 3), (1.0, 2.0), 0.3),
-        (Fraction(1, 2), (1.0, 0.0), 0.3),
         (Fraction(2, 3), (1.0, 0.0), 0.3),
     ],
 )
@@ -199,7 +197,7 @@ def truth_ranks(tau, runs, alpha):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tau", "alpha"), [(0.1, 0.0), (0.5, 0.0), (0.9, 0.0), (0.5, 0.05)])
+@pytest.mark.parametrize(("tau", "alpha"), [(0.1, 0.0), (0.9, 0.0), (0.5, 0.05)])
 def test_coverage_is_the_level_for_skewed_noise_of_growing_scale(tau, alpha):
     runs = 700  # a rank that is missing, or twice as frequent, at either end shows
     ranks = truth_ranks(tau, runs, alpha)

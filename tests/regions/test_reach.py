@@ -10,6 +10,8 @@ from sklearn.linear_model import LinearRegression, Ridge
 import unassuming as ua
 from speed import slow_but
 
+pytestmark = pytest.mark.slow_but_first
+
 
 class PairTurns(ua.noise.Noise):
     """A user's own assumption: rows come in pairs whose noise vectors have no preferred angle."""
@@ -205,13 +207,11 @@ def test_membership_flips_whatever_the_units_of_the_columns(model, unit):
 # --- ties, saturated designs, exact fits ----------------------------------------------------------
 
 
-@pytest.mark.slow_but_first
-@pytest.mark.parametrize("m", slow_but([20, 50], 20))
-@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize(("d", "m"), [(1, 20), (2, 20), (2, 50)])
 @pytest.mark.parametrize("noise", ["signs", "permutations", "both", "blocks"])
 def test_three_rows_with_all_their_ties(noise, d, m):
     identities = 0
-    for seed in range(3 if m == 20 else 1):
+    for seed in range(2 if m == 20 else 1):
         X, y, rng = data(3, d, seed)
         for model in ("least squares", "least squares, no intercept", "ridge", "rbf"):
             region = ua.confidence_region(
@@ -240,7 +240,6 @@ def test_enumerated_groups(noise, n, ties):
         np.testing.assert_array_equal(region.reach(U, level=0.61), every[:, used.q - 1])
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("ties", ["random", "conservative"])
 def test_saturated_designs_tie_everywhere(noise, ties):
@@ -275,7 +274,6 @@ def test_kernel_interpolation_ties_everywhere(weighted):
         np.testing.assert_array_equal(ends, [np.inf] * wins + [-np.inf] * (19 - wins))
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("intercept", [True, False])
 def test_exact_fit_without_rounding(noise, intercept):
@@ -291,7 +289,6 @@ def test_exact_fit_without_rounding(noise, intercept):
     assert empty > 0
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_exact_fit_of_data_in_the_span(noise):
     X, _, rng = data(9, 2, 1)
@@ -478,7 +475,6 @@ def judge_lines(region, rng, count=2):
     return several
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize(
     "model", slow_but(["least squares", "ridge", "rbf", "linear"], "least squares", "rbf")
@@ -508,17 +504,15 @@ def test_a_line_can_meet_the_region_in_several_intervals():
     assert several > 0
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", ["signs", "permutations", "both", "blocks"])
 @pytest.mark.parametrize("d", [1, 3])
 def test_crossings_of_three_rows_with_all_their_ties(noise, d):
-    for seed in range(2):
-        X, y, rng = data(3, d, seed)
-        for model in ("least squares", "least squares, no intercept", "ridge"):
-            region = ua.confidence_region(
-                MODELS[model], X, y, noise=NOISES[noise](3), m=20, random_state=seed
-            )
-            judge_lines(region, rng, count=1)
+    X, y, rng = data(3, d, seed=d)
+    for model in ("least squares", "least squares, no intercept", "ridge"):
+        region = ua.confidence_region(
+            MODELS[model], X, y, noise=NOISES[noise](3), m=20, random_state=d
+        )
+        judge_lines(region, rng, count=1)
 
 
 @pytest.mark.slow

@@ -181,6 +181,7 @@ def test_permutations_with_an_intercept_are_refused():
         linear_region(Ridge(0.5), noise="exchangeable").sample(10, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", slow_but([1.05, 1.5, 4.0], 1.5))
 def test_within_a_norm_bound(kernel, share):
     region, K = kernel

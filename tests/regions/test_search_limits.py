@@ -49,6 +49,7 @@ def brief(monkeypatch):
     monkeypatch.setattr(_line_search, "_FEWEST", 12)
 
 
+@pytest.mark.slow
 def test_a_weak_penalty_has_members_far_out_that_no_search_reports(brief):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3)) / 30

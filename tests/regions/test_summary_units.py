@@ -6,6 +6,7 @@ from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 
+pytestmark = pytest.mark.slow_but_first
 RNG = np.random.default_rng(0)
 X = np.rint(RNG.normal(size=(120, 2)) * 2**10) / 2**10  # so that shifts round nothing
 Y = 1 + X @ [1.0, 2.0] + RNG.standard_t(3, size=120)
@@ -26,7 +27,6 @@ def region_of(columns, noise="symmetric", **options):
     )
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
 def test_units_scale_the_intervals_and_change_no_method(noise, unit):
@@ -39,7 +39,6 @@ def test_units_scale_the_intervals_and_change_no_method(noise, unit):
     np.testing.assert_array_equal(scaled.pvalue, plain.pvalue)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize(
     ("noise", "options"),
     [*(("symmetric", options) for options in OPTIONS), *((noise, {}) for noise in NOISES[1:])],

@@ -93,6 +93,8 @@ def test_crossings_and_membership_agree_on_every_line_of_tiny_data(name):
     asked = 0
     for n in (3, 5):
         for k, noise in enumerate(noises(name, n)):
+            if name not in ("ridge", "labels") and (k // 2 % 2 == 0) == (n == 3):
+                continue  # each noise with one of the sizes
             rng = np.random.default_rng([n, k])
             x, y = rng.normal(size=(n, 1)), rng.normal(size=n)
             if k % 2:
@@ -113,6 +115,7 @@ def test_crossings_and_membership_agree_on_every_line_of_tiny_data(name):
     assert asked > 100
 
 
+@pytest.mark.slow
 def test_minus_one_ties_on_the_line_where_the_penalty_vanishes():
     """Whole space or empty, as the tie order says, and so does every ray."""
     outcomes = set()

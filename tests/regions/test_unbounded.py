@@ -13,6 +13,8 @@ import unassuming as ua
 from speed import slow_but
 from unassuming.regions._results import Status
 
+pytestmark = pytest.mark.slow_but_first
+
 
 def assert_infinite(found, *statuses):
     """Nothing finite, and one of these statuses, said aloud."""
@@ -170,7 +172,6 @@ def test_signs_with_permutations_are_not_certified_rather_than_wrong():
     assert_infinite(region.band(X), Status.NOT_CERTIFIED, Status.UNBOUNDED)
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("level", [0.05, 0.5, 0.9])
 @pytest.mark.parametrize("weights", [None, np.full(20, 3.0)])
 def test_a_constant_shift_is_free_under_permutations_at_every_level(level, weights):
