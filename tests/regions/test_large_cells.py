@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from exact_region import INFINITE, ExactRegion
+from exact_sets import INFINITE, ExactSets
 from speed import slow_but
 
 N, M, LEVEL, Q = 60, 20, 0.9, 2
@@ -40,7 +40,7 @@ def regions(X, y, model, noise, m=M, seed=1):
     Phi = np.column_stack([np.ones(len(y)), X]) if model.fit_intercept else X
     penalised = [j >= model.fit_intercept for j in range(Phi.shape[1])]
     alpha = getattr(model, "alpha", 0.0)
-    return region, ExactRegion(Phi, y, alpha, penalised, region.perturbations)
+    return region, ExactSets(Phi, y, alpha, penalised, region.perturbations)
 
 
 def assert_exact(region, exact):
