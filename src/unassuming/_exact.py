@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from unassuming._modular import PRIMES, rank_modulo
 from unassuming._typing import Array
 
 _PRECISIONS = (512, 2048)
@@ -95,8 +96,9 @@ class Triangle:
     """The factors of a positive semidefinite matrix, in fixed-point numbers.
 
     Rows and columns are scaled by powers of two to a diagonal near one, and pivots are chosen by
-    size. With B digits a pivot below 2^(-3B/4) is zero. The digits suffice if all others are above
-    2^(-B/4): the rounding errors of the last ones are then near 2^(-3B/4) or below.
+    size. With B digits a pivot below 2^(-3B/4) is zero if the others are as many as the rank. The
+    digits suffice if all others are above 2^(-B/4): the rounding errors of the last ones are then
+    near 2^(-3B/4) or below.
 
     Examples
     --------
@@ -136,7 +138,7 @@ class Triangle:
             if size <= 1 << (bits // 4):
                 if min(B[j, j] for j in left) < -(1 << (bits // 2)):
                     raise ArithmeticError("the matrix is not positive semidefinite")
-                return True
+                return len(self.pivots) >= _rank(A.number)
             if size <= 1 << (bits - bits // 4):
                 return False
             left.remove(k)
@@ -180,6 +182,11 @@ class Triangle:
             found[k] = (x[k] << bits) // size - ((column @ found[later]) >> bits)
         shift = bits + 2 * largest + b.shift - self.shift
         return Exact(found << (largest - self.scale)[:, None], shift)
+
+
+def _rank(numbers: Any) -> int:
+    """Return the rank of a matrix of integers; too small only if each prime divides all minors."""
+    return max(rank_modulo((numbers % p).astype(np.int64), p) for p in PRIMES)
 
 
 def _shifted(numbers: Any, by: Any) -> Any:

@@ -78,8 +78,9 @@ def centred(Phi: Array) -> tuple[Array, Array]:
     """Subtract multiples of the first column, which is all ones, from the other columns.
 
     Return the columns, and the multiples as `Factor.centre` has them. A multiple is the mean of the
-    column, rounded to a multiple of its spread: columns around zero stay as they are, and the
-    subtraction adds no rounding errors to others.
+    column, rounded to a multiple of a unit that exceeds twice its spread, if that is three units or
+    more: all numbers of the column are then between half and twice the multiple, so that the
+    differences have no rounding errors (Sterbenz). Other columns stay as they are.
 
     Examples
     --------
@@ -91,7 +92,9 @@ def centred(Phi: Array) -> tuple[Array, Array]:
         mean = Phi.mean(axis=0)
         low, high = column_ranges(Phi)
         unit = 4 * powers_of_two(np.maximum(high - mean, mean - low))
-        centre = np.nan_to_num(np.rint(mean / unit) * unit, posinf=0.0, neginf=0.0)
+        count = np.rint(mean / unit)
+        count = np.where(np.abs(count) >= 3, count, 0.0)
+        centre = np.nan_to_num(count * unit, posinf=0.0, neginf=0.0)
     centre[0] = 0.0
     return Phi - centre if centre.any() else Phi, np.append(centre, 0.0)
 

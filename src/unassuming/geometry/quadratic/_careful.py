@@ -96,6 +96,8 @@ class CarefulSet:
         g = g if self.before is None else self.before.turn(g)
         if not blind.any():
             return np.full(len(g), np.inf), np.full(len(g), np.inf)
+        if not np.isfinite(self.radius):
+            return np.full(len(g), np.inf), np.full(len(g), np.inf)
         t = np.hstack([part.turn(g) for part in self.parts])
         half, middle = self.radius * length(t), t @ self.centre
         return np.where(blind, half + middle, np.inf), np.where(blind, half - middle, np.inf)

@@ -249,13 +249,14 @@ class FormMaker:
             c = c + lost * (2 * seen_r + lost)
         if some.rounded is None:
             return FormErrors(A, b, c, np.asarray(own == 0))
-        # ‖δE‖ enters EᵀE = -E - Eᵀ twice, and with qᵀE, of norm 2, four times. Errors of r enter
-        # E r, the gradient, and the part of b that has r itself.
+        # ‖δE‖ enters EᵀE = -E - Eᵀ twice, and with qᵀE, of norm 2, four times. Errors δr of r enter
+        # E r and the gradient, and b = -⟨EF, (I - S)Er + r⟩ by -⟨EF, (I - S)G δr + S δr⟩. For every
+        # 0 <= S <= I, ‖(I - S)u + Sv‖² <= ‖u‖² + ‖v‖²: that is at most 2√2‖F‖‖δr‖ < 3‖F‖‖δr‖.
         size_F, size_r = float(np.linalg.norm(F, 2)), float(np.linalg.norm(r))
         off_E = 8 * some.rounded.error
         off_r = off_E * size_r / 4 + 3 * self.lost
         c = c + off_r * (2 * np.linalg.norm(qEr, axis=1) + off_r)
-        off_b = size_F * (off_E * size_r + 2 * self.lost)
+        off_b = size_F * (off_E * size_r + 3 * self.lost)
         # Sums that are zero may have underflowed. A transformation that keeps the first coordinate,
         # a shift, keeps it without rounding; so does one that keeps everything.
         still, flat = some.rounded.still, np.asarray(own == 0)

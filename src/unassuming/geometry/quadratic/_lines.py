@@ -151,7 +151,7 @@ def undecided_ends(
     """
     error, size = 8 * rounded.error, step[:, None]
     root = np.sqrt(np.abs(lines.b**2 + lines.A * lines.c))
-    off_b = size * (error * residual[:, None] + 2 * lost)
+    off_b = size * (error * residual[:, None] + 3 * lost)  # as in the forms
     found = (error * size**2 > SURE * lines.A) | (off_b > SURE * root)
     return np.asarray(found & ~lines.empty)
 

@@ -20,8 +20,12 @@ is of the same kind. With η = 3(e + 2ρ)/5 and as much for rounding as `Complem
 (4 + k)η‖y‖² and 16ηk Σ ‖F_j‖² x_j² cover all of them.
 
 If the transformations are known to within ε, y_i = y + E(y - Fx) is off by ε(‖y‖ + ‖Fx‖), and its
-length is at most ‖y‖ + 2‖Fx‖. So y_iᵀDy_i is off by at most 2ε(‖y‖ + ‖Fx‖)(‖y‖ + 2‖Fx‖), which is
-less than 8ε(‖y‖² + ‖Fx‖²).
+length is at most ‖y‖ + 2‖Fx‖. With p = ‖y‖ and q = ‖Fx‖, y_iᵀDy_i is off by at most
+
+    2ε(p + q)(p + 2q) + ε²(p + q)² <= (3 + √10 + 2ε) ε (p² + q²),
+
+where 3 + √10 < 6.17 is the larger eigenvalue of [[2, 3], [3, 4]]. That is less than 8ε(p² + q²) for
+every ε up to 0.9.
 """
 
 from __future__ import annotations

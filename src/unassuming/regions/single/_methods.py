@@ -75,7 +75,7 @@ def by_halves(rows: Rows, asked: Asked, *, robust: bool) -> Outcome:
     flipped = random_halves(rows.units, m - 1, asked.seed)
     fit = least_absolute_deviations if robust else None
     spans = half_spans(rows.Phi, rows.y, rows.coordinates(asked.g), flipped, rows.clusters, fit)
-    lo, hi = (ends + rows.offset(asked.g)[:, None] for ends in spans)
+    lo, hi = _moved(*spans, rows.offset(asked.g))
     return _certified(Method.HALVES, lo, hi, _least_squares(rows, asked.g), asked)
 
 
@@ -88,10 +88,8 @@ def by_palmrt(rows: Rows, blocks: IntArray, asked: Asked) -> Outcome:
     permutations[:, order] = order[moved]
     g = rows.coordinates(asked.g)
     spans = [palmrt_spans(rows.Phi, rows.y, c, permutations) for c in g]
-    offset = rows.offset(asked.g)[:, None]
-    lo, hi = (
-        np.array(ends).reshape(len(asked.g), -1) + offset for ends in zip(*spans, strict=True)
-    )
+    ends = (np.array(one).reshape(len(asked.g), -1) for one in zip(*spans, strict=True))
+    lo, hi = _moved(*ends, rows.offset(asked.g))
     return _certified(Method.PALMRT, lo, hi, _least_squares(rows, asked.g), asked)
 
 
@@ -115,6 +113,20 @@ def by_t(rows: Rows, asked: Asked) -> Outcome:
         np.full(N, Method.STUDENT, dtype=object),
         zero,
         np.ones(N),
+    )
+
+
+def _moved(lo: Array, hi: Array, offset: Array) -> tuple[Array, Array]:
+    """Return intervals (N, m - 1) moved by offsets (N,), rounded outward.
+
+    The offset is a rounded product, and so is each sum: half a unit of the last place each.
+    """
+    shift = offset[:, None]
+    lost = np.where(shift == 0, 0.0, np.spacing(np.abs(shift)))
+    low, high = lo + (shift - lost), hi + (shift + lost)
+    return (
+        np.where(shift == 0, low, np.nextafter(low, -np.inf)),
+        np.where(shift == 0, high, np.nextafter(high, np.inf)),
     )
 
 
