@@ -88,7 +88,7 @@ class ExactSets:
 
         N, s = part(gram), [[gram[a][d]] for a in self.seen]
         _, start = solved(N, s)
-        self.sets, self._extents, self._ends = [], {}, {}
+        self.sets, self._known, self._ends = [], {}, {}
         for one in moved:
             B, u = part(one), [[one[a][d]] for a in self.seen]
             joined = [b + v for b, v in zip(B, u, strict=True)]
@@ -114,14 +114,21 @@ class ExactSets:
 
         The functional (d,) is one that the columns identify.
         """
-        key = tuple(float(g[j]) for j in self.seen)
-        if key not in self._extents:
-            self._extents[key] = self._extremes([[Fraction(value)] for value in key])
-        lower, upper = self._extents[key]
+        lower, upper = self._extremes(g)
         return lower[q - 1], upper[q - 1]
+
+    def extents(self, g):
+        """The largest gᵀa over each set, in descending order."""
+        return self._extremes(g)[1]
 
     def _extremes(self, g):
         """The least values over each set, in ascending order, the largest in descending order."""
+        key = tuple(float(g[j]) for j in self.seen)
+        if key not in self._known:
+            self._known[key] = self._solved([[Fraction(value)] for value in key])
+        return self._known[key]
+
+    def _solved(self, g):
         lower, upper = [], []
         for A, b, c in self.sets:
             right = [p + q for p, q in zip(g, b, strict=True)]

@@ -182,7 +182,7 @@ def test_the_rank_is_exact_or_refused(case):
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 def test_the_rank_of_more_cases_is_exact_or_refused(case):
     assert_exact_or_refused(case)
 

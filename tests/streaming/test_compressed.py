@@ -116,8 +116,11 @@ DEPENDENT = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DEPENDENT)
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(5.0)], ids=str)
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [*((name, LinearRegression()) for name in DEPENDENT), ("all dummies", Ridge(5.0))],
+    ids=str,
+)
 def test_dependent_features_have_the_same_region(name, model):
     one, two = both(model, DEPENDENT[name], data()[1])
     assert two.estimate == pytest.approx(one.estimate, abs=1e-9)
@@ -262,7 +265,7 @@ def test_the_exact_rank_survives_shards_and_files(tmp_path):
 
 @pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("offset", slow_but([1e2, 1e4, 1e6, 1e9], 1e6))
+@pytest.mark.parametrize("offset", slow_but([1e2, 1e6, 1e9], 1e6))
 @pytest.mark.parametrize("name", MODELS)
 def test_offsets_change_no_rank(name, offset, noise):
     if name == "least squares without intercept" and offset > 1e6:
