@@ -118,3 +118,19 @@ def test_each_fact_is_said_once_for_all_levels(run):
         assert shown.count(words) == 1
     listed = r"inputs (\d+, ){3}\d+ and \d+ others"
     assert re.search(rf"{listed} \(level 0\.9\) and {listed} \(level 0\.5\): the interval", shown)
+
+
+def test_a_norm_bound_is_named_once_and_in_the_form_that_helps(run, write):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.uniform(0, 5, 20), "y": rng.normal(size=20)})
+    single = "--norm-bound B --pointwise for bounds that hold one at a time"
+    # 20 rows: balanced cells as well; 12: at level 0.9 one at a time only.
+    for n, said in ((20, f"can assume: --norm-bound B, or {single}"), (12, f"assume: {single}")):
+        table = write(f"rows{n}.csv", rows[:n].to_csv(index=False))
+        words = ("region", table, "--target", "y", "--model", "svr", "--m", "20")
+        free = " ".join(run(*words, "--level", 0.9, "--level", 0.5).stdout.split())
+        assert said in free
+        assert free.count("a norm bound that you can assume") == 1
+        held = run(*words, "--level", 0.9, "--norm-bound", 9, *["--pointwise"] * (n == 12)).stdout
+        assert "inf to inf" in free
+        assert "inf to inf" not in held
