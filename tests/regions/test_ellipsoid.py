@@ -105,10 +105,10 @@ def kernel_ridge(n, noise, seed):
 
 
 PROBLEMS = [
-    *((least_squares, d, "symmetric", {}) for d in (2, 1, 4, 6, 9, 12)),
+    *((least_squares, d, "symmetric", {}) for d in (1, 2, 3, 4, 5, 6, 8, 10, 12)),
     *((least_squares, d, noise, {}) for d in (2, 5) for noise in ("exchangeable", "spherical")),
     *((least_squares, d, "symmetric", {"weighted": True}) for d in (3, 7)),
-    *((ridge, d, "symmetric", {}) for d in (3, 6, 12)),
+    *((ridge, d, "symmetric", {}) for d in (2, 4, 6, 9, 11, 12)),
     *((ridge, d, "symmetric-exchangeable", {}) for d in (3, 7)),
     (ridge, 4, "symmetric", {"weighted": True}),
     *((kernel_ridge, n, "spherical", {}) for n in (4, 8, 12)),

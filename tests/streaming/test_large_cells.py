@@ -106,6 +106,7 @@ def some_functionals(d, seed):
     return rng.normal(size=(2, d)) * 10.0 ** -rng.integers(0, 12, size=(2, d))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("cell", [1e5, 3e6, 3e7, -2e9, 1e40])
 @pytest.mark.parametrize(
     ("model", "noise"), [("least squares", "signs"), ("ridge", "permutations")]
@@ -119,6 +120,7 @@ def test_one_large_cell_makes_nothing_untrue(model, noise, cell):
     assert_true(stream.region(), exact, some_functionals(3, 0))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("cell", [1e6, 1e8, 1e10])
 @pytest.mark.parametrize("model", ["no intercept", "ridge"])
 def test_a_ball_around_all_sets_does_not_shorten_them(model, cell):
@@ -292,7 +294,8 @@ def test_columns_that_only_together_are_nearly_dependent_are_made_orthonormal():
     assert 0.1 < tame.smallest < 1
 
 
-@pytest.mark.parametrize(("model", "noise"), [("ridge", "permutations"), ("no intercept", "signs")])
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize(("model", "noise"), [("no intercept", "signs"), ("ridge", "permutations")])
 def test_transformations_that_keep_or_reverse_all_columns_tie_everywhere(model, noise):
     rng = np.random.default_rng(2)
     X = (np.arange(N) // 50 % 4 == 1)[:, None] * 1.0
