@@ -94,7 +94,7 @@ def test_logistic_regression_reports_that_it_has_no_estimate(run, one):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("yes", "--classes does not name two labels: expected two different labels and a comma"),
+        ("yes", "--classes does not name two labels: expected two different labels with a comma"),
         ("yes,yes", "--classes does not name two labels"),
         ("a,b,c", "--classes does not name two labels"),
         ("yes,", "--classes does not name two labels"),

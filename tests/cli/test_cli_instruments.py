@@ -55,7 +55,7 @@ def test_a_category_is_as_many_instruments_as_it_has_indicators(table, tmp_path,
         (["--model", "iv"], "given neither of them"),
         (["--endogenous", "prize", "--instruments", "tax"], "names a column that is not a feature"),
         (["--endogenous", "price", "--instruments", "price"], "both endogenous and an instrument"),
-        (["--endogenous", "price,age", "--instruments", "tax"], "instruments are fewer"),
+        (["--endogenous", "price,age", "--instruments", "tax"], "fewer instruments than"),
         (["--endogenous", "price", "--instruments", "tax", "--model", "ridge"], "not an option"),
     ],
 )

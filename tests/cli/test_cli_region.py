@@ -137,7 +137,8 @@ def test_inputs_without_a_value_do_not_hide_the_others(run, write):
     path = write("jump.csv", pd.DataFrame({"x": x, "y": y}).to_csv(index=False))
     words = ("--model", "krr", "--norm-bound", 30, "--pointwise", "--m", 20)
     result = report(run, path, "--target", "y", *words)
-    assert re.search(r"at \d+ of 200 inputs no value within the norm bound agrees", result.stdout)
+    said = r"No value within the norm bound agrees with the data at \d+ of 200 inputs \(level"
+    assert re.search(said, result.stdout)
     assert re.search(r"0.9 .* partly empty +\d.* to \d", result.stdout)
     assert "It is infinite at some inputs" not in result.stdout
     assert (OUT / "band.png").exists()

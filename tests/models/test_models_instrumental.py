@@ -100,7 +100,7 @@ BAD = [
     ({"instruments": ["price", "tax"]}, "both endogenous and an instrument.*'price'"),
     (
         {"endogenous": ["price", "age"], "instruments": "tax"},
-        "instruments are fewer than the end",
+        "there are fewer instruments than end",
     ),
 ]
 

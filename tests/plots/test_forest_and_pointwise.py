@@ -160,7 +160,7 @@ def test_only_the_joint_region_has_members_inside_its_band():
     region = ua.confidence_region(
         LinearRegression(), X, X[:, 0] + rng.normal(size=400), random_state=0
     )
-    with pytest.raises(ua.NotAvailable, match="no members: leave out inner, or use method='joint'"):
+    with pytest.raises(ua.NotAvailable, match="members: leave out inner, or use method='joint'"):
         ua.plots.band_data(region, levels=[0.9], method="cells", inner=3)
     drawn, joint = (
         ua.plots.band_data(region, levels=[0.9], method=method, inner=1)

@@ -452,7 +452,7 @@ def test_estimators_that_need_rows_in_any_order_are_refused():
     with pytest.raises(TypeError, match="does not predict from X alone"):
         ua.ConfidenceRegressor(ua.ARX()).fit(u[:, None], y)
     search = GridSearchCV(ua.ARX(), {"na": [1, 2]}, scoring="r2")
-    with pytest.raises(TypeError, match="rows are times"):
+    with pytest.raises(TypeError, match="each row depends on earlier ones"):
         ua.tuned_region(search, u[:, None], y)
     with pytest.raises(TypeError, match="needs all rows at once"):
         ua.StreamingRegion(ua.ARX())

@@ -239,7 +239,7 @@ def test_what_no_cell_removes_is_refused_with_the_reason():
         (lambda r: r.summary(estimator="least absolute deviations"), "depend on residuals"),
         (lambda r: r.interval(method="cells"), "x may depend on it"),
         (lambda r: r.interval("x", simultaneous=False, norm_bound=2.0), "needs inputs that do not"),
-        (lambda r: r.interval(model_error=0.1), "nothing for a model error"),
+        (lambda r: r.interval(model_error=0.1), "no method allows for a model error"),
         (lambda r: r.lack_of_fit(), "endogenous columns may depend"),
         (lambda r: r.bounded(), "needs a quadratic objective"),
     ],

@@ -559,7 +559,7 @@ ASKED = {
     "a high level at once": (
         lambda: REGION.band(X[:2], 0.95, method="cells"),
         ua.NotAvailable,
-        "3000 rows in the 16 cells of the stream",
+        "needs 32 cells, and the stream has 16",
     ),
     "not a number": (lambda: REGION.summary(cells=2.5), ValueError, "not a number of cells"),
 }

@@ -187,7 +187,7 @@ def check_order(signs: int, moved: Sequence[int], what: str) -> None:
         parts += [f"{c}!" if k == 1 else f"({c}!)^{k}" for c, k in sorted(blocks.items())]
         raise ValueError(
             f"the group of {what} is too large to enumerate: expected at most {LARGEST_GROUP} "
-            f"elements, given {order or ' · '.join(parts)}. Pass an integer m such as m=100."
+            f"elements, given {order or ' · '.join(parts)}. Choose an integer m, such as 100."
         )
 
 

@@ -111,6 +111,15 @@ class Plan:
     def call(self, *, simultaneous: bool = True) -> str:
         """Return the call of the best method, for a region of ``plan.estimator``.
 
+        Parameters
+        ----------
+        simultaneous : bool, default True
+            Whether the bounds hold at all inputs at once, or one input at a time.
+
+        Returns
+        -------
+        str
+
         Examples
         --------
         >>> X = np.linspace(0, 10, 60)[:, None]
