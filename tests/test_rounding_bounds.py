@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
-from sklearn.kernel_ridge import KernelRidge
 
-import unassuming as ua
 from unassuming.cells._factors import centred
 from unassuming.regions.single._methods import _moved
 
@@ -71,14 +69,3 @@ def test_errors_of_residuals_enter_the_linear_term_at_most_three_times():
         size = np.linalg.norm((G - np.eye(3)).T @ ((np.eye(3) - S) @ G + S), 2)
         largest = max(largest, size)
     assert 2 < largest < 2 * np.sqrt(2)
-
-
-def test_a_penalty_that_rounding_hides_is_refused_for_every_kernel_model():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 1))
-    y = np.where(rng.random(30) < 0.5, -1.0, 1.0)
-    with pytest.raises(ValueError, match="alpha is too small beside the kernel matrix"):
-        ua.confidence_region(KernelRidge(kernel="rbf", alpha=1e-20), X, y)
-    with pytest.raises(ValueError, match=r"1 / \(2C\) is too small .* Use a smaller C"):
-        ua.confidence_region(ua.LSSVC(kernel="rbf", C=1e20), X, y)
-    ua.confidence_region(ua.LSSVC(kernel="rbf", C=1e3), X, y)
