@@ -75,3 +75,85 @@ CASES = [
 def test_lines_bounds_and_verdicts_are_exact(case):
     model, noise, cell = case
     assert_exact(*regions(*data(cell), MODELS[model], NOISES[noise]))
+
+
+@pytest.mark.parametrize("noise", ["signs", "permutations within"])
+def test_lines_of_many_rows_agree_with_intervals(noise):
+    """More rows and columns than ranks are computed for without rounding."""
+    rng = np.random.default_rng(3)
+    n, d = 700, 20
+    X = rng.normal(size=(n, d))
+    y = X.sum(axis=1) + rng.laplace(size=n)
+    X[ROW, 0] = 1e120
+    noise = ua.noise.Symmetric() if noise == "signs" else ua.noise.ExchangeableWithin(3)
+    region, exact = regions(X, y, LinearRegression(fit_intercept=False), noise, m=10)
+    for direction in np.eye(d)[:2]:
+        expected = float(exact.reach(region.estimate, direction, 1))
+        assert region.reach(direction, level=LEVEL) == pytest.approx(expected, rel=1e-6)
+
+
+def test_lines_that_take_too_long_are_refused(monkeypatch):
+    monkeypatch.setattr("unassuming.membership._exact._MOST_PRODUCTS", 0)
+    monkeypatch.setattr("unassuming.membership._exact._MOST_OF_A_LINE", 0)
+    X, y = data(1e200)
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    with pytest.raises(ValueError, match=r"cannot be decided in double precision.*drop its row"):
+        region.reach("x0", level=LEVEL)
+    with pytest.raises(ValueError, match=r"cannot be decided in double precision.*drop its row"):
+        region.crossings([0.0, 1.0, 0.0], level=LEVEL)
+    assert np.isfinite(region.reach("x1", level=LEVEL))
+    X[:, 0] = 0.0
+    X[ROW, 0] = 1.0  # a column of one row is kept or reversed: that is no doubt
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    assert region.reach("x0", level=LEVEL) == np.inf
+
+
+def test_columns_that_one_row_makes_nearly_dependent_are_not_taken_for_dependent():
+    X, y = data(1e20)
+    X[ROW] = 1e20, 3e25
+    region, exact = regions(X, y, LinearRegression(), NOISES["permutations"])
+    for direction in np.eye(3)[1:]:
+        ends = region.crossings(direction, level=LEVEL, origin=[0.0, 1.0, 2.0])
+        assert np.isfinite(ends).all()
+    assert len(exact.seen) == 3
+
+
+def test_a_row_that_stands_apart_is_the_remedy():
+    X, y = data(1e200)
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    with pytest.raises(ua.NotAvailable, match=r"row 7 \(counted from zero\) stands for a missing"):
+        region.summary()
+    X[[3, 9], 0] = -1e200
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    with pytest.raises(ua.NotAvailable, match=r"rows 3, 7, 9 \(counted from zero\) stand for"):
+        region.summary()
+    with pytest.raises(ValueError, match=r"row 7 \(counted from zero\)"):
+        ua.confidence_region(LinearRegression(), *data(1e300))
+    with pytest.raises(ValueError, match="Divide x0 by a power of ten"):
+        ua.confidence_region(LinearRegression(), data(1.0)[0] * 1e295, y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_column_in_another_unit_has_an_interval_and_not_nan():
+    X, y = data(1e200, n=200)
+    X[:, 0] *= 1e-70
+    found = ua.confidence_region(LinearRegression(), X, y, random_state=1).summary()
+    assert (found.lower < found.upper).all()
+    assert (found.lower[1] < 1e70) & (found.upper[1] > 1e69)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rays_of_pictures_are_finite():
+    X, y = data(1e200, d=1)
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    drawn = ua.plots.coefficients_data(region, levels=[LEVEL], rays=12)
+    assert np.isfinite(drawn.directions).all()
+    assert np.isfinite(drawn.boundary[LEVEL]).all()
+
+
+def test_an_estimate_that_double_precision_does_not_hold_is_refused():
+    X, y = data(1e200)
+    X[ROW] = 1e200
+    region = ua.confidence_region(LinearRegression(fit_intercept=False), X, y, m=M, random_state=1)
+    with pytest.raises(ValueError, match="drop the rows"):
+        region.interval()

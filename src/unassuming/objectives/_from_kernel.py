@@ -87,7 +87,6 @@ def from_lssvc(estimator: Any, X: Array, y: Array, sample_weight: Array | None) 
     else:
         design = _kernel_design(estimator, X, intercept=estimator.fit_intercept)
         design.require_positive_semidefinite("LSSVC")
-        require_visible(design, lam, "1 / (2C)", "Use a smaller C.")
     return Quadratic(design, y, row_weights(sample_weight, y), lam)
 
 
@@ -225,18 +224,14 @@ def _bandwidth(kernel: Any, gamma: Any, X: Array) -> float | None:
     return 1 / X.shape[1] if gamma is None else float(gamma)
 
 
-def require_visible(
-    design: KernelDesign,
-    lam: float,
-    name: str = "alpha",
-    remedy: str = "Use a larger alpha, or 0 for none.",
-) -> None:
+def require_visible(design: KernelDesign, lam: float) -> None:
     """Refuse a penalty λ > 0 that is lost in the rounding errors of the kernel matrix."""
     alpha, least = design.n * lam, EPS * float(design.spectrum[0][-1])
     if design.features is None and 0 < alpha < least:
         raise ValueError(
-            f"{name} is too small beside the kernel matrix: expected 0, or at least {least:.2g}, "
-            f"below which rounding hides the penalty, given {alpha:.3g}. {remedy}"
+            f"alpha is too small beside the kernel matrix: expected 0, or at least {least:.2g}, "
+            f"below which rounding hides the penalty, given {alpha:.3g}. Use a larger alpha, or 0 "
+            "for none."
         )
 
 

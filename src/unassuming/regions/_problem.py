@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import NotAvailable
@@ -73,6 +74,12 @@ class Problem:
     def estimate(self) -> Array:
         """The minimiser, polished until its gradient is zero to rounding, shape (d,)."""
         estimate = self.objective.estimate()
+        if not np.isfinite(estimate).all():
+            raise ValueError(
+                "the estimate is beyond double precision: expected columns that rows of ordinary "
+                "size tell apart, given rows in which several numbers exceed all others. If they "
+                "stand for missing values, mark them as missing or drop the rows."
+            )
         estimate.setflags(write=False)
         return estimate
 

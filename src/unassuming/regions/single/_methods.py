@@ -88,8 +88,8 @@ def by_palmrt(rows: Rows, blocks: IntArray, asked: Asked) -> Outcome:
     permutations[:, order] = order[moved]
     g = rows.coordinates(asked.g)
     spans = [palmrt_spans(rows.Phi, rows.y, c, permutations) for c in g]
-    ends = (np.array(one).reshape(len(asked.g), -1) for one in zip(*spans, strict=True))
-    lo, hi = _moved(*ends, rows.offset(asked.g))
+    lo, hi = (np.array(ends).reshape(len(asked.g), -1) for ends in zip(*spans, strict=True))
+    lo, hi = _moved(lo, hi, rows.offset(asked.g))
     return _certified(Method.PALMRT, lo, hi, _least_squares(rows, asked.g), asked)
 
 
