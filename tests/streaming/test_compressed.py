@@ -200,7 +200,8 @@ def test_a_large_signal_does_not_hide_the_noise():
 def test_features_that_are_nearly_dependent_are_told_apart(gap, model):
     X, y = data(p=1)
     X = np.column_stack([X, X[:, 0] + gap * np.random.default_rng(2).normal(size=N)])
-    assert_same_geometry(*both(model, X, y))
+    # Rounding errors of the columns are divided by the gap, and bounds allow for that.
+    assert_same_geometry(*both(model, X, y), wider=1e-4 if gap < 1e-5 else 0.0)
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(1e-3)], ids=str)
@@ -274,12 +275,6 @@ def test_offsets_change_no_rank(name, offset, noise):
     near = nearby(one)
     expected = one.rank(near)
     assert len(set(expected.tolist())) > 5
-    if offset == 1e9 and name == "least squares" and noise == "permutations":
-        with pytest.raises(
-            ValueError, match=r"^the rank of a candidate cannot be decided from sums"
-        ):
-            two.rank(near)
-        return
     apart = np.abs(two.rank(near) - expected)
     # Outputs of 3e9 are rounded by 5e-7. What that may tie is a tie in memory, and not in sums.
     assert apart.max() <= 1
@@ -293,7 +288,7 @@ def test_offsets_change_no_rank(name, offset, noise):
     if name == "least squares without intercept" and noise == "permutations":
         # Sums have lost digits of columns that are nearly constant: bounds are wider, not tighter.
         assert (b.upper >= a.upper - 1e-4 * (a.upper - a.estimate)).all()
-        assert b.upper - b.estimate == pytest.approx(a.upper - a.estimate, rel=0.01)
+        assert (b.upper - a.upper <= 0.01 * (a.upper - a.lower)).all()
         return
     assert b.upper - b.estimate == pytest.approx(a.upper - a.estimate, rel=1e-4)
 
