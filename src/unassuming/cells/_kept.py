@@ -109,7 +109,7 @@ class KeptSums(KeptCells):
     >>> U = np.linalg.qr(np.column_stack([np.ones(4), [0.0, 0, 1, 1], [1.0, 2, 5, 1]]))[0]
     >>> inside = np.array([np.outer(u, u) for u in U])
     >>> one = np.ones(4, dtype=int)
-    >>> sums = KeptSums(np.eye(2), np.ones(2), 1.0, inside, one, False, False, 1e-15, 1e-15, 0.0, 0.0)
+    >>> sums = KeptSums(np.eye(2), np.ones(2), 1.0, inside, one, False, False, *[1e-15] * 4)
     >>> [len(factor.T) for factor in sums.factors(2)], len(sums.whole().T)
     ([2, 2], 2)
     """
