@@ -61,6 +61,11 @@ def nearby(region, size=80):
     return region.estimate + rng.normal(size=(size, back.shape[1])) @ back.T * 2 / np.sqrt(N)
 
 
+def without_place(text):
+    """The words of a stream as those of memory: a stream says where some noise is possible."""
+    return text.replace("in memory, noise=", "noise=")
+
+
 def assert_same_geometry(one, two, seed=0, *, wider=0.0):
     """``wider`` is by how much the bounds of the stream may differ, relative to those in memory."""
     rng, back = np.random.default_rng(seed), one.objective.back
@@ -78,13 +83,13 @@ def assert_same_geometry(one, two, seed=0, *, wider=0.0):
         assert b.shape == a.shape
         assert b == pytest.approx(a, rel=1e-5, abs=1e-8)
         a, b = one.interval(level=level), two.interval(level=level)
-        assert (b.status, b.reason) == (a.status, a.reason)
+        assert (b.status, without_place(b.reason)) == (a.status, a.reason)
         assert b.lower == pytest.approx(a.lower, rel=1e-6 + wider, abs=1e-9)
         assert b.upper == pytest.approx(a.upper, rel=1e-6 + wider, abs=1e-9)
         assert two.ellipsoid(level).squared_radius == pytest.approx(
             one.ellipsoid(level).squared_radius, rel=1e-6 + wider
         )
-        assert str(two.bounded(level)) == str(one.bounded(level))
+        assert without_place(str(two.bounded(level))) == str(one.bounded(level))
 
 
 @pytest.mark.slow_but_first
