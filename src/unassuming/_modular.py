@@ -68,6 +68,9 @@ def rank_modulo(M: Remainders, prime: int) -> int:
     return len(echelon(M, prime, reduced=False)[1])
 
 
+_SMALL = 2**20
+"""Integers of which ratios are recognised by their remainders."""
+
 _ROWS = 2**14
 """Rows that are reduced at once."""
 
@@ -127,6 +130,44 @@ def null_space(M: Remainders, prime: int) -> Remainders:
     null[rest, range(len(rest))] = 1
     null[pivots] = -form[:, rest] % prime
     return null
+
+
+def rational_basis(bases: Sequence[Remainders]) -> Array | None:
+    """Return the basis (d, f) of simple numbers with these remainders, one for each prime.
+
+    The bases have ones at the same places, as those of `null_space`. None if there is none: numbers
+    are integers up to 2²⁰ over powers of two, which the product of the primes determines.
+
+    Examples
+    --------
+    >>> rational_basis([null_space(np.array([[2, 4, 0], [0, 2, 3]]), prime) for prime in PRIMES])
+    array([[ 3. ],
+           [-1.5],
+           [ 1. ]])
+    """
+    one, two = PRIMES
+    whole, back = one * two, one * pow(one, -1, two)
+    if len({basis.shape for basis in bases}) > 1:
+        return None
+    found = np.zeros(bases[0].shape)
+    for at in np.argwhere(bases[0] + bases[1]).tolist():
+        x, y = (int(basis[tuple(at)]) for basis in bases)
+        ratio = _ratio((x + (y - x) * back) % whole, whole)
+        if ratio is None:
+            return None
+        found[tuple(at)] = ratio
+    return found
+
+
+def _ratio(remainder: int, modulus: int) -> float | None:
+    """Return p / q with that remainder, if both are small and the ratio is a double."""
+    a, b, s, t = modulus, remainder, 0, 1
+    while b > _SMALL:  # Euclid's algorithm: b = t remainder, modulo the modulus
+        quotient = a // b
+        a, b, s, t = b, a - quotient * b, t, s - quotient * t
+    if not 0 < abs(t) <= _SMALL or abs(t) & (abs(t) - 1):
+        return None
+    return b / t
 
 
 def product(A: Remainders, B: Remainders, prime: int) -> Remainders:

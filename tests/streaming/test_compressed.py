@@ -61,6 +61,11 @@ def nearby(region, size=80):
     return region.estimate + rng.normal(size=(size, back.shape[1])) @ back.T * 2 / np.sqrt(N)
 
 
+def without_place(text):
+    """The words of a stream as those of memory: a stream says where some noise is possible."""
+    return text.replace("in memory, noise=", "noise=")
+
+
 def assert_same_geometry(one, two, seed=0, *, wider=0.0):
     """``wider`` is by how much the bounds of the stream may differ, relative to those in memory."""
     rng, back = np.random.default_rng(seed), one.objective.back
@@ -78,13 +83,13 @@ def assert_same_geometry(one, two, seed=0, *, wider=0.0):
         assert b.shape == a.shape
         assert b == pytest.approx(a, rel=1e-5, abs=1e-8)
         a, b = one.interval(level=level), two.interval(level=level)
-        assert (b.status, b.reason) == (a.status, a.reason)
+        assert (b.status, without_place(b.reason)) == (a.status, a.reason)
         assert b.lower == pytest.approx(a.lower, rel=1e-6 + wider, abs=1e-9)
         assert b.upper == pytest.approx(a.upper, rel=1e-6 + wider, abs=1e-9)
         assert two.ellipsoid(level).squared_radius == pytest.approx(
             one.ellipsoid(level).squared_radius, rel=1e-6 + wider
         )
-        assert str(two.bounded(level)) == str(one.bounded(level))
+        assert without_place(str(two.bounded(level))) == str(one.bounded(level))
 
 
 @pytest.mark.slow_but_first
@@ -163,7 +168,7 @@ def test_a_dummy_of_few_rows_is_free_in_the_same_sets(rows, model, offset):
     X[200 : 200 + rows, 1] = 1.0
     one, two = both(model, X, y)
     assert two.shape.free.cylinders == one.shape.free.cylinders > 0
-    assert str(two.bounded(0.9)) == str(one.bounded(0.9))
+    assert without_place(str(two.bounded(0.9))) == str(one.bounded(0.9))
     assert_same_geometry(one, two)
 
 
@@ -203,7 +208,8 @@ def test_a_large_signal_does_not_hide_the_noise():
 def test_features_that_are_nearly_dependent_are_told_apart(gap, model):
     X, y = data(p=1)
     X = np.column_stack([X, X[:, 0] + gap * np.random.default_rng(2).normal(size=N)])
-    assert_same_geometry(*both(model, X, y))
+    # Rounding errors of the columns are divided by the gap, and bounds allow for that.
+    assert_same_geometry(*both(model, X, y), wider=1e-4 if gap < 1e-5 else 0.0)
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(1e-3)], ids=str)
@@ -277,12 +283,6 @@ def test_offsets_change_no_rank(name, offset, noise):
     near = nearby(one)
     expected = one.rank(near)
     assert len(set(expected.tolist())) > 5
-    if offset == 1e9 and name == "least squares" and noise == "permutations":
-        with pytest.raises(
-            ValueError, match=r"^the rank of a candidate cannot be decided from sums"
-        ):
-            two.rank(near)
-        return
     apart = np.abs(two.rank(near) - expected)
     # Outputs of 3e9 are rounded by 5e-7. What that may tie is a tie in memory, and not in sums.
     assert apart.max() <= 1
@@ -296,7 +296,7 @@ def test_offsets_change_no_rank(name, offset, noise):
     if name == "least squares without intercept" and noise == "permutations":
         # Sums have lost digits of columns that are nearly constant: bounds are wider, not tighter.
         assert (b.upper >= a.upper - 1e-4 * (a.upper - a.estimate)).all()
-        assert b.upper - b.estimate == pytest.approx(a.upper - a.estimate, rel=0.01)
+        assert (b.upper - a.upper <= 0.01 * (a.upper - a.lower)).all()
         return
     assert b.upper - b.estimate == pytest.approx(a.upper - a.estimate, rel=1e-4)
 

@@ -98,16 +98,18 @@ class KeptSums(KeptCells):
     unit : float
         Rounding errors of the columns of ``phi``, minus their means, relative to their lengths.
     unit_inside : float
-        Rounding errors of ``inside``.
+        What counts as rounding in ``inside``, whatever y is: it decides what a cell identifies.
     error_y : float
         Rounding errors of y minus its mean, as a length.
+    error_inside : float
+        Rounding errors of ``inside``.
 
     Examples
     --------
     >>> U = np.linalg.qr(np.column_stack([np.ones(4), [0.0, 0, 1, 1], [1.0, 2, 5, 1]]))[0]
     >>> inside = np.array([np.outer(u, u) for u in U])
     >>> one = np.ones(4, dtype=int)
-    >>> sums = KeptSums(np.eye(2), np.ones(2), 1.0, inside, one, False, False, 1e-15, 1e-15, 0.0)
+    >>> sums = KeptSums(np.eye(2), np.ones(2), 1.0, inside, one, False, False, *[1e-15] * 4)
     >>> [len(factor.T) for factor in sums.factors(2)], len(sums.whole().T)
     ([2, 2], 2)
     """
@@ -122,6 +124,7 @@ class KeptSums(KeptCells):
     unit: float
     unit_inside: float
     error_y: float
+    error_inside: float
 
     @property
     def number(self) -> int:  # type: ignore[override]
@@ -151,10 +154,12 @@ class KeptSums(KeptCells):
         T, z = root[:, None] * (V @ phi), root * (V @ y) + self.rest * along
         rest = self.rest * np.sqrt(max(float(inside[r, r] - along @ along), 0.0))
         scale = powers_of_two(np.linalg.norm(phi, axis=0))
-        unit = self.unit + 4 * EPS * max(phi.shape)
+        unit = error = self.unit + 4 * EPS * max(phi.shape)
         if root.size:
             unit = unit * float(root[-1] / root[0]) + self.unit_inside / float(root[0]) ** 2
-        length = float(np.hypot(np.linalg.norm(z), rest)) + self.error_y / unit
+            error = error * float(root[-1] / root[0]) + self.error_inside / float(root[0]) ** 2
+        # Errors are ``unit`` times this length, and ``unit`` does not depend on y.
+        length = (error * float(np.hypot(np.linalg.norm(z), rest)) + self.error_y) / unit
         return Factor(T / scale, z, float(rest), length, scale, rows, unit, centre=centre)
 
     def _centred(self) -> tuple[Array, Array, Array | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -20,7 +20,7 @@ class Rounded:
     Attributes
     ----------
     error : float
-        Error of each transformation, as an operator.
+        Error of each transformation, as an operator, relative to the vectors that it moves.
     lengths : array of shape (d + 1,)
         Lengths of the errors of the columns of Φ, and of y, in the same sums.
     free : array of shape (m - 1, d)
@@ -29,6 +29,10 @@ class Rounded:
         Which columns each transformation keeps or reverses, without rounding.
     ties : array of shape (m - 1,)
         Which transformations leave all coefficients open: Z_i = Z_0 for every candidate.
+    turned : float
+        Error of the fitted values, relative to the length in whitened coordinates.
+    relative : float
+        The largest error of a column, relative to its length.
     """
 
     error: float
@@ -36,10 +40,16 @@ class Rounded:
     free: BoolArray
     still: BoolArray
     ties: BoolArray
+    turned: float = 0.0
+    relative: float = 0.0
 
     def of_residuals(self, coefficients: Array) -> float:
         """Return the length of the errors of residuals y - Φa."""
         return float(np.append(np.abs(coefficients), 1.0) @ self.lengths)
+
+    def of_fitted(self, directions: Array) -> Array:
+        """Return the lengths of the errors of fitted values Φv for directions v (N, d), (N,)."""
+        return np.asarray(np.abs(directions) @ self.lengths[:-1])
 
     def along(self, directions: Array) -> BoolArray:
         """Return which sets certainly never end along directions (N, d), (N, m - 1)."""
@@ -48,8 +58,8 @@ class Rounded:
 
     def take(self, which: slice) -> Rounded:
         """Return what is known about some of them."""
-        parts = (part[which] for part in (self.free, self.still, self.ties))
-        return Rounded(self.error, self.lengths, *parts)
+        free, still, ties = (part[which] for part in (self.free, self.still, self.ties))
+        return replace(self, free=free, still=still, ties=ties)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,8 @@ class Status(Enum):
     CERTIFIED = "every bound is finite and an honest outer bound of the region"
     UNBOUNDED = "the region itself is unbounded: no finite bound is true in some directions"
     NOT_CERTIFIED = (
-        "too many of the random transformations leave some direction open: no finite bound can be "
-        "certified, although the region itself may be bounded"
+        "too many of the random transformations leave some direction open, or may do so: no finite "
+        "bound can be certified, although the region itself may be bounded"
     )
     UNDETERMINED = "some functionals are not determined by the fitted values: they take every value"
     NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
@@ -131,8 +131,8 @@ class Cause(Enum):
         "(counted from 0) is the largest."
     )
     SUMS_TOO_SHORT = (
-        "Sums over the rows have too few digits to decide whether {undecided} of the {sets} random "
-        "transformations leave a direction open."
+        "Sums over the rows do not decide whether {undecided} of the {sets} random transformations "
+        "leave a direction open. A small group of rows or one huge number in a column can do that."
     )
     NEARLY_DEPENDENT = (
         "The features of the kernel depend on each other up to rounding but not exactly, and so "
@@ -233,11 +233,14 @@ class Cause(Enum):
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."
     SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."
+    CELLS_IN_SUMS = (
+        "In sums over the rows, a rare level or one huge number in a column can be the cause."
+    )
     CELLS_MISSING = (
         "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
         "data give {cells} for {names}. About {rows:,} rows like these would do."
     )
-    ROTATED_CELLS_MISSING = (
+    SOME_CELLS_MISSING = (
         "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
         "data give {cells} for {names}."
     )

@@ -16,6 +16,12 @@ from unassuming.cells import KeptCells
 from unassuming.inputs import Data
 from unassuming.noise import Labels, Noise
 from unassuming.objectives import Design, Objective
+from unassuming.regions._explain import Remedy
+
+IN_MEMORY = Remedy(
+    "build the region in memory: ua.confidence_region(estimator, X, y)", "--no-stream"
+)
+"""What to do if sums over the rows do not suffice."""
 
 _WITHOUT_ROWS = (
     "pass coefficient vectors, save the StreamingRegion, or build the region in memory with "

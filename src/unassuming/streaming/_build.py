@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unassuming._modular import PRIMES, Remainders
 from unassuming._typing import Array, BoolArray
 from unassuming.cells import KeptCells, KeptRows, centred
 from unassuming.membership import RankEngine
@@ -14,7 +15,7 @@ from unassuming.noise import BlockSymmetric, Perturbations
 from unassuming.objectives import Quadratic, Score
 from unassuming.regions import Problem, Region, require_representable
 from unassuming.streaming._compressed import compress, uncompressed
-from unassuming.streaming._exact_rank import rank
+from unassuming.streaming._exact_rank import null_spaces
 from unassuming.streaming._ledger import weighted
 
 if TYPE_CHECKING:
@@ -93,12 +94,12 @@ def _problem(
         intercept=stream._intercept,
         names=names,
         cells=stream._cells,
-        rank=_rank(stream),
+        null=_null_vectors(stream),
     )
 
 
-def _rank(stream: StreamingRegion) -> int | None:
-    """Return the rank of the features in exact arithmetic.
+def _null_vectors(stream: StreamingRegion) -> tuple[Remainders, ...] | None:
+    """Return the null vectors of the features in exact arithmetic, modulo primes.
 
     None if transformers have computed them: then dependence up to rounding counts as dependence.
     A file of an older version does not say; its features count as independent, or are refused.
@@ -107,7 +108,10 @@ def _rank(stream: StreamingRegion) -> int | None:
         return None
     spaces = stream._ledger.spaces
     assert stream._features.width is not None
-    return stream._features.width + stream._intercept if spaces is None else rank(spaces)
+    d = stream._features.width + stream._intercept
+    if spaces is None:
+        return tuple(np.zeros((d, 0), dtype=np.int64) for _ in PRIMES)
+    return null_spaces(spaces)
 
 
 def _few_in_cells(stream: StreamingRegion, rows: Array, weight: Array) -> KeptRows | None:

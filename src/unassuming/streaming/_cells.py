@@ -10,6 +10,7 @@ import numpy as np
 
 from unassuming._typing import Array, IntArray
 from unassuming.noise import Key, RowNoise, Symmetric, keyed_uniforms, sign_units_between
+from unassuming.streaming._errors import blocked
 
 
 @final
@@ -60,7 +61,7 @@ class RowCells:
             with np.errstate(over="ignore", invalid="ignore"):
                 for b, (start, stop) in enumerate(pairwise([0, *ends])):
                     part = rows[start:stop]
-                    np.matmul(part.T, part, out=found[b])
+                    found[b] = blocked(part.T, part)
         return found
 
     def _dealt(self, runs: IntArray) -> IntArray:

@@ -44,8 +44,8 @@ def write_checkpoint(
         part = ledger.nodes[place]
         store.arrays[f"basis{j}"], store.arrays[f"moved{j}"] = part.basis, part.moved
         store.arrays[f"least{j}"] = part.least
-        if not part.plain:
-            store.arrays[f"smallest{j}"] = np.array([part.smallest])
+        store.arrays[f"errors{j}"] = np.array([part.errors.defect, part.errors.moved])
+        store.arrays[f"lengths{j}"] = part.errors.lengths
         store.arrays[f"still{j}"] = part.still
         if stream._cells.number:
             store.arrays[f"cells{j}"] = part.cells

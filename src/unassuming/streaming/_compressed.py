@@ -14,18 +14,18 @@ import numpy as np
 from scipy.linalg import svd
 
 from unassuming._errors import NotAvailable
+from unassuming._modular import Remainders
 from unassuming._rounding import EPS
 from unassuming._typing import Array, BoolArray
 from unassuming.cells import KeptCells, KeptSums
 from unassuming.noise import Noise, Perturbations
 from unassuming.objectives import FeatureDesign, Quadratic, Score
 from unassuming.streaming._cells import RowCells
+from unassuming.streaming._errors import Errors, sizes_between
 from unassuming.streaming._known import rounded, span_of
 from unassuming.streaming._score import SumErrors, SumScore
 from unassuming.streaming._sums import SMALLEST_EIGENVALUE, Part, between
 
-_OF_COLUMNS = 0.25
-"""Errors of single columns, relative to bounds that serve all columns together."""
 _LARGEST_ERROR = 1e-3
 """The largest relative error in a direction that rounded means may cause."""
 
@@ -71,25 +71,19 @@ def compress(
     intercept: bool,
     names: list[str],
     cells: RowCells,
-    rank: int | None = None,
+    null: tuple[Remainders, ...] | None = None,
 ) -> tuple[Quadratic, Perturbations, Score, KeptCells | None]:
     """Return the objective, the transformations and the statistics in compressed rows, and cells.
 
     ``whole`` has the triangle R of [Φ, y] = QR, (d + 1, d + 1), and Qᵀ(G_i - I)Q for each i,
     (m - 1, d + 1, d + 1); ``reversed`` says which G_i are -I; n is the number of rows, and alpha
-    is nλ. ``rank`` is that of Φ without rounding; None if dependence up to rounding counts as such.
+    is nλ. ``null`` are the null vectors of Φ modulo primes, in exact arithmetic; None if dependence
+    up to rounding counts as such.
     """
     R, moved, d = whole.basis, whole.moved, len(whole.basis) - 1
-    unit = 16 * EPS * np.sqrt(d)  # the error of R, relative to the lengths of its columns
-    largest = unit / min(whole.smallest, SMALLEST_EIGENVALUE)
-    errors = SumErrors.of_triangle(R, unit, largest, intercept=intercept)
-    basis, phi, turned = _range(R[:, :d], unit, errors.spread[:d], intercept=intercept)
-    if rank is not None and len(phi) < rank:
-        raise _refused(
-            "depend on each other up to rounding, and sums over the rows do not tell them apart",
-            "features that are independent, or dependent to the last digit",
-            f"{d} of rank {rank}, of which the sums see {len(phi)}",
-        )
+    unit = 16 * EPS * np.sqrt(d)  # what counts as rounding, relative to the lengths of columns
+    rank = d if null is None else d - min(one.shape[1] for one in null)
+    basis, phi = _range(R[:, :d], unit, rank, intercept=intercept)
     y_q, residual = basis.T @ R[:, d], R[:, d].copy()
     for _ in range(2):  # twice, for rounding
         residual -= basis @ (basis.T @ residual)
@@ -101,23 +95,37 @@ def compress(
     matrix, y = np.zeros((2 * half, d)), np.zeros(2 * half)
     matrix[: half - 1] = phi
     # A residual that consists of rounding errors is set to zero.
-    rho = rho if rho > errors.spread[d] else 0.0
+    least = unit * float(np.linalg.norm(R[int(intercept) :, d])) + float(whole.errors.lengths[d])
+    rho = rho if rho > least else 0.0
     y[:half] = *y_q, rho
     design = FeatureDesign.of_columns(matrix, intercept=intercept, names=names, rounding=unit)
+    if null is not None:
+        seen_rank = min(len(phi), d - design.unseen)
+        if seen_rank < rank:
+            raise _refused(
+                "depend on each other up to rounding, and sums over the rows do not tell them "
+                "apart",
+                "features that are independent, or dependent to the last digit",
+                f"{d} of rank {rank}, of which the sums see {seen_rank}",
+            )
+        design.exact_null = null if rank < d else ()
     # With these weights ΦᵀWΦ divided by the number of compressed rows is the sum divided by n.
     objective = Quadratic(design, y, np.full(2 * half, 2 * half / n), alpha / n)
-    errors = errors.without(R[:, :d] - basis @ phi, turned)
+    first, in_frame = int(intercept), np.column_stack([matrix[:half], y[:half]])
+    own = Errors.of_rows(R[first:], frame[first:], in_frame)  # the intercept stays what it is
+    turned = whole.errors.turned(own, sizes_between(moved, frame))
+    errors = SumErrors.of(turned, objective)
     still = whole.still | np.stack([np.zeros_like(reversed), reversed])[:, :, None]
     held = np.arange(d) >= int(intercept) if alpha > 0 else np.zeros(d, dtype=np.bool_)
     seen = np.isfinite(whole.least[:d])
-    known = rounded(still, seen, held, unit / whole.smallest, _OF_COLUMNS * errors.spread)
+    known = rounded(still, seen, held, errors)
     E[still[0].all(axis=1)] = 0.0  # ΦᵀG_i = Φᵀ: the identity has the same statistics
     drawn = _isometries(E, phi, known.still)
     perturbations = Perturbations(CompressedNoise(), drawn, 2 * half, len(drawn) + 1, known)
     kept = None
     if cells.number:
         length = np.linalg.norm(phi[int(intercept) :], axis=0)
-        relative = np.divide(errors.spread[:d], length, out=np.zeros(d), where=length > 0)
+        relative = np.divide(errors.lengths[:d], length, out=np.zeros(d), where=length > 0)
         kept = KeptSums(
             phi,
             y_q,
@@ -127,19 +135,16 @@ def compress(
             not cells.by_rows,
             intercept,
             max(unit, float(relative.max(initial=0.0))),
-            largest,  # whatever y is: it decides what a cell identifies
-            float(errors.spread[d]),
+            unit / SMALLEST_EIGENVALUE,
+            float(errors.lengths[d]),
+            errors.whole + 2 * errors.turned,
         )
     score = SumScore(objective, E, errors, reversed, whole.least)
     return objective, perturbations, score, kept
 
 
-def _range(
-    phi: Array, unit: float, errors: Array, *, intercept: bool
-) -> tuple[Array, Array, float]:
-    """Return an orthonormal basis (k, r) of the range of Φ, and Φ in it, (r, d).
-
-    Also return the angle by which the errors of the columns, (d,), can turn a vector of the basis.
+def _range(phi: Array, unit: float, rank: int, *, intercept: bool) -> tuple[Array, Array]:
+    """Return an orthonormal basis (k, r) of the range of Φ, and Φ in it, (r, d), r <= rank.
 
     Without its first row, the triangle is that of the columns minus their means. With an intercept,
     these columns decide about linear dependence.
@@ -151,15 +156,13 @@ def _range(
     length = np.where(length > cut * size, length, 0.0)
     centred[:, length == 0] = 0.0
     u, s, vt = svd(centred / np.where(length > 0, length, 1.0))
-    r = int(np.count_nonzero(s > cut * s.max(initial=0.0)))
+    r = min(int(np.count_nonzero(s > cut * s.max(initial=0.0))), rank - first)
     if first + r == 0:
         raise _refused("are zero throughout", "at least one that is not", f"{d} of them")
     # The rounding error of a mean is relative to its size, and differs from leaf to leaf.
     seen = length > 0
     means = np.linalg.norm(vt[:r][:, seen] * (size[seen] / length[seen]), axis=1)
     spread = float((s[:r] / means).min(initial=1.0))
-    shares = np.linalg.norm(vt[:r][:, seen] * (errors[first:][seen] / length[seen]), axis=1)
-    turned = float((shares / s[:r]).max(initial=0.0))
     if first and _LARGEST_ERROR * spread < EPS:
         raise _refused(
             "vary too little, compared with their means, for sums over the rows",
@@ -171,7 +174,7 @@ def _range(
     basis[first:, first:] = u[:, :r]
     inside[:first] = phi[:first]
     inside[first:, first:] = (s[:r, None] * vt[:r]) * length
-    return basis, inside, turned
+    return basis, inside
 
 
 def _isometries(E: Array, phi: Array, still: BoolArray) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._batches import slices
-from unassuming._modular import PRIMES, Remainders, echelon, few_rows, remainders
+from unassuming._modular import PRIMES, Remainders, echelon, few_rows, null_space, remainders
 from unassuming._typing import Array
 
 Spaces = tuple[Remainders, ...]
@@ -54,6 +54,11 @@ def joined(one: Spaces, two: Spaces) -> Spaces:
 def rank(spaces: Spaces) -> int:
     """Return the rank: that modulo a prime is never above it."""
     return max((len(form) for form in spaces), default=0)
+
+
+def null_spaces(spaces: Spaces) -> tuple[Remainders, ...]:
+    """Return bases (d, d - r) of the vectors that no row sees, one for each prime."""
+    return tuple(null_space(form, prime) for form, prime in zip(spaces, PRIMES, strict=True))
 
 
 def _reduced(parts: list[Remainders], prime: int) -> Remainders:

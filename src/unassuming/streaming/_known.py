@@ -6,24 +6,24 @@ import numpy as np
 
 from unassuming._typing import Array, BoolArray
 from unassuming.noise import Rounded
+from unassuming.streaming._score import SumErrors
 
 _APART = 1e-3
 """Columns that are nearer to dependence than that are not used to name a direction."""
 
 
-def rounded(
-    still: BoolArray, seen: BoolArray, held: BoolArray, error: float, lengths: Array
-) -> Rounded:
+def rounded(still: BoolArray, seen: BoolArray, held: BoolArray, errors: SumErrors) -> Rounded:
     """Return what is known of the sets.
 
     ``still`` (2, m - 1, d) says which columns are kept and which reversed, ``seen`` (d,) which have
     numbers other than zero, and ``held`` (d,) which coefficients the penalty holds: along these a
-    set ends if the column is reversed. ``error`` and ``lengths`` are as in `Rounded`.
+    set ends if the column is reversed.
     """
     kept, reversed = still
     free = kept | (reversed & ~held)
     ties = np.asarray((free | ~seen).all(axis=1))
-    return Rounded(error, lengths, free & seen, kept | reversed, ties)
+    parts = (free & seen, kept | reversed, ties, errors.turned, errors.relative)
+    return Rounded(errors.whole, errors.lengths, *parts)
 
 
 def span_of(columns: Array) -> Array:

@@ -18,9 +18,10 @@ from unassuming.inputs import row_count
 from unassuming.io import known_estimator, known_noise
 from unassuming.noise import Key, Noise
 from unassuming.streaming._arguments import MOST_CELLS
+from unassuming.streaming._errors import Errors
 from unassuming.streaming._exact_rank import Spaces
 from unassuming.streaming._ledger import Ledger, Node, Pending
-from unassuming.streaming._sums import SMALLEST_EIGENVALUE, Part
+from unassuming.streaming._sums import Part
 
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion
@@ -100,7 +101,10 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
     require(cells != 1, "cells")
     leaf_rows = as_integer(header["leaf_rows"], "rows", least=1)
     spans = [_span(span) for span in header["spans"]]
-    nodes = {_node(entry): _part(entry, j, arrays, m) for j, entry in enumerate(header["nodes"])}
+    nodes = {
+        _node(entry): _part(entry, j, arrays, m, leaf_rows)
+        for j, entry in enumerate(header["nodes"])
+    }
     leaves = [as_integer(leaf, "rows", most=2**_HIGHEST) for leaf in header["pending"]]
     pending = {leaf: _pending(j, arrays, leaf_rows) for j, leaf in enumerate(leaves)}
     require(len(nodes) == len(header["nodes"]) and len(pending) == len(leaves), "rows")
@@ -157,18 +161,33 @@ def _node(entry: Any) -> Node:
     return as_integer(height, "sums", most=_HIGHEST), as_integer(number, "sums", most=2**_HIGHEST)
 
 
-def _part(entry: Any, j: int, arrays: dict[str, Any], m: int) -> Part:
+def _part(entry: Any, j: int, arrays: dict[str, Any], m: int, leaf_rows: int) -> Part:
     basis, moved = arrays[f"basis{j}"], arrays[f"moved{j}"]
     least = arrays.get(f"least{j}", np.zeros(len(basis)))  # older files lack it
     cells = arrays.get(f"cells{j}", np.zeros((0, *basis.shape)))
     require(basis.dtype == moved.dtype == least.dtype == cells.dtype == np.float64, "sums")
-    smallest = arrays.get(f"smallest{j}", np.array([SMALLEST_EIGENVALUE]))
-    require(smallest.dtype == np.float64 and smallest.shape == (1,), "sums")
-    require(0 < smallest[0] <= 1, "sums")
     still = arrays.get(f"still{j}", np.zeros((2, m - 1, len(basis) - 1), dtype=np.bool_))
     require(still.dtype == np.bool_, "sums")
-    share = 1.0 if entry[2] else float(smallest[0])
-    return Part(basis, moved, entry[2], least, cells, still, share)
+    errors = _errors(entry, j, arrays, leaf_rows)
+    return Part(basis, moved, entry[2], least, cells, still, errors)
+
+
+def _errors(entry: Any, j: int, arrays: dict[str, Any], leaf_rows: int) -> Errors:
+    """Return the bounds of the errors of sums.
+
+    Older files lack them. Their products were added row by row in each leaf. How their columns were
+    made orthonormal is unknown.
+    """
+    basis, (height, _, plain) = arrays[f"basis{j}"], entry
+    if f"errors{j}" not in arrays:
+        if plain:
+            return Errors.of_products(leaf_rows, len(basis), height, leaf_rows)
+        return Errors.unknown(basis)
+    both, lengths = arrays[f"errors{j}"], arrays[f"lengths{j}"]
+    require(both.dtype == lengths.dtype == np.float64, "sums")
+    require(both.shape == (2,) and lengths.shape == (len(basis),), "sums")
+    require(bool((both >= 0).all() and (lengths >= 0).all()), "sums")
+    return Errors(float(both[0]), float(both[1]), lengths)
 
 
 def _pending(j: int, arrays: dict[str, Any], leaf_rows: int) -> Pending:

@@ -8,10 +8,11 @@ from typing import final
 
 import numpy as np
 
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, length
 from unassuming._typing import Array, BoolArray
 from unassuming.objectives import Quadratic, Score
 from unassuming.ranking import Contrast
+from unassuming.streaming._errors import UNKNOWN, Errors
 
 _SMALL = 2.0**-30
 """Rounding errors of this share of the largest gap between statistics are smaller than any gap that
@@ -21,6 +22,9 @@ _FEW = 0.04
 """The share of statistics that may tie with that of the data. More of them tie if the residuals of
 some rows exceed those of all others by so much that sums lose the others."""
 
+_LARGEST = 2.0**-6
+"""Products of errors of this size are still small."""
+
 _HIDDEN = 2.0**-10
 """Residuals are zero if all of them together are below this share of every entry of the data."""
 
@@ -28,40 +32,51 @@ _HIDDEN = 2.0**-10
 @final
 @dataclass(frozen=True, eq=False)
 class SumErrors:
-    """Bounds of the rounding errors of sums, each for the columns of Φ and then for y.
+    """Bounds of the rounding errors of sums in compressed rows.
+
+    The rows are [Φ, y] = QR + F. With coefficients a = â + L v, where v are whitened coordinates,
+    Φa = Φâ + Q(R_Φ L v) + F_Φ L v: errors of columns turn the fitted values by ‖F_Φ L‖ <= t. The
+    products ΦᵀΦ and ΦᵀG_iΦ in whitened coordinates are then off by defect + 2t and
+    defect + moved + 2t, and those with the residuals r by (defect + moved + t)‖r‖ and the errors of
+    r. Of such products the forms of the sets consist (`FormMaker`).
 
     Attributes
     ----------
-    level : array of shape (d + 1,)
-        Errors along the intercept, or 0 if there is none.
-    spread : array of shape (d + 1,)
-        Lengths of the errors along all other directions.
+    lengths : array of shape (d + 1,)
+        Lengths of the errors of the columns of Φ, and of y.
     moved : float
-        Spectral norm of the errors of Qᵀ(G_i - I)Q.
+        Error of Qᵀ(G_i - I)Q, as an operator, and of QᵀQ.
     turned : float
-        The angle by which the range of Φ may be turned.
+        t.
+    relative : float
+        The largest error of a column, relative to its length; that of y relative to y less its
+        mean.
     """
 
-    level: Array
-    spread: Array
+    lengths: Array
     moved: float
     turned: float
+    relative: float
 
     @classmethod
-    def of_triangle(cls, R: Array, unit: float, moved: float, *, intercept: bool) -> SumErrors:
-        """Return errors relative to the columns of R, and to their means and what is left."""
-        first = int(intercept)
-        level, length = np.abs(R[:first]).sum(axis=0), np.linalg.norm(R[first:], axis=0)
-        error = unit * length + EPS * level
-        return cls(first * error, error, moved, 0.0)
+    def of(cls, errors: Errors, objective: Quadratic) -> SumErrors:
+        """Return the bounds, given those of the sums in the basis of the compressed rows."""
+        back = objective.whitening.back * np.sqrt(objective.w[0] / objective.n)
+        turned = float(errors.lengths[:-1] @ np.linalg.norm(back, axis=1))
+        first, rows = int(objective.design.intercept), objective.design.matrix
+        size = np.append(length(rows.T), length(objective.y[first:]))
+        relative = np.divide(errors.lengths, size, out=np.zeros(len(size)), where=size > 0)
+        largest = float(relative.max(initial=0.0))
+        return cls(errors.lengths, errors.defect + errors.moved, turned, largest)
 
-    def without(self, lost: Array, turned: float) -> SumErrors:
-        """Return the errors after directions have been left out that count as dependent.
+    @property
+    def whole(self) -> float:
+        """The error of the transformations with a quarter more, for products of errors.
 
-        ``lost`` (k, d) is what the columns of Φ lose by that.
+        Everything is unknown if these are not small.
         """
-        spread = self.spread + np.append(np.linalg.norm(lost, axis=0), 0.0)
-        return SumErrors(self.level, spread, self.moved, turned)
+        known = self.moved + self.turned + self.relative <= _LARGEST
+        return 1.25 * self.moved if known else UNKNOWN
 
 
 @final
@@ -85,14 +100,11 @@ class SumScore(Score):
         """Return z_0 and z_i - z_0, or refuse: the sums may have lost what decides the rank."""
         del perturbed, exact, error
         o, h, first = self.objective, self.moved.shape[1], int(self.objective.design.intercept)
-        level, spread = (
-            abs(a) @ part[:-1] + part[-1] for part in (self.errors.level, self.errors.spread)
-        )
-        off = np.stack([level, spread], axis=1)  # errors of the residuals, (N, 2)
+        off = abs(a) @ self.errors.lengths[:-1] + self.errors.lengths[-1]  # errors of the residuals
         # Where y and Φ a agree to rounding, so do their perturbations.
         terms = np.where(a != 0, abs(a) * self.least[:-1], np.inf).min(axis=1, initial=np.inf)
         floor = _HIDDEN * np.minimum(terms, self.least[-1])
-        known_zero = np.asarray(~r.any(axis=1) & (np.hypot(level, spread) <= floor))
+        known_zero = np.asarray(~r.any(axis=1) & (off <= floor))
         r = np.where(known_zero[:, None], 0.0, o.residuals(a)[:, :h])
         pull, push = self._pull, o.whitening.push
         z0 = r @ pull.T - a @ push.T
@@ -100,18 +112,15 @@ class SumScore(Score):
 
         # The rows of H^{-1/2} are parts of orthonormal vectors, known to rounding as a whole.
         whole = float(np.sqrt(o.w[0] / o.n))
-        unit = 8 * EPS * (h + len(pull)) + self.errors.turned
+        unit = 8 * EPS * (h + len(pull)) + self.errors.turned + self.errors.moved
         size = whole * np.linalg.norm(r, axis=1)
         size += np.sqrt(o.lam) * np.linalg.norm(a[:, first:], axis=1)
-        parts = pull[:, :first], pull[:, first:]
-        rows = np.stack([np.linalg.norm(part, axis=1) for part in parts])
-        e0 = unit * size[:, None] + off @ rows
+        e0 = unit * size[:, None] + off[:, None] * np.linalg.norm(pull, axis=1)
         seen = self._seen
-        length = np.linalg.norm(r[:, seen], axis=1)
-        moved = np.hypot(level, spread) if seen[:first].all() else spread
-        lost = self.errors.moved * length + 2 * moved
+        moved = np.linalg.norm(r[:, seen], axis=1)
+        lost = self.errors.moved * moved + 2 * off
         e = lost[:, None] * np.linalg.norm(pull[:, seen], axis=1)
-        e += 2 * unit * whole * length[:, None]
+        e += 2 * unit * whole * moved[:, None]
         idle = known_zero[:, None] | ~np.asarray(self.moved.any(axis=(1, 2)))
         found = Contrast(z0, d, e0, np.where(idle[:, :, None], 0.0, e[:, None, :]))
         if found.representable():
@@ -142,6 +151,14 @@ class SumScore(Score):
         open_ = (np.abs(gaps) <= tolerance) & ~known
         few = open_.sum(axis=1, keepdims=True) <= _FEW * gaps.shape[1]
         lost = (open_ & ~(small & few)).sum(axis=1)
+        if lost.any() and self.errors.whole >= UNKNOWN:
+            raise ValueError(
+                "the rank of a candidate cannot be decided from sums over the rows: expected sums "
+                "with known rounding errors, given some from a checkpoint of an older version that "
+                "did not record them, or from columns that depend on each other up to rounding. "
+                "Pass the rows to a new StreamingRegion, or build the region in memory with "
+                "ua.confidence_region(estimator, X, y)."
+            )
         if lost.any():
             raise ValueError(
                 "the rank of a candidate cannot be decided from sums over the rows: expected "

@@ -9,10 +9,11 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from unassuming._rounding import EPS, powers_of_two
+from unassuming._rounding import powers_of_two
 from unassuming._typing import Array, BoolArray
 from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips
 from unassuming.streaming._cells import RowCells
+from unassuming.streaming._errors import Errors, blocked, shift, sizes_between, unshift
 
 LEAF_ROWS = 1024
 """Rows that are summed at once, few enough for the products of their columns to stay in cache."""
@@ -43,8 +44,8 @@ class Part:
     the rows of each cell, in the same form: Z_bᵀZ_b or Q_bᵀQ_b.
 
     ``still`` (2, m - 1, d) says which columns of Φ every G_i keeps, G_i x = x, and which it
-    reverses, G_i x = -x. The rows decide it without rounding; False if unknown. ``smallest`` is the
-    smallest eigenvalue of scaled products that became orthonormal columns, one if none did.
+    reverses, G_i x = -x. The rows decide it without rounding; False if unknown. ``errors`` bounds
+    the rounding errors.
     """
 
     basis: Array
@@ -53,7 +54,7 @@ class Part:
     least: Array
     cells: Array
     still: BoolArray
-    smallest: float = 1.0
+    errors: Errors
 
 
 @dataclass(eq=False)
@@ -83,18 +84,20 @@ class Sums(ABC):
         if not least.all():
             least = size.min(axis=0, where=size > 0, initial=np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
-            gram = Z.T @ Z
+            gram = blocked(Z.T, Z)
         drawn = self.noise.draw_rows(self.key, first, len(Z), self.m - 1)
         if _well_conditioned(gram):
             moved, cells = self.moved(Z, drawn), self.cells.grams(Z, first)
             still = self._still(Z, drawn, self.changes(moved), np.diagonal(gram))
-            return Part(gram, self._levelled(moved), True, least, cells, still)
-        Q, R = self._orthonormal(Z)
+            errors = Errors.of_products(*Z.shape)
+            return Part(gram, self._levelled(moved), True, least, cells, still, errors)
+        Q, R, errors = self._orthonormal(Z)
         moved, cells = self.unpack(self.moved(Q, drawn)), self.cells.grams(Q, first)
         with np.errstate(over="ignore", invalid="ignore"):
             changes, squares = ((moved @ R) * R).sum(axis=1), (R**2).sum(axis=0)
         still = self._still(Z, drawn, changes, squares)
-        return Part(R, self._levelled(moved), False, least, cells, still)
+        errors = errors.of_sums(len(Z))
+        return Part(R, self._levelled(moved), False, least, cells, still, errors)
 
     def _still(self, Z: Array, drawn: Any, changes: Array, squares: Array) -> BoolArray:
         """Return which columns of Φ the transformations keep or reverse, (2, m - 1, d).
@@ -128,15 +131,17 @@ class Sums(ABC):
         if one.plain and two.plain:
             with np.errstate(over="ignore"):
                 basis, moved = one.basis + two.basis, one.moved + two.moved
-                return Part(basis, moved, True, least, one.cells + two.cells, still)
+                cells, errors = one.cells + two.cells, one.errors.added(two.errors)
+                return Part(basis, moved, True, least, cells, still, errors)
         one, two = self.turned(one), self.turned(two)
-        Q, R = self._orthonormal(np.vstack([one.basis, two.basis]))
+        Q, R, own = self._orthonormal(np.vstack([one.basis, two.basis]))
         upper, lower = Q[: self.width], Q[self.width :]
         moved = between(one.moved, upper)
         moved += between(two.moved, lower)
         cells = between(one.cells, upper) + between(two.cells, lower)
-        smallest = min(one.smallest, two.smallest)
-        return Part(R, self._levelled(moved), False, least, cells, still, smallest)
+        terms = sizes_between(one.moved, upper) + sizes_between(two.moved, lower)
+        errors = one.errors.joined(two.errors, own, terms)
+        return Part(R, self._levelled(moved), False, least, cells, still, errors)
 
     def _levelled(self, moved: Array) -> Array:
         """Set to zero what is zero because the transformations keep the intercept."""
@@ -144,16 +149,16 @@ class Sums(ABC):
             moved[:, 0] = moved[:, :, 0] = 0.0
         return moved
 
-    def _orthonormal(self, Z: Array) -> tuple[Array, Array]:
+    def _orthonormal(self, Z: Array) -> tuple[Array, Array, Errors]:
         """Return Z = QR; with an intercept, from columns shifted by the values of one row."""
         if not self.intercept:
-            return orthonormal(Z)
-        heaviest = Z[np.abs(Z[:, 0]).argmax()]  # numbers of one row: no rounding, no sums
-        mean = heaviest / heaviest[0]
-        mean[0] = 0.0
-        Q, R = orthonormal(Z - np.outer(Z[:, 0], mean))
-        R[0] += R[0, 0] * mean  # R is triangular: no other row changes
-        return Q, R
+            Q, R = orthonormal(Z)
+            return Q, R, Errors.of_rows(Z, Q, R)
+        Z, c, lost = shift(Z)
+        Q, R = orthonormal(Z)
+        errors = Errors.of_rows(Z, Q, R)
+        whole, more = unshift(R, c)
+        return Q, whole, errors.shifted(R, lost + more)
 
     def turned(self, part: Part) -> Part:
         """Return the sums in the form with orthonormal columns."""
@@ -162,8 +167,9 @@ class Sums(ABC):
         scaled, length = _scaled(part.basis)
         R = cholesky(scaled) * length
         moved, cells = _divided(self.unpack(part.moved), R), _divided(part.cells, R)
-        smallest = _smallest_eigenvalue(part.basis)
-        return Part(R, moved, False, part.least, cells, part.still, smallest)
+        return Part(
+            R, moved, False, part.least, cells, part.still, part.errors.of_triangle(R / length)
+        )
 
     def fits(self, part: Part) -> bool:
         """Whether sums from a file have the shapes of these."""
@@ -218,7 +224,7 @@ class SignSums(Sums):
             np.multiply(columns[a], columns[a:], out=products[filled : filled + k - a])
             filled += k - a
             if filled >= _PRODUCTS or a == k - 1:
-                np.matmul(products[:filled], flips, out=sums[start : start + filled])
+                sums[start : start + filled] = blocked(products[:filled], flips)
                 start, filled = start + filled, 0
         return sums
 
@@ -261,7 +267,7 @@ class MoveSums(Sums):
             one = self.noise.take(drawn, slice(i, i + 1))
             moved = self.noise.apply(one, columns, None)[:, 0, :]  # (k, count)
             moved -= columns
-            np.matmul(columns, moved.T, out=sums[i])
+            sums[i] = blocked(columns, moved.T)
         return sums
 
     def changes(self, moved: Array) -> Array:
@@ -331,12 +337,7 @@ def _well_conditioned(gram: Array) -> bool:
     """Whether the columns are far from dependent, so that their products suffice."""
     if not np.isfinite(gram).all() or (np.diagonal(gram) < _SMALLEST_SQUARE).any():
         return False
-    return _smallest_eigenvalue(gram) >= SMALLEST_EIGENVALUE
-
-
-def _smallest_eigenvalue(gram: Array) -> float:
-    """Return that of the products of the columns scaled to length one."""
     scaled, _ = _scaled(gram)
     root = np.sqrt(np.diagonal(scaled))
     smallest = np.linalg.eigvalsh(scaled / root / root[:, None])[0]
-    return float(np.clip(smallest, EPS, 1.0))
+    return bool(smallest >= SMALLEST_EIGENVALUE)

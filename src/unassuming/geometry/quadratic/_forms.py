@@ -30,7 +30,7 @@ from unassuming.geometry.quadratic._residual_products import (
     Complement,
     triangle_pays,
 )
-from unassuming.geometry.quadratic._sets import FREE, SURE, Ellipsoids, FormErrors, Sets
+from unassuming.geometry.quadratic._sets import FREE, SURE, Ellipsoids, FormErrors, Sets, SumErrors
 from unassuming.noise import Perturbations
 
 BATCH_BYTES = 2**27
@@ -249,20 +249,23 @@ class FormMaker:
             c = c + lost * (2 * seen_r + lost)
         if some.rounded is None:
             return FormErrors(A, b, c, np.asarray(own == 0))
-        # ‖δE‖ enters EᵀE = -E - Eᵀ twice, and with qᵀE, of norm 2, four times. Errors δr of r enter
-        # E r and the gradient, and b = -⟨EF, (I - S)Er + r⟩ by -⟨EF, (I - S)G δr + S δr⟩. For every
-        # 0 <= S <= I, ‖(I - S)u + Sv‖² <= ‖u‖² + ‖v‖²: that is at most 2√2‖F‖‖δr‖ < 3‖F‖‖δr‖.
-        size_F, size_r = float(np.linalg.norm(F, 2)), float(np.linalg.norm(r))
-        off_E = 8 * some.rounded.error
-        off_r = off_E * size_r / 4 + 3 * self.lost
+        # With X = qᵀEq the forms are A = -X - Xᵀ - XᵀX, b and c with E r. To first order errors of
+        # E, of the inner products of q, and of the fitted values enter eight times at most. Errors
+        # δr of r enter E r and the gradient, and b = -⟨EF, (I - S)Er + r⟩ by
+        # -⟨EF, (I - S)G δr + S δr⟩. For every 0 <= S <= I, ‖(I - S)u + Sv‖² <= ‖u‖² + ‖v‖²: that is
+        # at most 2√2‖F‖‖δr‖ < 3‖F‖‖δr‖.
+        size_r = float(np.linalg.norm(r))
+        off_E, off_F = 8 * some.rounded.error, 16 * some.rounded.turned
+        off_r = (off_E + off_F) * size_r / 4 + 3 * self.lost
         c = c + off_r * (2 * np.linalg.norm(qEr, axis=1) + off_r)
-        off_b = size_F * (off_E * size_r + 3 * self.lost)
+        off_A = off_E, off_F, off_F**2 / 16
+        sums = SumErrors(F, off_A, (off_E * size_r + 3 * self.lost, off_F * size_r))
         # Sums that are zero may have underflowed. A transformation that keeps the first coordinate,
         # a shift, keeps it without rounding; so does one that keeps everything.
         still, flat = some.rounded.still, np.asarray(own == 0)
         flat[:, 1:] &= still.all(axis=1, keepdims=True)
         flat[:, 0] &= still[:, 0]
-        return FormErrors(A, b, c, flat, off_E * size_F**2, off_b)
+        return FormErrors(A, b, c, flat, sums)
 
     def complement(self, lines: int) -> Complement:
         """Return the faster way to inner products with I - S, for all sets and that many lines."""

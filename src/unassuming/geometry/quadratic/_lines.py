@@ -17,7 +17,6 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._order_statistic import order_statistic
 from unassuming.geometry.quadratic._forms import FormMaker
 from unassuming.geometry.quadratic._sets import SURE
-from unassuming.noise import Rounded
 
 
 @final
@@ -142,17 +141,18 @@ def _errors(
 
 
 def undecided_ends(
-    lines: LineQuadratics, rounded: Rounded, step: Array, residual: Array, lost: float
+    lines: LineQuadratics, error: float, step: Array, off: Array, residual: Array, lost: float
 ) -> BoolArray:
     """Return where sums over the rows have too few digits for the ends of a set, (N, m - 1).
 
-    ``step`` (N,) is the length by which lines move fitted values, ``residual`` (N,) that of the
-    residuals at their origins, and ``lost`` that of their errors.
+    ``error`` is that of transformations, ``step`` (N,) is the length by which lines move fitted
+    values, ``off`` (N,) that of errors of these, ``residual`` (N,) that of the residuals at the
+    origins, and ``lost`` that of their errors. See `FormMaker` for the factors.
     """
-    error, size = 8 * rounded.error, step[:, None]
     root = np.sqrt(np.abs(lines.b**2 + lines.A * lines.c))
-    off_b = size * (error * residual[:, None] + 3 * lost)  # as in the forms
-    found = (error * size**2 > SURE * lines.A) | (off_b > SURE * root)
+    off_A = 8 * error * step**2 + 16 * off * (step + off)
+    off_b = step * (8 * error * residual + 3 * lost) + 16 * off * residual
+    found = (off_A[:, None] > SURE * lines.A) | (off_b[:, None] > SURE * root)
     return np.asarray(found & ~lines.empty)
 
 

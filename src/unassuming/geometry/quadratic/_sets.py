@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg.lapack import dtrtri
@@ -42,6 +42,29 @@ The outward rounding holds for every ω up to 1/2, so this number decides what i
 what is certified."""
 
 
+class SumErrors(NamedTuple):
+    """Errors of forms that come from sums over the rows of a stream, as functions of x.
+
+    |xᵀδAx| <= A_0 ‖Fx‖² + A_1 ‖Fx‖‖x‖ + A_2 ‖x‖² and |δbᵀx| <= b_0 ‖Fx‖ + b_1 ‖x‖.
+    """
+
+    F: Array  # (n, k)
+    A: tuple[float, float, float]
+    b: tuple[float, float]
+
+    def within(self, white: Array) -> tuple[Array, Array]:
+        """Return bounds of both for x = whiteᵀz, ‖z‖ = 1, for white (s, k, k), (s,) each."""
+        triangle = np.linalg.qr(self.F)[1]
+        moved = np.linalg.norm(white @ triangle.T, 2, axis=(1, 2))
+        length = np.linalg.norm(white, 2, axis=(1, 2))
+        A = self.A[0] * moved**2 + self.A[1] * moved * length + self.A[2] * length**2
+        return A, self.b[0] * moved + self.b[1] * length
+
+    def inside(self, V: Array) -> SumErrors:
+        """Return those in an orthonormal basis V (k, r) of some x."""
+        return SumErrors(self.F @ V, self.A, self.b)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class FormErrors:
@@ -51,8 +74,7 @@ class FormErrors:
     b: Array  # (s, k)
     c: Array  # (s,)
     flat: BoolArray  # (s, k): coordinates in which nothing moves, so that A and b are zero
-    whole_A: float = 0.0  # spectral norm of a further error of every A
-    whole_b: float = 0.0  # length of a further error of every b
+    sums: SumErrors | None = None  # further errors, of every A and b
 
     @property
     def finite(self) -> BoolArray:
@@ -62,12 +84,12 @@ class FormErrors:
     def without(self, which: BoolArray) -> FormErrors:
         """Return these with zero for some sets."""
         A, b, c = (np.where(which, 0.0, x.T).T for x in (self.A, self.b, self.c))
-        return FormErrors(A, b, c, self.flat, self.whole_A, self.whole_b)
+        return FormErrors(A, b, c, self.flat, self.sums)
 
     def take(self, which: slice | BoolArray) -> FormErrors:
         """Return those of some sets."""
         parts = (self.A[which], self.b[which], self.c[which], self.flat[which])
-        return FormErrors(*parts, self.whole_A, self.whole_b)
+        return FormErrors(*parts, self.sums)
 
 
 @final
@@ -109,14 +131,12 @@ class Ellipsoids:
         omega = spread**2 + gamma(2 * k + 8) * columns.sum(axis=1) ** 2
         omega = omega + 2 * (inverse + gamma(k + 2) * sizes)
         white = white * unit[:, None, :]
-        longest = np.zeros(len(A))
-        if errors.whole_A or errors.whole_b:
-            longest = np.linalg.norm(white, 2, axis=(1, 2))
-            omega = omega + errors.whole_A * longest**2
+        off_A, off_b = (0.0, 0.0) if errors.sums is None else errors.sums.within(white)
+        omega = omega + off_A
         omega = np.where(definite, omega * (1 + 8 * k * EPS), np.inf)
         own = (white @ b[:, :, None])[:, :, 0]
         length = np.linalg.norm(own, axis=1)
-        moved = 2 * (columns * errors.b * unit).sum(axis=1) + 2 * errors.whole_b * longest
+        moved = 2 * (columns * errors.b * unit).sum(axis=1) + 2 * off_b
         w = np.where(omega <= SURE, omega, 0.0)
         moved = moved + 2 * w * length
         rho = np.maximum(c + length**2, 0.0) + errors.c + (2 * length + moved) * moved

@@ -156,8 +156,9 @@ class SetsAndBall:
         # ‖F x‖² is at most that many times Σ ‖F_j‖² x_j².
         overlap = 1 if D.dense is not None else k
         known = self.perturbations.rounded
-        error = 0.0 if known is None else known.error
-        lower = (16 * D.absolute + 8 * error) * overlap * (F**2).sum(axis=0)
+        # A, and b with half of it and of y: 2 ‖Fx‖‖y‖ is at most the sum of the squares.
+        error = 0.0 if known is None else 16 * (known.error + 2 * known.relative)
+        lower = (16 * D.absolute + error) * overlap * (F**2).sum(axis=0)
         place = np.arange(k)
         for which in slices(self.perturbations.m - 1, rows_that_fit(_BATCH_BYTES, k * (k + n))):
             some = self.perturbations.take(which)
@@ -166,7 +167,7 @@ class SetsAndBall:
             A, b = self._products(some, F, DGy)
             A[:, place, place] -= lower
             c = limit - np.einsum("sn,sn->s", Gy, DGy) + (3 + k) * blur
-            c = c + 8 * error * float(y @ y)
+            c = c + error * float(y @ y)
             for j in np.flatnonzero(free):
                 # D 1 = 0: a constant that is left alone or reversed leaves D y_i as it is.
                 one, moved = F[:, j], some.apply(F[:, j])

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from unassuming._factors import Factor, independent, refined
+from unassuming._factors import Factor, Start, independent, refined
+from unassuming._modular import Remainders, rational_basis
 from unassuming._products import accurate_product
 from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, IntArray
@@ -48,6 +49,8 @@ class FeatureDesign(Design):
     """
 
     dual: ClassVar[bool] = False
+    exact_null: tuple[Remainders, ...] = ()
+    """Null vectors modulo primes, if they are known although Φ is rounded."""
     _last: tuple[Array, Array, Factor] | None = None
     _columns: IntArray | None = None
 
@@ -147,8 +150,8 @@ class FeatureDesign(Design):
         sizes[: self.n] += self.rounding / EPS * own
         given = () if self.rounding or self.computed else (rows,)
         if not self.intercept:
-            found = refined(rows, independent(rows, sizes, weights, given), root=weights)
-            return self._with_errors(found, weights)
+            start = self._with_null(independent(rows, sizes, weights, given), penalty)
+            return self._with_errors(refined(rows, start, root=weights), weights)
         there = np.abs(self.one) > _SHIFTED * np.abs(self.one).max()
         shift = np.median(self.X[there] / self.one[there, None], axis=0)
         moved = rows.copy()
@@ -157,7 +160,16 @@ class FeatureDesign(Design):
         start = independent(moved, sizes, weights, given)
         start.back[0] -= shift @ start.back[1:]
         start.null[0] -= shift @ start.null[1:]
+        start = self._with_null(start, penalty)
         return self._with_errors(refined(rows, start, root=weights), weights)
+
+    def _with_null(self, start: Start, penalty: Array) -> Start:
+        """Return these vectors with the null vectors that are known without rounding."""
+        if penalty.any() or not self.exact_null:
+            return start
+        found = rational_basis(self.exact_null)
+        null = start.null if found is None else found
+        return start._replace(null=null, exact_null=self.exact_null)
 
     def _with_errors(self, found: Factor, weights: Array) -> Factor:
         """Return a factor that allows for the errors of the rows."""

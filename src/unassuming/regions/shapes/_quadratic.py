@@ -7,6 +7,7 @@ each an ellipsoid or a cylinder around the estimate. So lines and bounds have cl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, final
 
@@ -34,9 +35,12 @@ from unassuming.regions._explain import (
     Status,
     status_of,
 )
-from unassuming.regions._problem import Problem
+from unassuming.regions._problem import IN_MEMORY, Problem
 from unassuming.regions._question import Call, Question
 from unassuming.regions._remedies import (
+    EXCHANGEABLE,
+    SPHERICAL,
+    SYMMETRIC_EXCHANGEABLE,
     of_bad_scales,
     of_hidden_functionals,
     of_quadratic_region,
@@ -49,10 +53,8 @@ from unassuming.regions.shapes._far_out import held_far_out
 from unassuming.regions.shapes._quadratic_sets import QuadraticSets, in_unit
 from unassuming.regions.shapes._shape import OuterBounds, Shape, ball_facts, no_member
 
-_IN_MEMORY = Remedy(
-    "rescale rows of very different size, or build the region in memory",
-    "rescale rows of very different size, or use --no-stream",
-)
+_NEED_ROWS = (EXCHANGEABLE, SYMMETRIC_EXCHANGEABLE, SPHERICAL)
+"""Remedies that a stream refuses, and a region in memory does not."""
 
 
 @final
@@ -214,8 +216,14 @@ class QuadraticShape(Shape):
     def _remedies(self, best: float, fact: Fact, *, held: bool = False) -> tuple[Remedy, ...]:
         o, noise = self.objective, self.problem.noise
         if fact.cause is Cause.SUMS_TOO_SHORT:
-            return (_IN_MEMORY,)
-        return tuple(of_quadratic_region(o, self.free, noise, best, held=held))
+            return (IN_MEMORY,)
+        found = of_quadratic_region(o, self.free, noise, best, held=held)
+        if self.problem.rows is not None:
+            return tuple(found)
+        return tuple(
+            replace(one, python=f"in memory, {one.python}") if one in _NEED_ROWS else one
+            for one in found
+        )
 
     def _verdict(self, level: Level) -> tuple[str, Fact, Array | None]:
         """Return the verdict at one level, the fact behind it, and a direction without end."""
@@ -246,7 +254,7 @@ class QuadraticShape(Shape):
         spread, sets = widest_spread(self.objective), self.perturbations.m - 1
         if self.perturbations.rounded is not None:
             sums = Cause.SUMS_TOO_SHORT(undecided=undecided, sets=sets)
-            return Explanation((sums,), (_IN_MEMORY,))
+            return Explanation((sums,), (IN_MEMORY,))
         if self.sets.lost:
             return Explanation((Cause.NEARLY_DEPENDENT(undecided=undecided, sets=sets),), None)
         rotated, numbers = self.objective.basis is not None, spread._asdict()

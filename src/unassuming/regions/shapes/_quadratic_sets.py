@@ -174,7 +174,9 @@ class QuadraticSets:
             step, away = np.linalg.norm(step, axis=1), np.linalg.norm(away, axis=1)
             length = np.linalg.norm(self.maker.residual) + away
             seen = (step > error) | (self.objective.design.unseen == 0)
-            doubt = undecided_ends(lines, rounded, step, length, self.maker.lost) | lines.free
+            off = rounded.of_fitted(directions) * (float(self.root.max()) / self.unit)
+            parts = (rounded.error, step, off, length, self.maker.lost)
+            doubt = undecided_ends(lines, *parts) | lines.free
             doubt &= ~free & seen[:, None]
         low, high = intervals(lines, self._inside(lines, origins))
         low, high = self.engine.ends(origins, directions, low, high, quick_gaps(lines))

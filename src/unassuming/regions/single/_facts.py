@@ -10,6 +10,7 @@ from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import (
     MOST_ENUMERATED,
     Factor,
+    KeptSums,
     Method,
     centred_in_blocks,
     estimates,
@@ -22,7 +23,7 @@ from unassuming.inputs import SingleOptions
 from unassuming.noise import is_spherical
 from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
-from unassuming.regions._problem import Problem
+from unassuming.regions._problem import IN_MEMORY, Problem
 from unassuming.regions._question import INPUT
 from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
 from unassuming.regions._remedies import level as lower_level
@@ -128,7 +129,8 @@ def explanation_of(
     if not evidence.flips and evidence.swaps is not None and not evidence.spherical:
         centred = _centred(evidence, evidence.swaps)
         shift = infinite & ~hidden & ~_identified(centred, g)
-    facts, remedies = [], []
+    facts, remedies = list[Fact](), list[Remedy]()
+    streamed = isinstance(evidence.cells, KeptSums)
     if hidden.any():
         d, which = evidence.Phi.shape[1], listed(names, hidden)
         few_rows = Cause.ROWS_MISSING(n=n, d=d, names=which)
@@ -154,7 +156,11 @@ def explanation_of(
             facts.append(Cause.CLUSTERS_MISSING(level=level, needed=needed, units=clusters))
             continue
         which, units = listed(names, same), units_of(evidence)
-        facts.append(cells_missing(which, level, k, units, n, rank, rotated=evidence.rotated))
+        counted = not (evidence.rotated or streamed)
+        facts.append(cells_missing(which, level, k, units, n, rank, counted=counted))
+    if streamed and short.any():
+        facts.append(Cause.CELLS_IN_SUMS())
+        remedies.append(IN_MEMORY)
     if few.any():
         best = highest_level(int(out.cells[few].min()), chosen=options.cells is not None)
         if 0.5 <= best < level:
@@ -173,13 +179,14 @@ def explanation_of(
 
 
 def cells_missing(
-    names: str, level: float, cells: int, units: str, n: int, rank: int, *, rotated: bool = False
+    names: str, level: float, cells: int, units: str, n: int, rank: int, *, counted: bool = True
 ) -> Fact:
     """Say that too few cells determine some numbers, and how many rows would do."""
     needed = fewest_cells(level)
     rows = max(rows_needed(level, rank), -(-n * needed // cells) if cells else 0)
-    # Rotated rows are seldom alike: a basis can put all of a feature into one of them.
-    missing = Cause.ROTATED_CELLS_MISSING if rotated else Cause.CELLS_MISSING
+    # Rotated rows are seldom alike: a basis can put all of a feature into one of them. Sums may
+    # have lost digits, which more rows do not bring back.
+    missing = Cause.CELLS_MISSING if counted else Cause.SOME_CELLS_MISSING
     return missing(names=names, level=level, needed=needed, units=units, cells=cells, rows=rows)
 
 

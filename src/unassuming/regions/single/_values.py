@@ -110,7 +110,7 @@ def _too_few(
     units = units if functions.clusters is None else f"blocks of {units}"
     free = functions.system(assumption).trend.shape[1]
     n = functions.problem.n
-    return cells_missing(names, level, most, units, n, free, rotated=rotated)
+    return cells_missing(names, level, most, units, n, free, counted=not rotated)
 
 
 def _remedies(
