@@ -96,9 +96,7 @@ class Cause(Enum):
         "At {count} of the inputs values of the model leave [-1, 1], and E[y|x] cannot: these "
         "values are cut, and so are their bounds."
     )
-    ESTIMATE_OUTSIDE = (
-        "The estimate's own norm is {norm:.6g}, larger than the bound of {bound:.6g}."
-    )
+    ESTIMATE_OUTSIDE = "The estimate's own norm is {norm:.6g}, larger than the bound of {bound:g}."
 
     # Bounded or not
     REGION_IS = "The region of level {level:.12g} is {verdict}: {why}"

@@ -13,7 +13,7 @@ the factor of the part of the moved columns that is orthogonal to the design.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import final
 
@@ -23,7 +23,7 @@ from scipy.linalg import qr
 
 from unassuming._factors import Factor, factor, lower_solved
 from unassuming._products import exact_difference
-from unassuming._rounding import EPS, column_units, gamma, length, powers_of_two
+from unassuming._rounding import EPS, gamma, length, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry.quadratic._moved_columns import flips_signs
 from unassuming.geometry.quadratic._sets import Ellipsoids
@@ -94,9 +94,7 @@ class CarefulSet:
             return np.full(len(g), np.inf), np.full(len(g), np.inf)
         blind = np.logical_and.reduce([part.blind(g) for part in self.known])
         g = g if self.before is None else self.before.turn(g)
-        if not blind.any():
-            return np.full(len(g), np.inf), np.full(len(g), np.inf)
-        if not np.isfinite(self.radius):
+        if not blind.any() or not np.isfinite(self.radius):
             return np.full(len(g), np.inf), np.full(len(g), np.inf)
         t = np.hstack([part.turn(g) for part in self.parts])
         half, middle = self.radius * length(t), t @ self.centre
@@ -218,44 +216,21 @@ class CarefulSets:
         return float(norm(value) + off + found.error * norm(ends))
 
     def _moved(self, i: int) -> CarefulSet:
-        """Take whitened columns, or the columns themselves where their whitening hides digits.
-
-        Whitened coordinates suit columns that depend on each other nearly. But each of them is
-        rounded relative to its largest coefficient, and one large number makes a column's small.
-        """
         some, white = self.perturbations.take(slice(i, i + 1)), self.white.factor
-        root = self.root / np.sqrt(len(self.root))
+        n, scale = len(self.root), np.sqrt(len(self.root))
         # Differences of rows, to the last digit: nearly dependent columns need them.
         GPhi = some.apply(self.Phi.T)[:, 0].T
         EPhi, rest = exact_difference(GPhi, self.Phi)
-        found, off = white.image(EPhi, rest, root=root)
-        moved = lower_solved(white.lower, found), off
-        part, centre, radius = self._outside(some, *moved)
-        slim = white.without_columns()
-        one = self._of_moved(GPhi, EPhi, part, centre, radius, before=slim)
-        if one.decided:
-            return one
-        unit = column_units(EPhi)
-        columns = root[:, None] * (EPhi / unit)
-        part, centre, radius = self._outside(some, columns, np.abs(root[:, None] * (rest / unit)))
-        two = self._of_moved(GPhi, EPhi, _scaled(part, unit), centre, radius)
-        return two if two.decided else one
-
-    def _outside(
-        self, some: Perturbations, moved: Array, off: Array
-    ) -> tuple[Factor, Array, float]:
-        """Return the factor of moved columns off the design's range, centre and radius of a set.
-
-        ``off`` bounds the errors of the moved columns (n, k), beside those of a last rounding.
-        """
-        white, n, scale = self.white.factor, len(self.root), np.sqrt(len(self.root))
+        found, off = white.image(EPhi, rest, root=self.root / scale)
+        EF = lower_solved(white.lower, found)
+        sizes = np.abs(EF) + off / EPS
         q, low = white.columns[:n], white.columns[n:]
-        K = q.T @ moved
-        B = np.vstack([moved - q @ K, -low @ K])
+        K = q.T @ EF
+        B = np.vstack([EF - q @ K, -low @ K])
         both = np.abs(white.columns)
-        size = both @ np.abs(K) + both.sum(axis=1, keepdims=True) * norm(moved, axis=0)
+        size = both @ np.abs(K) + both.sum(axis=1, keepdims=True) * norm(EF, axis=0)
         size *= scale
-        size[:n] += np.abs(moved) + off / EPS
+        size[:n] += sizes
         part = factor(B, size)
         r = self.residual / scale
         Gr = some.apply(r)[0]
@@ -266,19 +241,9 @@ class CarefulSets:
         length = norm(r) + norm(below)
         error += (_relative(part, white) + EPS * scale) * length
         rho = max(float(u @ u + 2 * u @ gradient + value @ value), 0.0)
-        return part, value, float(np.sqrt(rho + error * length) + error)
-
-    def _of_moved(
-        self,
-        GPhi: Array,
-        EPhi: Array,
-        part: Factor,
-        centre: Array,
-        radius: float,
-        before: Factor | None = None,
-    ) -> CarefulSet:
-        """Return a set, with the free directions of a transformation that moves rows."""
-        known: tuple[Factor, ...] = (self.white.factor.without_columns(),)
+        radius = np.sqrt(rho + error * length) + error
+        slim, slim_white = part.without_columns(), white.without_columns()
+        known: tuple[Factor, ...] = (slim_white,)
         if part.null.shape[1]:
             # Columns stay as they are, or change sign, which matters to the penalty only.
             terms = np.abs(GPhi) + np.abs(self.Phi)
@@ -286,9 +251,8 @@ class CarefulSets:
             if not self.penalty.any():
                 turned = factor(GPhi + self.Phi, terms, given=self._given(GPhi, self.Phi))
                 known = (*known, turned.without_columns())
-        unseen, slim = self.white.null.shape[1], part.without_columns()
-        free = part.null.shape[1] if before is None else None
-        return CarefulSet((slim,), centre, partial(float, radius), known, unseen, free, before)
+        unseen = self.white.null.shape[1]
+        return CarefulSet((slim,), value, partial(float, radius), known, unseen, None, slim_white)
 
 
 def _relative(*parts: Factor) -> float:
@@ -300,13 +264,6 @@ def _projected(part: Factor, r: Array) -> tuple[Array, float]:
     """Return the coordinates of a vector along the columns, and a bound on their rounding error."""
     error = (gamma(len(r) + 4) + EPS) * norm(part.sizes.T @ np.abs(r))
     return part.columns.T @ r, float(error)
-
-
-def _scaled(part: Factor, unit: Array) -> Factor:
-    """Return the factor of a matrix whose columns were divided by powers of two."""
-    rest = None if part.rest is None else part.rest / unit[:, None]
-    back, null = part.back / unit[:, None], part.null / unit[:, None]
-    return replace(part, back=back, null=null, rest=rest, unit=part.unit * unit)
 
 
 def _complement(null: Array) -> Array:
