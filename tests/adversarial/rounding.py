@@ -9,9 +9,6 @@ g_i = G_i r and h_i = G_iᵀ W v_i the derivatives of Z_i = s_iᵀ N⁺ s_i are
     a_k: -2 (Φᵀh + alpha Px)_k
     Φ_jk of features: 2 x_k w_j (g - v)_j - 2 h_j a_k
     K_jk of kernels:  alpha x_j x_k - h_j a_k - h_k a_j, if W Φx + alpha x = W g - alpha a
-
-Where residuals vanish so do most of these. The second order in residuals that change by at most δ
-and in coefficients that change by at most η is below δᵀG_iᵀWG_i δ + alpha ηᵀPη, for each Z_i.
 """
 
 from dataclasses import dataclass
@@ -24,7 +21,7 @@ from adversarial.exact import ExactRegion
 
 UNIT = Fraction(1, 2**53)
 MARGIN = 2
-"""Other terms of second order are left out, so the package may allow for twice as much."""
+"""Terms of second order are left out of the sum, so the package may allow for twice as much."""
 
 
 class Side(NamedTuple):
@@ -51,8 +48,7 @@ class Rounding:
         if self._last is None or self._last[0] != a:
             self._last = a, self.side(a, 0)
         two = self._last[1]
-        change = UNIT * self.change(a, one, two) + UNIT**2 * self.curvature(a, i)
-        return abs(self.gap(one, two)) <= MARGIN * change
+        return abs(self.gap(one, two)) <= MARGIN * UNIT * self.change(a, one, two)
 
     def gap(self, one: Side, two: Side) -> Fraction:
         """Z_1 - Z_2."""
@@ -85,21 +81,6 @@ class Rounding:
                     slope = 2 * (e.w[j] * left - h[j] * own[k])
                 total += abs(slope) * error
         return total
-
-    def curvature(self, a: Vector, i: int) -> Fraction:
-        """The mean of the second orders of Z_i and Z_0; the larger is at most twice as large."""
-        e, own = self.exact, [abs(x) for x in a[int(self.bias) :]]
-        fits = [dot(map(abs, row), map(abs, a)) for row in e.Phi]
-        rounded = times(self.errors, own)
-        moved = [abs(u) + v + z for u, v, z in zip(e.y, fits, rounded, strict=True)]
-        held = e.alpha * sum(
-            abs(x) * dot(map(abs, row), map(abs, a)) for x, row in zip(a, e.P, strict=True)
-        )
-        orders = [
-            sum(w * moved[row] ** 2 for w, (row, _) in zip(e.w, e.all_moves[k], strict=True))
-            for k in (0, i)
-        ]
-        return sum(orders) / 2 + held
 
     def side(self, a: Vector, i: int) -> Side:
         """Everything that belongs to Z_i."""

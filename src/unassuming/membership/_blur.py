@@ -1,8 +1,6 @@
-"""What rounding of the data by half a unit may change in Z_i - Z_0.
+"""What rounding of the data by half a unit may change in Z_i - Z_0, bounded to first order.
 
-Everything is bounded to first order, residuals and coefficients to second order as well: where
-residuals vanish, Z_i - Z_0 has no slope. The formulas hold for exact numbers and for rough ones,
-whose bounds are wider and quick.
+The formulas hold for exact numbers and for rough ones, whose bounds are wider and quick.
 """
 
 from __future__ import annotations
@@ -16,9 +14,6 @@ from unassuming._exact import Exact
 from unassuming._rough import Rough
 
 N = TypeVar("N", Exact, Rough)
-
-UNIT = -53
-"""The rounding of a double, relative to it, is at most 2 to this power."""
 
 
 @final
@@ -49,13 +44,11 @@ class Side(Generic[N]):
     x: N
     v: N
     slope: N
-    weights: N
 
     def __init__(self, given: Given[N], g: N, x: N, back: Callable[[N], N]) -> None:
         """``back`` applies G_iᵀ."""
         self.g, self.x, self.v = g, x, given.Phi @ x
         self.slope = back(given.w * self.v)
-        self.weights = abs(back(given.w))
 
 
 class Rounding(ABC, Generic[N]):
@@ -78,24 +71,7 @@ class Rounding(ABC, Generic[N]):
         if self.weighted:
             parts = one.v * (one.g + one.g - one.v) - two.v * (two.g + two.g - two.v)
             blur = blur + (abs(parts) * s.w).sum()
-        return blur + self._curvature(one, two, a).times_two_to(UNIT)
-
-    def _curvature(self, one: Side[N], two: Side[N], a: N) -> N:
-        """Bound half of the second order in the residuals and in the candidate.
-
-        Z_i is the squared length of a projection of [W^{1/2} G_i r; -(alpha P)^{1/2} a]. If r moves
-        by δ and a by η, its second order lies between 0 and δᵀG_iᵀWG_i δ + alpha ηᵀPη. The larger
-        of the two for Z_1 and Z_2 is at most twice their mean.
-        """
-        s, size = self.given, abs(a)
-        moved = abs(s.y) + abs(s.Phi) @ size + self.of_fits(size)
-        held = s.alpha * (size * (abs(s.P) @ size)).sum()
-        both = ((one.weights + two.weights) * moved * moved).sum() + held + held
-        return both.times_two_to(-1)
-
-    @abstractmethod
-    def of_fits(self, size: N) -> N:
-        """Bound the change of Φa by the rounding of Φ, in units, for ``size`` = ``|a|``."""
+        return blur
 
     @abstractmethod
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
@@ -109,10 +85,6 @@ class Rounding(ABC, Generic[N]):
 class FeatureRounding(Rounding[N]):
     """Every feature may be rounded; the ones of an intercept are not."""
 
-    def of_fits(self, size: N) -> N:
-        """Sum over the features."""
-        return self.given.rounded @ size
-
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
         """Sum over the entries of Φ."""
         # ∂Z/∂Φ_jk = 2 (x_k w_j (g - v)_j - slope_j a_k).
@@ -125,10 +97,6 @@ class FeatureRounding(Rounding[N]):
 @final
 class KernelRounding(Rounding[N]):
     """Inputs may be rounded, and so kernel values."""
-
-    def of_fits(self, size: N) -> N:
-        """Sum over the entries of a row of K."""
-        return self.given.rounded @ size[int(self.intercept) :]
 
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
         """Sum over the entries of K."""
