@@ -8,7 +8,7 @@ from math import lcm
 
 import numpy as np
 
-from exact_sets import solved
+from rational_sets import solved
 
 EPS = 2.0**-52
 

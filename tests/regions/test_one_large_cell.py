@@ -4,20 +4,15 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
-from exact_sets import INFINITE, ExactSets
+from rational_sets import INFINITE, MODELS, RationalSets
 from speed import slow_but
 
 N, M, LEVEL, Q = 60, 20, 0.9, 2
 ROW = 7
 CELLS = (1e8, -1e15, 1e50, 1e130, -1e160, 1e200, 1e290)
-MODELS = {
-    "least squares": LinearRegression(),
-    "no intercept": LinearRegression(fit_intercept=False),
-    "ridge": Ridge(3.0),
-}
 NOISES = {
     "signs": ua.noise.Symmetric(),
     "block signs": ua.noise.BlockSymmetric(np.arange(N) // 5),
@@ -37,10 +32,7 @@ def data(cell, n=N, d=2, seed=0):
 
 def regions(X, y, model, noise, m=M, seed=1):
     region = ua.confidence_region(model, X, y, noise=noise, m=m, random_state=seed)
-    Phi = np.column_stack([np.ones(len(y)), X]) if model.fit_intercept else X
-    penalised = [j >= model.fit_intercept for j in range(Phi.shape[1])]
-    alpha = getattr(model, "alpha", 0.0)
-    return region, ExactSets(Phi, y, alpha, penalised, region.perturbations)
+    return region, RationalSets.of(model, X, y, region.perturbations)
 
 
 def assert_exact(region, exact, *, wide=False):

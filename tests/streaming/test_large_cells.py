@@ -6,20 +6,14 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from exact_sets import INFINITE, ExactSets
+from rational_sets import INFINITE, MODELS, RationalSets
 from unassuming.noise import Rounded, draw_key
 from unassuming.streaming._compressed import compress
 from unassuming.streaming._sums import between, sums_for
 
 N, M = 1100, 20  # more rows than a leaf has
-MODELS = {
-    "least squares": LinearRegression(),
-    "no intercept": LinearRegression(fit_intercept=False),
-    "ridge": Ridge(3.0),
-}
 NOISES = {
     "signs": ua.noise.Symmetric(),
     "block signs": ua.noise.BlockSymmetric(np.arange(N) // 7 % 90),
@@ -69,10 +63,7 @@ def regions(X, y, model, noise, seed=0, cuts=(N,)):
         stream.partial_fit(X[first:stop], y[first:stop])
         first = stop
     memory = ua.confidence_region(MODELS[model], X, y, **options)
-    intercept, alpha = MODELS[model].fit_intercept, getattr(MODELS[model], "alpha", 0.0)
-    Phi = np.column_stack([np.ones(N), X]) if intercept else X
-    penalised = [j >= intercept for j in range(Phi.shape[1])]
-    return stream, memory, ExactSets(Phi, y, alpha, penalised, memory.perturbations)
+    return stream, memory, RationalSets.of(MODELS[model], X, y, memory.perturbations)
 
 
 def assert_true(region, exact, functionals):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
-from exact_sets import as_integers, product, solved, transposed
+from rational_sets import as_integers, product, solved, transposed
 from unassuming._rounding import UNIT
 from unassuming.noise import draw_key
 from unassuming.streaming._ledger import Ledger

@@ -9,8 +9,14 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
+from sklearn.linear_model import LinearRegression, Ridge
 
 INFINITE = Decimal("Infinity")
+MODELS = {
+    "least squares": LinearRegression(),
+    "no intercept": LinearRegression(fit_intercept=False),
+    "ridge": Ridge(3.0),
+}
 _DIGITS = 60
 
 
@@ -61,8 +67,15 @@ def minus(one, two):
     return [[x - z for x, z in zip(a, b, strict=True)] for a, b in pairs]
 
 
-class ExactSets:
+class RationalSets:
     """The m - 1 sets of transformations that move rows or flip signs; no coefficient is tied."""
+
+    @classmethod
+    def of(cls, model, X, y, perturbations):
+        """The sets of a linear model of scikit-learn."""
+        Phi = np.column_stack([np.ones(len(y)), X]) if model.fit_intercept else X
+        penalised = [j >= model.fit_intercept for j in range(Phi.shape[1])]
+        return cls(Phi, y, getattr(model, "alpha", 0.0), penalised, perturbations)
 
     def __init__(self, Phi, y, alpha, penalised, perturbations):
         Z, powers = as_integers(np.column_stack([Phi, y]))
