@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any, final
 
 import numpy as np
@@ -14,6 +15,8 @@ _PRECISIONS = (512, 2048)
 """Digits after the binary point, in a matrix whose diagonal is near one: the fewest that do."""
 _OF_SPAN = 4
 """More digits than these are taken for long numbers: that many times their own."""
+_ROOT_DIGITS = 64
+_root = np.frompyfunc(lambda x: isqrt(max(0, x)) + 1, 1, 1)
 
 
 @final
@@ -84,6 +87,12 @@ class Exact:
     def times_two_to(self, power: int) -> Exact:
         """Return the numbers times a power of two."""
         return Exact(self.number, self.shift - power)
+
+    def root_above(self) -> Exact:
+        """Return square roots of the entries, rounded up; those of negative ones count as zero."""
+        odd = self.shift % 2
+        root = _root(self.number << (2 * _ROOT_DIGITS + odd))
+        return Exact(root, (self.shift + odd) // 2 + _ROOT_DIGITS)
 
     def at_most(self, other: Exact) -> bool:
         """Whether one number is at most another."""

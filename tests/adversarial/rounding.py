@@ -9,6 +9,9 @@ g_i = G_i r and h_i = G_iᵀ W v_i the derivatives of Z_i = s_iᵀ N⁺ s_i are
     a_k: -2 (Φᵀh + alpha Px)_k
     Φ_jk of features: 2 x_k w_j (g - v)_j - 2 h_j a_k
     K_jk of kernels:  alpha x_j x_k - h_j a_k - h_k a_j, if W Φx + alpha x = W g - alpha a
+
+Where residuals vanish, so do most of these. With the length ‖s‖ = (sᵀN⁺s)^{1/2} the second order
+of Z_i in the residuals is ‖ΦᵀW G_i δr‖², and that length is at most the sum over all rows.
 """
 
 from dataclasses import dataclass
@@ -16,12 +19,21 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from adversarial.arithmetic import Matrix, Vector, adjugate, dot, integers, times, transposed
+from adversarial.arithmetic import (
+    Matrix,
+    Vector,
+    adjugate,
+    dot,
+    integers,
+    root_below,
+    times,
+    transposed,
+)
 from adversarial.exact import ExactRegion
 
 UNIT = Fraction(1, 2**53)
 MARGIN = 2
-"""Terms of second order are left out of the sum, so the package may allow for twice as much."""
+"""Other terms of second order are left out, so the package may allow for twice as much."""
 
 
 class Side(NamedTuple):
@@ -48,7 +60,8 @@ class Rounding:
         if self._last is None or self._last[0] != a:
             self._last = a, self.side(a, 0)
         two = self._last[1]
-        return abs(self.gap(one, two)) <= MARGIN * UNIT * self.change(a, one, two)
+        change = UNIT * self.change(a, one, two) + UNIT**2 * self.curvature(a, i)
+        return abs(self.gap(one, two)) <= MARGIN * change
 
     def gap(self, one: Side, two: Side) -> Fraction:
         """Z_1 - Z_2."""
@@ -81,6 +94,26 @@ class Rounding:
                     slope = 2 * (e.w[j] * left - h[j] * own[k])
                 total += abs(slope) * error
         return total
+
+    def curvature(self, a: Vector, i: int) -> Fraction:
+        """The mean of the second orders of Z_i and Z_0; the larger is at most twice as large."""
+        e, size = self.exact, [abs(x) for x in a]
+        fits = times([[*map(abs, row)] for row in e.Phi], size)
+        rounded = times(self.errors, size[int(self.bias) :])
+        moved = [abs(u) + v + z for u, v, z in zip(e.y, fits, rounded, strict=True)]
+        orders = (
+            dot(self._lengths, [moved[row] for row, _ in e.all_moves[k]]) ** 2 for k in (0, i)
+        )
+        return sum(orders) / 2
+
+    @cached_property
+    def _lengths(self) -> Vector:
+        """The lengths of ΦᵀW e_j, a little more than they are."""
+        e, found = self.exact, []
+        for w, row in zip(e.w, e.Phi, strict=True):
+            s = [w * row[k] for k in e.p]
+            found.append(root_below(e.unit * e.form(s, s)) * (1 + UNIT))
+        return found
 
     def side(self, a: Vector, i: int) -> Side:
         """Everything that belongs to Z_i."""

@@ -1,6 +1,8 @@
-"""What rounding of the data by half a unit may change in Z_i - Z_0, bounded to first order.
+"""What rounding of the data by half a unit may change in Z_i - Z_0.
 
-The formulas hold for exact numbers and for rough ones, whose bounds are wider and quick.
+The change is bounded to first order, and to second order in the residuals: where these vanish, Z_i
+has no slope. The formulas hold for exact numbers and for rough ones, whose bounds are wider and
+quick.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ from unassuming._rough import Rough
 
 N = TypeVar("N", Exact, Rough)
 
+UNIT = -53
+"""The rounding of a double, relative to it, is at most 2 to this power."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -22,6 +27,8 @@ class Given(Generic[N]):
     """The numbers of an objective: Φ, y, the weights, alpha, P, and the sizes of what is rounded.
 
     ``rounded`` holds ``|Φ|`` without an intercept, or bounds of the errors of a kernel matrix.
+    ``lengths`` are those of ΦᵀW e_j in the norm of N⁺, rounded up: how far a unit of residual j
+    moves s_i.
     """
 
     Phi: N
@@ -30,6 +37,7 @@ class Given(Generic[N]):
     alpha: N
     P: N
     rounded: N
+    lengths: N
 
     def rough(self: Given[Exact]) -> Given[Rough]:
         """Return them as rough numbers."""
@@ -44,11 +52,13 @@ class Side(Generic[N]):
     x: N
     v: N
     slope: N
+    lengths: N
 
     def __init__(self, given: Given[N], g: N, x: N, back: Callable[[N], N]) -> None:
         """``back`` applies G_iᵀ."""
         self.g, self.x, self.v = g, x, given.Phi @ x
         self.slope = back(given.w * self.v)
+        self.lengths = abs(back(given.lengths))
 
 
 class Rounding(ABC, Generic[N]):
@@ -71,7 +81,16 @@ class Rounding(ABC, Generic[N]):
         if self.weighted:
             parts = one.v * (one.g + one.g - one.v) - two.v * (two.g + two.g - two.v)
             blur = blur + (abs(parts) * s.w).sum()
-        return blur
+        # The second orders of Z_1 and Z_2 are positive, so the larger one bounds their difference.
+        # It is at most twice the mean.
+        moved = abs(s.y) + abs(s.Phi) @ abs(a) + self.of_fits(abs(a))
+        lengths = ((side.lengths * moved).sum() for side in (one, two))
+        squares = [length * length for length in lengths]
+        return blur + (squares[0] + squares[1]).times_two_to(UNIT - 1)
+
+    @abstractmethod
+    def of_fits(self, size: N) -> N:
+        """Bound the change of Φa by the rounding of Φ, in units, for ``size`` = ``|a|``."""
 
     @abstractmethod
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
@@ -85,6 +104,10 @@ class Rounding(ABC, Generic[N]):
 class FeatureRounding(Rounding[N]):
     """Every feature may be rounded; the ones of an intercept are not."""
 
+    def of_fits(self, size: N) -> N:
+        """Sum over the features."""
+        return self.given.rounded @ size
+
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
         """Sum over the entries of Φ."""
         # ∂Z/∂Φ_jk = 2 (x_k w_j (g - v)_j - slope_j a_k).
@@ -97,6 +120,10 @@ class FeatureRounding(Rounding[N]):
 @final
 class KernelRounding(Rounding[N]):
     """Inputs may be rounded, and so kernel values."""
+
+    def of_fits(self, size: N) -> N:
+        """Sum over the entries of a row of K."""
+        return self.given.rounded @ size[int(self.intercept) :]
 
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
         """Sum over the entries of K."""

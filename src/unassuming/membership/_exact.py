@@ -21,7 +21,7 @@ import numpy as np
 from unassuming._exact import Exact
 from unassuming._rough import Rough
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._blur import N, Rounding, Side
+from unassuming.membership._blur import UNIT, N, Rounding, Side
 from unassuming.membership._kernel_errors import KernelErrors, Sides
 from unassuming.membership._limits import drowned, undecided
 from unassuming.membership._parabola import Parabola
@@ -33,10 +33,8 @@ _MOST_PRODUCTS = 2**18
 _MOST_OF_A_LINE = 2**20
 """Beyond these sizes exact numbers take too long: a line is asked for less often than ranks."""
 
-_UNIT = -53
-"""The rounding of a double, relative to it, is at most 2 to this power."""
 _MARGIN = 1
-"""Rounding is bounded to first order, so twice that is allowed for: 2 to this power."""
+"""Not every term of second order is bounded, so twice is allowed for: 2 to this power."""
 _ROUNDED_UP = 1.001
 """The rounding of a bound that is computed in double precision, with a margin."""
 _LITERAL = 27
@@ -287,11 +285,11 @@ class _State:
         """Whether rounding of the data could make Z_i and Z_0 equal."""
         s, gap = self.system, abs(self.gaps[k - 1])
         rough = self._blur(s.rounding(s.rough), Rough.of(self.a), Rough.of, k)
-        certain = Rough.of(gap).at_most(rough.times_two_to(_UNIT + _MARGIN))
+        certain = Rough.of(gap).at_most(rough.times_two_to(UNIT + _MARGIN))
         if certain is not None:
             return certain
         exact = self._blur(s.rounding(s.given), self.a, lambda x: x, k)
-        return gap.at_most(exact.times_two_to(_UNIT + _MARGIN))
+        return gap.at_most(exact.times_two_to(UNIT + _MARGIN))
 
     def _blur(self, rounding: Rounding[N], a: N, turned: Callable[[Exact], N], k: int) -> N:
         """Bound what rounding of the data may change; ``turned`` makes the kind of numbers."""

@@ -142,7 +142,9 @@ class FeatureSystem(System):
     def given(self) -> Given[Exact]:
         """Every feature may be rounded."""
         rounded = Exact(abs(self.Phi.number) * self._penalised, self.Phi.shift)
-        return Given(self.Phi, self.y, self.w, self.alpha, self._P, rounded)
+        pulled = self._weighted
+        lengths = (pulled * self.triangle.solve(pulled)).columns().root_above()
+        return Given(self.Phi, self.y, self.w, self.alpha, self._P, rounded, lengths)
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
         """Return the rounding of features."""
@@ -215,7 +217,10 @@ class KernelSystem(System):
         P = np.zeros((self.d, self.d), dtype=object)
         P[self._bias :, self._bias :] = self._K.number
         held = Exact(P, self._K.shift)
-        return Given(self.Phi, self.y, self.w, self.alpha, held, self._errors)
+        units = Exact(np.eye(self.n, dtype=np.int64).astype(object), 0)
+        moved = self.Phi @ self.solve(units, units, Exact(np.zeros(self.d, dtype=object), 0))
+        lengths = (self.w * Exact(np.diagonal(moved.number), moved.shift)).root_above()
+        return Given(self.Phi, self.y, self.w, self.alpha, held, self._errors, lengths)
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
         """Return the rounding of kernel values."""

@@ -1,0 +1,82 @@
+"""Residuals that vanish after the data were rounded, and not as they are meant.
+
+Statistics then have no slope in such a residual, and rounding moves them by its square.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import unassuming as ua
+from adversarial import checks
+from adversarial.problems import Problem
+
+SEEDS = (0, 1, 3, 4)
+
+
+def residuals_vanish(seed: int) -> tuple[Problem, list[Fraction]]:
+    """y = 3 X + (1/8, 1/8, 1/8): equal residuals at 3, and 3 X + 1/8 rounds to another number."""
+    X = [1125899906842624.5, 0.5, -8.0]
+    y = [3 * Fraction(x) + Fraction(1, 8) for x in X]
+    problem = Problem.of(
+        model="ridge", X=[[x] for x in X], y=y, alpha=1024.0, intercept=False,
+        noise="exchangeable within", blocks=(2, 0, 2), block_rows=3, m=20, seed=seed,
+    )  # fmt: skip
+    return problem, [Fraction(3)]
+
+
+def weighted_residuals_vanish(seed: int) -> tuple[Problem, list[Fraction]]:
+    """The same with weights: the large row has the least."""
+    problem, a = residuals_vanish(seed)
+    return replace(problem, w=[Fraction(1, 4), Fraction(3), Fraction(3)]), a
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("tied", [residuals_vanish, weighted_residuals_vanish])
+def test_what_is_meant_to_tie_ties_in_memory_and_in_a_stream(tied, seed):
+    problem, a = tied(seed)
+    numbers = [*problem.y, *(x for row in problem.X for x in row)]
+    assert any(Fraction(float(z)) != z for z in numbers)
+    region = problem.region()
+    assert any(gap == 0 for gap in problem.exact(region).gaps(a))
+    assert not list(checks.ranks(problem, region, [a]))
+    assert not list(checks.stream(problem, region, [a]))
+    assert not list(checks.one_answer(region, [a]))
+
+
+@pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "symmetric-exchangeable"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_rounding_of_rows_that_hardly_matter_ties_nothing(noise, intercept):
+    """The estimate has rank 1 beside one large input and a large output of another row."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((30, 2))
+    y = X.sum(axis=1) + rng.laplace(size=30)
+    X[3, 0], y[7] = 1e12, 1e9
+    model = LinearRegression(fit_intercept=intercept)
+    region = ua.confidence_region(model, X, y, noise=noise, random_state=5)
+    assert region.rank(region.estimate) == 1
+
+
+MODELS = ["least squares", "ridge", "LS-SVC", "polynomial kernel", "LS-SVC, polynomial kernel"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_lengths_of_rows_are_exact(model, intercept):
+    rng = np.random.default_rng(6)
+    weights = rng.integers(1, 9, size=6) * 2.0 ** np.arange(-9, 9, 3)
+    problem = Problem.of(
+        model=model, intercept=intercept, alpha=0.25, degree=2, noise="symmetric", m=4, seed=0,
+        X=rng.integers(-9, 9, size=(6, 2)) * [1.0, 4.0], y=rng.choice([-1.0, 1.0], size=6),
+        w=None if "SVC" in model else weights,
+    )  # fmt: skip
+    region = problem.region()
+    exact = problem.exact(region)
+    found = region._engine._exact.system.given.lengths
+    for number, w, row in zip(found.number, exact.w, exact.Phi, strict=True):
+        s = [w * row[k] for k in exact.p]
+        square, length = exact.unit * exact.form(s, s), Fraction(number) / 2**found.shift
+        assert abs(length**2 - square) <= square / 2**50
