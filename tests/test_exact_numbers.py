@@ -30,6 +30,17 @@ def test_numbers_are_not_rounded(u, v):
     assert fractions(x.max()) == [max(a)]
 
 
+@pytest.mark.parametrize("power", [-301, 0, 7, 500])
+def test_roots_are_rounded_up(power):
+    numbers = np.ldexp([0.0, 1.0, 2.0, 9.0, 1e-30, 123456789.25], power)
+    roots = fractions(Exact.of(numbers).root_above())
+    assert fractions(Exact.of(-numbers).root_above()) == [roots[0]] * 6
+    for x, root in zip(map(Fraction, numbers), roots, strict=True):
+        assert (
+            x < root**2 <= x * (1 + Fraction(1, 2**50)) + Fraction(1, 2**100) * Fraction(2) ** power
+        )
+
+
 @pytest.mark.parametrize("spread", [0, 60, 400])
 @pytest.mark.parametrize("rank", [1, 3, 5])
 def test_a_triangle_has_the_rank_and_the_solutions_of_the_matrix(spread, rank):
