@@ -3,12 +3,14 @@
 import ast
 import importlib
 import inspect
+import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import unassuming
+from test_readme import fenced
 
 ROOT = Path(unassuming.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -102,3 +104,27 @@ def test_a_folder_has_at_most_20_files():
         name(f): len(list(f.glob("*.py"))) for f in folders if len(list(f.glob("*.py"))) > 20
     }
     assert crowded == {}
+
+
+def test_the_tree_of_contributing_lists_every_package_and_every_top_level_module_once():
+    (tree,) = [text for *_, text in fenced("CONTRIBUTING.md") if text.startswith("src/unassuming/")]
+    listed, parent = [], ""
+    for line in tree.splitlines()[1:]:
+        depth = len(line) - len(line.lstrip())
+        words = [word.rstrip("/") for word in re.split(r"  +", line.strip())[0].split()]
+        if depth == 2:
+            listed += words
+            parent = words[0]
+        elif depth == 4:
+            listed += [f"{parent}/{word}" for word in words]
+    packages = {name(path.parent) for path in FILES if path.parent != ROOT}
+    modules = {path.stem for path in ROOT.glob("*.py")} - {"__init__"}
+    assert sorted(listed) == sorted(packages | modules)
+
+
+def test_the_data_flow_of_contributing_starts_in_the_files_that_it_names():
+    flow = "\n".join(text for *_, text in fenced("CONTRIBUTING.md"))
+    begins = re.findall(r"^(?:region\.)?(\w+)\(.*\) +(\S+\.py)$", flow, re.M)
+    assert len(begins) == 3
+    for function, path in begins:
+        assert f"def {function}(" in (ROOT / path).read_text(encoding="utf-8")
