@@ -29,7 +29,7 @@ Stream = Annotated[
     bool | None,
     Option(
         "--stream/--no-stream",
-        help="Read the table chunk by chunk, never whole (spline, ridge and ols with symmetric "
+        help="Read the table in chunks, never as a whole (spline, ridge and ols with symmetric "
         "noise); default: if it is larger than 5 MB (numbers in Parquet, text in CSV).",
     ),
 ]
@@ -242,7 +242,7 @@ def _table(rows: str) -> Any:
 
 @app.command()
 def arx(
-    data: Annotated[Path, _table("Table whose rows are times, in their order")],
+    data: Annotated[Path, _table("Table whose rows are times, in chronological order")],
     target: Annotated[str, Option(help="Column of the output.")],
     given: Annotated[
         str | None, Option("--input", help="Column of the input; not needed with --nb 0.")
@@ -277,8 +277,8 @@ def arx(
     """The region of a dynamical system.
 
     The output depends on its own past and on past inputs: y[t] = a1 y[t-1] + ... + b1 u[t-delay] +
-    ... + e[t]. Prints the assumptions, the coefficients, how far each alone can move in the region,
-    and exact tests of candidates. Draws two coefficients.
+    ... + e[t]. Prints the assumptions, the coefficients, how far each of them can change by itself
+    within the region, and exact tests of candidates. Draws the region of two coefficients.
     """
     from unassuming.cli import _arx
     from unassuming.cli.tables import Reading
@@ -295,14 +295,14 @@ def experiment(
     data: Annotated[Path, _table("Table of an experiment")],
     target: Annotated[str, Option(help="Column of the outcome.")],
     treatment: Annotated[
-        str, Option(metavar="COLUMN", help="Column with two values, of treated and untreated rows.")
+        str, Option(metavar="COLUMN", help="Column with two values: treated or untreated.")
     ],
     treated: Annotated[
         str | None,
         Option(
             metavar="VALUE",
-            help="The value of treated rows; default: the larger number, or the later word in the "
-            "alphabet.",
+            help="The value of treated rows; default: the larger number, or the later word in "
+            "alphabetical order.",
         ),
     ] = None,
     strata: Annotated[
@@ -340,7 +340,7 @@ def experiment(
     """The effect of a randomised treatment.
 
     The assignment was random, and nothing is assumed about the outcomes. Prints the estimate, an
-    exact interval of a constant effect, and the exact p-value of one value of it.
+    exact interval of a constant effect, and the exact p-value of a hypothetical effect.
     """
     from unassuming.cli import _experiment
     from unassuming.cli.tables import Reading
