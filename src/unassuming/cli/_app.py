@@ -34,6 +34,22 @@ Stream = Annotated[
     ),
 ]
 
+Separator = Annotated[str | None, Option(help='Separator of columns in text; default: ",".')]
+Decimal = Annotated[str | None, Option(help='Decimal mark in text; default: ".".')]
+Encoding = Annotated[str | None, Option(help="Encoding of text; default: utf-8.")]
+
+
+def _table(rows: str) -> Any:
+    """Declare the argument of a command that reads one table."""
+    words = f"{rows}: .csv, .tsv, .parquet or .xlsx."
+    return typer.Argument(exists=True, dir_okay=False, metavar="FILE", help=words)
+
+
+def _directory(files: str) -> Any:
+    """Declare the option for the directory that a command writes to."""
+    return Option("--out", "-o", file_okay=False, help=f"Directory for {files}.")
+
+
 app = typer.Typer(
     cls=OneLineErrors,
     invoke_without_command=True,
@@ -95,15 +111,9 @@ def region(
             "feature, else the rows of the data.",
         ),
     ] = None,
-    out: Annotated[
-        Path,
-        Option(
-            "--out",
-            "-o",
-            file_okay=False,
-            help="Directory for region.json, band.csv and pictures.",
-        ),
-    ] = Path("unassuming-region"),
+    out: Annotated[Path, _directory("region.json, band.csv and pictures")] = Path(
+        "unassuming-region"
+    ),
     pointwise: Annotated[
         bool,
         Option(
@@ -160,15 +170,9 @@ def region(
 )
 def summary(
     problem: Problem,
-    out: Annotated[
-        Path,
-        Option(
-            "--out",
-            "-o",
-            file_okay=False,
-            help="Directory for summary.csv, summary.json, forest.png.",
-        ),
-    ] = Path("unassuming-summary"),
+    out: Annotated[Path, _directory("summary.csv, summary.json, forest.png")] = Path(
+        "unassuming-summary"
+    ),
     stream: Stream = None,
 ) -> None:
     """Interval and p-value of each coefficient.
@@ -234,12 +238,6 @@ def verdict(
     _verdict.run(problem, *table, candidate)
 
 
-def _table(rows: str) -> Any:
-    """Declare the argument of a command that reads one table."""
-    words = f"{rows}: .csv, .tsv, .parquet or .xlsx."
-    return typer.Argument(exists=True, dir_okay=False, metavar="FILE", help=words)
-
-
 @app.command()
 def arx(
     data: Annotated[Path, _table("Table whose rows are times, in chronological order")],
@@ -267,12 +265,10 @@ def arx(
     ] = 100,
     seed: Seed = 0,
     levels: Levels = (0.9, 0.5),  # type: ignore[assignment]
-    sep: Annotated[str | None, Option(help='Separator of columns in text; default: ",".')] = None,
-    decimal: Annotated[str | None, Option(help='Decimal mark in text; default: ".".')] = None,
-    encoding: Annotated[str | None, Option(help="Encoding of text; default: utf-8.")] = None,
-    out: Annotated[
-        Path, Option("--out", "-o", file_okay=False, help="Directory for the picture.")
-    ] = Path("unassuming-arx"),
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    out: Annotated[Path, _directory("the picture")] = Path("unassuming-arx"),
 ) -> None:
     """The region of a dynamical system.
 
@@ -333,9 +329,9 @@ def experiment(
     drop_missing: Annotated[
         bool, Option("--drop-missing", help="Leave out rows with missing values.")
     ] = False,
-    sep: Annotated[str | None, Option(help='Separator of columns in text; default: ",".')] = None,
-    decimal: Annotated[str | None, Option(help='Decimal mark in text; default: ".".')] = None,
-    encoding: Annotated[str | None, Option(help="Encoding of text; default: utf-8.")] = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """The effect of a randomised treatment.
 
@@ -363,10 +359,7 @@ def paper(
     repetitions: Annotated[
         int, Option(min=1, help="Number of samples over which the coverage is measured.")
     ] = 1000,
-    out: Annotated[
-        Path,
-        Option("--out", "-o", file_okay=False, help="Directory for the pictures and the tables."),
-    ] = Path("unassuming-paper"),
+    out: Annotated[Path, _directory("the pictures and the tables")] = Path("unassuming-paper"),
     seed: Seed = 0,
 ) -> None:
     """The six figures of the article, with measured coverage.
