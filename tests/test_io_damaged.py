@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge, RidgeClassifier
 
 import unassuming as ua
+from changed_files import array, changed_file, put
 from test_io import NAMES, N, X, assert_same, build
 from unassuming import _archive
 
@@ -72,29 +73,7 @@ def test_an_archive_with_objects_is_refused_and_not_unpickled(tmp_path):
 def rewritten(region, path, change):
     """Save, and write again with other content and a hash that fits it."""
     ua.save(region, path)
-    header, arrays = _archive.read(path)
-    change(header, arrays)
-    _archive.write(path, header, arrays)
-    return path
-
-
-def put(*keys):
-    """Change one entry of the header."""
-    *way, last, value = keys
-
-    def change(header, arrays):
-        for key in way:
-            header = header[key]
-        header[last] = value
-
-    return change
-
-
-def array(name, function):
-    def change(header, arrays):
-        arrays[name] = function(arrays[name])
-
-    return change
+    return changed_file(path, change)
 
 
 def test_a_later_format_is_refused(tmp_path):
