@@ -128,3 +128,14 @@ def test_the_data_flow_of_contributing_starts_in_the_files_that_it_names():
     assert len(begins) == 3
     for function, path in begins:
         assert f"def {function}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_names_of_the_library_in_sentences_and_docstrings_exist():
+    for path in FILES:
+        for node in nodes(path):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                for dotted in re.findall(r"\bua((?:\.[A-Za-z]\w*)+)", node.value):
+                    found = unassuming
+                    for part in dotted.strip(".").split("."):
+                        assert hasattr(found, part), f"{name(path)} names ua{dotted}"
+                        found = getattr(found, part)

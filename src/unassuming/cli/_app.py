@@ -120,7 +120,7 @@ def region(
             "--pointwise",
             help="Bounds that hold at each input and for each coefficient by itself. They are "
             "usually narrower than the simultaneous ones, except where there are few data. Kernel "
-            "models need --norm-bound for that.",
+            "models then need --norm-bound.",
         ),
     ] = False,
     method: Annotated[
