@@ -27,6 +27,7 @@ from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from speed import slow_but
+from unassuming.experiments import EffectStatus
 from unassuming.regions import Status
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -190,9 +191,16 @@ def test_every_named_noise_is_in_the_table_and_no_other():
     assert set(re.findall(r'"([\w-]+)"', column)) == set(ua.noise.NAMED)
 
 
-def test_every_status_is_in_the_table_and_no_other():
-    listed = [cells[0].strip("`") for cells in table(STATUSES, "`status.name`")]
-    assert sorted(listed) == sorted(status.name for status in Status)
+@pytest.mark.parametrize(
+    ("page", "heading", "statuses"),
+    [
+        (STATUSES, "`status.name`", Status),
+        ("docs/howto/experiments.md", "`interval.status.name`", EffectStatus),
+    ],
+)
+def test_every_status_is_in_the_table_and_no_other(page, heading, statuses):
+    listed = [cells[0].strip("`") for cells in table(page, heading)]
+    assert sorted(listed) == sorted(status.name for status in statuses)
 
 
 @pytest.mark.parametrize("page", PAGES)
