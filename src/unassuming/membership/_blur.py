@@ -32,7 +32,7 @@ class Given(Generic[N]):
     rounded: N
 
     def rough(self: Given[Exact]) -> Given[Rough]:
-        """Return them as rough numbers."""
+        """Return what was given as rough numbers."""
         return Given(*(Rough.of(getattr(self, field.name)) for field in fields(self)))
 
 

@@ -217,7 +217,7 @@ class Problem:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Arguments of `confidence_region`, but for the classes."""
+        """Arguments of `confidence_region`, except the classes."""
         from unassuming.noise import ExchangeableWithin
 
         noise: Any = None if self.noise is None else str(self.noise)

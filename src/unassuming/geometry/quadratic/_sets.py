@@ -82,12 +82,12 @@ class FormErrors:
         return np.asarray(np.isfinite(self.A.sum(axis=1) + self.b.sum(axis=1) + self.c))
 
     def without(self, which: BoolArray) -> FormErrors:
-        """Return these with zero for some sets."""
+        """Return the errors with zeros for some sets."""
         A, b, c = (np.where(which, 0.0, x.T).T for x in (self.A, self.b, self.c))
         return FormErrors(A, b, c, self.flat, self.normwise)
 
     def take(self, which: slice | BoolArray) -> FormErrors:
-        """Return those of some sets."""
+        """Return the errors of some sets."""
         parts = (self.A[which], self.b[which], self.c[which], self.flat[which])
         return FormErrors(*parts, self.normwise)
 
