@@ -106,20 +106,35 @@ def test_a_folder_has_at_most_20_files():
     assert crowded == {}
 
 
-def test_the_tree_of_contributing_lists_every_package_and_every_top_level_module_once():
+def tree_of_contributing():
+    """The packages and modules of each line, a package of a package with the one above it."""
     (tree,) = [text for *_, text in fenced("CONTRIBUTING.md") if text.startswith("src/unassuming/")]
-    listed, parent = [], ""
+    lines = []
     for line in tree.splitlines()[1:]:
         depth = len(line) - len(line.lstrip())
         words = [word.rstrip("/") for word in re.split(r"  +", line.strip())[0].split()]
         if depth == 2:
-            listed += words
-            parent = words[0]
+            lines.append(words)
         elif depth == 4:
-            listed += [f"{parent}/{word}" for word in words]
+            lines[-1] += [f"{lines[-1][0]}/{word}" for word in words]
+    return lines
+
+
+def test_the_tree_of_contributing_lists_every_package_and_every_top_level_module_once():
     packages = {name(path.parent) for path in FILES if path.parent != ROOT}
     modules = {path.stem for path in ROOT.glob("*.py")} - {"__init__"}
+    listed = [word for words in tree_of_contributing() for word in words]
     assert sorted(listed) == sorted(packages | modules)
+
+
+def test_imports_go_up_in_the_tree_of_contributing():
+    line = {word: k for k, words in enumerate(tree_of_contributing()) for word in words}
+    for path in FILES:
+        own = package(path) or path.stem
+        for node in nodes(path):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("unassuming."):
+                other = node.module.split(".")[1]
+                assert own == "__init__" or line[other] <= line[own], (name(path), other)
 
 
 def test_the_data_flow_of_contributing_starts_in_the_files_that_it_names():
