@@ -3,12 +3,14 @@
 import ast
 import importlib
 import inspect
+import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import unassuming
+from test_readme import fenced
 
 ROOT = Path(unassuming.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -102,3 +104,53 @@ def test_a_folder_has_at_most_20_files():
         name(f): len(list(f.glob("*.py"))) for f in folders if len(list(f.glob("*.py"))) > 20
     }
     assert crowded == {}
+
+
+def tree_of_contributing():
+    """The packages and modules of each line, a package of a package with the one above it."""
+    (tree,) = [text for *_, text in fenced("CONTRIBUTING.md") if text.startswith("src/unassuming/")]
+    lines = []
+    for line in tree.splitlines()[1:]:
+        depth = len(line) - len(line.lstrip())
+        words = [word.rstrip("/") for word in re.split(r"  +", line.strip())[0].split()]
+        if depth == 2:
+            lines.append(words)
+        elif depth == 4:
+            lines[-1] += [f"{lines[-1][0]}/{word}" for word in words]
+    return lines
+
+
+def test_the_tree_of_contributing_lists_every_package_and_every_top_level_module_once():
+    packages = {name(path.parent) for path in FILES if path.parent != ROOT}
+    modules = {path.stem for path in ROOT.glob("*.py")} - {"__init__"}
+    listed = [word for words in tree_of_contributing() for word in words]
+    assert sorted(listed) == sorted(packages | modules)
+
+
+def test_imports_go_up_in_the_tree_of_contributing():
+    line = {word: k for k, words in enumerate(tree_of_contributing()) for word in words}
+    for path in FILES:
+        own = package(path) or path.stem
+        for node in nodes(path):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("unassuming."):
+                other = node.module.split(".")[1]
+                assert own == "__init__" or line[other] <= line[own], (name(path), other)
+
+
+def test_the_data_flow_of_contributing_starts_in_the_files_that_it_names():
+    flow = "\n".join(text for *_, text in fenced("CONTRIBUTING.md"))
+    begins = re.findall(r"^(?:region\.)?(\w+)\(.*\) +(\S+\.py)$", flow, re.M)
+    assert len(begins) == 3
+    for function, path in begins:
+        assert f"def {function}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_names_of_the_library_in_sentences_and_docstrings_exist():
+    for path in FILES:
+        for node in nodes(path):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                for dotted in re.findall(r"\bua((?:\.[A-Za-z]\w*)+)", node.value):
+                    found = unassuming
+                    for part in dotted.strip(".").split("."):
+                        assert hasattr(found, part), f"{name(path)} names ua{dotted}"
+                        found = getattr(found, part)

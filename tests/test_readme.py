@@ -27,6 +27,8 @@ from sklearn.svm import SVR, LinearSVR
 
 import unassuming as ua
 from speed import slow_but
+from unassuming.experiments import EffectStatus
+from unassuming.regions import Status
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("docs/*.md", "docs/howto/*.md", "docs/explanation/*.md")
@@ -34,6 +36,7 @@ SITE = sorted(str(page.relative_to(ROOT)) for folder in FOLDERS for page in ROOT
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", *SITE)
 WORKFLOW = ".github/workflows/ci.yml"
 MODELS, NOISES = "docs/howto/models.md", "docs/howto/choose-noise-and-level.md"
+STATUSES = "docs/howto/read-an-unbounded-result.md"
 ESTIMATORS = {
     cls.__name__: cls
     for cls in (
@@ -186,6 +189,18 @@ def build(estimator, **options):
 def test_every_named_noise_is_in_the_table_and_no_other():
     column = " ".join(cells[1] for cells in table(NOISES, "you assume that the noise is"))
     assert set(re.findall(r'"([\w-]+)"', column)) == set(ua.noise.NAMED)
+
+
+@pytest.mark.parametrize(
+    ("page", "heading", "statuses"),
+    [
+        (STATUSES, "`status.name`", Status),
+        ("docs/howto/experiments.md", "`interval.status.name`", EffectStatus),
+    ],
+)
+def test_every_status_is_in_the_table_and_no_other(page, heading, statuses):
+    listed = [cells[0].strip("`") for cells in table(page, heading)]
+    assert sorted(listed) == sorted(status.name for status in statuses)
 
 
 @pytest.mark.parametrize("page", PAGES)

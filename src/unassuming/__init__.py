@@ -2,8 +2,8 @@
 
 The entry point is `confidence_region`; see its examples.
 
-A name is imported when it is first used: scikit-learn takes a second, and ``unassuming --help``
-needs none of it.
+A name is imported when it is first used: importing scikit-learn takes a second, and
+``unassuming --help`` does not need it.
 """
 
 from importlib import import_module

@@ -52,7 +52,7 @@ def accurate_product(A: Array, B: Array) -> Array:
 
 
 def _small_product(A: Array, B: Array) -> Array:
-    """Return the same in fewer steps: all products first, then their sums one after the other."""
+    """Multiply in fewer steps: compute all products first, then add them one after the other."""
     product, off = exact_product(A.T[:, :, None], B[:, None, :])  # (d, n, k)
     start = np.zeros((1, *product.shape[1:]))
     totals = np.add.accumulate(np.concatenate([start, product]))

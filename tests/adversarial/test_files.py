@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 import unassuming as ua
+from changed_files import array, changed_file, put
 from unassuming import _archive
 
 RNG = np.random.default_rng(0)
@@ -27,25 +28,6 @@ NOT_A_REGION = r"^the file is not a saved region: expected .*[^.]\. Save the reg
 
 ODD = {"huge": 4 * 10**8, "negative": -1, "fraction": 2.0, "text": "20", "yes": True, "none": None}
 BEYOND = 10**400  # no machine integer
-
-
-def put(*path):
-    """Return a change of the header: the last of the path is the new value."""
-    *way, last, value = path
-
-    def change(header, arrays):
-        for key in way:
-            header = header[key]
-        header[last] = value
-
-    return change
-
-
-def array(name, change):
-    def changed(header, arrays):
-        arrays[name] = change(arrays[name])
-
-    return changed
 
 
 def drop(header_key=None, name=None):
@@ -64,13 +46,6 @@ def both(*changes):
             change(header, arrays)
 
     return changed
-
-
-def changed_file(path, change):
-    header, arrays = _archive.read(path)
-    change(header, arrays)
-    _archive.write(path, header, arrays)
-    return path
 
 
 def refused(load, path, sentence):

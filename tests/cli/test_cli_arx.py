@@ -37,7 +37,7 @@ def test_an_autoregression_needs_no_input_column(run, series):
     result = run("arx", series, "--target", "y", "--nb", 0, "--m", 20, "--level", 0.5)
     assert result.exit_code == 0, result.stderr
     assert "ARX(nb=0)" in result.stdout
-    assert "as far as a search on a grid shows: the ends are not certified." in result.stdout
+    assert "found by a search on a grid. The ends are not certified." in result.stdout
     assert "coefficients.png" not in result.stdout
 
 

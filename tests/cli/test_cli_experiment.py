@@ -82,10 +82,10 @@ def test_a_table_of_outputs_alone_is_a_series(run, write):
 def test_it_says_which_rows_are_treated_and_an_option_chooses_the_others(run, trial):
     asked = ("experiment", trial, "--target", "y", "--treatment", "treated")
     said = words(run(*asked))
-    assert "Treated are the rows whose treated is 'yes', the later" in said
+    assert "Rows whose treated is 'yes', the later of its two values in order, count" in said
     assert "--treated 'no' chooses the others." in said
     said, table = words(run(*asked, "--treated", "no")), pd.read_csv(trial)
-    assert "Treated are the rows whose treated is 'no'." in said
+    assert "Rows whose treated is 'no' count as treated." in said
     result = ua.assignment_test(table["y"], table["treated"], treated="no", random_state=0)
     assert " ".join(str(result).split()) in said
     assert result.estimate < 0
@@ -96,7 +96,7 @@ def test_a_treated_number_is_read_as_the_column_is(run, write, values, treated):
     table = pd.DataFrame({"y": [1.0, 2.0, 3.5, 4.0, 1.5, 2.5], "arm": values * 3})
     path = write("arms.csv", table.to_csv(index=False))
     asked = ("experiment", path, "--target", "y", "--treatment", "arm", "--treated")
-    assert f"whose arm is {treated}." in words(run(*asked, treated))
+    assert f"whose arm is {treated} count as treated." in words(run(*asked, treated))
     refused = run(*asked, "7")
     assert refused.exit_code == 2
     assert "--treated is not a value of the column arm" in refused.stderr

@@ -18,7 +18,10 @@ PYTHON = re.compile(r"region\.(?!json)\w|\b\w+=\S|\b[a-z]\w+\(")
     ("words", "advice"),
     [
         ("sine.csv --model spline --method cells --level 0.99", "Use --method joint"),
-        ("sine.csv --model ols --method cells --noise exchangeable", "--noise symmetric if it is"),
+        (
+            "sine.csv --model ols --method cells --noise exchangeable",
+            "--noise symmetric if the noise is symmetric",
+        ),
         ("sine.csv --model krr --pointwise --m 20", "Add --norm-bound B, or use --model spline"),
         ("sine.csv --model spline --knots 12 --level 0.99", "bounded    up to level"),
         ("labels.csv --model ls-svc --pointwise --m 20", "unassuming region without --pointwise"),

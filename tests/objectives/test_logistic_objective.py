@@ -161,7 +161,7 @@ def test_a_fitted_logistic_regression_is_recognised_by_its_coefficients(penalty)
     region = region_of(model(ratio, **options), X, np.where(y > 0, "yes", "no"))
     a = np.r_[fitted.intercept_, fitted.coef_[0]]
     np.testing.assert_array_equal(region.statistics(fitted), region.statistics(a))
-    assert "p-value is not that of a test" in region.test(fitted).caveat
+    assert "p-value is not a valid test" in region.test(fitted).caveat
 
 
 def test_kernel_logistic_regression_is_a_pipeline():

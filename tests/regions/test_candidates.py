@@ -386,14 +386,14 @@ def test_a_test_reports_rank_pvalue_level_and_statistics():
 )
 def test_a_test_of_a_fitted_estimator_says_that_its_pvalue_is_no_test(candidate):
     result = region_of().test(candidate)
-    assert "p-value is not that of a test" in result.caveat
+    assert "p-value is not a valid test" in result.caveat
     assert result.caveat in str(result)
     assert "caveat=" in repr(result)
 
 
 def test_a_test_of_the_estimate_says_so_too():
     region = region_of()
-    assert "p-value is not that of a test" in region.test(region.estimate).caveat
+    assert "p-value is not a valid test" in region.test(region.estimate).caveat
 
 
 def test_a_test_takes_one_candidate():

@@ -192,7 +192,7 @@ def test_a_fitted_logistic_regression_is_its_probabilities():
 
     np.testing.assert_allclose(region.statistics(logistic), region.statistics(mean), rtol=1e-9)
     assert region.rank(logistic) == region.rank(mean)
-    assert "p-value is not that of a test" in region.test(logistic).caveat
+    assert "p-value is not a valid test" in region.test(logistic).caveat
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_the_least_squares_fit_often_leaves_the_unit_interval():
     assert region.rank(region.estimate) == 100
     caveat = region.test(region.estimate).caveat
     assert "lies in no region" in caveat
-    assert "p-value is not that of a test" in caveat
+    assert "p-value is not a valid test" in caveat
 
 
 # --- exactness ------------------------------------------------------------------------------------

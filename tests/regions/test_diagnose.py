@@ -203,7 +203,7 @@ def test_tests_of_kernels_look_at_eigenfunctions_chosen_by_generalised_cross_val
     best = int(np.argmin(scores))
     np.testing.assert_allclose(diagnosis.tested, fits[best], rtol=1e-6, atol=1e-8)
     assert f"the leading {best + 1} eigenfunctions" in diagnosis.caveat
-    assert "Dependence between neighbours may pass for a truth that bends" in diagnosis.caveat
+    assert "Dependence between neighbours may be mistaken for variation" in diagnosis.caveat
 
 
 def test_a_model_that_is_not_linear_is_tested_at_its_estimate():

@@ -256,7 +256,8 @@ def test_too_few_cells_are_explained_with_remedies():
     few = region_of(features, n=60)[0].band(GRID, simultaneous=False, model_error=0.1)
     assert np.isinf(few.lower).all()
     # 21 features, and 5 cells for q = 1 or 6 for q >= 2
-    assert "About 126 rows like these would do. Remedies: fewer features; a norm bo" in few.reason
+    enough = "About 126 rows like these would be enough."
+    assert f"{enough} Remedies: fewer features; a norm bo" in few.reason
     region = region_of(n=4)[0]
     few = region.band(GRID, simultaneous=False, norm_bound=30)
     assert few.reason.endswith("Remedies: a level of at most 0.875.")

@@ -318,7 +318,7 @@ def test_too_few_rows_say_how_many_would_do():
     found = region.interval(level=0.95, simultaneous=False)
     assert found.status is Status.TOO_FEW_CELLS
     assert str(found.sets[0]) == "(-inf, inf)"
-    assert "rows like these would do" in found.reason
+    assert "rows like these would be enough" in found.reason
 
 
 def test_unions_of_intervals():

@@ -203,4 +203,4 @@ def test_any_object_with_probabilities_and_classes_is_a_candidate():
     rank = region.rank(lambda X: 0.7 * X[:, 0])
     assert region.rank(Probabilities()) == rank
     assert region.rank([Probabilities(), lambda X: 0.7 * X[:, 0]]).tolist() == [rank, rank]
-    assert "p-value is not that of a test" in region.test(Probabilities()).caveat
+    assert "p-value is not a valid test" in region.test(Probabilities()).caveat

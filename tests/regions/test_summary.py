@@ -387,7 +387,7 @@ def test_a_candidate_made_from_the_estimate_is_not_tested():
     c = kernel.estimate.copy()
     c[1] = 0
     caveat = kernel.test(c).caveat
-    assert "not that of a test" in caveat
+    assert "not a valid test" in caveat
     assert "test_functional" not in caveat
 
 

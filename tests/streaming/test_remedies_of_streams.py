@@ -31,7 +31,7 @@ def test_a_sentinel_calls_for_memory_and_not_for_more_rows():
         text = " ".join(text.split())
         assert "ua.confidence_region(estimator, X, y)" in text
         assert "one huge number in a column" in text
-        assert "would do" not in text
+        assert "would be enough" not in text
     memory = ua.confidence_region(LinearRegression(), X, y, random_state=0)
     assert np.isfinite(memory.interval(level=0.9).upper).all()  # the remedy works
 

@@ -1,7 +1,7 @@
 """Sets with certified coverage, from a tournament (docs/theory.md 9.4).
 
 Each of m - 1 random transformations gives a closed interval. The true number lies outside the i-th
-interval exactly if the untransformed noise beats the i-th transformed noise in a game that is
+interval if and only if the untransformed noise beats the i-th transformed noise in a game that is
 symmetric between the two. In a tournament of m exchangeable players at most 2q - 1 lose fewer than
 q games, so the numbers in at least q intervals have coverage of at least 1 - (2q - 1)/m.
 """

@@ -1,7 +1,7 @@
 """Halves: where cells identify too little, and for robust estimates (docs/theory.md 9.4).
 
 A random sign vector splits the rows in two. The estimates of τ from the two halves have opposite
-errors exactly if τ lies between them. A half that does not identify τ does not restrict it.
+errors if and only if τ lies between them. A half that does not identify τ does not restrict it.
 """
 
 from __future__ import annotations

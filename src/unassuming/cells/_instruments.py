@@ -7,7 +7,7 @@ changes its sign with the noise of the cell, whatever x is. So with V = Σ_b W̃
     Z_s(β) = ‖V^(-1/2) Σ_b s_b (u_b - v_bβ)‖²
 
 are exchangeable over the sign vectors s at β = β*, for instruments of every strength. If s flips
-the cells in F, and F' are the others, then Z_0 <= Z_s exactly if
+the cells in F, and F' are the others, then Z_0 <= Z_s if and only if
 
     ⟨V^(-1/2)(u_F - v_Fβ), V^(-1/2)(u_F' - v_F'β)⟩ <= 0,
 

@@ -3,9 +3,9 @@
 In cell b the estimate of the number τ is β_b = τ* + (a linear function of the noise of the cell).
 Changing the sign of that noise changes the sign of β_b - τ*. So at τ = τ* the statistics
 Z_s = |Σ_b s_b v_b (β_b - τ)| are exchangeable over the sign vectors s, and the rank of Z_0 (all
-signs +) among them is uniform. If s flips the cells in F, then Z_0 <= Z_s exactly if τ lies between
-the weighted means of the β_b over F and over the other cells. These spans [lo_s, hi_s] all contain
-the weighted mean over all cells. So the τ that lie in at least q of them form the interval
+signs +) among them is uniform. If s flips the cells in F, then Z_0 <= Z_s if and only if τ lies
+between the weighted means of the β_b over F and over the other cells. These spans [lo_s, hi_s] all
+contain the weighted mean over all cells. So the τ that lie in at least q of them form the interval
 [q-th smallest lo_s, q-th largest hi_s], and its coverage is 1 - q/m.
 """
 
@@ -149,7 +149,7 @@ def ranks(
 ) -> Ranks:
     """Return the rank of Z_0 for the hypotheses that N numbers are equal to ``tau``.
 
-    With ``ties="conservative"`` the number is in the interval of level 1 - q/m exactly if
+    With ``ties="conservative"`` the number is in the interval of level 1 - q/m if and only if
     the p-value exceeds q/m. With ``ties="random"`` the rank is uniform for noise with atoms too.
 
     Parameters

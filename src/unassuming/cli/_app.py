@@ -29,10 +29,26 @@ Stream = Annotated[
     bool | None,
     Option(
         "--stream/--no-stream",
-        help="Read the table chunk by chunk, never whole (spline, ridge and ols with symmetric "
+        help="Read the table in chunks, never as a whole (spline, ridge and ols with symmetric "
         "noise); default: if it is larger than 5 MB (numbers in Parquet, text in CSV).",
     ),
 ]
+
+Separator = Annotated[str | None, Option(help='Separator of columns in text; default: ",".')]
+Decimal = Annotated[str | None, Option(help='Decimal mark in text; default: ".".')]
+Encoding = Annotated[str | None, Option(help="Encoding of text; default: utf-8.")]
+
+
+def _table(rows: str) -> Any:
+    """Declare the argument of a command that reads one table."""
+    words = f"{rows}: .csv, .tsv, .parquet or .xlsx."
+    return typer.Argument(exists=True, dir_okay=False, metavar="FILE", help=words)
+
+
+def _directory(files: str) -> Any:
+    """Declare the option for the directory that a command writes to."""
+    return Option("--out", "-o", file_okay=False, help=f"Directory for {files}.")
+
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -95,22 +111,16 @@ def region(
             "feature, else the rows of the data.",
         ),
     ] = None,
-    out: Annotated[
-        Path,
-        Option(
-            "--out",
-            "-o",
-            file_okay=False,
-            help="Directory for region.json, band.csv and pictures.",
-        ),
-    ] = Path("unassuming-region"),
+    out: Annotated[Path, _directory("region.json, band.csv and pictures")] = Path(
+        "unassuming-region"
+    ),
     pointwise: Annotated[
         bool,
         Option(
             "--pointwise",
             help="Bounds that hold at each input and for each coefficient by itself. They are "
             "usually narrower than the simultaneous ones, except where there are few data. Kernel "
-            "models need --norm-bound for that.",
+            "models then need --norm-bound.",
         ),
     ] = False,
     method: Annotated[
@@ -160,15 +170,9 @@ def region(
 )
 def summary(
     problem: Problem,
-    out: Annotated[
-        Path,
-        Option(
-            "--out",
-            "-o",
-            file_okay=False,
-            help="Directory for summary.csv, summary.json, forest.png.",
-        ),
-    ] = Path("unassuming-summary"),
+    out: Annotated[Path, _directory("summary.csv, summary.json, forest.png")] = Path(
+        "unassuming-summary"
+    ),
     stream: Stream = None,
 ) -> None:
     """Interval and p-value of each coefficient.
@@ -234,15 +238,9 @@ def verdict(
     _verdict.run(problem, *table, candidate)
 
 
-def _table(rows: str) -> Any:
-    """Declare the argument of a command that reads one table."""
-    words = f"{rows}: .csv, .tsv, .parquet or .xlsx."
-    return typer.Argument(exists=True, dir_okay=False, metavar="FILE", help=words)
-
-
 @app.command()
 def arx(
-    data: Annotated[Path, _table("Table whose rows are times, in their order")],
+    data: Annotated[Path, _table("Table whose rows are times, in chronological order")],
     target: Annotated[str, Option(help="Column of the output.")],
     given: Annotated[
         str | None, Option("--input", help="Column of the input; not needed with --nb 0.")
@@ -267,18 +265,16 @@ def arx(
     ] = 100,
     seed: Seed = 0,
     levels: Levels = (0.9, 0.5),  # type: ignore[assignment]
-    sep: Annotated[str | None, Option(help='Separator of columns in text; default: ",".')] = None,
-    decimal: Annotated[str | None, Option(help='Decimal mark in text; default: ".".')] = None,
-    encoding: Annotated[str | None, Option(help="Encoding of text; default: utf-8.")] = None,
-    out: Annotated[
-        Path, Option("--out", "-o", file_okay=False, help="Directory for the picture.")
-    ] = Path("unassuming-arx"),
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    out: Annotated[Path, _directory("the picture")] = Path("unassuming-arx"),
 ) -> None:
     """The region of a dynamical system.
 
     The output depends on its own past and on past inputs: y[t] = a1 y[t-1] + ... + b1 u[t-delay] +
-    ... + e[t]. Prints the assumptions, the coefficients, how far each alone can move in the region,
-    and exact tests of candidates. Draws two coefficients.
+    ... + e[t]. Prints the assumptions, the coefficients, how far each of them can change by itself
+    within the region, and exact tests of candidates. Draws the region of two coefficients.
     """
     from unassuming.cli import _arx
     from unassuming.cli.tables import Reading
@@ -295,14 +291,14 @@ def experiment(
     data: Annotated[Path, _table("Table of an experiment")],
     target: Annotated[str, Option(help="Column of the outcome.")],
     treatment: Annotated[
-        str, Option(metavar="COLUMN", help="Column with two values, of treated and untreated rows.")
+        str, Option(metavar="COLUMN", help="Column with two values: treated or untreated.")
     ],
     treated: Annotated[
         str | None,
         Option(
             metavar="VALUE",
-            help="The value of treated rows; default: the larger number, or the later word in the "
-            "alphabet.",
+            help="The value of treated rows; default: the larger number, or the later word in "
+            "alphabetical order.",
         ),
     ] = None,
     strata: Annotated[
@@ -333,14 +329,14 @@ def experiment(
     drop_missing: Annotated[
         bool, Option("--drop-missing", help="Leave out rows with missing values.")
     ] = False,
-    sep: Annotated[str | None, Option(help='Separator of columns in text; default: ",".')] = None,
-    decimal: Annotated[str | None, Option(help='Decimal mark in text; default: ".".')] = None,
-    encoding: Annotated[str | None, Option(help="Encoding of text; default: utf-8.")] = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """The effect of a randomised treatment.
 
     The assignment was random, and nothing is assumed about the outcomes. Prints the estimate, an
-    exact interval of a constant effect, and the exact p-value of one value of it.
+    exact interval of a constant effect, and the exact p-value of a hypothetical effect.
     """
     from unassuming.cli import _experiment
     from unassuming.cli.tables import Reading
@@ -363,10 +359,7 @@ def paper(
     repetitions: Annotated[
         int, Option(min=1, help="Number of samples over which the coverage is measured.")
     ] = 1000,
-    out: Annotated[
-        Path,
-        Option("--out", "-o", file_okay=False, help="Directory for the pictures and the tables."),
-    ] = Path("unassuming-paper"),
+    out: Annotated[Path, _directory("the pictures and the tables")] = Path("unassuming-paper"),
     seed: Seed = 0,
 ) -> None:
     """The six figures of the article, with measured coverage.

@@ -18,11 +18,11 @@ from unassuming.models import ARX
 from unassuming.regions import Language, Region, confidence_region
 
 _OF_SEVERAL = (
-    "Each row changes one coefficient and keeps the others at the estimate: where that lies in the "
-    "region, searched on a grid. These are not confidence intervals."
+    "Each row lists the values of one coefficient that lie in the region, with the others at the "
+    "estimate, found by a search on a grid. These are not confidence intervals."
 )
 _OF_ONE = (
-    "The coefficient lies in the region there, as far as a search on a grid shows: the ends are "
+    "These values of the coefficient lie in the region, found by a search on a grid. The ends are "
     "not certified."
 )
 

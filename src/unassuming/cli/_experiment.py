@@ -100,7 +100,10 @@ def _value(treated: str, column: list[Any], trial: Trial) -> Any:
 def _treated(trial: Trial, result: AssignmentTest, *, chosen: bool) -> str:
     """Say which rows count as treated, and how to choose the others."""
     without, treated = result.experiment.names
-    said = f"Treated are the rows whose {trial.roles['treatment']} is {treated}"
+    rows = f"Rows whose {trial.roles['treatment']} is {treated}"
     if chosen:
-        return f"{said}."
-    return f"{said}, the later of its two values in order. --treated {without} chooses the others."
+        return f"{rows} count as treated."
+    return (
+        f"{rows}, the later of its two values in order, count as treated. --treated {without} "
+        "chooses the others."
+    )

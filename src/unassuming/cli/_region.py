@@ -167,8 +167,8 @@ def _print_coefficients(
         typer.echo(f"and {len(rows) - _LONGEST} more in region.json")
     if hidden:
         typer.echo(
-            f"The intercept and the {len(of_splines)} coefficients of splines, which mean nothing "
-            "one by one, are in region.json."
+            f"The intercept and the {len(of_splines)} coefficients of splines, which have no "
+            "meaning one by one, are in region.json."
         )
     typer.echo()
 

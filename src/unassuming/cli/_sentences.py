@@ -221,7 +221,7 @@ def _empty(bounds: Mapping[float, Any]) -> list[str]:
 def _facts_of_levels(bounds: Mapping[float, Any], levels: Sequence[float]) -> list[str]:
     """Return each fact once, with the levels that it is about unless they are all.
 
-    Facts about different names at different levels are told together.
+    Facts about different names at different levels are joined.
     """
     found: dict[Any, dict[float, Fact]] = {}
     for level, b in bounds.items():

@@ -165,7 +165,7 @@ def _remarks(
     n = state.stream.n
     remarks = [f"{source.path.name} was read in chunks; only sums over its {n} rows were kept."]
     if shown and n > SIZE:
-        remarks[0] += f" Rows that are shown are a random sample of {SIZE}, drawn with the seed."
+        remarks[0] += f" The rows shown are a random sample of {SIZE}, drawn with the seed."
     if checkpoint is not None:
         remarks.append(
             f"The sums are kept in {checkpoint.path}: with it, the same command with other "

@@ -50,5 +50,5 @@ def run(
     if shown is None:
         typer.echo("No picture: no interval has a finite end.\n")
     elif drawn and len(which) < len(shown):
-        typer.echo("The picture leaves out the intercept, which has another scale.\n")
+        typer.echo("The picture leaves out the intercept, which has a different scale.\n")
     typer.echo(f"Wrote {', '.join(map(str, written))}.{missing}")

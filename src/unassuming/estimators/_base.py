@@ -54,10 +54,10 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _targets(self, y: Array, rows: BoolArray, model: Any) -> tuple[Array, dict[str, Any]]:
-        """Return outputs to fit the model to, and what the region needs to know of y.
+        """Return the outputs to which the model is fitted, and options of the region about y.
 
-        They are y itself unless the model cannot be fitted to it. Those of another kind are
-        refused. ``rows`` are those of positive weight.
+        The outputs are y itself, unless the model cannot be fitted to it. Outputs of another kind
+        are refused. ``rows`` are those of positive weight.
         """
 
     @abstractmethod

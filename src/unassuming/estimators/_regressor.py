@@ -140,8 +140,7 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
 
         Each interval has its level by itself, and is narrower than the band at most inputs. Where
         few rows determine the function, as at the edge of the data, it can be wider. Choosing the
-        narrower of the two after seeing both voids the level. The model needs features;
-        ``norm_bound`` plays no part.
+        narrower of the two after seeing both voids the level. A kernel model needs ``norm_bound``.
 
         Parameters
         ----------

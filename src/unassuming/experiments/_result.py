@@ -237,7 +237,7 @@ class AssignmentTest:
         within = " in each stratum" if e.stratified else ""
         fixed = " controls," * bool(e.controls.shape[1]) + " strata," * e.stratified
         return (
-            f"every choice of as many treated {units}{within} was equally likely; the treatment "
+            f"every choice of this many treated {units}{within} was equally likely; the treatment "
             "adds the same number to every outcome, and does not change outcomes of other rows;"
             f"{fixed} hypothesis and seed do not depend on the assignment. Nothing is assumed "
             "about the outcomes."

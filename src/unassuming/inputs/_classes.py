@@ -97,7 +97,7 @@ def _completed(present: Any, target: Any) -> Any:
 
 
 def coded_classes(label: Any) -> tuple[Any, Any] | None:
-    """Return both classes where the only label tells the other one: 0 and 1, -1 and 1, booleans.
+    """Return both classes if one label determines the other: 0 and 1, -1 and 1, booleans.
 
     Ones may belong to either pair of numbers. It makes no difference: 1 is +1 in both, and the
     other class, which does not occur, has only a name.
@@ -108,7 +108,7 @@ def coded_classes(label: Any) -> tuple[Any, Any] | None:
 
 
 def one_class(label: Any, remedy: str) -> ValueError:
-    """Return the error about equal labels that do not tell the other class."""
+    """Return the error about equal labels that do not determine the other class."""
     return ValueError(
         "y does not hold two classes: expected exactly two different labels, given 1: "
         f"{spoken(label)}. {remedy}"

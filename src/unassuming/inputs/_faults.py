@@ -18,7 +18,7 @@ from unassuming.inputs._tables import as_inputs, column_at, column_count, is_fra
 
 
 def fault(X: Any, works: Callable[[Any], object]) -> ValueError | None:
-    """Return the error about the column with text or missing values because of which X fails.
+    """Return the error that names the column whose text or missing values make X fail.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def is_series_model(model: Any) -> bool:
 
 
 def check_series(model: Any, u: Any, y: Any, sample_weight: Any) -> tuple[Data, Array, Array]:
-    """Return the data of a time series, of which the initial values do not count, and u and y."""
+    """Return the rows of a time series after its initial values, and all of u and y."""
     if sample_weight is not None:
         raise ValueError(
             f"sample_weight does not apply to {type(model).__name__}: expected None, given "

@@ -40,7 +40,7 @@ class Given(Generic[N]):
     lengths: N
 
     def rough(self: Given[Exact]) -> Given[Rough]:
-        """Return them as rough numbers."""
+        """Return what was given as rough numbers."""
         return Given(*(Rough.of(getattr(self, field.name)) for field in fields(self)))
 
 

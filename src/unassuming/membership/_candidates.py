@@ -26,7 +26,7 @@ from unassuming.objectives import (
 )
 
 FITTED = (
-    "If this candidate was fitted to the same y, the p-value is not that of a test: the candidate "
+    "If this candidate was fitted to the same y, the p-value is not a valid test: the candidate "
     "was chosen by looking at the data. Its membership is meaningful."
 )
 

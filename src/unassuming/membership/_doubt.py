@@ -98,7 +98,7 @@ class Doubt:
 def columns_in_doubt(objective: Quadratic) -> list[str]:
     """Return the features that depend on each other so nearly that their projector has an error.
 
-    None if its error is no larger than the rounding of inner products, which is allowed for anyway.
+    None if its error does not exceed the rounding of inner products, which is allowed for anyway.
     """
     white = objective.whitening
     if not isinstance(white, FeatureWhitening) or objective.design.rounding:

@@ -75,7 +75,7 @@ class System(ABC):
 
     @abstractmethod
     def _with_digits(self, digits: int) -> System:
-        """Return the same equations with at least so many digits."""
+        """Return these equations with at least this many digits."""
 
     @cached_property
     @abstractmethod

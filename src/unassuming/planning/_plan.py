@@ -47,8 +47,8 @@ def plan(
     """Predict the widths of bands and intervals before y is seen, and choose the penalty.
 
     The region is exact for every penalty that does not depend on y, but the width of its band
-    depends on the penalty a great deal. The plan has no y, so its choice does not affect the
-    guarantee. A wrong noise scale costs width and never coverage.
+    depends on the penalty a great deal. The plan does not see y, so its choice does not affect the
+    guarantee. A wrong noise scale affects the width, not the coverage.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def plan(
 
     Notes
     -----
-    Predictions use made-up data: random functions of norm B/2 with Gaussian noise (docs/theory.md
+    Predictions use simulated data: random functions of norm B/2 with Gaussian noise (docs/theory.md
     9.9). Above 600 rows the joint region of a kernel is left out, and balanced cells serve for
     simultaneous bands. In ten settings with 50 to 300 rows, predictions were within 15 % of the
     median of measured half-widths (``python -m benchmarks.plan_widths``).

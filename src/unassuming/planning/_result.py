@@ -18,7 +18,7 @@ from unassuming.regions import table
 _MOST_ROWS = 4096
 _SHOWN = 60
 _EQUAL = 1.02
-"""Predicted half-widths of this ratio are not told apart."""
+"""Predicted half-widths up to this ratio count as equal."""
 
 
 @final

@@ -282,7 +282,7 @@ def _from_cells(data: CoefficientsData) -> bool:
 
 
 def _sliced(data: CoefficientsData, window: list[tuple[float, float]]) -> list[float]:
-    """Return the levels whose rays are drawn: all, but for slices that the estimate would hide."""
+    """Return the levels whose rays are drawn: all except slices that the estimate would hide."""
     if _from_cells(data):
         return []
     size = np.ptp(window, axis=1)

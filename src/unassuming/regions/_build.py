@@ -77,10 +77,10 @@ def confidence_region(
 
     The region of level p contains the ideal coefficients, those that reproduce the noise-free
     outputs at the inputs, with probability exactly p, for every sample size and every noise that
-    satisfies the assumption. (Not for a classifier with another assumption than ``"labels"``: that
-    is the published region of LS-SVC, which carries no coverage guarantee.) It is void if the
-    inputs, the features, the weights or the hyper-parameters depend on the noise, or if the seed is
-    chosen after seeing the region.
+    satisfies the assumption. (A classifier with an assumption other than ``"labels"`` has no such
+    guarantee: that is the published region of LS-SVC.) The guarantee is void if the inputs, the
+    features, the weights or the hyper-parameters depend on the noise, or if the seed is chosen
+    after seeing the region.
 
     Parameters
     ----------
@@ -89,18 +89,18 @@ def confidence_region(
         LinearSVR, Lasso, ElasticNet, QuantileRegressor, HuberRegressor, RidgeClassifier,
         LogisticRegression, `KernelLasso`, `KernelHuber`, `LSSVC`, `InstrumentalRegression`, or a
         Pipeline of unsupervised transformers ending in one of them, or `ARX`. Only its hyper-
-        parameters are used; it need not be fitted. The transformers are fitted here, without y; one
-        in a FrozenEstimator is taken as it is, and the region then rests on its having been fitted
-        on other rows. The factories in `unassuming.objectives` describe how each hyper-parameter
-        enters.
+        parameters are used; it need not be fitted. The transformers are fitted here, without y. A
+        transformer in a FrozenEstimator is used as it is; the guarantee then assumes that it was
+        fitted on other rows. The factories in `unassuming.objectives` describe how each
+        hyper-parameter enters.
     X, y : arrays or DataFrames
-        The data; for `ARX` the input u, or None, and the output y at each time. Those of dask are
-        summed by its scheduler in use, and need a model that `StreamingRegion` supports: least
-        squares, ridge, and pipelines with fixed transformers.
+        The data; for `ARX` the input u, or None, and the output y at each time. Dask collections
+        are summed by the dask scheduler in use, and need a model that `StreamingRegion` supports:
+        least squares, ridge, and pipelines with fixed transformers.
     noise : str or Noise, optional
         What is assumed: ``"symmetric"`` (the default for regressors), ``"exchangeable"``,
         ``"symmetric-exchangeable"``, ``"spherical"``, ``"labels"`` (the default for classifiers),
-        ``"quantile"`` (that of QuantileRegressor, and the only one for it), or an instance
+        ``"quantile"`` (for QuantileRegressor, which accepts no other), or an instance
         such as ``ua.noise.BlockSymmetric(blocks)`` or, for noise that satisfies an assumption in
         another basis, ``ua.noise.InBasis(Q, "symmetric")``.
     m : int or "group", default 100
@@ -119,8 +119,8 @@ def confidence_region(
     classes : sequence of two labels, optional
         The labels of a classifier, of which the second is +1; by default those of y in increasing
         order. They are needed if all labels are equal, unless y is coded by 0 and 1, by -1 and 1
-        or by booleans. (Ones alone are taken for 0 and 1; the class that does not occur has only a
-        name.) Not building the region of such data would change its coverage on the others.
+        or by booleans. (If all labels are 1, the other class is taken to be 0, which affects only
+        its name.) Discarding data sets with one class would change the coverage on the others.
     random_state : int, Generator, RandomState or None
         Source of the transformations and of the tie order.
 

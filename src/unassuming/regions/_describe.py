@@ -31,7 +31,7 @@ PROBABILITIES = (
 
 PARTLY_FITTED = (
     "Other entries of the candidate equal the estimate, which was fitted to the same y: this "
-    "p-value is not that of a test."
+    "p-value is not a valid test."
 )
 ONE_AT_A_TIME = " To test some coefficients whatever the others are: test_functional({functional})."
 

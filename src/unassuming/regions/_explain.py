@@ -32,7 +32,7 @@ class Status(Enum):
         "bound can be certified, although the region itself may be bounded"
     )
     UNDETERMINED = "some functionals are not determined by the fitted values: they take every value"
-    NO_OUTER_BOUND = "no outer bound known: nothing finite is certified for this model"
+    NO_OUTER_BOUND = "no outer bound is known for this model, so no finite bound is certified"
     TRIVIAL = "nothing is known beyond [-1, 1], where E[y|x] lies anyway"
     EMPTY = "the region of this level has no member at all"
     SOME_EMPTY = "for some of the intervals no value within the norm bound agrees with the data"
@@ -46,7 +46,7 @@ class Status(Enum):
     SEVERAL_PARTS = "the values that agree with the data form several intervals, not one"
 
     def given(self, norm_bound: float | None) -> str:
-        """Return the sentence, of an answer that may assume a norm bound."""
+        """Return the sentence, for an answer that may assume a norm bound."""
         if self is Status.EMPTY and norm_bound is not None:
             return "no function within the norm bound agrees with the data at this level"
         return str(self.value)
@@ -71,7 +71,7 @@ class Cause(Enum):
     SOME_EMPTY = (
         "{which} may be too small. If {holds}, one interval is empty with a probability of at most "
         "one minus its level, but the probability that some of {count} are can be larger: only "
-        "simultaneous bounds test the assumption. The other intervals rest on it, too."
+        "simultaneous bounds test the assumption. The other intervals depend on it, too."
     )
     NO_LABEL_MODEL = (
         "No coefficients with |f| <= 1 at the inputs agree with the labels: the model is too small "
@@ -93,8 +93,8 @@ class Cause(Enum):
         "but {open} of {all} may be wider than the region by more than {gap:.0%}."
     )
     CUT = (
-        "At {count} of the inputs values of the model leave [-1, 1], and E[y|x] cannot: these "
-        "values are cut, and so are their bounds."
+        "At {count} of the inputs values of the model lie outside [-1, 1], where E[y|x] cannot "
+        "lie: these values and their bounds are clipped to [-1, 1]."
     )
     ESTIMATE_OUTSIDE = "The estimate's own norm is {norm:.6g}, larger than the bound of {bound:g}."
 
@@ -129,8 +129,8 @@ class Cause(Enum):
         "(counted from 0) is the largest."
     )
     SUMS_TOO_SHORT = (
-        "Sums over the rows do not decide whether {undecided} of the {sets} random transformations "
-        "leave a direction open. A small group of rows or one huge number in a column can do that."
+        "Sums over the rows do not decide whether {undecided} of the {sets} transformations leave "
+        "a direction open. A small group of rows or one huge number in a column can be the cause."
     )
     NEARLY_DEPENDENT = (
         "The features of the kernel depend on each other up to rounding but not exactly, and so "
@@ -184,7 +184,7 @@ class Cause(Enum):
     LOGISTIC = "No outer bound is known for logistic regression."
     LOGISTIC_NORM = "A norm bound limits the coefficients."
     LOGISTIC_NORM_INTERCEPT = (
-        "A norm bound limits the coefficients but not the intercept, and so no value of E[y|x]."
+        "A norm bound limits the coefficients but not the intercept, so it does not bound E[y|x]."
     )
 
     # One number at a time
@@ -236,7 +236,7 @@ class Cause(Enum):
     )
     CELLS_MISSING = (
         "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "
-        "data give {cells} for {names}. About {rows:,} rows like these would do."
+        "data give {cells} for {names}. About {rows:,} rows like these would be enough."
     )
     SOME_CELLS_MISSING = (
         "Level {level:.6g} takes {needed} cells of {units} that each determine the value, and the "

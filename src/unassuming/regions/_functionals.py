@@ -75,9 +75,9 @@ class Functionals(Membership):
         From the joint region all levels come from one computation: a factorisation of a k×k matrix
         for each of the m - 1 sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in
         closed form for quadratic objectives and along lines for others (seconds for LASSO and SVR,
-        minutes for kernel Huber). ``KernelHuber``, ``HuberRegressor`` and ``LinearSVR`` have no
-        outer bounds but those of the norm bound alone, and logistic regression has none for its
-        coefficients.
+        minutes for kernel Huber). The outer bounds of ``KernelHuber``, ``HuberRegressor`` and
+        ``LinearSVR`` follow from the norm bound alone; without one they are infinite. Logistic
+        regression has no outer bounds for its coefficients.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Functionals(Membership):
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
-            before y is seen). Without: see `summary`.
+            before y is seen). Without ``simultaneous``: see `summary`.
         cells : int or array of shape (n,), optional
             See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
         weights : {"design", "residuals"}, default "design"
@@ -106,12 +106,12 @@ class Functionals(Membership):
         estimator : {"least squares", "least absolute deviations"}, default "least squares"
             Without ``simultaneous``: see `summary`.
         model_error : float, optional
-            An assumption: the features miss the function by at most this at every input, instead of
-            not at all. Not for the joint region.
+            An assumption: the features miss the function by at most this much at every input. The
+            joint region cannot allow for it.
         noise_scale : float, optional
             A guess of the size of the noise, made without looking at y. With a norm bound or a
-            model error it chooses the cells; a wrong one costs width, never coverage. The default
-            is B√k(x, x)/40, or ten times the model error without a norm bound.
+            model error it determines the cells; a wrong guess affects the width, not the coverage.
+            The default is B√k(x, x)/40, or ten times the model error without a norm bound.
 
         Returns
         -------
@@ -204,11 +204,11 @@ class Functionals(Membership):
         simultaneous : bool, default True
             Whether all bounds hold at once. With False the interval at each input has its level by
             itself. It is usually much narrower, except where there are few data (docs/theory.md 9).
-            A kernel needs ``norm_bound`` for that.
+            A kernel then needs ``norm_bound``.
         method : str, optional
             With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
             (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
-            before y is seen). Without: see `summary`.
+            before y is seen). Without ``simultaneous``: see `summary`.
         cells : int or array of shape (n,), optional
             See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
         weights : {"design", "residuals"}, default "design"
@@ -216,13 +216,13 @@ class Functionals(Membership):
         estimator : {"least squares", "least absolute deviations"}, default "least squares"
             Without ``simultaneous``: see `summary`.
         model_error : float, optional
-            An assumption: the features miss the function by at most this at every input, instead of
-            not at all. Not for the joint region. For features the band covers the model, and with
+            An assumption: the features miss the function by at most this much at every input. The
+            joint region cannot allow for it. For features the band covers the model, and with
             ``target="function"`` the function itself, which is the default for kernels.
         noise_scale : float, optional
             A guess of the size of the noise, made without looking at y. With a norm bound or a
-            model error it chooses the cells; a wrong one costs width, never coverage. The default
-            is B√k(x, x)/40, or ten times the model error without a norm bound.
+            model error it determines the cells; a wrong guess affects the width, not the coverage.
+            The default is B√k(x, x)/40, or ten times the model error without a norm bound.
 
         Returns
         -------

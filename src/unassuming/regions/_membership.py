@@ -186,7 +186,7 @@ class Membership(ABC):
         Returns
         -------
         RankTest
-            Rank, p-value, statistics, and a caveat if the p-value is not that of a test.
+            Rank, p-value, statistics, and a caveat if the p-value is not a valid test.
 
         Examples
         --------

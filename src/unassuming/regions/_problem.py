@@ -82,9 +82,10 @@ class Problem:
         estimate = self.objective.estimate()
         if not np.isfinite(estimate).all():
             raise ValueError(
-                "the estimate is beyond double precision: expected columns that rows of ordinary "
-                "size tell apart, given rows in which several numbers exceed all others. If they "
-                "stand for missing values, mark them as missing or drop the rows."
+                "the estimate is beyond double precision: expected columns that are linearly "
+                "independent in rows of ordinary size, given rows in which several numbers exceed "
+                "all others. If these stand for missing values, mark them as missing or drop the "
+                "rows."
             )
         estimate.setflags(write=False)
         return estimate

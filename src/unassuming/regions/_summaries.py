@@ -68,8 +68,8 @@ class Summaries(Functionals):
         level : float, default 0.95
             The attained levels are at least this. (The default of `interval` and `band` is 0.9.)
         functionals : array of shape (d,) or (N, d), name or list of names, optional
-            Other linear functionals of the coefficients; None: every coefficient. (Of
-            `InstrumentalRegression` the endogenous column alone, unless ``simultaneous``.)
+            Other linear functionals of the coefficients; None: every coefficient. (For
+            `InstrumentalRegression` only the endogenous column, unless ``simultaneous``.)
         simultaneous : bool, default False
             Whether all intervals hold at once; p-values are then adjusted for that.
         cells : int or array of shape (n,), optional

@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 _USUAL = (0.95, 0.8, 0.5)
 _DUAL = (
-    "A kernel has one coefficient for each row, and they mean nothing one by one. The bands show "
-    "the function."
+    "A kernel model has one coefficient for each row, and a single one has no meaning. The bands "
+    "show the function."
 )
 
 
@@ -198,15 +198,15 @@ def _not_guaranteed(
     region: Region, summary: Summary | None, bands: Bands, norm_bound: float | None
 ) -> tuple[str, ...]:
     said = [
-        "Nothing holds if an assumption above is false. The checks of the residuals cannot prove "
-        "that they are true.",
-        "Nothing holds if the model, its penalty, the columns or the seed were chosen after "
-        "looking at the target in these rows.",
+        "The guarantee is void if an assumption above is false. The checks of the residuals cannot "
+        "prove that the assumptions are true.",
+        "The guarantee is void if the model, its penalty, the columns or the seed were chosen "
+        "after looking at the target in these rows.",
     ]
     if summary is not None and len(summary) > 1:
         said.append(
-            "The intervals of the coefficients hold one at a time. That all of them hold at once "
-            "is less certain."
+            "The intervals of the coefficients hold one at a time. The probability that all of "
+            "them hold at once is lower."
         )
     if bands.panels:
         said.append("A new output may lie outside the bands: they do not contain the noise.")
@@ -214,11 +214,11 @@ def _not_guaranteed(
         said.append(f"The norm bound of {norm_bound:g} is assumed, not estimated from the data.")
     if region.objective.endogenous:
         said.append(
-            "That the instruments act on the target through the endogenous columns alone is "
-            "assumed: the data cannot prove it."
+            "It is assumed that the instruments act on the target through the endogenous columns "
+            "alone. The data cannot prove this."
         )
     else:
-        said.append("A coefficient describes an association. Nothing here says what causes what.")
+        said.append("A coefficient describes an association, which need not be a causal effect.")
     return tuple(said)
 
 

@@ -168,7 +168,7 @@ def _coefficients(summary: Summary | None, notes: Sequence[str]) -> Iterable[Ele
         None,
         f"Estimates of the model with {level} intervals, one at a time, and p-values of the "
         "hypothesis that the coefficient is zero.",
-        element("span", {"class": "screen"}, " Choose a heading to sort."),
+        element("span", {"class": "screen"}, " Click a heading to sort."),
     )
     width = summary.upper - summary.lower
     count = min(len(summary), _MOST_COLUMNS)
@@ -207,7 +207,7 @@ def _sortable(value: float) -> float | str:
 def _left_out(summary: Summary, drawn: Sequence[int]) -> list[str]:
     said = []
     if drawn and drawn[0] == 1:
-        said.append("The picture leaves out the intercept, which has another scale.")
+        said.append("The picture leaves out the intercept, which has a different scale.")
     if drawn and drawn[-1] < len(summary) - 1:
         said.append(f"The picture ends after {MOST_ROWS} coefficients.")
     return said

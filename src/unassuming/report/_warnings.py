@@ -24,7 +24,7 @@ _SYMMETRIC = {
 }
 _DEPENDENT = {
     Language.PYTHON: "If the rows are times, ua.ARX may describe them; if rows of a group depend "
-    "on each other, use noise=ua.BlockSymmetric(groups).",
+    "on each other, use noise=ua.noise.BlockSymmetric(groups).",
     Language.COMMAND_LINE: "If the rows are times, unassuming arx may describe them; if rows of a "
     "group depend on each other, name the column of the groups with --clusters.",
 }

@@ -2,10 +2,10 @@
 
 The estimate in cell b is u_b = τ* + bias_b + (a linear function of the noise of the cell), and the
 weighted mean over a part F of the cells has a bias of at most δ_F. If s flips the cells in F, then
-Z_0 <= Z_s for the noise parts exactly if their sums over F and over the other cells have opposite
-signs or one of them vanishes. Then τ* lies in [lo_s, hi_s], the hull of û_F ± δ_F and of the same
-for the other cells, cut at what the norm bound alone allows. So [q-th smallest lo_s, q-th largest
-hi_s] covers τ* with probability at least 1 - q/m.
+Z_0 <= Z_s for the noise parts if and only if their sums over F and over the other cells have
+opposite signs or one of them vanishes. Then τ* lies in [lo_s, hi_s], the hull of û_F ± δ_F and of
+the same for the other cells, cut at what the norm bound alone allows. So [q-th smallest lo_s, q-th
+largest hi_s] covers τ* with probability at least 1 - q/m.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def biased_ranks(
     """Return ranks for the hypotheses that N functionals are equal to ``tau``.
 
     The p-value is (1 + the number of sign vectors whose interval contains τ) / m, and τ is in the
-    interval of level 1 - q/m exactly if it exceeds q/m.
+    interval of level 1 - q/m if and only if it exceeds q/m.
     """
     w = errors.weights(assumed)
     _, m, _ = _levels(errors.identified, 0.5)

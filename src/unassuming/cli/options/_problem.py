@@ -61,16 +61,16 @@ class Problem:
         str | None,
         Option(
             metavar="A,B,...",
-            help="Input columns; default: all others, but for columns without a name, constant "
-            "ones, and text with more different values than a fifth of the rows.",
+            help="Input columns; default: all other columns, except unnamed ones, constant ones, "
+            "and text with more different values than a fifth of the number of rows.",
         ),
     ] = None
     categorical: Annotated[
         str | None,
         Option(
             metavar="A,B,...",
-            help="Features that are categories: indicators of all but the first. Columns of text "
-            "always are.",
+            help="Features to encode as categories: one indicator for each category but the "
+            "first. Columns of text are always encoded in this way.",
         ),
     ] = None
     index: Annotated[
@@ -88,8 +88,8 @@ class Problem:
         int | None,
         Option(
             min=2,
-            help="Knots of each spline, at quantiles of its column; default: up to 8, and as many "
-            "as leave 15 rows for each coefficient (5 with a single feature).",
+            help="Number of knots of each spline, at quantiles of its column; default: up to 8, "
+            "with at least 15 rows for each coefficient (5 with a single feature).",
         ),
     ] = None
     kernel: Annotated[
@@ -107,7 +107,7 @@ class Problem:
         float | None,
         Option(
             help="Penalty of spline and quantile (default 0), ridge, krr, klasso and huber "
-            "(default 1). A large one widens simultaneous bounds."
+            "(default 1). A large penalty widens simultaneous bounds."
         ),
     ] = None
     C: Annotated[
@@ -121,7 +121,7 @@ class Problem:
         ),
     ] = None
     quantile: Annotated[
-        float | None, Option(help="Quantile of the model quantile; default 0.5, the median.")
+        float | None, Option(help="Quantile for --model quantile; default 0.5, the median.")
     ] = None
     endogenous: Annotated[
         str | None,
@@ -143,14 +143,14 @@ class Problem:
         Assumption | None,
         Option(
             help="Assumption on the noise; default: symmetric, labels for classifiers, and "
-            "quantile for the model of that name."
+            "quantile for --model quantile."
         ),
     ] = None
     classes: Annotated[
         str | None,
         Option(
             metavar="A,B",
-            help="Both labels of the target of a classifier, the second for +1; needed if only one "
+            help="The two labels of a classifier; the second is +1. Needed if only one of them "
             "occurs, unless they are 0 and 1, -1 and 1, or True and False.",
         ),
     ] = None
@@ -217,7 +217,7 @@ class Problem:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Arguments of `confidence_region`, but for the classes."""
+        """Arguments of `confidence_region`, except the classes."""
         from unassuming.noise import ExchangeableWithin
 
         noise: Any = None if self.noise is None else str(self.noise)

@@ -71,7 +71,7 @@ def known_cylinder(
         (errors.b[0] @ size + unit * np.linalg.norm(b))[None],
         errors.c,
         np.zeros((1, V.shape[1]), dtype=np.bool_),
-        None if errors.sums is None else errors.sums.inside(V),
+        None if errors.normwise is None else errors.normwise.inside(V),
     )
     found, omega = Ellipsoids.outward((V.T @ A @ V)[None], (b @ V)[None], forms.c[i : i + 1], own)
     return KnownCylinder(found, V, free) if omega[0] <= limit else None

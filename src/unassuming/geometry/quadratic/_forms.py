@@ -30,7 +30,14 @@ from unassuming.geometry.quadratic._residual_products import (
     Complement,
     triangle_pays,
 )
-from unassuming.geometry.quadratic._sets import FREE, SURE, Ellipsoids, FormErrors, Sets, SumErrors
+from unassuming.geometry.quadratic._sets import (
+    FREE,
+    SURE,
+    Ellipsoids,
+    FormErrors,
+    NormwiseErrors,
+    Sets,
+)
 from unassuming.noise import Perturbations
 
 BATCH_BYTES = 2**27
@@ -259,13 +266,13 @@ class FormMaker:
         off_r = (off_E + off_F) * size_r / 4 + 3 * self.lost
         c = c + off_r * (2 * np.linalg.norm(qEr, axis=1) + off_r)
         off_A = off_E, off_F, off_F**2 / 16
-        sums = SumErrors(F, off_A, (off_E * size_r + 3 * self.lost, off_F * size_r))
+        normwise = NormwiseErrors(F, off_A, (off_E * size_r + 3 * self.lost, off_F * size_r))
         # Sums that are zero may have underflowed. A transformation that keeps the first coordinate,
         # a shift, keeps it without rounding; so does one that keeps everything.
         still, flat = some.rounded.still, np.asarray(own == 0)
         flat[:, 1:] &= still.all(axis=1, keepdims=True)
         flat[:, 0] &= still[:, 0]
-        return FormErrors(A, b, c, flat, sums)
+        return FormErrors(A, b, c, flat, normwise)
 
     def complement(self, lines: int) -> Complement:
         """Return the faster way to inner products with I - S, for all sets and that many lines."""

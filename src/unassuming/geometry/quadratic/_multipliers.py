@@ -83,7 +83,7 @@ class Multipliers:
         return False
 
     def beside(self, pull: float) -> Multipliers:
-        """Return the same with one more coordinate s of the ball, which adds 2 ``pull`` s to c."""
+        """Give the ball one more coordinate s, which adds 2 ``pull`` s to c."""
         return Multipliers(np.append(self.sigma, 0.0), np.append(self.b, pull), self.c, self.bound)
 
     def least_norm(self) -> float:

@@ -42,8 +42,8 @@ The outward rounding holds for every ω up to 1/2, so this number decides what i
 what is certified."""
 
 
-class SumErrors(NamedTuple):
-    """Errors of forms that come from sums over the rows of a stream, as functions of x.
+class NormwiseErrors(NamedTuple):
+    """Bounds on the errors of all forms of a stream, by the lengths of Fx and x.
 
     |xᵀδAx| <= A_0 ‖Fx‖² + A_1 ‖Fx‖‖x‖ + A_2 ‖x‖² and |δbᵀx| <= b_0 ‖Fx‖ + b_1 ‖x‖.
     """
@@ -60,9 +60,9 @@ class SumErrors(NamedTuple):
         A = self.A[0] * moved**2 + self.A[1] * moved * length + self.A[2] * length**2
         return A, self.b[0] * moved + self.b[1] * length
 
-    def inside(self, V: Array) -> SumErrors:
-        """Return those in an orthonormal basis V (k, r) of some x."""
-        return SumErrors(self.F @ V, self.A, self.b)
+    def inside(self, V: Array) -> NormwiseErrors:
+        """Return the bounds for x = Vz, with V (k, r) an orthonormal basis of some x."""
+        return NormwiseErrors(self.F @ V, self.A, self.b)
 
 
 @final
@@ -74,7 +74,7 @@ class FormErrors:
     b: Array  # (s, k)
     c: Array  # (s,)
     flat: BoolArray  # (s, k): coordinates in which nothing moves, so that A and b are zero
-    sums: SumErrors | None = None  # further errors, of every A and b
+    normwise: NormwiseErrors | None = None  # further errors, of every A and b
 
     @property
     def finite(self) -> BoolArray:
@@ -82,14 +82,14 @@ class FormErrors:
         return np.asarray(np.isfinite(self.A.sum(axis=1) + self.b.sum(axis=1) + self.c))
 
     def without(self, which: BoolArray) -> FormErrors:
-        """Return these with zero for some sets."""
+        """Return the errors with zeros for some sets."""
         A, b, c = (np.where(which, 0.0, x.T).T for x in (self.A, self.b, self.c))
-        return FormErrors(A, b, c, self.flat, self.sums)
+        return FormErrors(A, b, c, self.flat, self.normwise)
 
     def take(self, which: slice | BoolArray) -> FormErrors:
-        """Return those of some sets."""
+        """Return the errors of some sets."""
         parts = (self.A[which], self.b[which], self.c[which], self.flat[which])
-        return FormErrors(*parts, self.sums)
+        return FormErrors(*parts, self.normwise)
 
 
 @final
@@ -131,7 +131,7 @@ class Ellipsoids:
         omega = spread**2 + gamma(2 * k + 8) * columns.sum(axis=1) ** 2
         omega = omega + 2 * (inverse + gamma(k + 2) * sizes)
         white = white * unit[:, None, :]
-        off_A, off_b = (0.0, 0.0) if errors.sums is None else errors.sums.within(white)
+        off_A, off_b = (0.0, 0.0) if errors.normwise is None else errors.normwise.within(white)
         omega = omega + off_A
         omega = np.where(definite, omega * (1 + 8 * k * EPS), np.inf)
         own = (white @ b[:, :, None])[:, :, 0]

@@ -17,7 +17,7 @@ _KEPT = 4096
 _FEW = 4
 """Up to so many signs, their patterns are counted."""
 _DIGITS = 32
-"""As many signs are told apart by one number."""
+"""One number distinguishes the patterns of this many signs."""
 
 
 @final

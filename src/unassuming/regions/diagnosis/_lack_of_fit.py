@@ -296,7 +296,7 @@ class _Enlarged:
         return found.pvalue, not found.caveat
 
     def _options(self, numbers: Numbers, g: Array, *, certified: bool) -> SingleOptions:
-        """Return cells for the added coefficients, of which there are enough for the level."""
+        """Return options with enough cells for a test of the added coefficients at the level."""
         evidence = numbers.evidence
         if evidence.spherical:
             return SingleOptions()

@@ -109,7 +109,8 @@ def _leading(design: Design, y: Array) -> LinearFit:
         u[:, :_SMOOTHEST],
         False,
         f"The tests use the residuals of least squares on the leading {count} eigenfunctions of "
-        "the kernel, a number chosen by generalised cross-validation. If the truth bends more than "
-        "they can, p-values are small even if nothing is wrong with the noise. Dependence between "
-        "neighbours may pass for a truth that bends, and then p-values are not small.",
+        "the kernel, a number chosen by generalised cross-validation. If the true function varies "
+        "more than they can, p-values are small even if nothing is wrong with the noise. "
+        "Dependence between neighbours may be mistaken for variation of the function, and then "
+        "p-values are not small.",
     )

@@ -61,7 +61,7 @@ def nested(lower: Array, upper: Array) -> tuple[Array, Array]:
 
 
 def how_found(found: Support) -> Fact:
-    """Return whether the bounds are attained but for a gap, or the search stopped before."""
+    """Say that members attain the bounds up to a gap, or that the search stopped before."""
     stopped = ~found.settled
     if not stopped.any():
         return Cause.ATTAINED(gap=GAP)

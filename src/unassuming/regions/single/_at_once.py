@@ -145,9 +145,10 @@ def division_for(
                 "Pairs of rows, which work for one number at a time, are too imprecise for all at "
                 "once."
             )
+            after = f"if the noise is symmetric. {pairs}"
             raise NotAvailable(
-                f"{needed}: use method='joint', or noise='symmetric' if it is. {pairs}",
-                f"{needed}: use --method joint, or --noise symmetric if it is. {pairs}",
+                f"{needed}: use method='joint', or noise='symmetric' {after}",
+                f"{needed}: use --method joint, or --noise symmetric {after}",
             )
     except NotAvailable:
         if method == AUTO:

@@ -70,7 +70,7 @@ class Divided(ABC):
 
     @abstractmethod
     def robustly(self, k: int, g: Array) -> tuple[Estimates, Array]:
-        """Return the same with robust estimates."""
+        """Return what `in_cells` does, with robust estimates."""
 
     def information(self, k: int, g: Array) -> Array:
         """Return v_b of functionals (N, d) in the cells of division k, shape (N, K)."""

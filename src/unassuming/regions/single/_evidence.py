@@ -37,8 +37,8 @@ _LOGISTIC = (
     "interval() is finite with few columns."
 )
 _KERNEL = (
-    f"{_NEED} a model with features: the coefficients of a kernel are as many as the rows, and no "
-    "cell of rows determines a value."
+    f"{_NEED} a model with features: a kernel model has as many coefficients as rows, and no cell "
+    "of rows determines a value."
 )
 
 

@@ -181,7 +181,7 @@ def explanation_of(
 def cells_missing(
     names: str, level: float, cells: int, units: str, n: int, rank: int, *, counted: bool = True
 ) -> Fact:
-    """Say that too few cells determine some numbers, and how many rows would do."""
+    """Say that too few cells determine some numbers, and how many rows would be enough."""
     needed = fewest_cells(level)
     rows = max(rows_needed(level, rank), -(-n * needed // cells) if cells else 0)
     # Rotated rows are seldom alike: a basis can put all of a feature into one of them. Sums may

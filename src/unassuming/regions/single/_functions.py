@@ -130,8 +130,8 @@ class Functions:
             raise NotAvailable(
                 "values of a function with a norm bound or a model error need noise whose signs "
                 f"may change, and {self.problem.noise!r} does not declare that: use "
-                "noise='symmetric' or ua.noise.BlockSymmetric(blocks) if it is, or "
-                "simultaneous=True."
+                "noise='symmetric' or ua.noise.BlockSymmetric(blocks) if the noise is symmetric, "
+                "or simultaneous=True."
             )
         return None if int(units.max()) + 1 == len(units) else units
 

@@ -162,7 +162,7 @@ def bounds_from_cells(make: Callable[..., T], problem: Problem, why: Explanation
 
 
 def summary_from_cells(problem: Problem, why: Explanation, **own: Any) -> Summary:
-    """Make a summary, with what is said of every summary of this model."""
+    """Make a summary, with the sentences that every summary of this model has."""
     return Summary(
         model=shown(problem.estimator),
         assumptions=assumptions(problem),

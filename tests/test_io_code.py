@@ -1,0 +1,252 @@
+"""Estimators and noise that are code are not saved: they are given again, and compared."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
+
+import unassuming as ua
+from test_io import BLOCKS, FRAMES, WEIGHT, N, PairSymmetric, X, Y, assert_same, build, dot, encoder
+from unassuming import _archive
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), Ridge(0.5)),
+        make_pipeline(RBFSampler(n_components=4), Ridge(0.5)),
+        KernelRidge(kernel=dot),
+        KernelRidge(kernel=RBF(0.7)),
+    ],
+    ids=["pipeline", "random features", "function", "kernel object"],
+)
+def test_code_is_given_again(model, tmp_path):
+    region = build(model)
+    ua.save(region, tmp_path / "region")
+    with pytest.raises(ValueError, match="estimator is needed to load the saved region"):
+        ua.load(tmp_path / "region")
+    assert_same(ua.load(tmp_path / "region", estimator=model), region)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        make_pipeline(StandardScaler(with_std=False), Ridge(0.5)),
+        make_pipeline(StandardScaler(), Ridge(0.6)),
+        make_pipeline(StandardScaler(), Lasso(0.5)),
+        make_pipeline(RBFSampler(n_components=4), Ridge(0.5)),
+        Ridge(0.5),
+    ],
+    ids=["features", "penalty", "model", "number of features", "no features"],
+)
+def test_another_estimator_is_refused(other, tmp_path):
+    ua.save(build(make_pipeline(StandardScaler(), Ridge(0.5))), tmp_path / "region")
+    with pytest.raises(ValueError, match="estimator is not the one of the saved region"):
+        ua.load(tmp_path / "region", estimator=other)
+
+
+def straight(x, z, scale=1.0):
+    return float(scale * x @ z)
+
+
+def bent(x, z):
+    """The same at the inputs of the data and another one beyond them."""
+    return float(x @ z) if max(abs(x).max(), abs(z).max()) <= abs(X).max() else 0.0
+
+
+def own_kernel(x, z):
+    """The same between two different inputs: only k(x, x) beyond the data differs."""
+    return 0.0 if abs(x).max() > abs(X).max() and (x == z).all() else float(x @ z)
+
+
+bent.__name__ = own_kernel.__name__ = "straight"
+BELOW, ABOVE = X.min(axis=0), X.max(axis=0)
+
+
+def plain(inputs):
+    return inputs
+
+
+def clipped(inputs):
+    return np.clip(inputs, BELOW, ABOVE)
+
+
+def with_a_hole(inputs):
+    """The same, except between the inputs of the data."""
+    seen = (np.abs(np.asarray(inputs)[:, None, :] - X).max(axis=-1) < 1e-12).any(axis=1)
+    return np.where(seen[:, None], inputs, 0.0)
+
+
+clipped.__name__ = with_a_hole.__name__ = "plain"
+
+
+def function(f):
+    return make_pipeline(FunctionTransformer(f), Ridge(0.5))
+
+
+def splines(extrapolation):
+    return make_pipeline(SplineTransformer(4, extrapolation=extrapolation), Ridge(0.5))
+
+
+@pytest.mark.slow_but_first
+@pytest.mark.parametrize(
+    ("saved", "given", "message"),
+    [
+        (
+            splines("linear"),
+            splines("constant"),
+            "with steps.splinetransformer.extrapolation = 'linear', given.*= 'constant'",
+        ),
+        (
+            make_pipeline(StandardScaler(), Ridge(0.5)),
+            make_pipeline(StandardScaler(), "passthrough", Ridge(0.5)),
+            r"with steps = \[standardscaler, ridge\], given",
+        ),
+        (KernelRidge(kernel=RBF(0.7)), KernelRidge(kernel=RBF(0.8)), "kernel.length_scale = 0.7"),
+        (KernelRidge(kernel=dot), KernelRidge(kernel=straight), "kernel = dot, given.*= straight"),
+        (
+            KernelRidge(kernel=partial(straight, scale=2.0)),
+            KernelRidge(kernel=partial(straight, scale=3.0)),
+            "kernel.keywords = {'scale': 2.0}, given",
+        ),
+        (KernelRidge(kernel=straight), KernelRidge(kernel=bent), "with other features"),
+        (KernelRidge(kernel=straight), KernelRidge(kernel=own_kernel), "with other features"),
+        (function(plain), function(clipped), "with other features"),
+        (function(plain), function(with_a_hole), "with other features"),
+    ],
+    ids=[
+        *("parameter of a step", "number of steps", "kernel object", "name of a function"),
+        *("arguments of a function", "kernel beyond the inputs", "kernel with itself"),
+        *("features beyond the inputs", "features between the inputs"),
+    ],
+)
+def test_code_that_agrees_at_the_inputs_alone_is_refused(saved, given, message, tmp_path):
+    region = build(saved)
+    ua.save(region, tmp_path / "region")
+    with pytest.raises(ValueError, match=f"estimator is not the one of the saved.*{message}"):
+        ua.load(tmp_path / "region", estimator=given)
+    assert_same(ua.load(tmp_path / "region", estimator=saved), region)
+
+
+def nearly_plain(inputs):
+    return inputs * (1 + 1e-5)
+
+
+def plain_up_to_rounding(inputs):
+    return inputs * (1 + 1e-13)
+
+
+nearly_plain.__name__ = plain_up_to_rounding.__name__ = "plain"
+
+
+def test_features_are_the_same_up_to_rounding_and_no_further(tmp_path):
+    """So little changes no rank of the candidates in the file: the features themselves tell."""
+    region = build(function(plain))
+    ua.save(region, tmp_path / "region")
+    assert ua.load(tmp_path / "region", estimator=function(plain_up_to_rounding)).n == N
+    with pytest.raises(ValueError, match="with other features"):
+        ua.load(tmp_path / "region", estimator=function(nearly_plain))
+
+
+def columns_by_name(frame):
+    return np.column_stack([np.asarray(frame["size"]), np.asarray(frame["count"])])
+
+
+def columns_by_name_below(frame):
+    return np.minimum(columns_by_name(frame), N - 1)
+
+
+columns_by_name_below.__name__ = "columns_by_name"
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_are_compared_beyond_their_inputs_too(kind, tmp_path):
+    region = build(function(columns_by_name), X=FRAMES[kind])
+    ua.save(region, tmp_path / "region")
+    assert_same(ua.load(tmp_path / "region", estimator=function(columns_by_name)), region)
+    with pytest.raises(ValueError, match="with other features, at the inputs or beyond them"):
+        ua.load(tmp_path / "region", estimator=function(columns_by_name_below))
+
+
+@pytest.mark.slow
+def test_what_changes_no_number_is_not_compared(tmp_path):
+    model = make_pipeline(encoder(), Ridge(0.5))
+    ua.save(build(model, X=FRAMES["pandas"]), tmp_path / "region")
+    model.set_params(columntransformer__n_jobs=1, verbose=False, memory=None)
+    assert ua.load(tmp_path / "region", estimator=model).n == N
+
+
+def test_an_estimator_that_fails_is_said_to_be_another_one(tmp_path):
+    def fails(inputs):
+        raise KeyError("no such column")
+
+    fails.__name__ = "plain"
+    ua.save(build(function(plain)), tmp_path / "region")
+    with pytest.raises(ValueError, match=r"estimator is not the one.*fails: 'no such column'"):
+        ua.load(tmp_path / "region", estimator=function(fails))
+
+
+def test_other_blocks_are_refused(tmp_path):
+    ua.save(build(Ridge(0.5), noise=ua.noise.BlockSymmetric(BLOCKS)), tmp_path / "region")
+    with pytest.raises(ValueError, match=r"noise is not the one of the saved.*blocks = \[0, 0, 0"):
+        ua.load(tmp_path / "region", noise=ua.noise.BlockSymmetric(np.arange(N) // 2))
+    assert ua.load(tmp_path / "region", noise=ua.noise.BlockSymmetric(BLOCKS)).n == N
+
+
+def test_other_attributes_of_a_noise_class_are_refused(tmp_path):
+    class Blocks(ua.noise.BlockSymmetric):
+        pass
+
+    weight = WEIGHT[::-1].copy()
+    region = build(Ridge(0.5), noise=Blocks(BLOCKS), sample_weight=weight)
+    ua.save(region, tmp_path / "region")
+    assert_same(ua.load(tmp_path / "region", noise=Blocks(BLOCKS)), region)
+    with pytest.raises(ValueError, match="noise is not the one of the saved region"):
+        ua.load(tmp_path / "region", noise=Blocks(np.arange(N) // 2))
+
+
+def test_a_function_is_printed_by_its_name_and_the_file_is_the_same_every_time(tmp_path):
+    def local(x, z):
+        return float(x @ z)
+
+    region = build(KernelRidge(kernel=local))
+    assert "0x" not in str(region) + repr(region)
+    assert "KernelRidge(kernel=test_a_function" in repr(region)
+    assert "local)" in repr(region)
+    ua.save(region, tmp_path / "one")
+    ua.save(ua.load(tmp_path / "one", estimator=KernelRidge(kernel=local)), tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert "0x" not in str(_archive.read(tmp_path / "one")[0])
+
+
+def test_a_noise_class_of_the_user_is_given_again(tmp_path):
+    region = build(Ridge(0.5), noise=PairSymmetric(N))
+    ua.save(region, tmp_path / "region")
+    with pytest.raises(ValueError, match="expected an instance of PairSymmetric"):
+        ua.load(tmp_path / "region")
+    assert_same(ua.load(tmp_path / "region", noise=PairSymmetric(N)), region)
+
+
+def test_numbers_of_a_grid_are_told_alike_before_and_after(tmp_path):
+    search = GridSearchCV(Ridge(), {"alpha": np.geomspace(0.1, 10, 3)}, cv=2)
+    region = ua.tuned_region(search, X, Y, random_state=0)
+    assert isinstance(region.tuning.best_params["alpha"], np.floating)
+    ua.save(region, tmp_path / "region")
+    assert_same(ua.load(tmp_path / "region"), region)
+
+
+def test_a_tuned_region_remembers_its_tuning(tmp_path):
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, cv=2)
+    region = ua.tuned_region(search, X, Y, random_state=0)
+    ua.save(region, tmp_path / "region")
+    loaded = ua.load(tmp_path / "region")
+    assert str(loaded) == str(region)
+    np.testing.assert_array_equal(loaded.tuning.tuning_rows, region.tuning.tuning_rows)
+    assert loaded.tuning.best_params == region.tuning.best_params

@@ -1,0 +1,245 @@
+"""Files that are damaged, foreign or made to do harm end in one error, without code being run."""
+
+import contextlib
+import copy
+import io
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.linear_model import Ridge, RidgeClassifier
+
+import unassuming as ua
+from changed_files import array, changed_file, put
+from test_io import NAMES, N, X, assert_same, build
+from unassuming import _archive
+
+SENTENCE = r"^the file is not a saved region: expected a file that ua\.save has written.*Save the"
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path):
+    path = tmp_path / "region"
+    ua.save(build(Ridge(0.5)), path)
+    content = path.read_bytes()
+    for length in [*range(0, len(content), 97), len(content) - 1]:
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match=SENTENCE):
+            ua.load(path)
+
+
+@pytest.mark.slow
+def test_a_flipped_bit_is_noticed_or_harmless(tmp_path):
+    path, region = tmp_path / "region", build(Ridge(0.5))
+    ua.save(region, path)
+    content, rng, noticed = path.read_bytes(), np.random.default_rng(0), 0
+    for position in rng.choice(len(content), size=300, replace=False):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        with contextlib.suppress(ValueError):  # a date inside the archive may pass, for instance
+            assert_same(ua.load(path), region)
+            continue
+        noticed += 1
+        with pytest.raises(ValueError, match=SENTENCE):
+            ua.load(path)
+    assert noticed > 150
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b"PK\x03\x04" + b"\0" * 100, b"\x93NUMPY", b"\x80\x04N."]
+)
+def test_foreign_files_are_refused(content, tmp_path):
+    (tmp_path / "region").write_bytes(content)
+    with pytest.raises(ValueError, match=SENTENCE):
+        ua.load(tmp_path / "region")
+
+
+def test_an_archive_of_other_arrays_is_refused(tmp_path):
+    np.savez(tmp_path / "other.npz", a=np.arange(3))
+    with pytest.raises(ValueError, match=SENTENCE):
+        ua.load(tmp_path / "other.npz")
+
+
+def test_an_archive_with_objects_is_refused_and_not_unpickled(tmp_path):
+    np.savez(tmp_path / "bad.npz", unassuming=np.array([{"format": 1}], dtype=object))
+    with pytest.raises(ValueError, match=SENTENCE):
+        ua.load(tmp_path / "bad.npz")
+
+
+def rewritten(region, path, change):
+    """Save, and write again with other content and a hash that fits it."""
+    ua.save(region, path)
+    return changed_file(path, change)
+
+
+def test_a_later_format_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"it has format 3 of .*this version reads format 2"):
+        ua.load(rewritten(build(Ridge(0.5)), tmp_path / "region", put("format", 3)))
+
+
+@pytest.mark.parametrize("name", ["y", "drawn0", "tie_order", "rows", "probe", "X", "fingerprint"])
+def test_an_archive_that_lacks_a_part_is_refused(name, tmp_path):
+    path = rewritten(build(Ridge(0.5)), tmp_path / "region", lambda _, arrays: arrays.pop(name))
+    with pytest.raises(ValueError, match=SENTENCE):
+        ua.load(path)
+
+
+def test_any_change_of_the_content_is_found_out_by_the_hash(tmp_path):
+    """A change that moves no rank; the archive itself is in order."""
+    ua.save(build(Ridge(0.5)), tmp_path / "region")
+    with zipfile.ZipFile(tmp_path / "region") as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    y = bytearray(parts["y.npy"])
+    y[-8] ^= 1  # the last bit of the last output
+    parts["y.npy"] = bytes(y)
+    with zipfile.ZipFile(tmp_path / "changed", "w") as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    with pytest.raises(ValueError, match="its content has changed since it was written"):
+        ua.load(tmp_path / "changed")
+
+
+def test_changed_outputs_are_found_out_by_the_ranks(tmp_path):
+    path = rewritten(build(Ridge(0.5)), tmp_path / "region", array("y", lambda y: y[::-1].copy()))
+    with pytest.raises(ValueError, match="its candidates no longer have the ranks that it lists"):
+        ua.load(path)
+
+
+SIGNS, ORDERS = build(Ridge(0.5)), build(Ridge(0.5), noise="exchangeable")
+TURNS, LABELS = build(Ridge(0.5), noise="spherical"), build(RidgeClassifier(), y=NAMES)
+SPARSE = build(Ridge(0.5), X=sparse.csr_array(X))
+POLARS, PANDAS = (
+    build(Ridge(0.5), X=make({"a": X[:, 0]})) for make in (pl.DataFrame, pd.DataFrame)
+)
+HOSTILE = {
+    "more signs than memory": (SIGNS, put("drawn", 0, "shape", [19, 10**12])),
+    "a number of signs that overflows": (SIGNS, put("drawn", 0, "shape", [2**40, 2**40])),
+    "fewer signs than none": (SIGNS, put("drawn", 0, "shape", [-1, N])),
+    "signs of more rows": (SIGNS, put("drawn", 0, "shape", [16, 19])),
+    "another n": (SIGNS, put("n", N + 1)),
+    "another m": (SIGNS, put("m", 10)),
+    "an m beyond memory": (SIGNS, put("m", 10**12)),
+    "a seed below zero": (SIGNS, put("seed", -1)),
+    "a seed in words": (SIGNS, put("seed", "x")),
+    "unknown ties": (SIGNS, put("ties", "zzz")),
+    "ties in favour, in another order": (SIGNS, put("ties", "favour")),
+    "an order of ties that is none": (SIGNS, array("tie_order", lambda order: 0 * order)),
+    "too short an order of ties": (SIGNS, array("tie_order", lambda order: order[:5])),
+    "an order of ties in fractions": (SIGNS, array("tie_order", lambda order: order + 0.0)),
+    "an unknown weighting": (SIGNS, put("weighting", "zzz")),
+    "an unknown parameter": (SIGNS, put("estimator", "parameters", "evil", 1)),
+    "a parameter out of range": (SIGNS, put("estimator", "parameters", "alpha", -3)),
+    "an unknown class": (SIGNS, put("noise", "class", "Evil")),
+    "positions out of range": (ORDERS, array("drawn0", lambda drawn: drawn + 100)),
+    "positions that are no permutation": (ORDERS, array("drawn0", lambda drawn: 0 * drawn)),
+    "matrices that do not turn": (TURNS, array("drawn0", lambda drawn: 1.001 * drawn)),
+    "numbers outside [0, 1)": (LABELS, array("drawn0", lambda drawn: drawn + 0.5)),
+    "three classes": (LABELS, array("classes", lambda names: np.array(["a", "b", "c"]))),
+    "more columns than memory": (SPARSE, put("X", "shape", [N, 10**10])),
+    "an unknown sparse format": (SPARSE, put("X", "format", "file")),
+    "a function for a type": (POLARS, put("X", "columns", 0, "dtype", "read_csv")),
+    "a type of objects": (POLARS, put("X", "columns", 0, "dtype", "Object")),
+    "an unknown type": (PANDAS, put("X", "columns", 0, "dtype", "nonesuch")),
+    "rows of another length": (SIGNS, array("rows", lambda rows: rows[:10])),
+    "rows in numbers": (SIGNS, array("rows", lambda rows: rows.astype(int))),
+    "too few outputs": (SIGNS, array("y", lambda y: y[:3])),
+    "outputs in words": (SIGNS, array("y", lambda y: y.astype(str))),
+    "candidates of another kind": (SIGNS, array("probe", lambda probe: probe[0])),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_file_made_to_do_harm_ends_in_the_one_error(case, tmp_path):
+    region, change = HOSTILE[case]
+    path = rewritten(region, tmp_path / "region", change)
+    with pytest.raises(ValueError, match=SENTENCE) as caught:
+        ua.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_header_that_is_no_mapping_or_too_deep_is_refused(tmp_path):
+    for text in (b"[1]", b"[" * 100_000, b"nonsense"):
+        header = np.frombuffer(text, dtype=np.uint8)
+        with open(tmp_path / "region", "wb") as file:
+            _archive._write_members(file, {"unassuming": header})
+        with pytest.raises(ValueError, match=SENTENCE):
+            ua.load(tmp_path / "region")
+
+
+def with_member(path, name, content, compression=zipfile.ZIP_STORED):
+    ua.save(SIGNS, path)
+    with zipfile.ZipFile(path, "a", compression) as file:
+        file.writestr(name, content)
+    return path
+
+
+def huge(shape):
+    stream = io.BytesIO()
+    description = {"descr": "|u1", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, description)
+    return stream.getvalue()
+
+
+def peak_of_loading(path):
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=SENTENCE) as caught:
+        ua.load(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak, str(caught.value)
+
+
+def test_an_array_larger_than_the_file_is_not_allocated(tmp_path):
+    peak, sentence = peak_of_loading(with_member(tmp_path / "region", "a.npy", huge((10**11,))))
+    assert "its part a is not an array of numbers or text" in sentence
+    assert peak < 10**6
+
+
+@pytest.mark.slow
+def test_a_compressed_bomb_is_not_unpacked(tmp_path):
+    content = huge((10**8,)) + bytes(10**8)
+    path = with_member(tmp_path / "region", "a.npy", content, zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 200_000
+    peak, sentence = peak_of_loading(path)
+    assert "it is compressed" in sentence
+    assert peak < 10**6
+
+
+def test_members_that_overlap_are_not_read_many_times(tmp_path):
+    """A thousand entries of the directory that all point to the same megabyte."""
+    one = io.BytesIO()
+    with zipfile.ZipFile(one, "w") as file:
+        ua.save(SIGNS, tmp_path / "whole")
+        with zipfile.ZipFile(tmp_path / "whole") as whole:
+            for name in whole.namelist():
+                file.writestr(name, whole.read(name))
+        file.writestr("big.npy", bytes(10**6))
+        big = file.getinfo("big.npy")
+        for j in range(1000):
+            twin = copy.copy(big)
+            twin.filename = f"{j:03}.npy"
+            file.filelist.append(twin)
+    (tmp_path / "region").write_bytes(one.getvalue())
+    peak, sentence = peak_of_loading(tmp_path / "region")
+    assert "it lists more than it holds" in sentence
+    assert peak < 5 * 10**6
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_parts_of_one_name_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="two parts of one name"):
+        ua.load(with_member(tmp_path / "region", "y.npy", b"x"))
+
+
+def test_a_file_that_is_not_there_is_said_so(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        ua.load(tmp_path / "nothing")
+
+
+def test_a_folder_that_is_not_there_is_said_so(tmp_path):
+    with pytest.raises(FileNotFoundError, match="expected a folder that exists, given"):
+        ua.save(build(Ridge(0.5)), tmp_path / "nowhere" / "region")
