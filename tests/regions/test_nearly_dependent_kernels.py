@@ -4,7 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
 
+import unassuming as ua
 from adversarial import checks
 from adversarial.problems import Problem
 
@@ -35,3 +38,15 @@ def test_the_reason_is_named():
     band = problem("exchangeable").region().band(np.array(X[:2]), level=0.9)
     assert np.isinf(band.upper).all()
     assert "depend on each other up to rounding but not exactly" in band.reason
+
+
+@pytest.mark.filterwarnings("error")
+def test_bounds_that_are_not_resolved_are_infinite_beside_an_estimate_of_zero():
+    """The kernel does not resolve the value between inputs, and the estimate is zero."""
+    X = np.array([[-0.6735], [0.0071], [-0.001752], [2e-5], [2e-5], [1e-4], [3e-5]])
+    model = KernelRidge(kernel="rbf", gamma=0.5, alpha=1.0)
+    options = {"noise": "spherical", "m": 10, "random_state": 0}
+    region = ua.confidence_region(model, X, np.zeros(7), **options)
+    band = region.band([[0.189]])
+    assert (band.lower[0], band.upper[0]) == (-np.inf, np.inf)
+    assert not np.isnan(region.band(X).upper).any()

@@ -14,7 +14,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._products import image
-from unassuming._rounding import EPS, gamma, powers_of_two
+from unassuming._rounding import EPS, TINY, gamma, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic import (
     AccurateResidual,
@@ -299,7 +299,8 @@ class QuadraticSets:
             middle = where.functionals @ start
             rounding = _ROUNDING * (np.abs(where.functionals) @ np.abs(start))
             if where.off is not None and (known := where.off > 0).any():
-                rounding[known] += where.off[known] * np.linalg.norm(start)
+                # What is infinite stays so beside an estimate of zero.
+                rounding[known] += where.off[known] * max(float(np.linalg.norm(start)), TINY)
         # The features of a kernel have errors as well, but no sets of their own.
         errors = self.primal is self.objective and self.objective.design.rounding > 0
         rounded = o if errors else None
