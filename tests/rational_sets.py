@@ -7,6 +7,9 @@ With N = ΦᵀΦ + αP, B = ΦᵀG_iΦ + αP, s = Φᵀy and u = ΦᵀG_i y the 
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import chain
+from math import lcm
+from operator import mul
 
 import numpy as np
 from sklearn.linear_model import LinearRegression, Ridge
@@ -29,33 +32,46 @@ def as_integers(columns):
     return whole * 2**shift, [Fraction(2) ** int(power) for power in low]
 
 
+def over_one(matrix):
+    """Integers and their common denominator: they add and multiply without common divisors."""
+    bottom = lcm(*(x.denominator for row in matrix for x in row))
+    return [[x.numerator * (bottom // x.denominator) for x in row] for row in matrix], bottom
+
+
 def solved(A, right):
-    """Pivots, and x with Ax = right for symmetric A (lists of rows); None if there is no x."""
-    rows = [list(one) + list(two) for one, two in zip(A, right, strict=True)]
-    d, pivots = len(A), []
+    """Pivots, and x with Ax = right for symmetric A (lists of rows); None if there is no x.
+
+    Bareiss: the elimination stays in integers, and every division by the last pivot is exact.
+    """
+    (left, scale), (sides, bottom) = over_one(A), over_one(right)
+    rows = [one + two for one, two in zip(left, sides, strict=True)]
+    d, pivots, last = len(A), [], 1
     for j in range(d):
         r = next((i for i in range(len(pivots), d) if rows[i][j]), None)
         if r is None:
             continue
         k = len(pivots)
         rows[k], rows[r] = rows[r], rows[k]
-        rows[k] = [x / rows[k][j] for x in rows[k]]
+        top, pivot = rows[k], rows[k][j]
         for i in range(d):
-            if i != k and rows[i][j]:
+            if i != k:
                 share = rows[i][j]
-                rows[i] = [x - share * z for x, z in zip(rows[i], rows[k], strict=True)]
+                pairs = zip(rows[i], top, strict=True)
+                rows[i] = [(pivot * x - share * z) // last for x, z in pairs]
         pivots.append(j)
+        last = pivot
     if any(any(row[d:]) for row in rows[len(pivots) :]):
         return pivots, None
     x = [[Fraction(0)] * len(right[0]) for _ in range(d)]
     for k, j in enumerate(pivots):
-        x[j] = rows[k][d:]
+        x[j] = [Fraction(scale * value, last * bottom) for value in rows[k][d:]]
     return pivots, x
 
 
 def product(one, two):
+    (one, p), (two, q) = over_one(one), over_one(two)
     columns = transposed(two)
-    return [[sum(x * z for x, z in zip(row, col, strict=True)) for col in columns] for row in one]
+    return [[Fraction(sum(map(mul, row, column)), p * q) for column in columns] for row in one]
 
 
 def transposed(A):
@@ -100,14 +116,18 @@ class RationalSets:
             return [[matrix[a][b] + held[a][b] for b in self.seen] for a in self.seen]
 
         N, s = part(gram), [[gram[a][d]] for a in self.seen]
-        _, start = solved(N, s)
+        r = len(self.seen)
+        joined = [
+            [[*row, one[a][d]] for a, row in zip(self.seen, part(one), strict=True)]
+            for one in moved
+        ]
+        _, inner = solved(N, [list(chain(*rows)) for rows in zip(s, *joined, strict=True)])
+        start = [row[:1] for row in inner]
         self.sets, self._known, self._ends = [], {}, {}
-        for one in moved:
-            B, u = part(one), [[one[a][d]] for a in self.seen]
-            joined = [b + v for b, v in zip(B, u, strict=True)]
-            _, inner = solved(N, joined)
-            right = product(transposed(joined), inner)  # [B, u]ᵀN⁻¹[B, u]
-            r = len(self.seen)
+        for i, one in enumerate(joined):
+            at = 1 + i * (r + 1)
+            # [B, u]ᵀN⁻¹[B, u]
+            right = product(transposed(one), [row[at : at + r + 1] for row in inner])
             A = minus(N, [row[:r] for row in right[:r]])
             b = minus(s, [[row[r]] for row in right[:r]])
             c = right[r][r] - product(transposed(s), start)[0][0]

@@ -105,16 +105,12 @@ class ExactRegion:
         self.A = [[x // content for x in row] for row in adj]
         self.unit = Fraction(content * scale, det)  # N_pp⁻¹ = unit · A
 
-        self.Phi_, c_Phi = integers(*self.Phi)
-        (self.y_,), c_y = integers(self.y)
+        (*self.Phi_, self.y_), c_r = integers(*self.Phi, self.y)
         self.B_, c_B = integers(*(B[i] for i in self.p))
         self.penalty_, c_penalty = integers(*(penalty[i] for i in self.p))
-        self.Phi_, self.y_ = (
-            [[c_y * x for x in row] for row in self.Phi_],
-            [c_Phi * x for x in self.y_],
-        )
-        self.B_ = [[c_penalty * x for x in row] for row in self.B_]
-        self.penalty_ = [[c_B * c_Phi * c_y * x for x in row] for row in self.penalty_]
+        common = gcd(c_penalty, c_B * c_r)
+        self.B_ = [[c_penalty // common * x for x in row] for row in self.B_]
+        self.penalty_ = [[c_B * c_r // common * x for x in row] for row in self.penalty_]
 
     # --- statistics and ranks ------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-from functools import cache
+from functools import cache, partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +53,18 @@ def _blank_pictures(request, monkeypatch):
     if "real_pictures" not in request.fixturenames:
         monkeypatch.setattr(Figure, "savefig", lambda figure, path, **options: path.touch())
         monkeypatch.setattr(_coefficients, "_around", lambda *given: around(*given[:2], rays=12))
+
+
+@pytest.fixture
+def all_checks():
+    """For tests of what commands say about lack of fit."""
+
+
+@pytest.fixture(autouse=True)
+def _one_check(request, monkeypatch):
+    """Test lack of fit with one feature: all of them would take half of the time of a command."""
+    if "all_checks" not in request.fixturenames:
+        monkeypatch.setattr(ua.Region, "lack_of_fit", partialmethod(ua.Region.lack_of_fit, most=1))
 
 
 @pytest.fixture

@@ -74,6 +74,7 @@ def drawn(monkeypatch):
     return asked
 
 
+@pytest.mark.usefixtures("all_checks")
 @pytest.mark.parametrize("name", slow_but(list(TARGETS), "stackloss"))
 def test_the_default_command_gives_a_finite_band_or_a_reason_and_draws_it(reported, drawn, name):
     text, found = reported(name)

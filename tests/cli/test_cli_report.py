@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.usefixtures("all_checks")
+
 
 @pytest.fixture
 def curve(tmp_path):

@@ -16,11 +16,9 @@ import pytest
 from rich.console import Console
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from typer.testing import CliRunner
 
 import unassuming as ua
 from unassuming.cli import _pass, _streamed, _terminal
-from unassuming.cli._app import app
 from unassuming.cli.options import Problem
 from unassuming.cli.tables import RowSample, _sources, encoder
 from unassuming.streaming import read_note
@@ -36,17 +34,6 @@ def made(n, seed=0):
     rng = np.random.default_rng(seed)
     a, b = rng.uniform(-1, 2, size=n), rng.normal(size=n)
     return pd.DataFrame({"a": a, "b": b, "y": np.sin(2 * a) + b + rng.laplace(size=n)})
-
-
-@pytest.fixture(scope="module")
-def large(tmp_path_factory):
-    """A Parquet file of seven chunks and more, and what the command makes of it."""
-    where = tmp_path_factory.mktemp("large")
-    made(LONG).to_parquet(where / "large.parquet", row_group_size=40_000)
-    words = ("region", where / "large.parquet", "--target", "y", "--m", 20, "--stream")
-    result = CliRunner().invoke(app, list(map(str, (*words, "--out", where / "whole"))))
-    assert result.exit_code == 0, result.stderr
-    return where / "large.parquet", numbers(where / "whole")
 
 
 @pytest.fixture
@@ -370,15 +357,11 @@ def test_interrupted_while_looking_for_the_ranges_nothing_is_kept(run, chunks, m
     assert not Path("c").exists()
 
 
-def start(path, out, *, cwd):
-    """Start a command that keeps a checkpoint after every chunk, in a process of its own."""
+def start(words):
+    """Start a command in a process of its own."""
     return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "unassuming", "region", str(path), "--target", "y"),
-            *("--m", "20", "--checkpoint", "c", "--checkpoint-every", "0", "--out", out),
-        ],
+        [sys.executable, "-m", "unassuming", *map(str, words)],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-        cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -401,20 +384,25 @@ def stop(process, signal_sent, checkpoint, rows):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
-def test_after_real_signals_the_same_command_gives_the_same_files(large, tmp_path):
-    path, whole = large
-    process = start(path, "parts", cwd=tmp_path)
-    stdout, stderr = stop(process, signal.SIGINT, tmp_path / "c", 30_000)
+def test_after_real_signals_the_same_command_gives_the_same_files(run):
+    """A file of seven chunks and more. Nothing stops the command that goes on at the end."""
+    path, checkpoint = Path("large.parquet"), Path("c")
+    made(LONG).to_parquet(path, row_group_size=40_000)
+    words = ("region", path, "--target", "y", "--m", 20, "--level", 0.9)
+    whole = run(*words, "--stream", "--out", "whole")
+    assert whole.exit_code == 0, whole.stderr
+    words += ("--checkpoint", checkpoint, "--checkpoint-every", 0, "--out", "parts")
+    process = start(words)
+    stdout, stderr = stop(process, signal.SIGINT, checkpoint, 30_000)
     assert (process.returncode, stdout, stderr.count("\n")) == (130, "", 1)
     assert "are kept in c: run the same command again" in stderr
-    process = start(path, "parts", cwd=tmp_path)
-    stdout, _ = stop(process, signal.SIGKILL, tmp_path / "c", rows_kept(tmp_path / "c") + 30_000)
+    process = start(words)
+    stdout, _ = stop(process, signal.SIGKILL, checkpoint, rows_kept(checkpoint) + 30_000)
     assert (process.returncode, stdout) == (-signal.SIGKILL, "")
-    process = start(path, "parts", cwd=tmp_path)
-    assert process.communicate(timeout=120)[1] == ""
-    assert process.returncode == 0
-    assert numbers(tmp_path / "parts") == whole
-    assert json.loads(whole["region.json"])["rows"] == LONG
+    last = run(*words)
+    assert (last.exit_code, last.stderr) == (0, "")
+    assert numbers("parts") == numbers("whole")
+    assert json.loads(Path("whole/region.json").read_text())["rows"] == LONG
 
 
 @pytest.mark.slow
@@ -491,29 +479,31 @@ def test_a_terminal_sees_rows_per_second_and_a_pipe_nothing(monkeypatch):
 
 PEAK = """
 import sys
+from peak_memory import peak_memory
 from unassuming.cli._app import app
-try:
-    app(sys.argv[1:])
-except SystemExit as stop:
-    assert stop.code == 0, stop.code
-print([line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")][0])
+for path in sys.argv[1:]:
+    try:
+        app(["region", path, "--target", "y", "--stream", "--m", "20", "--at", "at.csv"])
+    except SystemExit as stop:
+        assert stop.code == 0, stop.code
+    print(peak_memory())
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is asked there")
 def test_a_table_six_times_as_long_takes_the_same_memory(tmp_path):
-    path, peaks = tmp_path / "table.parquet", []
-    for rows in (30_000, 180_000):
-        made(rows).to_parquet(path, row_group_size=15_000)
-        words = ("region", str(path), "--target", "y", "--stream", "--m", "20")
-        ran = subprocess.run(
-            [sys.executable, "-c", PEAK, *words],
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        peaks.append(int(ran.stdout.split()[-1]))
-    assert peaks[1] < 1.05 * peaks[0]
+    """In a fresh process, where the first command takes what every command finds afterwards."""
+    for name, rows in {"short": 30_000, "long": 180_000}.items():
+        made(rows).to_parquet(tmp_path / f"{name}.parquet", row_group_size=15_000)
+    made(30, seed=1)[["a", "b"]].to_csv(tmp_path / "at.csv", index=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", PEAK, "short.parquet", "short.parquet", "long.parquet"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    _, short, long = (int(line) for line in ran.stdout.splitlines() if line.isdecimal())
+    assert long < 1.05 * short

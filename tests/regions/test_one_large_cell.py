@@ -76,7 +76,7 @@ def test_lines_bounds_and_verdicts_are_exact(case):
 def test_lines_of_many_rows_agree_with_intervals(noise):
     """More rows and columns than ranks are computed for without rounding."""
     rng = np.random.default_rng(3)
-    n, d = 700, 20
+    n, d = 2700, 10
     X = rng.normal(size=(n, d))
     y = X.sum(axis=1) + rng.laplace(size=n)
     X[ROW, 0] = 1e120
