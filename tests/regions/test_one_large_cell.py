@@ -103,6 +103,40 @@ def test_lines_that_take_too_long_are_refused(monkeypatch):
     assert region.reach("x0", level=LEVEL) == np.inf
 
 
+def reach_or_refusal(region, direction):
+    try:
+        return region.reach(direction, level=LEVEL)
+    except (ValueError, ArithmeticError) as refusal:
+        return str(refusal)
+
+
+PAIRS = [(1e18, 1e30), (1e10, 1e22), (-1e15, 1e18), (1e50, -1e51)]
+
+
+@pytest.mark.parametrize("most", [2**20, 0], ids=["exact", "refused"])
+@pytest.mark.parametrize("noise", slow_but(NOISES, "signs", "permutations"))
+@pytest.mark.parametrize("intercept", [True, False])
+def test_two_large_cells_in_a_row_do_not_lengthen_rays(monkeypatch, intercept, noise, most):
+    """The residual of their row is lost, and ranks are not there to confirm lines."""
+    monkeypatch.setattr("unassuming.membership._exact._MOST_PRODUCTS", 0)
+    monkeypatch.setattr("unassuming.membership._exact._MOST_OF_A_LINE", most)
+    model, answers = LinearRegression(fit_intercept=intercept), 0
+    for pair in PAIRS:
+        for rows in ([ROW, ROW], [ROW, ROW + 9]):
+            X, y = data(1.0)
+            X[rows, [0, 1]] = pair
+            region, exact = regions(X, y, model, NOISES[noise], m=10)
+            for direction in np.eye(len(region.estimate)):
+                found = reach_or_refusal(region, direction)
+                if isinstance(found, str):
+                    assert "in double precision" in found
+                    continue
+                expected = float(exact.first_end(region.estimate, direction, 1))
+                assert found == pytest.approx(expected, rel=1e-6 if most else 1e-3)
+                answers += 1
+    assert answers or not most
+
+
 def test_columns_that_one_row_makes_nearly_dependent_are_not_taken_for_dependent():
     X, y = data(1e20)
     X[ROW] = 1e20, 3e25
