@@ -93,7 +93,7 @@ def image(
 ) -> tuple[Array, Array]:
     """Return diag(root) rows @ back and bounds on its rounding errors, entry by entry.
 
-    The product has twice the digits if the plain one would lose too many. ``sizes`` bounds |rows|
+    Columns have twice the digits where the plain product would lose too many. ``sizes`` bounds |rows|
     from above, with a margin for errors of the rows themselves. The weights of the rows come last:
     rounding weighted rows would change how nearly dependent the columns are.
     """
@@ -102,11 +102,12 @@ def image(
     # The rounding of d products and sums, of the terms themselves, and of the rows.
     error = (gamma(d + 1) + (0.0 if sizes is None else EPS)) * terms
     found = rows @ back
-    many = rows.size * back.shape[1] > _MANY
-    fine = many and bool((length(error.T) <= _FINE * length(found.T)).all())
-    if sizes is None and not fine:
-        found = accurate_product(rows, back)
-        error = EPS * np.abs(found) + (d * EPS) ** 2 * terms
+    lost = np.ones(back.shape[1], dtype=np.bool_)
+    if rows.size * back.shape[1] > _MANY:
+        lost = ~(length(error.T) <= _FINE * length(found.T))
+    if sizes is None and lost.any():
+        found[:, lost] = accurate_product(rows, back[:, lost])
+        error[:, lost] = EPS * np.abs(found[:, lost]) + (d * EPS) ** 2 * terms[:, lost]
     if root is None:
         return found, error
     found *= root[:, None]

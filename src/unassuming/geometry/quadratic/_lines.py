@@ -122,8 +122,8 @@ def _errors(
 ) -> Array:
     """Bound the errors of c, b and A by lengths.
 
-    These are the lengths of E step and its error, of E r̂ and qᵀE r̂, of the residuals at the start,
-    and of E start and its error. With s = E step, the change e = E start and the whitened gradient γ at the estimate,
+    They are those of E step and its error, of E r̂ and qᵀE r̂, of the residuals at the start, and of
+    E start and its error. With s = E step, e = E start and the whitened gradient γ at the estimate,
 
         c = ‖qᵀEr̂‖² + 2⟨qᵀEr̂, γ⟩ + 2⟨e, (I - S)Er̂ + r̂ + qγ⟩ - ⟨e, (I - S)e⟩,
         b = -⟨s, (I - S)(Er̂ - e) + r̂ + qγ⟩,      A = ⟨s, (I - S)s⟩.
