@@ -93,9 +93,9 @@ def image(
 ) -> tuple[Array, Array]:
     """Return diag(root) rows @ back and bounds on its rounding errors, entry by entry.
 
-    Columns have twice the digits where the plain product would lose too many. ``sizes`` bounds |rows|
-    from above, with a margin for errors of the rows themselves. The weights of the rows come last:
-    rounding weighted rows would change how nearly dependent the columns are.
+    Columns have twice the digits where the plain product would lose too many. ``sizes`` bounds
+    |rows| from above, with a margin for errors of the rows themselves. The weights of the rows come
+    last: rounding weighted rows would change how nearly dependent the columns are.
     """
     d = rows.shape[1]
     terms = (np.abs(rows) if sizes is None else sizes) @ np.abs(back)

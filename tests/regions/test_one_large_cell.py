@@ -3,8 +3,11 @@
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
 from rational_sets import INFINITE, MODELS, RationalSets
@@ -160,6 +163,39 @@ def test_a_row_that_stands_apart_is_the_remedy():
         ua.confidence_region(LinearRegression(), *data(1e300))
     with pytest.raises(ValueError, match="Divide x0 by a power of ten"):
         ua.confidence_region(LinearRegression(), data(1.0)[0] * 1e295, y)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-60, 1e-150, 1e-200])
+@pytest.mark.filterwarnings("error")
+def test_an_ellipsoid_that_is_too_long_is_refused_in_every_unit(unit):
+    """Another unit does not help, so the row is the remedy; without it there is an ellipsoid."""
+    X, y = data(1e200)
+    X[:, 0] *= unit
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    with pytest.raises(ua.NotAvailable, match=r"fit into double.*row 7 \(counted.*drop the row"):
+        region.ellipsoid()
+    X, y = np.delete(X, ROW, axis=0), np.delete(y, ROW)
+    X[:, 0] /= unit
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    assert np.isfinite(region.ellipsoid().squared_radius)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+@pytest.mark.parametrize("step", [StandardScaler(), PolynomialFeatures(2)], ids=str)
+def test_a_cell_that_a_step_cannot_square_is_named(step):
+    X, y = data(1e200)
+    model = make_pipeline(step, LinearRegression())
+    with pytest.raises(ValueError, match=r"1e.200 in row 7 of column 0 \(counted from zero\)"):
+        ua.confidence_region(model, X, y, m=M)
+    with pytest.raises(ValueError, match=r"1e.200 in row 7 of column 'size' \(counted from zero"):
+        ua.confidence_region(model, pd.DataFrame(X, columns=["size", "b"]), y, m=M)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_of_a_step_is_not_taken_for_a_need_of_y():
+    X, y = data(1e200)
+    with pytest.raises(RuntimeWarning, match="overflow"):
+        ua.confidence_region(make_pipeline(StandardScaler(), LinearRegression()), X, y, m=M)
 
 
 @pytest.mark.filterwarnings("error")

@@ -46,7 +46,7 @@ from unassuming.geometry.quadratic import (
 from unassuming.membership import RankEngine
 from unassuming.objectives import BallCoordinates, FeatureWhitening, NormBall, Quadratic
 from unassuming.regions._question import Question
-from unassuming.regions._sizes import squared
+from unassuming.regions._sizes import require_radii, squared
 from unassuming.regions.shapes._lost_lines import LostLines, quick_gaps
 
 _ROUNDING = 8 * EPS
@@ -260,7 +260,8 @@ class QuadraticSets:
             return np.full(self.perturbations.m - 1, np.inf)
         if not design.full_rank:
             where = coordinates(o, none, self.perturbations.noise)
-        return squared(outer_radii(self.maker, where, self.careful) / o.n, self.unit)
+        found = outer_radii(self.maker, where, self.careful) / o.n
+        return squared(require_radii(found, o.design), self.unit)
 
     def supports(
         self, o: Quadratic, estimate: Array, g: Array, at: IntArray | None = None
