@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import TINY, column_sizes
+from unassuming._rounding import EPS, TINY, column_sizes
 from unassuming._typing import Array, BoolArray
-from unassuming.objectives import Design, Quadratic
+from unassuming.membership import ExactGaps
+from unassuming.noise import Noise
+from unassuming.objectives import Design, KernelDesign, Quadratic
 
 _LARGEST = 1e290
 """Larger numbers cannot be divided into halves of their digits."""
@@ -21,7 +23,7 @@ _FEW = 0.1
 """The share of rows that may stand for missing values."""
 
 
-def require_representable(objective: Quadratic) -> None:
+def require_representable(objective: Quadratic, noise: Noise) -> None:
     """Refuse outputs, inputs and coefficients that double precision does not hold."""
     y, design = float(np.abs(objective.y).max(initial=0.0)), objective.design
     _require_below(_LARGEST, "y", objective.y, "the digits of its numbers")
@@ -31,6 +33,9 @@ def require_representable(objective: Quadratic) -> None:
             f"{1 / _LARGEST:g}, given {objective.lam:.3g}. Multiply the features by a power of ten."
         )
     if design.dual:
+        exact = noise.exact_arithmetic and ExactGaps.affordable(objective)
+        if isinstance(design, KernelDesign) and not exact:
+            _require_visible(design, objective.lam)
         kernel = design.kernel
         if kernel is not None and kernel.gaussian is not None:
             _require_below(_LARGEST_SQUARED, "X", kernel.X, "squared distances")
@@ -47,6 +52,16 @@ def require_representable(objective: Quadratic) -> None:
                 f"{y:.3g} and {size:.3g}. "
                 + _way_out(column, "Multiply one of them by a power of ten.")
             )
+
+
+def _require_visible(design: KernelDesign, lam: float) -> None:
+    """Refuse a penalty that is lost in the rounding of a kernel matrix, if ranks are not exact."""
+    alpha, least = design.n * lam, EPS * float(np.abs(design.spectrum[0]).max(initial=0.0))
+    if design.features is None and 0 < alpha < least:
+        raise ValueError(
+            "the penalty is lost in the rounding of the kernel matrix: expected alpha = 1 / (2C) "
+            f"of at least {least:.2g}, given {alpha:.3g}. Use a smaller C."
+        )
 
 
 def require_moderate(need: str, Phi: Array, y: Array, names: Sequence[str]) -> None:
