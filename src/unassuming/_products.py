@@ -52,7 +52,7 @@ def accurate_product(A: Array, B: Array) -> Array:
 
 
 def _small_product(A: Array, B: Array) -> Array:
-    """Return the same in fewer steps: all products first, then their sums one after the other."""
+    """Multiply in fewer steps: compute all products first, then add them one after the other."""
     product, off = exact_product(A.T[:, :, None], B[:, None, :])  # (d, n, k)
     start = np.zeros((1, *product.shape[1:]))
     totals = np.add.accumulate(np.concatenate([start, product]))
@@ -93,21 +93,20 @@ def image(
 ) -> tuple[Array, Array]:
     """Return diag(root) rows @ back and bounds on its rounding errors, entry by entry.
 
-    Columns have twice the digits where the plain product would lose too many. ``sizes`` bounds
-    |rows| from above, with a margin for errors of the rows themselves. The weights of the rows come
-    last: rounding weighted rows would change how nearly dependent the columns are.
+    The product has twice the digits if the plain one would lose too many. ``sizes`` bounds |rows|
+    from above, with a margin for errors of the rows themselves. The weights of the rows come last:
+    rounding weighted rows would change how nearly dependent the columns are.
     """
     d = rows.shape[1]
     terms = (np.abs(rows) if sizes is None else sizes) @ np.abs(back)
     # The rounding of d products and sums, of the terms themselves, and of the rows.
     error = (gamma(d + 1) + (0.0 if sizes is None else EPS)) * terms
     found = rows @ back
-    lost = np.ones(back.shape[1], dtype=np.bool_)
-    if rows.size * back.shape[1] > _MANY:
-        lost = ~(length(error.T) <= _FINE * length(found.T))
-    if sizes is None and lost.any():
-        found[:, lost] = accurate_product(rows, back[:, lost])
-        error[:, lost] = EPS * np.abs(found[:, lost]) + (d * EPS) ** 2 * terms[:, lost]
+    many = rows.size * back.shape[1] > _MANY
+    fine = many and bool((length(error.T) <= _FINE * length(found.T)).all())
+    if sizes is None and not fine:
+        found = accurate_product(rows, back)
+        error = EPS * np.abs(found) + (d * EPS) ** 2 * terms
     if root is None:
         return found, error
     found *= root[:, None]
