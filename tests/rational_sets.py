@@ -178,15 +178,29 @@ class RationalSets:
 
     def reach(self, origin, direction, q):
         """How far from an origin (d,) rays stay in q sets, if it lies in all of them."""
+        return sorted((high for _, high in self.ends(origin, direction)), reverse=True)[q - 1]
+
+    def first_end(self, origin, direction, q):
+        """Where rays from an origin (d,) first leave q sets; minus infinity if it is outside."""
+        spans = [span for span in self.ends(origin, direction) if span is not None]
+        t, here = Decimal(0), -INFINITE
+        while sum(low <= t <= high for low, high in spans) >= q:
+            here = t
+            t = min((high for low, high in spans if low <= t < high), default=t)
+            if t == here:
+                break
+        return here
+
+    def ends(self, origin, direction):
+        """Where the line through an origin (d,) lies in each set; None where it does not."""
         key = tuple((float(origin[j]), float(direction[j])) for j in self.seen)
         if key not in self._ends:
             self._ends[key] = self._ends_along(
                 *([[Fraction(x)] for x in part] for part in zip(*key, strict=True))
             )
-        return self._ends[key][q - 1]
+        return self._ends[key]
 
     def _ends_along(self, a, v):
-        """Where the ray leaves each set, the farthest first."""
         ends = []
         for A, b, c in self.sets:
             Av, Aa = product(A, v), product(A, a)
@@ -194,10 +208,18 @@ class RationalSets:
             slope = product(transposed(v), b)[0][0] - va
             rest = c + 2 * product(transposed(a), b)[0][0] - product(transposed(a), Aa)[0][0]
             if vv == 0:
-                ends.append(INFINITE)
-            else:
-                ends.append((decimal(slope) + root(slope**2 + vv * rest)) / decimal(vv))
-        return sorted(ends, reverse=True)
+                ends.append((-INFINITE, INFINITE) if rest >= 0 else None)
+                continue
+            square = slope**2 + vv * rest
+            if square < 0:
+                ends.append(None)
+                continue
+            # The larger root first: the other one by the product of both, which does not cancel.
+            far = decimal(slope) + (root(square) if slope >= 0 else -root(square))
+            with localcontext(prec=_DIGITS):
+                both = (far / decimal(vv), -decimal(rest) / far if far else Decimal(0))
+            ends.append((min(both), max(both)))
+        return ends
 
 
 def decimal(x):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
@@ -15,6 +16,18 @@ def with_plain_numbers(estimator: Any) -> Any:
     parameters = copy.get_params() if hasattr(copy, "get_params") else {}
     scalars = {n: v for n, v in parameters.items() if isinstance(v, np.generic)}
     return copy.set_params(**{n: v.item() for n, v in scalars.items()}) if scalars else copy
+
+
+def joined(words: Iterable[str]) -> str:
+    """Return words as a list in a sentence.
+
+    Examples
+    --------
+    >>> joined([]), joined(["a"]), joined("ab"), joined("abc")
+    ('', 'a', 'a and b', 'a, b and c')
+    """
+    some = list(words)
+    return " and ".join(filter(None, [", ".join(some[:-1]), *some[-1:]]))
 
 
 def shown(estimator: Any) -> str:

@@ -135,7 +135,7 @@ def test_the_seed_decides_and_given_cells_are_used():
         (np.arange(10) - 1, "numbered from 0"),
         (
             np.arange(10) // 3,
-            "divides a cluster: .* given two cells for the cluster of row 3",
+            "divides a cluster: .* given two cells for the cluster of row 3 .counted from zero",
         ),
     ],
 )

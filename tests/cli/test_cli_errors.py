@@ -34,7 +34,10 @@ BAD_TABLES = [
     ("one.csv", "one.csv has too few rows: expected at least 2, given 1"),
     ("head.csv", "too few rows"),
     ("empty.csv", "empty.csv cannot be read as a table"),
-    ("text.csv", "the column 'x' is not numeric: expected numbers, given 'low' in row 2"),
+    (
+        "text.csv",
+        "'x' is not numeric: expected numbers, given 'low' in row 2 below the header",
+    ),
     ("gap.csv", "the column 'x' has missing values"),
     ("gap.csv", "--drop-missing"),
     ("infinite.csv", "the column 'y' has infinite values"),

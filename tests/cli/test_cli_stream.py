@@ -221,7 +221,7 @@ def test_what_cannot_be_streamed_is_refused_before_a_row_is_read(run, words, mes
         ("low,1,1", "the column 'a' is not numeric: expected numbers, given 'low' in row 251"),
         (",1,1", "the column 'a' has missing values: expected a value in every row, given none in"),
         ("1,1", "the column 'y' has missing values"),
-        ("1,1,inf", "given inf in row 251"),
+        ("1,1,inf", "given inf in row 251 below the header"),
         ("1,1,1,1", "table after row 200: line 252 has 4 values, where the lines before have 3"),
     ],
 )

@@ -200,7 +200,7 @@ WEIGHTS = [
         "negative",
         lambda: region_of(sample_weight=with_entry(np.ones(N), 4, -1)),
         r"^sample_weight has a negative entry: expected weights >= 0, given -1\.0 at row 4 "
-        r"\(counted from 0\)\.",
+        r"\(counted from zero\)\.",
     ),
     (
         "NaN",

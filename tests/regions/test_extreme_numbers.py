@@ -67,6 +67,19 @@ def test_a_ball_of_any_size_bounds_a_function(options):
         assert (found.upper <= 1.1 * bound).all()  # the kernel is 1 at every input
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("model", [ua.KernelLasso, ua.KernelHuber], ids=lambda one: one.__name__)
+def test_a_ball_of_any_size_bounds_a_piecewise_model(model):
+    X, y = data()
+    model = model(kernel="rbf", gamma=0.5, alpha=0.1)
+    piecewise = ua.confidence_region(model, X, y, m=10, random_state=0)
+    expected = piecewise.band(X[:3], norm_bound=1e90, method="joint").upper / 1e90
+    assert (expected <= 1.001).all()
+    for bound in (1e150, 1e160, 1e200, 1e300):
+        found = piecewise.band(X[:3], norm_bound=bound, method="joint")
+        assert found.upper / bound == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("name", ["norm_bound", "model_error", "noise_scale"])
 def test_an_assumption_that_double_precision_cannot_multiply_is_refused(name):
     given = {"norm_bound": 20.0, name: 1e307}

@@ -3,8 +3,11 @@
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
 from rational_sets import INFINITE, MODELS, RationalSets
@@ -103,6 +106,40 @@ def test_lines_that_take_too_long_are_refused(monkeypatch):
     assert region.reach("x0", level=LEVEL) == np.inf
 
 
+def reach_or_refusal(region, direction):
+    try:
+        return region.reach(direction, level=LEVEL)
+    except (ValueError, ArithmeticError) as refusal:
+        return str(refusal)
+
+
+PAIRS = [(1e18, 1e30), (1e10, 1e22), (-1e15, 1e18), (1e50, -1e51)]
+
+
+@pytest.mark.parametrize("most", [2**20, 0], ids=["exact", "refused"])
+@pytest.mark.parametrize("noise", slow_but(NOISES, "signs", "permutations"))
+@pytest.mark.parametrize("intercept", [True, False])
+def test_two_large_cells_in_a_row_do_not_lengthen_rays(monkeypatch, intercept, noise, most):
+    """The residual of their row is lost, and ranks are not there to confirm lines."""
+    monkeypatch.setattr("unassuming.membership._exact._MOST_PRODUCTS", 0)
+    monkeypatch.setattr("unassuming.membership._exact._MOST_OF_A_LINE", most)
+    model, answers = LinearRegression(fit_intercept=intercept), 0
+    for pair in PAIRS:
+        for rows in ([ROW, ROW], [ROW, ROW + 9]):
+            X, y = data(1.0)
+            X[rows, [0, 1]] = pair
+            region, exact = regions(X, y, model, NOISES[noise], m=10)
+            for direction in np.eye(len(region.estimate)):
+                found = reach_or_refusal(region, direction)
+                if isinstance(found, str):
+                    assert "in double precision" in found
+                    continue
+                expected = float(exact.first_end(region.estimate, direction, 1))
+                assert found == pytest.approx(expected, rel=1e-6 if most else 1e-3)
+                answers += 1
+    assert answers or not most
+
+
 def test_columns_that_one_row_makes_nearly_dependent_are_not_taken_for_dependent():
     X, y = data(1e20)
     X[ROW] = 1e20, 3e25
@@ -126,6 +163,39 @@ def test_a_row_that_stands_apart_is_the_remedy():
         ua.confidence_region(LinearRegression(), *data(1e300))
     with pytest.raises(ValueError, match="Divide x0 by a power of ten"):
         ua.confidence_region(LinearRegression(), data(1.0)[0] * 1e295, y)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-60, 1e-150, 1e-200])
+@pytest.mark.filterwarnings("error")
+def test_an_ellipsoid_that_is_too_long_is_refused_in_every_unit(unit):
+    """Another unit does not help, so the row is the remedy; without it there is an ellipsoid."""
+    X, y = data(1e200)
+    X[:, 0] *= unit
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    with pytest.raises(ua.NotAvailable, match=r"fit into double.*row 7 \(counted.*drop the row"):
+        region.ellipsoid()
+    X, y = np.delete(X, ROW, axis=0), np.delete(y, ROW)
+    X[:, 0] /= unit
+    region = ua.confidence_region(LinearRegression(), X, y, m=M, random_state=1)
+    assert np.isfinite(region.ellipsoid().squared_radius)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+@pytest.mark.parametrize("step", [StandardScaler(), PolynomialFeatures(2)], ids=str)
+def test_a_cell_that_a_step_cannot_square_is_named(step):
+    X, y = data(1e200)
+    model = make_pipeline(step, LinearRegression())
+    with pytest.raises(ValueError, match=r"1e.200 in row 7 of column 0 \(counted from zero\)"):
+        ua.confidence_region(model, X, y, m=M)
+    with pytest.raises(ValueError, match=r"1e.200 in row 7 of column 'size' \(counted from zero"):
+        ua.confidence_region(model, pd.DataFrame(X, columns=["size", "b"]), y, m=M)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_of_a_step_is_not_taken_for_a_need_of_y():
+    X, y = data(1e200)
+    with pytest.raises(RuntimeWarning, match="overflow"):
+        ua.confidence_region(make_pipeline(StandardScaler(), LinearRegression()), X, y, m=M)
 
 
 @pytest.mark.filterwarnings("error")

@@ -222,7 +222,7 @@ def test_a_bounded_region_is_not_said_to_share_nothing():
 
 def test_a_row_is_said_to_be_counted_from_zero():
     reason = region_of(KernelRidge(kernel="rbf")).bounded(0.9).reason
-    assert re.search(r"fitted value of row \d+ \(counted from 0\) alone", reason)
+    assert re.search(r"fitted value of row \d+ \(counted from zero\) alone", reason)
 
 
 # Overflow

@@ -462,7 +462,10 @@ def test_models_without_an_answer_say_why():
         ({"functionals": "age"}, "functionals contains an unknown name"),
         ({"cells": np.zeros(59, dtype=int)}, "cells has the wrong length: expected one label"),
         ({"cells": np.zeros(60, dtype=int)}, "cells has one label only"),
-        ({"cells": [np.nan] + [1.0] * 59}, "cells has a missing label: .* given nan at row 0"),
+        (
+            {"cells": [np.nan] + [1.0] * 59},
+            "missing label: .* given nan at row 0 .counted from zero",
+        ),
         ({"cells": 61}, "there are more cells than rows: expected at most 60"),
         ({"cells": 1}, "cells is not a number of cells"),
         ({"cells": True}, "cells is not a number of cells"),
@@ -493,7 +496,7 @@ def test_more_bad_input():
         region.test_functional(["x0", "x1"], estimator="least absolute deviations")
     with pytest.raises(ValueError, match="inner=True does not apply"):
         region.band(np.zeros((1, 2)), inner=True, simultaneous=False)
-    with pytest.raises(ValueError, match=r"blocks has a missing label.*given nan at row 1"):
+    with pytest.raises(ValueError, match=r"missing label.*nan at row 1 .counted from zero"):
         ua.noise.BlockSymmetric([0.0, np.nan, 1.0])
     blocks = region_of(noise=ua.noise.BlockSymmetric(np.arange(60) // 2))
     with pytest.raises(ValueError, match="cells divides a block of the noise"):

@@ -333,7 +333,7 @@ def test_a_group_cannot_be_listed_before_the_rows_are_counted():
 def test_overlapping_shards_are_refused_and_the_stream_goes_on():
     one = stream().partial_fit(X[:1500], Y[:1500])
     two = stream().partial_fit(X[1200:], Y[1200:], first_row=1200)
-    with pytest.raises(ValueError, match=r"rows 1200 to 1499 .counted from 0. twice"):
+    with pytest.raises(ValueError, match=r"rows 1200 to 1499 .counted from zero. twice"):
         one.merge(two)
     with pytest.raises(ValueError, match="overlap"):
         stream().partial_fit(X[:9], Y[:9]).merge(stream().partial_fit(X[9:], Y[9:]))

@@ -82,15 +82,17 @@ def _least_squares(
 ) -> tuple[Array, BoolArray, Array]:
     """Return estimates from chosen rows (B, n), which are identified, and rounding errors.
 
-    Each is of shape (B, N). One batch of QR factorisations of rows that are zero elsewhere.
+    Each is of shape (B, N).
     """
-    d = Phi.shape[1]
+    n, d = Phi.shape
     scale = column_units(Phi)
-    c = functionals / scale
-    stacked = np.where(chosen[:, :, None], np.column_stack([Phi / scale, y]), 0.0)
-    R = np.asarray(np.linalg.qr(stacked, mode="r"))  # (B, ., d + 1)
+    c, stacked = functionals / scale, np.column_stack([Phi / scale, y])
+    R = np.zeros((len(chosen), min(n, d + 1), d + 1))
+    for one, rows in zip(R, chosen, strict=True):
+        found = np.linalg.qr(stacked[rows], mode="r")
+        one[: len(found)] = found
     U, values, Vt = np.linalg.svd(R[..., :d], full_matrices=False)
-    cut = rank_cut((len(Phi), d))
+    cut = rank_cut((n, d))
     kept = values > cut * values[:, :1]
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
     z = np.einsum("bij,bi->bj", U, R[..., d])

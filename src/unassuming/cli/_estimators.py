@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from unassuming._words import shown
+from unassuming._words import joined, shown
 from unassuming.cli.options import RECIPES, Model
 from unassuming.cli.tables import Kind, Term, encoder
 from unassuming.inputs import split_pipeline
@@ -67,4 +67,4 @@ def in_short(model: Model, estimator: Any, terms: Sequence[Term]) -> str:
     ]
     if RECIPES[model].kernel and isinstance(estimator, Pipeline):
         on.append("standardised inputs")
-    return last + (f" with {' and '.join(on)}" if on else "")
+    return last + (f" with {joined(on)}" if on else "")

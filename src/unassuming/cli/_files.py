@@ -16,6 +16,7 @@ from unassuming import plots
 from unassuming._errors import NotAvailable
 from unassuming._frames import apart
 from unassuming._version import __version__
+from unassuming._words import joined
 from unassuming.cli._built import Built
 from unassuming.cli._findings import Answer, Findings
 from unassuming.cli.tables import Kind
@@ -221,7 +222,7 @@ def without_picture(findings: Findings, built: Built) -> list[str]:
     missing = [plots.percent(level) for level in findings.bands.by_level if level not in finite]
     if not missing:
         return []
-    return [f"No picture at {' and '.join(missing)}: there is no finite band to draw."]
+    return [f"No picture at {joined(missing)}: there is no finite band to draw."]
 
 
 def _not_one_number(built: Built) -> str:

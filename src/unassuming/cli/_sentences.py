@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from unassuming._words import joined
 from unassuming.cli._files import WITHOUT_NUMBERS
 from unassuming.cli._findings import Answer, Findings
 from unassuming.noise import Labels, Symmetric
@@ -82,7 +83,7 @@ def _at(levels: Iterable[float], every: Collection[float]) -> str:
     some = list(levels)
     if len(some) == len(every):
         return ""
-    return f"At level {' and '.join(f'{level:.6g}' for level in some)}: "
+    return f"At level {joined(f'{level:.6g}' for level in some)}: "
 
 
 def _capital(text: str) -> str:
@@ -125,7 +126,7 @@ def _covers(findings: Findings) -> list[str]:
 def _only(some: Sequence[float], every: dict[float, Any]) -> str:
     if len(some) == len(every):
         return ""
-    return f" at level {' and '.join(f'{level:.6g}' for level in some)}"
+    return f" at level {joined(f'{level:.6g}' for level in some)}"
 
 
 def _source(bounds: Any) -> str:
@@ -215,7 +216,7 @@ def _empty(bounds: Mapping[float, Any]) -> list[str]:
     every = {p: b for p, b in bounds.items() if b.status is Status.EMPTY}
     said = [_sentence(_at(every, bounds), f"{_capital(b.description)}.") for b in every.values()]
     where = [f"{b.where_empty} (level {p:.6g})" for p, b in some.items()]
-    return [*said[:1], *[f"{_capital(NOTHING_AGREES)} {' and '.join(where)}."] * bool(some)]
+    return [*said[:1], *[f"{_capital(NOTHING_AGREES)} {joined(where)}."] * bool(some)]
 
 
 def _facts_of_levels(bounds: Mapping[float, Any], levels: Sequence[float]) -> list[str]:
@@ -236,7 +237,7 @@ def _facts_of_levels(bounds: Mapping[float, Any], levels: Sequence[float]) -> li
             continue
         names = [f"{fact.values['names']} (level {level:.6g})" for level, fact in at.items()]
         fact = next(iter(at.values()))
-        said.append(str(Fact(fact.cause, {**fact.values, "names": " and ".join(names)})))
+        said.append(str(Fact(fact.cause, {**fact.values, "names": joined(names)})))
     return said
 
 

@@ -114,7 +114,7 @@ def _labels(values: Any, name: str, n: int) -> Labels:
         j = int(np.argmax(missing))
         raise ValueError(
             f"{name} has a missing value: expected a value for every row, given {labels[j]} at row "
-            f"{j} (counted from 0). Drop the row, or fill in the value."
+            f"{j} (counted from zero). Drop the row, or fill in the value."
         )
     return labels
 
@@ -176,7 +176,7 @@ def _constant_within(
     given = "both treatments" if names else "two strata"
     raise ValueError(
         f"{name} varies within a cluster: expected the same value in all rows of a cluster, given "
-        f"{given} in cluster {cluster}, at row {j} (counted from 0). "
+        f"{given} in cluster {cluster}, at row {j} (counted from zero). "
         + (
             "Leave out clusters if rows were treated one by one; pass them as strata if the "
             "treatment was drawn within them."

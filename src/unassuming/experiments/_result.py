@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from unassuming._frames import as_frame
 from unassuming._typing import Array
+from unassuming._words import joined
 from unassuming.experiments._experiment import Experiment
 from unassuming.experiments._statistics import EffectLines
 from unassuming.inputs import as_finite
@@ -214,7 +215,7 @@ class AssignmentTest:
         if e.controls.shape[1]:
             count = e.controls.shape[1]
             parts.append(f"{count} control{'s' * (count > 1)}")
-        return f" with {' and '.join(parts)}" if parts else ""
+        return f" with {joined(parts)}" if parts else ""
 
     @property
     def _compared(self) -> str:

@@ -103,7 +103,7 @@ def check_weight(sample_weight: Any, length: int) -> tuple[BoolArray, Array | No
         j = int(np.argmax(weight < 0))
         raise ValueError(
             f"sample_weight has a negative entry: expected weights >= 0, given {weight[j]} at row "
-            f"{j} (counted from 0). Drop a row by giving it weight zero."
+            f"{j} (counted from zero). Drop a row by giving it weight zero."
         )
     rows = weight > 0
     if not rows.any():

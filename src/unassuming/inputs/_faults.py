@@ -16,6 +16,9 @@ from unassuming._typing import Array
 from unassuming.inputs._arrays import as_finite
 from unassuming.inputs._tables import as_inputs, column_at, column_count, is_frame
 
+_LARGEST = 1e150
+"""The squares of larger numbers, summed over some rows, overflow."""
+
 
 def fault(X: Any, works: Callable[[Any], object]) -> ValueError | None:
     """Return the error that names the column whose text or missing values make X fail.
@@ -50,6 +53,31 @@ def fault(X: Any, works: Callable[[Any], object]) -> ValueError | None:
     return None
 
 
+def too_large(X: Any, works: Callable[[Any], object]) -> ValueError | None:
+    """Return the error about a number so large that a pipeline makes something infinite of it.
+
+    Examples
+    --------
+    >>> print(too_large(np.array([[1.0], [1e200]]), lambda Z: as_finite(np.square(Z), "")))
+    X has a number whose square overflows: expected at most 1e+150, given 1e+200 in row 1 of ...
+    """
+    if hasattr(X, "toarray"):
+        return None
+    table: Any = X if is_frame(X) else np.asarray(X)
+    for j in range(table.shape[1]):
+        column = _numbers(_column(table, j))
+        large = np.flatnonzero(np.abs(column) > _LARGEST)
+        if len(large) and _succeeds(works, _replaced(table, [j], _moderate)):
+            name = repr(table.columns[j]) if is_frame(table) else str(j)
+            return ValueError(
+                f"X has a number whose square overflows: expected at most {_LARGEST:g}, given "
+                f"{column[large[0]]:g} in row {large[0]} of column {name} (counted from zero). If "
+                "it stands for a missing value, drop its row or impute it; otherwise divide the "
+                "column by a power of ten."
+            )
+    return None
+
+
 def _column(table: Any, j: int) -> Any:
     return column_at(table, j).to_numpy() if is_frame(table) else table[:, j]
 
@@ -73,17 +101,20 @@ def _succeeds(works: Callable[[Any], object], table: Any) -> bool:
     return True
 
 
-def _replaced(table: Any, columns: Iterable[int]) -> Any:
+def _replaced(
+    table: Any, columns: Iterable[int], numbers: Callable[[Any], Array] | None = None
+) -> Any:
     """Return the table with ones in place of what is not a finite number in some columns."""
+    numbers = _numbers if numbers is None else numbers
     if not is_frame(table):
         copy = np.array(table, dtype=table.dtype if table.dtype.kind == "f" else object)
         for j in columns:
-            copy[:, j] = _numbers(table[:, j])
+            copy[:, j] = numbers(table[:, j])
         return copy
     copy = table.copy() if hasattr(table, "iloc") else table.clone()
     for j in columns:
         column = column_at(table, j)
-        values = _numbers(column.to_numpy())
+        values = numbers(column.to_numpy())
         if hasattr(table, "iloc"):
             copy.isetitem(j, values)
         else:
@@ -101,3 +132,8 @@ def _numbers(column: Any) -> Array:
         if np.isfinite(number):
             values[i] = number
     return values
+
+
+def _moderate(column: Any) -> Array:
+    values = _numbers(column)
+    return np.where(np.abs(values) > _LARGEST, 1.0, values)

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from unassuming._typing import Array
-from unassuming.inputs._faults import fault
+from unassuming.inputs._faults import fault, too_large
 from unassuming.inputs._tables import as_inputs, check_columns, check_width, column_count
 
 
@@ -69,6 +69,8 @@ def fit_transform_without_y(transformers: Pipeline, X: Any, y: Any) -> Any:
         if not isinstance(step, FrozenEstimator):  # fitted before; the region says so
             try:
                 step.fit(features)
+            except Warning:  # where warnings are errors
+                raise
             except Exception as error:
                 raise _diagnosis(name, step, features, y, _Chain(X, tuple(done))) from error
         features = _passed(name, step, features, _Chain(X, tuple(done)), _OTHER_DATA)
@@ -85,6 +87,8 @@ def as_features(transformers: Pipeline | None, X: Any, features: Any) -> Array:
         return as_inputs(features)
     except ValueError as error:
         own = fault(X, lambda Z: as_inputs(_after(steps, Z)))
+        if own is None:
+            own = too_large(X, lambda Z: as_inputs(clone(transformers).fit_transform(Z)))
         if own is not None:
             raise own from None
         raise ValueError(f"after the step {steps[-1][0]!r}, {error}") from None

@@ -109,7 +109,7 @@ def _as_labels(cells: Any, rows: BoolArray) -> IntArray:
     if lost is not None:
         raise ValueError(
             f"cells has a missing label: expected a label for each row, given {entries[lost]} at "
-            f"row {lost}. Give the row a label."
+            f"row {lost} (counted from zero). Give the row a label."
         )
     used = [label for label, row in zip(entries, rows.tolist(), strict=True) if row]
     numbers = {label: k for k, label in enumerate(dict.fromkeys(used))}
@@ -137,8 +137,8 @@ def require_nonzero(g: Array) -> None:
     if len(zero):
         raise ValueError(
             f"functionals contains a zero functional: expected a number other than 0 in every row, "
-            f"given {g.shape[1]} zeros in row {zero[0]}. Its value is 0 whatever the coefficients "
-            "are; leave it out."
+            f"given {g.shape[1]} zeros in row {zero[0]} (counted from zero). Its value is 0 "
+            "whatever the coefficients are; leave it out."
         )
 
 

@@ -59,10 +59,12 @@ class LineGaps:
                 found.append(np.stack([errors[0] + c, errors[1] + errors[2] + b, errors[3] + k]))
         return cls(np.stack([values[0], values[1] + values[2], values[3]]), *found)
 
-    def confirmed(self, low: Array, high: Array) -> BoolArray:
-        """Return which intervals are right, (N, m - 1) each."""
+    def confirmed(
+        self, low: Array, high: Array, near_end: float = _NEAR, near_width: float = _NEAR_WIDTH
+    ) -> BoolArray:
+        """Return which intervals are right, (N, m - 1) each, up to these relative errors."""
         with np.errstate(all="ignore"):
-            near = [_NEAR * np.abs(end) + _NEAR_WIDTH * (high - low) for end in (low, high)]
+            near = [near_end * np.abs(end) + near_width * (high - low) for end in (low, high)]
             inside = [self._above(low + near[0], 1), self._above(high - near[1], 1)]
             outside = [self._above(low - near[0], -1), self._above(high + near[1], -1)]
             wide = self.errors if self.wide is None else self.wide

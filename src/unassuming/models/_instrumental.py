@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from unassuming._rounding import rank_cut
 from unassuming._typing import Array
+from unassuming._words import joined
 from unassuming.inputs import Roles, column_roles
 from unassuming.models.solvers import exogenous_basis, two_stage_least_squares
 
@@ -206,7 +207,7 @@ def _require_instruments(
                 *(["the other instruments"] if len(roles.instruments) > 1 else []),
             ]
             constant = " (a constant does not)" if intercept else ""
-            why = f"follows from {' and '.join(others)}" if others else "is zero"
+            why = f"follows from {joined(others)}" if others else "is zero"
             what = f"instruments that vary beyond them{constant}" if others else "other instruments"
             raise ValueError(
                 f"instruments has a column that {why}: expected {what}, given {name} "

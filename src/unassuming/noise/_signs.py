@@ -108,8 +108,8 @@ class BlockSymmetric(SignFlips):
         if any(missing):
             raise ValueError(
                 f"blocks has a missing label: expected a label for each row, given "
-                f"{labels[missing][0]} at row {missing.index(True)}. Give the row a label, or drop "
-                "it."
+                f"{labels[missing][0]} at row {missing.index(True)} (counted from zero). Give "
+                "the row a label, or drop it."
             )
         self._number(labels)
 

@@ -225,7 +225,7 @@ def build_region(
         tie_order = draw_tie_order(perturbations.m, ties, tie_stream)
     psi = objective.default_weighting if weighting is None else weighting
     if isinstance(objective, Quadratic):
-        require_representable(objective)
+        require_representable(objective, perturbations.noise)
     problem = Problem(
         estimator=with_plain_numbers(estimator),
         n=objective.n,

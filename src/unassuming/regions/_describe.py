@@ -161,7 +161,7 @@ def direction_in_words(v: Array, objective: Objective) -> str:
         if (np.abs(fitted) <= 1e-9 * size).all():
             return "coefficients that change no fitted value"
         if len(moves) == 1:
-            return f"the fitted value of row {moves[0]} (counted from 0) alone"
+            return f"the fitted value of row {moves[0]} (counted from zero) alone"
     if len(v) <= _SHOWN:
         return f"the direction [{', '.join(f'{x:.3g}' for x in v)}]"
     return "a direction in which all coefficients change"

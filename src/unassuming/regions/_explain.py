@@ -126,7 +126,7 @@ class Cause(Enum):
     TOO_FEW_DIGITS = (
         "Double precision does not decide whether {undecided} of the {sets} random transformations "
         "leave a direction open: {column} spans {orders} orders of magnitude, and row {row} "
-        "(counted from 0) is the largest."
+        "(counted from zero) is the largest."
     )
     SUMS_TOO_SHORT = (
         "Sums over the rows do not decide whether {undecided} of the {sets} transformations leave "

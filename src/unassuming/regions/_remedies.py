@@ -120,7 +120,7 @@ def of_bad_scales(spread: Spread, *, rotated: bool = False) -> Iterator[Remedy]:
     """Yield what to do about numbers of too different a size; rotated rows cannot be dropped."""
     text = f"rescale {spread.column}"
     if not rotated:
-        text += f", or drop row {spread.row} if its value is a code"
+        text += f", or drop row {spread.row} (counted from zero) if its value is a code"
     yield Remedy(text, text)
 
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import TINY, column_sizes
+from unassuming._rounding import EPS, TINY, column_sizes
 from unassuming._typing import Array, BoolArray
-from unassuming.objectives import Quadratic
+from unassuming.membership import ExactGaps
+from unassuming.noise import Noise
+from unassuming.objectives import Design, KernelDesign, Quadratic
 
 _LARGEST = 1e290
 """Larger numbers cannot be divided into halves of their digits."""
@@ -21,7 +23,7 @@ _FEW = 0.1
 """The share of rows that may stand for missing values."""
 
 
-def require_representable(objective: Quadratic) -> None:
+def require_representable(objective: Quadratic, noise: Noise) -> None:
     """Refuse outputs, inputs and coefficients that double precision does not hold."""
     y, design = float(np.abs(objective.y).max(initial=0.0)), objective.design
     _require_below(_LARGEST, "y", objective.y, "the digits of its numbers")
@@ -31,6 +33,9 @@ def require_representable(objective: Quadratic) -> None:
             f"{1 / _LARGEST:g}, given {objective.lam:.3g}. Multiply the features by a power of ten."
         )
     if design.dual:
+        exact = noise.exact_arithmetic and ExactGaps.affordable(objective)
+        if isinstance(design, KernelDesign) and not exact:
+            _require_visible(design, objective.lam)
         kernel = design.kernel
         if kernel is not None and kernel.gaussian is not None:
             _require_below(_LARGEST_SQUARED, "X", kernel.X, "squared distances")
@@ -47,6 +52,16 @@ def require_representable(objective: Quadratic) -> None:
                 f"{y:.3g} and {size:.3g}. "
                 + _way_out(column, "Multiply one of them by a power of ten.")
             )
+
+
+def _require_visible(design: KernelDesign, lam: float) -> None:
+    """Refuse a penalty that is lost in the rounding of a kernel matrix, if ranks are not exact."""
+    alpha, least = design.n * lam, EPS * float(np.abs(design.spectrum[0]).max(initial=0.0))
+    if design.features is None and 0 < alpha < least:
+        raise ValueError(
+            "the penalty is lost in the rounding of the kernel matrix: expected alpha = 1 / (2C) "
+            f"of at least {least:.2g}, given {alpha:.3g}. Use a smaller C."
+        )
 
 
 def require_moderate(need: str, Phi: Array, y: Array, names: Sequence[str]) -> None:
@@ -67,27 +82,40 @@ def squared(values: Array, unit: float) -> Array:
     """Return squares in a unit as plain numbers; refuse what a double does not hold."""
     with np.errstate(over="ignore", under="ignore"):
         found = values * unit * unit
-    _require_squares("residuals", np.isfinite(values) & (values != 0), found, unit, "y")
+    known, remedy = np.isfinite(values) & (values != 0), "Multiply y by a power of ten."
+    _require_squares("residuals", known, found, unit, remedy)
     return np.where(np.isfinite(values), found, values)
 
 
-def gram(columns: Array) -> Array:
-    """Return the inner products of columns (k, d); refuse squares that a double does not hold."""
+def require_radii(values: Array, design: Design) -> Array:
+    """Return squared radii; refuse those that are not infinite, but beyond double precision."""
+    if np.isnan(values).any():
+        raise NotAvailable(
+            "the squared radius of the ellipsoid does not fit into double precision: expected at "
+            "most about 1e+300, given more. region.interval() bounds each coefficient. "
+            + _way_out_of(design, "Divide y by a power of ten.")
+        )
+    return values
+
+
+def gram(objective: Quadratic) -> Array:
+    """Return the matrix H of an objective; refuse squares that a double does not hold."""
+    columns = objective.forward
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         found = columns.T @ columns
     sizes = np.abs(columns).max(axis=0, initial=0.0)
     largest = float(sizes.max(initial=0.0))
-    _require_squares("features", sizes > 0, np.diagonal(found), largest, "them")
+    remedy = _way_out_of(objective.design, "Multiply them by a power of ten.")
+    _require_squares("features", sizes > 0, np.diagonal(found), largest, remedy)
     return np.asarray(found)
 
 
-def _require_squares(what: str, known: BoolArray, squares: Array, size: float, which: str) -> None:
+def _require_squares(what: str, known: BoolArray, squares: Array, size: float, remedy: str) -> None:
     fits = (np.abs(squares) >= TINY) & np.isfinite(squares)
     if not fits[known].all():
         raise NotAvailable(
             f"squares of the {what} do not fit into double precision: expected {what} between "
-            f"{1 / _LARGEST_SQUARED:g} and {_LARGEST_SQUARED:g}, given about {size:.3g}. Multiply "
-            f"{which} by a power of ten."
+            f"{1 / _LARGEST_SQUARED:g} and {_LARGEST_SQUARED:g}, given about {size:.3g}. " + remedy
         )
 
 
@@ -98,6 +126,13 @@ def _require_below(limit: float, name: str, values: Array, what: str) -> None:
             f"{name} is too large: expected at most {limit:g}, beyond which double precision loses "
             f"{what}, given {size:.3g}. " + _way_out(values, f"Divide {name} by a power of ten.")
         )
+
+
+def _way_out_of(design: Design, otherwise: str) -> str:
+    """Return the remedy for features that are too large."""
+    columns = () if design.dual else design.matrix.T
+    found = (_way_out(column, otherwise) for column in columns)
+    return next((remedy for remedy in found if remedy != otherwise), otherwise)
 
 
 def _way_out(values: Array, otherwise: str) -> str:

@@ -71,7 +71,7 @@ def _problem(
         drawn = stream.noise.draw_rows(stream._key, 0, n, stream.m - 1)
         objective = uncompressed(*few, stream._alpha, intercept=stream._intercept, names=names)
         objective.design.computed = features.transformers is not None
-        require_representable(objective)
+        require_representable(objective, stream.noise)
         perturbations = Perturbations(stream.noise, drawn, n, stream.m)
         kept = _few_in_cells(stream, *few)
         return objective, perturbations, objective.score("hessian"), kept

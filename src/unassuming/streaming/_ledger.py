@@ -151,8 +151,8 @@ class Ledger:
             if joined and first < joined[-1][1]:
                 raise ValueError(
                     "the rows overlap those that are present already: expected every row once, "
-                    f"given rows {first} to {min(stop, joined[-1][1]) - 1} (counted from 0) twice. "
-                    "Number the rows of each shard with first_row."
+                    f"given rows {first} to {min(stop, joined[-1][1]) - 1} (counted from zero) "
+                    "twice. Number the rows of each shard with first_row."
                 )
             if joined and first == joined[-1][1]:
                 joined[-1] = (joined[-1][0], stop)

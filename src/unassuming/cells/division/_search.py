@@ -161,7 +161,7 @@ def _check_labels(labels: IntArray, n: int, clusters: IntArray | None) -> None:
                     "cells",
                     "divides a cluster",
                     "the same cell for all rows of a cluster",
-                    f"two cells for the cluster of row {split[0]}",
+                    f"two cells for the cluster of row {split[0]} (counted from zero)",
                     "Give whole clusters to cells, since the rows of a cluster may be dependent.",
                 )
             )

@@ -318,7 +318,7 @@ def _numbers(column: pd.Series, name: str, first: int, role: str) -> pd.Series:
     if bad.any():
         row = int(np.argmax(bad.to_numpy()))
         remedy = _about_words(column, bad, name, role)
-        given = f"{column.iloc[row]!r} in row {first + row + 1}"
+        given = f"{column.iloc[row]!r} in row {first + row + 1} below the header"
         raise _not_numeric(name, given, role, remedy)
     numbers = numbers.astype(np.float64)
     infinite = np.isinf(numbers.to_numpy())
@@ -326,7 +326,7 @@ def _numbers(column: pd.Series, name: str, first: int, role: str) -> pd.Series:
         row = int(np.argmax(infinite))
         raise ValueError(
             f"the column {name!r} has infinite values: expected finite numbers, given "
-            f"{numbers.iloc[row]} in row {first + row + 1}. Correct the file."
+            f"{numbers.iloc[row]} in row {first + row + 1} below the header. Correct the file."
         )
     return numbers
 

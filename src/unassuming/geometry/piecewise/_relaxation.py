@@ -27,14 +27,14 @@ keep the inequality true for the computed ṽ.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._progress import progress
-from unassuming._rounding import EPS
+from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry._relaxed_supports import relaxed_supports
 from unassuming.geometry.piecewise._model import LineModel
@@ -43,6 +43,10 @@ from unassuming.objectives import BallCoordinates
 _ETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 _BATCH_BYTES = 2**26
 _ROUNDING = 1e-12
+_LARGEST_BALL = 1e100
+"""A larger ball is measured in a larger unit, so that squares of its bound fit into a double."""
+_UNDERFLOW = 1e-290
+"""What numbers may lose in such a unit, with a margin: next to the square of the bound, nothing."""
 
 
 @final
@@ -99,15 +103,19 @@ class Relaxation:
         """The values of η to try; the least bound counts."""
         return _ETAS if self.spread.any() else (0.0,)
 
-    def inequalities(self, eta: float) -> Iterator[tuple[slice, Array, Array, Array]]:
-        """Yield A (s, k, k), b (s, k) and c (s,) for batches of sets."""
+    def inequalities(
+        self, eta: float, unit: float = 1.0
+    ) -> Iterator[tuple[slice, Array, Array, Array]]:
+        """Yield A (s, k, k), b (s, k) and c (s,) for batches of sets, with x in this unit."""
         model, F = self.model, self.ball.F
         k, sets = F.shape[1], model.perturbations.m - 1
         y, x = self._gradient(model.y[None, :])[0], self._gradient(F.T)
         x = x + model.weigh(self.slope.T)  # v_0 = y - xᵀ(·), here and below
         zeta = eta if model.score.weighting is not None and self.spread.any() else 0.0
         kappa, rest = self.blur, eta - zeta
-        slack = self._slack(eta) + self._blurred() * (2 + zeta + 4 * rest)
+        blurred = self._blurred(unit) * (2 + zeta + 4 * rest)
+        if unit > 1:
+            blurred += _UNDERFLOW
         step = rows_that_fit(_BATCH_BYTES, k * (len(model.y) + 2 * len(y) + 4 * k))
         for which in slices(sets, step):
             some = model.perturbations.take(which)
@@ -118,7 +126,7 @@ class Relaxation:
             cross = dx @ x.T
             A = -(cross + np.swapaxes(cross, 1, 2)) - (1 + rest) * _squares(dx)
             b = -(dx @ y + dy @ x.T) - (1 + rest) * _products(dx, dy)
-            c = 2 * (dy @ y) + (1 + rest) * (dy**2).sum(axis=1) + slack
+            c = 2 * (dy @ y) + (1 + rest) * (dy**2).sum(axis=1) + self._slack(eta)
             iy, ix = y + dy, x + dx  # of v_i
             for share, vx, vy in (
                 (kappa, x[None], y[None]),
@@ -132,14 +140,15 @@ class Relaxation:
             factor = _ROUNDING * (1 + eta)
             size = (x**2).sum(axis=1) + (dx**2).sum(axis=2)
             A[:, np.arange(k), np.arange(k)] -= factor * size
-            yield which, A, b, c + factor * (y @ y + (dy**2).sum(axis=1))
+            c = c + factor * (y @ y + (dy**2).sum(axis=1))
+            yield which, A, b / unit, c / unit / unit + blurred
 
     def _gradient(self, r: Array) -> Array:
         """Return ΨLρ(r) for r (..., n); without kinks ρ is a multiple of r."""
         return self.model.weigh(self.model.pull(r * self.model.kinks.slopes[0]))
 
-    def _blurred(self) -> float:
-        """Return (1 + 1/κ) ε², where ε bounds the error of v within the ball."""
+    def _blurred(self, unit: float) -> float:
+        """Return (1 + 1/κ) ε², where ε bounds the error of v within the ball, in this unit."""
         if self.largest == 0:
             return 0.0
         psi, L = self.model.score.weighting, self.model.score.pullback
@@ -147,7 +156,8 @@ class Relaxation:
         size = float(np.linalg.norm(pulled if psi is None else psi @ pulled, 2))
         own = 1.0 if psi is None else float(np.linalg.norm(psi, 2))
         size += own * float(np.linalg.norm(self.slope, 2)) / self.largest
-        return (1 + 1 / self.blur) * (self.blur * size * self.largest * self.ball.bound) ** 2
+        error = self.blur * size * self.largest * (self.ball.bound / unit)
+        return (1 + 1 / self.blur) * error * error
 
     def _slack(self, eta: float) -> float:
         """Return the right-hand side: ‖σ‖²/η, or (1 + 1/η) 4τ²."""
@@ -187,14 +197,17 @@ def relaxed_bounds(
     up = np.repeat(np.where(free, np.inf, size)[:, None], sets, axis=1)
     down = up.copy()
     if relaxation is not None:
-        etas = relaxation.etas
+        etas, unit = relaxation.etas, 1.0
+        if ball.bound > _LARGEST_BALL:
+            unit = float(powers_of_two(np.asarray(ball.bound / _LARGEST_BALL)))
+        within = replace(ball, bound=ball.bound / unit)
         work = (
             (slice(0, done * sets + batch[0].stop), batch)
             for done, eta in enumerate(etas)
-            for batch in relaxation.inequalities(eta)
+            for batch in relaxation.inequalities(eta, unit)
         )
         for _, (which, A, b, c) in progress(work, sets * len(etas), "sets"):
-            for bound, found in zip((up, down), relaxed_supports(A, b, c, ball), strict=True):
-                bound[:, which] = np.minimum(bound[:, which], found)
+            for bound, found in zip((up, down), relaxed_supports(A, b, c, within), strict=True):
+                bound[:, which] = np.minimum(bound[:, which], unit * found)
     up[ball.hidden] = down[ball.hidden] = np.inf
     return up, down

@@ -8,6 +8,7 @@ from unassuming.geometry.quadratic._at_estimate import (
     Spread,
     accurate_residual,
     equal_residuals,
+    residual_and_error,
     unit_of_residuals,
     widest_spread,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "intervals",
     "least_norms",
     "outer_radii",
+    "residual_and_error",
     "supports",
     "table_lines",
     "undecided_ends",

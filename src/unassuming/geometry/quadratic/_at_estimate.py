@@ -50,6 +50,22 @@ def accurate_residual(
     return AccurateResidual(r, gradient, error, least, off, vanishes, lost)
 
 
+def residual_and_error(
+    o: Quadratic, estimate: Array, unit: float, known: AccurateResidual | None
+) -> tuple[Array, Array]:
+    """Return the weighted residual of an estimate, divided by ``unit``, and bounds of its errors.
+
+    As in the comparison of ranks, a residual that may be rounding of the data alone is zero. The
+    others have the digits that are ``known``.
+    """
+    r, root = o.residuals(estimate[None, :]), np.sqrt(o.w)
+    error = o.residual_error(estimate[None, :], r)
+    found = root * r / unit
+    if known is not None:
+        found = np.where(np.isfinite(known.values), known.values, found)
+    return np.where(np.abs(r) <= error, 0.0, found)[0], root * error[0] / unit
+
+
 def equal_residuals(o: Quadratic) -> Array | None:
     """Return numbers of the rows of a kernel, equal if their residuals are equal beyond doubt.
 

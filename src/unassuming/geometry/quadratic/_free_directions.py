@@ -43,7 +43,7 @@ class Along(Enum):
 
     SHIFT = "a constant shift"
     COEFFICIENT = "the coefficient {} alone"
-    FITTED_VALUE = "the fitted value of row {} (counted from 0) alone"
+    FITTED_VALUE = "the fitted value of row {} (counted from zero) alone"
     COMMON = "a common free direction"
 
 

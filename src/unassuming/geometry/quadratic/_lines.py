@@ -7,7 +7,7 @@ of the set, and the region is where at least q intervals overlap.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -44,15 +44,15 @@ class OriginErrors:
 
     Attributes
     ----------
-    residual : float
-        Length of the error of the residuals.
+    residual : float or array of shape (m - 1,)
+        Length of the error of the residuals, or a quarter of that of E r̂ and r̂ together.
     gradient : float
         Length of the whitened gradient at the estimate, as far as rounding leaves it open.
     defect : float
         Error of the smoother S, as an operator.
     """
 
-    residual: float
+    residual: Array | float
     gradient: float
     defect: float
 
@@ -97,14 +97,16 @@ def along_lines(
         off = unit * size + 2 * error[lines, None]
         noise[at] = off * (2 * size + off)
         if origin is not None and errors is not None:
-            moved, lengths = np.linalg.norm(maker.moved[which], axis=1), (size, error[lines, None])
-            base_size = np.linalg.norm(vectors[1], axis=-1) if starts else 0.0
+            moved, seen_size = (np.linalg.norm(x, axis=1) for x in (maker.moved[which], seen))
+            base_size = np.linalg.norm(vectors[1], axis=-1) if starts else np.zeros(1)
             base = np.linalg.norm(start[lines], axis=1)[:, None] if starts else 0.0
-            away_error = start_error[lines, None] if starts else 0.0
+            away_error = start_error[lines, None] if starts else np.zeros(1)
             whole = np.asarray(np.linalg.norm(maker.residual) + base)
+            parts = (size, error[lines, None]), (moved, seen_size), whole, (base_size, away_error)
             # What is not known, or overflows, is not confirmed.
             with np.errstate(over="ignore", invalid="ignore"):
-                found = _errors(maker, origin, lengths, moved + base_size, whole, away_error)
+                own = np.broadcast_to(origin.residual, shape[1:])[which]
+                found = _errors(maker, replace(origin, residual=own), *parts)
             found[0] += maker.margin[which]
             errors[(slice(None), *at)] = np.where(zero, np.inf, found)
     return LineQuadratics(A, b, c, noise, np.broadcast_to(maker.without_points, shape), errors)
@@ -114,27 +116,33 @@ def _errors(
     maker: FormMaker,
     origin: OriginErrors,
     step: tuple[Array, Array],
-    moved: Array,
+    residual: tuple[Array, Array],
     whole: Array,
-    start_error: Array | float,
+    start: tuple[Array, Array],
 ) -> Array:
-    """Bound the errors of c, b and A by lengths: of E step and its error, of E r and of r.
+    """Bound the errors of c, b and A by lengths.
 
-    With residuals r at the start, s = E step and the whitened gradient γ at the estimate,
+    They are those of E step and its error, of E r̂ and qᵀE r̂, of the residuals at the start, and of
+    E start and its error. With s = E step, e = E start and the whitened gradient γ at the estimate,
 
-        c = ⟨SEr, Er⟩ + 2⟨Er, qγ⟩ + ...,   b = -⟨s, (I - S)Er + r + qγ⟩,   A = ⟨s, (I - S)s⟩,
+        c = ‖qᵀEr̂‖² + 2⟨qᵀEr̂, γ⟩ + 2⟨e, (I - S)Er̂ + r̂ + qγ⟩ - ⟨e, (I - S)e⟩,
+        b = -⟨s, (I - S)(Er̂ - e) + r̂ + qγ⟩,      A = ⟨s, (I - S)s⟩.
 
-    where c gains -2⟨(I - S)Er + r, E start⟩ away from the estimate. Each inner product of n terms
-    has an error of nEPS relative to the lengths, and one with S of about √k times that.
+    Each inner product of n terms has an error of nEPS relative to the lengths, and one with S of
+    about √k times that. S is nearly a projector, of a stacked vector: an error δ of it changes
+    ‖qᵀx‖² by 2δ‖qᵀx‖‖x‖, and otherwise by multiples of δ²‖x‖². That matters with many rows, where
+    qᵀEr̂ is much shorter than Er̂.
     """
     n, k = maker.q.shape
     unit = 2 * EPS * (n + 4) * (2 + np.sqrt(k)) + origin.defect
-    size, step_error = step
-    step_error = 2 * step_error
-    lost = 4 * origin.residual + 2 * start_error  # of E r, the entries set to zero included
-    slope = 2 * moved + whole
-    c = 2 * unit * moved * (moved + whole) + lost * (2 * slope + 3 * lost)
-    c = c + 2 * (moved + lost) * origin.gradient
+    (size, step_error), (moved, seen), (away, away_error) = step, residual, start
+    step_error, away_error = 2 * step_error, 2 * away_error
+    lost = 4 * origin.residual + away_error  # of E r, the entries set to zero included
+    slope = 2 * (moved + away) + whole
+    off = unit * moved + 4 * origin.residual  # of qᵀE r̂
+    c = 4 * off * (seen + off) + 2 * (seen + off) * origin.gradient
+    c = c + away * (4 * unit * slope + 6 * lost + 2 * origin.gradient)
+    c = c + away_error * (2 * slope + 3 * lost + 2 * origin.gradient)
     b = (unit * size + step_error) * slope + (size + step_error) * (3 * lost + origin.gradient)
     A = unit * size**2 + step_error * (2 * size + step_error)
     return np.stack(np.broadcast_arrays(c, b, A))

@@ -12,17 +12,22 @@ from unassuming._typing import Array
 from unassuming.geometry.quadratic._careful import FINE, CarefulSets
 from unassuming.geometry.quadratic._coordinates import Coordinates
 from unassuming.geometry.quadratic._forms import FormMaker
-from unassuming.geometry.quadratic._sets import SURE, Sets
+from unassuming.geometry.quadratic._sets import SURE, Ellipsoids, Sets
 
 _STEPS = 60
 _MARGIN = 1e-13
 """Relative rounding error of a radius, with a margin."""
+_LARGEST = 1e150
+"""Squares of larger numbers may overflow."""
 _NEAR = 1e-9
 """Relative excess of φ^{1/2} over ρ^{1/2} before the last step, which squares it."""
 
 
 def outer_radii(maker: FormMaker, where: Coordinates, careful: CarefulSets | None) -> Array:
-    """Return γ = max ‖x‖² over every set, rounded outward, (m - 1,); infinity if undecided."""
+    """Return γ = max ‖x‖² over every set, rounded outward, (m - 1,); infinity if undecided.
+
+    It is nan where a double does not hold it, although the set is bounded.
+    """
     gamma = np.full(maker.perturbations.m - 1, np.inf)
     limit = SURE if careful is None else FINE
     for which, forms in maker.batches_in(where):
@@ -33,14 +38,24 @@ def outer_radii(maker: FormMaker, where: Coordinates, careful: CarefulSets | Non
         rest = ~sure & ~forms.empty
         sure = sure & ~forms.errors.flat.any(axis=1)
         if sure.any():
-            part[sure] = farthest(Sets.of_ellipsoids(found.take(sure)))
+            part[sure] = _farthest(found.take(sure))
         if careful is not None:
             for i in np.flatnonzero(rest):
                 one = careful.one(int(i) + which.start)
                 if one.bounded:
-                    part[i] = farthest(Sets.of_ellipsoids(one.whitened(careful)))[0]
+                    part[i] = _farthest(one.whitened(careful))[0]
         gamma[which] = part
     return gamma * (1 + _MARGIN)
+
+
+def _farthest(some: Ellipsoids) -> Array:
+    """Return γ of ellipsoids, nan where it is too large."""
+    sizes = np.abs(some.root).max(axis=(1, 2), initial=0.0)
+    fits = np.maximum(sizes, np.abs(some.centre).max(axis=1, initial=0.0)) < _LARGEST
+    found = np.full(len(fits), np.nan)
+    if fits.any():
+        found[fits] = farthest(Sets.of_ellipsoids(some.take(fits)))
+    return found
 
 
 def farthest(sets: Sets) -> Array:

@@ -26,7 +26,7 @@ def ends_of_rays(
         return first_ends(low, high, qs)
     short = first_ends(np.where(doubt, 0.0, low), np.where(doubt, 0.0, high), qs)
     long = first_ends(np.where(doubt, -np.inf, low), np.where(doubt, np.inf, high), qs)
-    _require(all(map(np.array_equal, short, long)), doubt, sums=sums)
+    _require(all(map(np.array_equal, short, long)), doubt, "", sums=sums)
     return long
 
 
@@ -43,11 +43,12 @@ def parts_of_lines(
     few = at(np.where(doubt, np.inf, low), np.where(doubt, -np.inf, high))
     many = at(np.where(doubt, -np.inf, low), np.where(doubt, np.inf, high))
     pairs = zip(few, many, strict=True)
-    _require(all(all(map(np.array_equal, one, two)) for one, two in pairs), doubt, sums=sums)
+    same = all(all(map(np.array_equal, one, two)) for one, two in pairs)
+    _require(same, doubt, "Begin the line near the estimate. ", sums=sums)
     return many
 
 
-def _require(same: bool, doubt: BoolArray, *, sums: bool) -> None:
+def _require(same: bool, doubt: BoolArray, remedy: str, *, sums: bool) -> None:
     if same:
         return
     given = f"given {doubt.sum(axis=1).max()} of {doubt.shape[1]} that are not"
@@ -59,6 +60,6 @@ def _require(same: bool, doubt: BoolArray, *, sums: bool) -> None:
         )
     raise ValueError(
         "the end of the region cannot be decided in double precision: expected sets whose ends "
-        f"are certain despite rounding, {given}. If a number that exceeds all others stands for a "
-        "missing value, mark it as missing or drop its row."
+        f"are certain despite rounding, {given}. {remedy}If a number that exceeds all others "
+        "stands for a missing value, mark it as missing or drop its row."
     )

@@ -107,7 +107,7 @@ class QuadraticShape(Shape):
 
     def ellipsoid(self, level: Level) -> Ellipsoid:
         """Return {a : (a - â)ᵀH(a - â) <= γ} with the q-th largest γ_i."""
-        matrix = gram(self.objective.forward)  # refuses squares that do not fit
+        matrix = gram(self.objective)  # refuses squares that do not fit
         each = self.sets.radii[None, :]
         gamma = order_statistic(each, level.q)
         status, explanation = self._explained(each, each, level, None)

@@ -37,6 +37,7 @@ from unassuming.geometry.quadratic import (
     intervals,
     least_norms,
     outer_radii,
+    residual_and_error,
     supports,
     undecided_ends,
     unit_of_residuals,
@@ -45,7 +46,7 @@ from unassuming.geometry.quadratic import (
 from unassuming.membership import RankEngine
 from unassuming.objectives import BallCoordinates, FeatureWhitening, NormBall, Quadratic
 from unassuming.regions._question import Question
-from unassuming.regions._sizes import squared
+from unassuming.regions._sizes import require_radii, squared
 from unassuming.regions.shapes._lost_lines import LostLines, quick_gaps
 
 _ROUNDING = 8 * EPS
@@ -75,17 +76,14 @@ class QuadraticSets:
     def maker(self) -> FormMaker:
         """What makes the quadratic forms of the sets in any coordinates."""
         self._require_commuting()
-        o, a = self.primal, self.centre[None, :]
-        r = o.residuals(a)
-        error = o.residual_error(a, r)
-        # As in the comparison of ranks: a residual that may be rounding alone is zero.
-        r = np.where(np.abs(r) <= error, 0.0, r)
-        tie_order, white, known = self.engine.tie_order, o.whitening, self.perturbations.rounded
+        o, known = self.primal, self.perturbations.rounded
+        residual, error = residual_and_error(o, self.centre, self.unit, self._accurate)
+        tie_order, white = self.engine.tie_order, o.whitening
         lost = 0.0 if known is None else known.of_residuals(self.centre)
         return FormMaker(
             q=white.q,
-            residual=self.root * r[0] / self.unit,
-            residual_error=self.root * error[0] / self.unit,
+            residual=residual,
+            residual_error=error,
             perturbations=self.perturbations,
             tie_wins=tie_order[1:] > tie_order[0],
             unit=self.unit,
@@ -181,7 +179,8 @@ class QuadraticSets:
         low, high = intervals(lines, self._inside(lines, origins))
         low, high = self.engine.ends(origins, directions, low, high, quick_gaps(lines))
         if self._lost_lines is not None:
-            low, high, doubt = self._lost_lines.ends(lines, origins, directions, low, high)
+            low, high = low.copy(), high.copy()
+            doubt = self._lost_lines.correct(self.maker, lines, origins, directions, low, high)
         return low * share, high * share, doubt
 
     def endless(self, directions: Array) -> BoolArray:
@@ -203,6 +202,8 @@ class QuadraticSets:
     @cached_property
     def _origin_errors(self) -> OriginErrors | None:
         """How far the estimate is from the minimum; None where lines are not confirmed."""
+        if self._lost_lines is not None:
+            return self._lost_lines.origin_errors(self.maker)
         doubt, a = self.engine.doubt, self.estimate
         if doubt is None or self.primal is not self.objective:
             return None
@@ -259,7 +260,8 @@ class QuadraticSets:
             return np.full(self.perturbations.m - 1, np.inf)
         if not design.full_rank:
             where = coordinates(o, none, self.perturbations.noise)
-        return squared(outer_radii(self.maker, where, self.careful) / o.n, self.unit)
+        found = outer_radii(self.maker, where, self.careful) / o.n
+        return squared(require_radii(found, o.design), self.unit)
 
     def supports(
         self, o: Quadratic, estimate: Array, g: Array, at: IntArray | None = None

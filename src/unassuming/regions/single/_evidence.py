@@ -11,6 +11,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
+from unassuming._words import joined
 from unassuming.cells import (
     Factor,
     KeptCells,
@@ -287,7 +288,7 @@ def _rotated(Q: Array, t: Array) -> Array:
 
 def _listed_names(problem: Problem) -> str:
     """Return the names of the columns that may depend on the noise."""
-    return " and ".join(problem.objective.names[j] for j in problem.objective.endogenous)
+    return joined(problem.objective.names[j] for j in problem.objective.endogenous)
 
 
 def require_whole_blocks(labels: IntArray, units: IntArray) -> None:
@@ -299,5 +300,6 @@ def require_whole_blocks(labels: IntArray, units: IntArray) -> None:
         raise ValueError(
             "cells divides a block of the noise: expected the same label for all rows of a block, "
             f"given {labels[torn[0]]} and {first[units[torn[0]]]} (numbered in order of "
-            f"appearance) in the block of row {torn[0]}. Put whole blocks into a cell."
+            f"appearance) in the block of row {torn[0]} (counted from zero). Put whole blocks "
+            "into a cell."
         )

@@ -11,6 +11,7 @@ from scipy.special import fdtrc
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming._words import joined
 from unassuming.cells import (
     Method,
     PseudoRows,
@@ -77,7 +78,7 @@ def hypothesis_test(
     tau: Array,
 ) -> RankTest | FTest:
     """Test hypothetical values of one functional, or of several at once."""
-    tested = " and ".join(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
+    tested = joined(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
     require_independent(g)
     if numbers.takes_t(options):
         return _f_test(numbers, g, tau, tested)

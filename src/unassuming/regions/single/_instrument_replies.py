@@ -9,6 +9,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
+from unassuming._words import joined
 from unassuming.cells import fewest_cells
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import RankTest
@@ -97,7 +98,7 @@ def instrument_test(
     tau: Array,
 ) -> RankTest:
     """Test hypothetical values of all endogenous coefficients, and of others if some are given."""
-    tested = " and ".join(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
+    tested = joined(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
     return instruments.test(instruments.hypothesis(g, tau), level, options, tested)
 
 

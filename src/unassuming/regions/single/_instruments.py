@@ -18,6 +18,7 @@ from scipy.linalg import null_space
 from unassuming._errors import NotAvailable
 from unassuming._rounding import SEEN
 from unassuming._typing import Array
+from unassuming._words import joined
 from unassuming.cells import (
     InstrumentCells,
     Method,
@@ -103,7 +104,7 @@ class Instruments:
         """Return the multiples of the one endogenous coefficient that functionals (N, d) are."""
         o = self.objective
         if len(o.endogenous) > 1:
-            columns = " and ".join(o.names[j] for j in o.endogenous)
+            columns = joined(o.names[j] for j in o.endogenous)
             raise NotAvailable(
                 f"the coefficient of one endogenous column alone has no exact set if there are "
                 f"several ({columns}): the others depend on the noise, and no cell of rows removes "
@@ -164,7 +165,7 @@ class Instruments:
         wanted = np.eye(o.d)[o.endogenous]
         M = np.linalg.lstsq(g.T, wanted.T, rcond=None)[0].T  # M g = wanted
         if np.abs(M @ g - wanted).max() > SEEN:
-            columns = " and ".join(o.names[j] for j in o.endogenous)
+            columns = joined(o.names[j] for j in o.endogenous)
             raise NotAvailable(
                 "a test needs a hypothetical value of every endogenous coefficient "
                 f"({columns}): they are the coefficients that no cell of rows removes. Add them, "
