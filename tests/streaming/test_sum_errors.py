@@ -8,9 +8,9 @@ from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
 from rational_sets import as_integers, product, solved, transposed
-from unassuming._rounding import UNIT
+from unassuming._rounding import UNIT, length
 from unassuming.noise import draw_key
-from unassuming.streaming._errors import BLOCK
+from unassuming.streaming._errors import BLOCK, Errors, weighted
 from unassuming.streaming._ledger import Ledger
 from unassuming.streaming._sums import LEAF_ROWS, leaf_rows, sums_for
 
@@ -72,18 +72,20 @@ NAMES = (
 )
 
 
-def exact_products(Z, noise, key):
-    """ZᵀZ and Zᵀ(G_i - I)Z as rationals."""
+def exact_products(Z, noise, key, weight=None):
+    """ZᵀWZ and ZᵀW(G_i - I)Z as rationals."""
     whole, powers = as_integers(Z)
+    heavy, unit = (whole, 1) if weight is None else as_integers(weight[:, None])
+    heavy, unit = (whole, 1) if weight is None else (whole * heavy, unit[0])
     k, n = Z.shape[1], len(Z)
     moved = noise.apply(noise.draw_rows(key, 0, n, M - 1), np.arange(1.0, n + 1), None)
     moved = moved.astype(np.int64)
 
     def rational(A):
-        return [[powers[a] * powers[b] * int(A[a, b]) for b in range(k)] for a in range(k)]
+        return [[unit * powers[a] * powers[b] * int(A[a, b]) for b in range(k)] for a in range(k)]
 
     images = (np.sign(one).astype(object)[:, None] * whole[np.abs(one) - 1] for one in moved)
-    return rational(whole.T @ whole), [rational(whole.T @ (image - whole)) for image in images]
+    return rational(heavy.T @ whole), [rational(heavy.T @ (image - whole)) for image in images]
 
 
 def size(A):
@@ -97,31 +99,50 @@ def minus(A, B):
     ]
 
 
-def summed(Z, noise, key, *, intercept):
+def summed(Z, noise, key, weight=None, *, intercept):
     ledger, sums = (
         Ledger(leaf_rows(noise)),
         sums_for(noise, key, M, Z.shape[1], intercept=intercept),
     )
-    whole = ledger.plus(0, Z, sums).total(sums)
+    whole = ledger.plus(0, Z, sums, weight).total(sums)
     return whole, sums.turned(whole)
 
 
 @pytest.mark.slow_but_first
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", [*NOISES, "weighted signs"])
 @pytest.mark.parametrize("name", NAMES)
 def test_errors_of_sums_are_within_their_bounds(name, noise, intercept):
     rng = np.random.default_rng(NAMES.index(name))
     Z, key = columns(name, rng), draw_key(rng)
+    weight = rng.uniform(0.5, 3.0, size=len(Z)) if noise == "weighted signs" else None
     if intercept:
         Z = np.column_stack([np.ones(len(Z)), Z])
-    gram, moved = exact_products(Z, NOISES[noise], key)
-    plain, part = summed(Z, NOISES[noise], key, intercept=intercept)
-    errors, k = part.errors, Z.shape[1]
+    noise = NOISES[noise.removeprefix("weighted ")]
+    gram, moved = exact_products(Z, noise, key, weight)
+    plain, part = summed(Z, noise, key, weight, intercept=intercept)
+    errors = part.errors
     if plain.plain:
-        lengths = np.sqrt(np.diagonal(plain.basis))
-        off = np.array(minus(gram, plain.basis), dtype=np.float64) / lengths / lengths[:, None]
-        assert np.abs(off).max() <= plain.errors.defect
+        off = off_products(gram, plain)
+        assert off <= plain.errors.defect
+    t = check_orthonormal(part, gram, moved)
+    assert t < 1e-3
+    if name == "lost digits" and not intercept and weight is None:
+        assert off > 0.1 * plain.errors.defect  # nor are the bounds far too large
+    if name == "one large cell":
+        assert errors.defect + errors.moved < 1e-12
+
+
+def off_products(gram, plain):
+    """The largest error of plain products, relative to the lengths of columns."""
+    lengths = np.sqrt(np.diagonal(plain.basis))
+    off = np.array(minus(gram, plain.basis), dtype=np.float64) / lengths / lengths[:, None]
+    return np.abs(off).max()
+
+
+def check_orthonormal(part, gram, moved):
+    """Compare the sums in orthonormal form with rationals; return how far columns may be off."""
+    errors, k = part.errors, len(part.basis)
     R = [[Fraction(float(x)) for x in row] for row in part.basis]
     identity = [[Fraction(int(a == b)) for b in range(k)] for a in range(k)]
     _, inverse = solved(R, identity)
@@ -130,15 +151,42 @@ def test_errors_of_sums_are_within_their_bounds(name, noise, intercept):
     def whitened(A):
         return product(transposed(inverse), product(A, inverse))
 
-    assert t < 1e-3
     defect = size(minus(whitened(gram), np.eye(k)))
     assert defect <= (errors.defect + 2 * t) * (1 + 4 * t)
     for exact, found in zip(moved, part.moved, strict=True):
         assert size(minus(whitened(exact), found)) <= (errors.moved + 4 * t) * (1 + 4 * t)
-    if name == "lost digits" and not intercept:  # nor are the bounds far too large
-        assert np.abs(off).max() > 0.1 * plain.errors.defect
-    if name == "one large cell":
-        assert errors.defect + errors.moved < 1e-12
+    return t
+
+
+def test_roots_of_weights_are_in_the_errors_of_few_products():
+    """One product for each column: the rounding of roots is most of its error."""
+    rng, noise = np.random.default_rng(0), NOISES["signs"]
+    key, worst = draw_key(rng), 0.0
+    for _ in range(300):
+        Z, weight = np.diag(rng.uniform(1.0, 1.2, size=2)), rng.uniform(1.0, 1.2, size=2)
+        gram, _ = exact_products(Z, noise, key, weight)
+        part = sums_for(noise, key, M, 2, intercept=False)(Z, 0, weight)
+        off = off_products(gram, part)
+        assert off <= part.errors.defect
+        worst = max(worst, off / part.errors.defect)
+    assert worst > 0.4
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_roots_of_weights_are_in_the_errors_of_columns(intercept):
+    rng = np.random.default_rng(1)
+    rows, weight = 1e6 + rng.normal(size=(40, 3)), rng.uniform(1.0, 2.0, size=40)
+    rows[:, 0] = 1.0
+    Z, none = weighted(rows, weight), Errors(0.0, 0.0, np.zeros(3))
+    bounds = none.with_roots(Z, intercept=intercept).lengths
+    exact = [
+        [Fraction(root) * Fraction(x) for x in row]
+        for root, row in zip(np.sqrt(weight).tolist(), rows.tolist(), strict=True)
+    ]
+    off = length(np.array(minus(exact, Z), dtype=np.float64).T)
+    assert (off <= bounds).all()
+    assert (bounds[0] == 0) == intercept
+    assert (off[1:] > 0.2 * bounds[1:]).all()  # nor are they far too large
 
 
 def older(stream, path, monkeypatch):

@@ -15,7 +15,15 @@ from unassuming._rounding import powers_of_two
 from unassuming._typing import Array, BoolArray
 from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips
 from unassuming.streaming._cells import RowCells
-from unassuming.streaming._errors import BLOCK, Errors, blocked, shift, sizes_between, unshift
+from unassuming.streaming._errors import (
+    BLOCK,
+    Errors,
+    blocked,
+    shift,
+    sizes_between,
+    unshift,
+    weighted,
+)
 
 LEAF_ROWS = 1024
 """Rows that are summed at once, few enough for the products of their columns to stay in cache."""
@@ -79,8 +87,10 @@ class Sums(ABC):
         """
         return self.intercept and isinstance(self.noise, ExchangeableWithin)
 
-    def __call__(self, Z: Array, first: int) -> Part:
-        """Return the sums over rows first, first + 1, ... that form Z (count, k)."""
+    def __call__(self, rows: Array, first: int, weight: Array | None = None) -> Part:
+        """Return the sums over rows first, first + 1, ..., (count, k), with their weights."""
+        plain = weight is None or bool((weight == 1).all())
+        Z = rows if plain else weighted(rows, weight)
         size = np.abs(Z)
         least = size.min(axis=0)
         if not least.all():
@@ -91,7 +101,7 @@ class Sums(ABC):
         if _well_conditioned(gram):
             moved, cells = self.moved(Z, drawn), self.cells.grams(Z, first)
             still = self._still(Z, least, drawn, self.changes(moved), np.diagonal(gram))
-            errors = Errors.of_products(*Z.shape)
+            errors = Errors.of_products(*Z.shape, weighted=not plain)
             return Part(gram, self._levelled(moved), True, least, cells, still, errors)
         Q, R, errors = self._orthonormal(Z)
         moved, cells = self.unpack(self.moved(Q, drawn)), self.cells.grams(Q, first)
@@ -99,6 +109,8 @@ class Sums(ABC):
             changes, squares = ((moved @ R) * R).sum(axis=1), (R**2).sum(axis=0)
         still = self._still(Z, least, drawn, changes, squares)
         errors = errors.of_sums(len(Z))
+        if not plain:
+            errors = errors.with_roots(Z, intercept=self.intercept)
         return Part(R, self._levelled(moved), False, least, cells, still, errors)
 
     def _still(
