@@ -89,8 +89,9 @@ class Sums(ABC):
 
     def __call__(self, rows: Array, first: int, weight: Array | None = None) -> Part:
         """Return the sums over rows first, first + 1, ..., (count, k), with their weights."""
-        plain = weight is None or bool((weight == 1).all())
-        Z = rows if plain else weighted(rows, weight)
+        if weight is not None and (weight == 1).all():
+            weight = None
+        Z = rows if weight is None else weighted(rows, weight)
         size = np.abs(Z)
         least = size.min(axis=0)
         if not least.all():
@@ -101,7 +102,7 @@ class Sums(ABC):
         if _well_conditioned(gram):
             moved, cells = self.moved(Z, drawn), self.cells.grams(Z, first)
             still = self._still(Z, least, drawn, self.changes(moved), np.diagonal(gram))
-            errors = Errors.of_products(*Z.shape, weighted=not plain)
+            errors = Errors.of_products(*Z.shape, weighted=weight is not None)
             return Part(gram, self._levelled(moved), True, least, cells, still, errors)
         Q, R, errors = self._orthonormal(Z)
         moved, cells = self.unpack(self.moved(Q, drawn)), self.cells.grams(Q, first)
@@ -109,7 +110,7 @@ class Sums(ABC):
             changes, squares = ((moved @ R) * R).sum(axis=1), (R**2).sum(axis=0)
         still = self._still(Z, least, drawn, changes, squares)
         errors = errors.of_sums(len(Z))
-        if not plain:
+        if weight is not None:
             errors = errors.with_roots(Z, intercept=self.intercept)
         return Part(R, self._levelled(moved), False, least, cells, still, errors)
 
