@@ -108,3 +108,11 @@ def length(x: Array) -> Array:
         return plain
     power = powers_of_two(np.abs(x).max(axis=-1, initial=0.0))
     return np.asarray(np.linalg.norm(x / power[..., None], axis=-1) * power)
+
+
+def column_lengths(x: Array) -> Array:
+    """Return the lengths of the columns (n, d).
+
+    The array is transposed first: NumPy reduces slowly along the columns of narrow arrays.
+    """
+    return length(np.ascontiguousarray(x.T))

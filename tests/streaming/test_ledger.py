@@ -16,7 +16,7 @@ ROWS = np.random.default_rng(0).normal(size=(43, 2)) * 3.0 ** (np.arange(43) % 9
 class Summation:
     """A sum that rounds differently in every order, and knows which rows it is of."""
 
-    def __call__(self, rows, first):
+    def __call__(self, rows, first, weight=None):
         assert first % SIZE == 0
         weights = np.arange(first, first + len(rows)) + 0.1
         return np.array([(weights * rows[:, 0]).sum(), (rows[:, 1] / weights).sum(), len(rows)])
@@ -116,12 +116,12 @@ def test_an_interruption_adds_nothing(at, merging):
     calls = 0
 
     class Failing(Summation):
-        def __call__(self, rows, first):
+        def __call__(self, rows, first, weight=None):
             nonlocal calls
             calls += 1
             if calls == at:
                 raise KeyboardInterrupt
-            return super().__call__(rows, first)
+            return super().__call__(rows, first, weight)
 
     holey = [(0, 2), (5, 9), (15, 18), (21, 22)]
     rest = [(2, 5), (9, 15), (18, 21), (22, 30)]

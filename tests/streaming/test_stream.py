@@ -129,6 +129,12 @@ def test_ties_of_small_data_are_those_in_memory(n, seed, grid, kind, model):
     assert region.reach(u, None) == pytest.approx(memory.reach(u, None), rel=1e-6, abs=1e-9)
 
 
+def test_weights_that_turn_numbers_into_zeros_are_refused():
+    X, y = np.array([[1.0], [1e-200]]), np.ones(2)
+    with pytest.raises(ValueError, match="a weight of 1e-300 beside a number of 1e-200"):
+        stream().partial_fit(X, y, sample_weight=[1.0, 1e-300])
+
+
 def test_weights_are_those_in_memory():
     w = np.random.default_rng(3).uniform(0.2, 4, size=N)
     weighted = stream()

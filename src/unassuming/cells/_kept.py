@@ -103,6 +103,8 @@ class KeptSums(KeptCells):
         Rounding errors of y minus its mean, as a length.
     error_inside : float
         Rounding errors of ``inside``.
+    carriers : array of shape (d,) or None
+        In no more rows than that the columns of Φ are other than zero.
 
     Examples
     --------
@@ -125,6 +127,7 @@ class KeptSums(KeptCells):
     unit_inside: float
     error_y: float
     error_inside: float
+    carriers: Array | None = None
 
     @property
     def number(self) -> int:  # type: ignore[override]

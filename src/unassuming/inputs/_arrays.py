@@ -22,9 +22,10 @@ def as_finite(array: Any, name: str, remedy: str | None = None) -> Array:
         values = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise _unreadable(array, name, remedy or "Encode or drop the text.") from error
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        raise missing(name, values[tuple(bad[0])], bad[0], remedy or _IMPUTE)
+    finite = np.isfinite(values)
+    if not finite.all():
+        first = np.argwhere(~finite)[0]
+        raise missing(name, values[tuple(first)], first, remedy or _IMPUTE)
     return values
 
 

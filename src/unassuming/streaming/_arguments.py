@@ -111,3 +111,15 @@ def as_positive_weights(sample_weight: Any, rows: int, noise: RowNoise) -> Array
             "of weight zero before you number the rows."
         )
     return weight
+
+
+def check_weighted(Z: Array, weight: Array) -> None:
+    """Refuse weights that turn numbers of rows Z into zeros: zeros show which signs matter."""
+    lost = (Z != 0) & (Z * np.sqrt(weight)[:, None] == 0)
+    if lost.any():
+        row, column = np.argwhere(lost)[0]
+        raise ValueError(
+            "sample_weight is too small for double precision: expected roots whose products with "
+            f"the data are not zero, given a weight of {weight[row]:.3g} beside a number of "
+            f"{Z[row, column]:.3g}. Rescale the column, y or the weights."
+        )

@@ -15,8 +15,8 @@ from unassuming.noise import BlockSymmetric, Perturbations
 from unassuming.objectives import Quadratic, Score
 from unassuming.regions import Problem, Region, require_representable
 from unassuming.streaming._compressed import compress, uncompressed
+from unassuming.streaming._errors import weighted
 from unassuming.streaming._exact_rank import null_spaces
-from unassuming.streaming._ledger import weighted
 
 if TYPE_CHECKING:
     from unassuming.streaming._stream import StreamingRegion

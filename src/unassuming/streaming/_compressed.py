@@ -138,9 +138,16 @@ def compress(
             unit / SMALLEST_EIGENVALUE,
             float(errors.lengths[d]),
             errors.whole + 2 * errors.turned,
+            _carriers(phi, whole.least[:d]),
         )
     score = SumScore(objective, E, errors, reversed, whole.least)
     return objective, perturbations, score, kept
+
+
+def _carriers(phi: Array, least: Array) -> Array:
+    """Return bounds of the number of rows in which columns are not zero: |x|² over the least x²."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(np.floor(1.0001 * (np.linalg.norm(phi, axis=0) / least) ** 2))
 
 
 def _range(phi: Array, unit: float, rank: int, *, intercept: bool) -> tuple[Array, Array]:

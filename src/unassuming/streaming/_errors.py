@@ -4,9 +4,9 @@ Write Z (n, k) for the rows, d_j for the lengths of their columns, G_i for the t
 which are isometries, and γ_t for the relative error of t roundings (`gamma`). The matrices δ below
 are errors; ‖·‖ is the spectral norm, which the Frobenius norm bounds.
 
-**Sums of products.** `blocked` adds up blocks of 128 rows and then the blocks. Each product goes
-through t = 128 + (number of blocks) roundings at most, so a sum of products is off by γ_t times the
-sum of their absolute values. By Cauchy and Schwarz
+**Sums of products.** `blocked` adds up blocks of b = `BLOCK` rows and then the blocks. Each product
+goes through t = b + (number of blocks) roundings at most, so a sum of products is off by γ_t times
+the sum of their absolute values. By Cauchy and Schwarz
 
     |δ(ZᵀZ)_ab| <= γ_t d_a d_b,      |δ(Zᵀ(G_i - I)Z)_ab| <= 2 γ_(t+1) d_a d_b,
 
@@ -33,6 +33,12 @@ factored. Then q_0 is taken to be z_0 / R_00 without rounding, so that F_0 = 0 a
 multiplied by the means c: for the share s = ‖F_0‖ / R_00 of Householder's q_0 that costs 2s in
 QᵀQ, 4s in E_i and s|R_0j| in F_j. The rounding errors of Z' and of R are computed themselves.
 
+*Weights.* The rows are √w times those given, and both the root and each product are rounded. The
+factor of a row changes all of its numbers alike, an intercept included: it multiplies the rows of Q
+by 1 + u at most, which costs 2u in QᵀQ and 4u in E_i. The rounding of the products costs u d_j in
+F_j, but nothing in F_0 for an intercept, as z_0 is the root itself. A product of columns goes
+through four roundings more.
+
 *Joined parts* (`joined`). [R_1; R_2] = QR + F as above, in coordinates of the two bases. The
 products QᵀE_iQ, two of k terms and a sum, are off by 2 γ_(k+1) |Q|ᵀ|E_i||Q|, entry by entry.
 Where G_i z_0 = z_0, the first row and column of E_i are zero, since q_0 is a multiple of z_0.
@@ -49,11 +55,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from unassuming._products import exact_difference, exact_product, exact_sum, inner_products
-from unassuming._rounding import TINY, UNIT, gamma, length, powers_of_two
+from unassuming._rounding import EPS, TINY, UNIT, column_lengths, gamma, length, powers_of_two
 from unassuming._typing import Array
 
-_BLOCK = 128
-"""Rows whose products are added in one sum."""
+BLOCK = 256
+"""Rows whose products are added in one sum: fewer give smaller errors, but slow matrix products."""
 _MORE = 1.01
 UNKNOWN = 1.0
 """The largest error: it leaves everything open."""
@@ -69,9 +75,11 @@ class Errors:
     lengths: Array  # (k,)
 
     @classmethod
-    def of_products(cls, count: int, k: int, joins: int = 0, block: int = _BLOCK) -> Errors:
+    def of_products(
+        cls, count: int, k: int, joins: int = 0, block: int = BLOCK, *, weighted: bool = False
+    ) -> Errors:
         """Return those of plain sums over so many rows, in blocks, joined so many times."""
-        terms = _terms(count, block) + joins
+        terms = _terms(count, block) + joins + 4 * weighted
         return cls(gamma(terms), 2 * gamma(terms + 1), np.zeros(k))
 
     @classmethod
@@ -93,6 +101,15 @@ class Errors:
         lengths = self.lengths + _MORE * (share * np.abs(R[0]) + lost)
         lengths[0] = 0.0
         return Errors(self.defect + _MORE * 2 * share, self.moved + _MORE * 4 * share, lengths)
+
+    def with_roots(self, Z: Array, *, intercept: bool) -> Errors:
+        """Return those of rows Z that were multiplied by the roots of weights."""
+        lengths = column_lengths(Z)
+        smallest = np.sqrt(len(Z)) * EPS * TINY  # of products without all their digits
+        lost = np.where(lengths > 0, UNIT * lengths + smallest, 0.0)
+        lost[: int(intercept)] = 0.0
+        defect, moved = self.defect + _MORE * 2 * UNIT, self.moved + _MORE * 4 * UNIT
+        return Errors(defect, moved, self.lengths + _MORE * lost)
 
     def of_sums(self, count: int) -> Errors:
         """Return those of QᵀG_iQ as sums over so many rows."""
@@ -151,9 +168,17 @@ def shift(Z: Array) -> tuple[Array, Array, Array]:
     with np.errstate(over="ignore", invalid="ignore"):
         level, off = exact_product(Z[:, :1], c)
         moved, more = exact_difference(Z, level)
-        lost = length((more - off).T)
-        most = UNIT * (length(moved.T) + 2 * length(level.T))
+        lost = column_lengths(more - off)
+        most = UNIT * (column_lengths(moved) + 2 * column_lengths(level))
     return moved, c, np.where(np.isfinite(lost), lost, most)
+
+
+def weighted(rows: Array, weight: Array) -> Array:
+    """Return rows times the roots of their weights, in one memory layout.
+
+    Products may round differently in another one.
+    """
+    return np.ascontiguousarray(rows * np.sqrt(weight)[:, None])
 
 
 def unshift(R: Array, c: Array) -> tuple[Array, Array]:
@@ -180,17 +205,17 @@ def _lengths_left(Z: Array, Q: Array, R: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         high, top = (np.ldexp(np.rint(np.ldexp(x, bits)), -bits) for x in (Q, R / unit))
         rest = (Z / unit - high @ top) - (high @ (R / unit - top) + (Q - high) @ (R / unit))
-        error = np.ldexp(gamma(2 * k + 4), 2 - bits) * length((np.abs(Q) @ np.abs(R / unit)).T)
-        return np.asarray((length(rest.T) + error) * unit)
+        error = np.ldexp(gamma(2 * k + 4), 2 - bits) * column_lengths(np.abs(Q) @ np.abs(R / unit))
+        return np.asarray((column_lengths(rest) + error) * unit)
 
 
-def _terms(count: int, block: int = _BLOCK) -> int:
+def _terms(count: int, block: int = BLOCK) -> int:
     """Return the number of roundings of sums over so many rows, in blocks."""
     return min(count, block) - (-count // block)
 
 
 def blocked(left: Array, right: Array) -> Array:
-    """Return left (a, n) times right (n, b), added in blocks of 128.
+    """Return left (a, n) times right (n, b), added in blocks of rows.
 
     Examples
     --------
@@ -198,13 +223,13 @@ def blocked(left: Array, right: Array) -> Array:
     array([[1000., 1000.]])
     """
     a, n = left.shape
-    blocks, b = n // _BLOCK, right.shape[1]
-    if n <= _BLOCK:
+    blocks, b = n // BLOCK, right.shape[1]
+    if n <= BLOCK:
         return np.asarray(left @ right)
-    whole = blocks * _BLOCK
+    whole = blocks * BLOCK
     parts = np.matmul(
-        np.swapaxes(left[:, :whole].reshape(a, blocks, _BLOCK), 0, 1),
-        right[:whole].reshape(blocks, _BLOCK, b),
+        np.swapaxes(left[:, :whole].reshape(a, blocks, BLOCK), 0, 1),
+        right[:whole].reshape(blocks, BLOCK, b),
     )
     total = np.asarray(np.add.reduce(parts, axis=0))
     if whole < n:

@@ -31,7 +31,7 @@ def extended(spaces: Spaces, Phi: Array) -> Spaces:
     """
     d = Phi.shape[1]
     spaces = spaces or tuple(np.zeros((0, d), dtype=np.int64) for _ in PRIMES)
-    if not np.isfinite(Phi).all():
+    if all(len(form) == d for form in spaces) or not np.isfinite(Phi).all():
         return spaces
     found = []
     for prime, form in zip(PRIMES, spaces, strict=True):

@@ -83,7 +83,7 @@ class Ledger:
             stop = min(len(rows), start + size - offset)
             some, own = rows[start:stop], weight[start:stop]
             if len(some) == size:
-                draft._complete((0, leaf), sums(weighted(some, own), leaf * size), sums)
+                draft._complete((0, leaf), sums(some, leaf * size, own), sums)
             else:
                 where = np.zeros(size, dtype=np.bool_)
                 where[offset : offset + len(some)] = True
@@ -122,7 +122,7 @@ class Ledger:
         """Return the sums over rows 0, ..., n - 1, which must all be present."""
         parts = dict(self.nodes)
         for leaf, pending in self.pending.items():
-            parts[0, leaf] = sums(_summed(pending.present()), leaf * self.leaf_rows)
+            parts[0, leaf] = _summed(pending.present(), leaf * self.leaf_rows, sums)
         ordered = sorted(parts, key=lambda place: place[1] << place[0])
         total = parts[ordered[-1]]
         for place in reversed(ordered[:-1]):  # from the small nodes at the end to the large ones
@@ -171,7 +171,8 @@ class Ledger:
         room[where] = rows
         if there.all():
             self.pending.pop(leaf, None)
-            self._complete((0, leaf), sums(_summed(room), leaf * self.leaf_rows), sums)
+            part = _summed(room, leaf * self.leaf_rows, sums)
+            self._complete((0, leaf), part, sums)
         else:
             self.pending[leaf] = Pending(room, there)
 
@@ -185,16 +186,6 @@ class Ledger:
         self.nodes[height, number] = part
 
 
-def weighted(rows: Array, weight: Array) -> Array:
-    """Return rows times the roots of their weights, in one memory layout.
-
-    Products may round differently in another one.
-    """
-    if (weight == 1).all():
-        return np.ascontiguousarray(rows)
-    return np.ascontiguousarray(rows * np.sqrt(weight)[:, None])
-
-
-def _summed(rows: Array) -> Array:
-    """Return rows with their weights in the last column as they are summed."""
-    return weighted(rows[:, :-1], rows[:, -1])
+def _summed(rows: Array, first: int, sums: Sums) -> Part:
+    """Return the sums over rows that have their weights in the last column."""
+    return sums(np.ascontiguousarray(rows[:, :-1]), first, rows[:, -1])

@@ -163,7 +163,6 @@ class SumScore(Score):
             raise ValueError(
                 "the rank of a candidate cannot be decided from sums over the rows: expected "
                 "statistics that differ by more than the rounding errors of the sums, given "
-                f"{lost.max()} of {gaps.shape[1]} that do not. Subtract a number near the mean "
-                "from y and from each feature, rescale rows of very different size, or build the "
-                "region in memory."
+                f"{lost.max()} of {gaps.shape[1]} that do not. Build the region in memory "
+                "with ua.confidence_region(estimator, X, y)."
             )

@@ -28,6 +28,7 @@ from unassuming.streaming._arguments import (
     as_positive_weights,
     as_row_noise,
     as_row_number,
+    check_weighted,
     penalty_of,
 )
 from unassuming.streaming._build import region_of
@@ -186,6 +187,8 @@ class StreamingRegion:
         Z = np.ascontiguousarray(np.column_stack([*ones, matrix, target]))
         if self._sample is None and self._features.transformers is not None:
             self._sample = (deepcopy(rows_between(X, 0, 1)), matrix[:1].copy())
+        if weight is not None:
+            check_weighted(Z, weight)
         self._ledger = self._ledger.plus(first, Z, self._sums(), weight)
         return self
 

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, lapack, solve_triangular
 
+from unassuming._batches import slices
 from unassuming._rounding import powers_of_two
 from unassuming._typing import Array, BoolArray
 from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips
 from unassuming.streaming._cells import RowCells
-from unassuming.streaming._errors import Errors, blocked, shift, sizes_between, unshift
+from unassuming.streaming._errors import (
+    BLOCK,
+    Errors,
+    blocked,
+    shift,
+    sizes_between,
+    unshift,
+    weighted,
+)
 
 LEAF_ROWS = 1024
 """Rows that are summed at once, few enough for the products of their columns to stay in cache."""
@@ -27,7 +37,7 @@ lower it."""
 _SMALLEST_SQUARE = 1e-280
 """Smaller squares have lost digits."""
 
-_PRODUCTS = 128  # approximate number of products of columns in one matrix product
+_PRODUCTS = 512  # approximate number of products of columns in one matrix product
 _NEAR = 1e-6  # far above the rounding errors of sums, relative to the sums of all squares
 
 
@@ -77,8 +87,11 @@ class Sums(ABC):
         """
         return self.intercept and isinstance(self.noise, ExchangeableWithin)
 
-    def __call__(self, Z: Array, first: int) -> Part:
-        """Return the sums over rows first, first + 1, ... that form Z (count, k)."""
+    def __call__(self, rows: Array, first: int, weight: Array | None = None) -> Part:
+        """Return the sums over rows first, first + 1, ..., (count, k), with their weights."""
+        if weight is not None and (weight == 1).all():
+            weight = None
+        Z = rows if weight is None else weighted(rows, weight)
         size = np.abs(Z)
         least = size.min(axis=0)
         if not least.all():
@@ -88,18 +101,22 @@ class Sums(ABC):
         drawn = self.noise.draw_rows(self.key, first, len(Z), self.m - 1)
         if _well_conditioned(gram):
             moved, cells = self.moved(Z, drawn), self.cells.grams(Z, first)
-            still = self._still(Z, drawn, self.changes(moved), np.diagonal(gram))
-            errors = Errors.of_products(*Z.shape)
+            still = self._still(Z, least, drawn, self.changes(moved), np.diagonal(gram))
+            errors = Errors.of_products(*Z.shape, weighted=weight is not None)
             return Part(gram, self._levelled(moved), True, least, cells, still, errors)
         Q, R, errors = self._orthonormal(Z)
         moved, cells = self.unpack(self.moved(Q, drawn)), self.cells.grams(Q, first)
         with np.errstate(over="ignore", invalid="ignore"):
             changes, squares = ((moved @ R) * R).sum(axis=1), (R**2).sum(axis=0)
-        still = self._still(Z, drawn, changes, squares)
+        still = self._still(Z, least, drawn, changes, squares)
         errors = errors.of_sums(len(Z))
+        if weight is not None:
+            errors = errors.with_roots(Z, intercept=self.intercept)
         return Part(R, self._levelled(moved), False, least, cells, still, errors)
 
-    def _still(self, Z: Array, drawn: Any, changes: Array, squares: Array) -> BoolArray:
+    def _still(
+        self, Z: Array, least: Array, drawn: Any, changes: Array, squares: Array
+    ) -> BoolArray:
         """Return which columns of Φ the transformations keep or reverse, (2, m - 1, d).
 
         ``changes`` (m - 1, k) are zᵀ(G_i - I)z = -|G_i z - z|²/2 and ``squares`` (k,) are zᵀz, but
@@ -110,7 +127,7 @@ class Sums(ABC):
             limits, changes = _NEAR * squares[:d], changes[:, :d]
             doubt = np.stack([changes, changes + 2 * squares[:d]])
             doubt = ~(np.abs(doubt) > limits)  # what overflows is in doubt
-        empty = ~Z[:, :d].any(axis=0)
+        empty = np.isinf(least[:d])
         doubt[:, :, empty] = False
         found = np.zeros((2, self.m - 1, d), dtype=np.bool_)
         found[:, :, empty] = True
@@ -205,7 +222,7 @@ class SignSums(Sums):
     the indicators of the rows that change sign. If no row does, the sum is exactly zero.
     """
 
-    _kept: tuple[Array, Array, Array] | None = None
+    _kept: tuple[Array, ...] | None = None
 
     @property
     def packed(self) -> tuple[int, ...]:
@@ -214,37 +231,43 @@ class SignSums(Sums):
 
     def moved(self, Z: Array, drawn: Any) -> Array:
         """Return sums of products over the rows that change sign, (k (k + 1) / 2, m - 1)."""
-        count, k = Z.shape
-        flips, columns, products = self._space(count)
-        np.less(drawn.T, 0, out=flips, casting="unsafe")
-        columns[:] = Z.T
-        sums = np.empty(self.packed)
-        start = filled = 0
-        for a in range(k):
-            np.multiply(columns[a], columns[a:], out=products[filled : filled + k - a])
-            filled += k - a
-            if filled >= _PRODUCTS or a == k - 1:
-                sums[start : start + filled] = blocked(products[:filled], flips)
-                start, filled = start + filled, 0
+        (count, k), size = Z.shape, self.m - 1
+        sums = np.zeros(self.packed)
+        for some in slices(count, BLOCK):  # as in `blocked`, with the products of one block only
+            flips, columns, products, part = self._space(some.stop - some.start)
+            np.less(drawn[:, some], 0, out=flips[:size], casting="unsafe")
+            columns[:] = Z[some].T
+            start = filled = 0
+            for a in range(k):
+                np.multiply(columns[a], columns[a:], out=products[filled : filled + k - a])
+                filled += k - a
+                if filled >= _PRODUCTS or a == k - 1:
+                    stop = start + filled
+                    np.matmul(products[:filled], flips.T, out=part[:filled])
+                    sums[start:stop] += part[:filled, :size]
+                    start, filled = stop, 0
         return sums
 
     def changes(self, moved: Array) -> Array:
         """Return the diagonal of the triangle."""
-        rows, columns = np.triu_indices(self.width)
-        return np.asarray(-2.0 * moved[rows == columns].T)
+        k = self.width
+        lengths = np.arange(k, 1, -1)  # of the rows of the triangle before the last
+        return np.asarray(-2.0 * moved[np.cumsum(np.append(0, lengths))].T)
 
-    def _space(self, count: int) -> tuple[Array, Array, Array]:
-        """Return working space, reused from leaf to leaf: allocating it takes time."""
-        if self._kept is None or len(self._kept[0]) != count:
-            k = self.width
-            flips, columns = np.empty((count, self.m - 1)), np.empty((k, count))
-            self._kept = flips, columns, np.empty((_PRODUCTS + k, count))
-        return self._kept
+    def _space(self, rows: int) -> tuple[Array, Array, Array, Array]:
+        """Return working space for a block, always the same: allocating it takes time."""
+        if self._kept is None:
+            k, size = self.width, -(-(self.m - 1) // 4) * 4  # other sizes are slower
+            most = min(_PRODUCTS + k, k * (k + 1) // 2)
+            shapes = (size, BLOCK), (k, BLOCK), (most, BLOCK), (most, size)
+            self._kept = tuple(map(np.zeros, shapes))
+        flips, columns, products, part = self._kept
+        return flips[:, :rows], columns[:, :rows], products[:, :rows], part
 
     def unpack(self, moved: Array) -> Array:
         """Mirror the triangle."""
         k = self.width
-        rows, columns = np.triu_indices(k)
+        rows, columns = _triangle(k)
         full = np.empty((self.m - 1, k, k))
         full[:, rows, columns] = full[:, columns, rows] = -2.0 * moved.T
         return full
@@ -318,6 +341,9 @@ def between(moved: Array, Q: Array) -> Array:
     return np.swapaxes(turned.reshape(-1, h, h), 1, 2)
 
 
+_triangle = lru_cache(maxsize=4)(np.triu_indices)  # for every leaf with ill-conditioned columns
+
+
 def _divided(products: Array, R: Array) -> Array:
     """Return R⁻ᵀ S_i R⁻¹ for every S_i, (s, k, k)."""
     k = len(R)
@@ -339,5 +365,6 @@ def _well_conditioned(gram: Array) -> bool:
         return False
     scaled, _ = _scaled(gram)
     root = np.sqrt(np.diagonal(scaled))
-    smallest = np.linalg.eigvalsh(scaled / root / root[:, None])[0]
-    return bool(smallest >= SMALLEST_EIGENVALUE)
+    scaled = scaled / root / root[:, None]
+    np.fill_diagonal(scaled, 1.0 - SMALLEST_EIGENVALUE)
+    return not lapack.dpotrf(scaled, overwrite_a=True)[1]  # positive definite

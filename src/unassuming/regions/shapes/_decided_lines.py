@@ -55,8 +55,8 @@ def _require(same: bool, doubt: BoolArray, remedy: str, *, sums: bool) -> None:
     if sums:
         raise ValueError(
             "the end of the region cannot be decided from sums over the rows: expected sets whose "
-            f"ends are certain despite the rounding errors of the sums, {given}. Rescale rows of "
-            "very different size, or build the region in memory."
+            f"ends are certain despite the rounding errors of the sums, {given}. Build the "
+            "region in memory with ua.confidence_region(estimator, X, y)."
         )
     raise ValueError(
         "the end of the region cannot be decided in double precision: expected sets whose ends "

@@ -221,7 +221,13 @@ class QuadraticShape(Shape):
         if self.problem.rows is not None:
             return tuple(found)
         return tuple(
-            replace(one, python=f"in memory, {one.python}") if one in _NEED_ROWS else one
+            replace(
+                one,
+                python=f"in memory, {one.python}",
+                command_line=f"--no-stream {one.command_line}",
+            )
+            if one in _NEED_ROWS
+            else one
             for one in found
         )
 

@@ -46,6 +46,14 @@ NORM_BOUND = Remedy(
 )
 
 
+NORM_BOUND_AT_ONCE = Remedy(
+    "a norm bound that you can assume, for bounds at once: interval(norm_bound=B)",
+    "a norm bound that you can assume, for bounds at once: --norm-bound B of unassuming region, "
+    "without --pointwise",
+    norm_bound=True,
+)
+
+
 def status_of(out: Outcome) -> Status:
     """Return what kind of answer intervals are."""
     return Status.ONE_BY_ONE if out.finite.all() else Status.TOO_FEW_CELLS
@@ -144,6 +152,8 @@ def explanation_of(
     few = infinite & ~hidden & ~shift
     # Those that lack cells for want of rows: not by choice, nor since no cells attain the level.
     short = few & (out.cells < needed) & (options.cells is None)
+    # Sums may have lost what rows would show, unless too few rows carry a column at all.
+    doubtful = short & streamed & ~_rare(evidence, g, needed)
     for k in np.unique(out.cells[few]).tolist():
         same = few & (out.cells == k)
         if k >= needed:
@@ -156,9 +166,9 @@ def explanation_of(
             facts.append(Cause.CLUSTERS_MISSING(level=level, needed=needed, units=clusters))
             continue
         which, units = listed(names, same), units_of(evidence)
-        counted = not (evidence.rotated or streamed)
+        counted = not (evidence.rotated or doubtful[same].any())
         facts.append(cells_missing(which, level, k, units, n, rank, counted=counted))
-    if streamed and short.any():
+    if doubtful.any():
         facts.append(Cause.CELLS_IN_SUMS())
         remedies.append(IN_MEMORY)
     if few.any():
@@ -174,8 +184,19 @@ def explanation_of(
     if hidden.any() or (short.any() and (clusters is None or clusters >= needed)):
         remedies.append(FEWER_FEATURES)
     if hidden.any() or (few & (out.cells < needed)).any():
-        remedies.append(NORM_BOUND)
+        remedies.append(NORM_BOUND_AT_ONCE if streamed else NORM_BOUND)
     return Explanation(tuple(facts), tuple(remedies))
+
+
+def _rare(evidence: Evidence, g: Array, needed: int) -> BoolArray:
+    """Return which functionals take a column that is not zero in fewer rows than cells are needed.
+
+    A cell without such a row does not determine them, in a stream or in memory.
+    """
+    kept = evidence.cells
+    if not isinstance(kept, KeptSums) or kept.carriers is None:
+        return np.zeros(len(g), dtype=np.bool_)
+    return np.asarray(((g != 0) & (kept.carriers < needed)).any(axis=1))
 
 
 def cells_missing(
