@@ -10,8 +10,10 @@ g_i = G_i r and h_i = G_iᵀ W v_i the derivatives of Z_i = s_iᵀ N⁺ s_i are
     Φ_jk of features: 2 x_k w_j (g - v)_j - 2 h_j a_k
     K_jk of kernels:  alpha x_j x_k - h_j a_k - h_k a_j, if W Φx + alpha x = W g - alpha a
 
-Where residuals vanish, so do most of these. With the length ‖s‖ = (sᵀN⁺s)^{1/2} the second order
-of Z_i in the residuals is ‖ΦᵀW G_i δr‖², and that length is at most the sum over all rows.
+Where residuals vanish, so do most of these. If residuals change by δ, the second order of Z_i is
+uᵀSu with u = W^{1/2}G_i δ and S = W^{1/2}ΦN⁺ΦᵀW^{1/2}, which has the leverages h_j on its diagonal.
+The squares of Z_i and Z_0 cancel for rows that stay where they are. The other entries satisfy
+S_jk² <= h_j h_k, and those of row j have a sum of squares of at most 1 - h_j.
 """
 
 from dataclasses import dataclass
@@ -96,23 +98,31 @@ class Rounding:
         return total
 
     def curvature(self, a: Vector, i: int) -> Fraction:
-        """The mean of the second orders of Z_i and Z_0; the larger is at most twice as large."""
+        """A bound on the second order of Z_i - Z_0 in the residuals, in squared units."""
         e, size = self.exact, [abs(x) for x in a]
         fits = times([[*map(abs, row)] for row in e.Phi], size)
         rounded = times(self.errors, size[int(self.bias) :])
-        moved = [abs(u) + v + z for u, v, z in zip(e.y, fits, rounded, strict=True)]
-        orders = (
-            dot(self._lengths, [moved[row] for row, _ in e.all_moves[k]]) ** 2 for k in (0, i)
-        )
-        return sum(orders) / 2
+        delta = [abs(u) + v + z for u, v, z in zip(e.y, fits, rounded, strict=True)]
+        squares = [-w * h for w, h in zip(e.w, self.leverages, strict=True)]
+        for (row, _), w, h in zip(e.all_moves[i], e.w, self.leverages, strict=True):
+            squares[row] += w * h
+        total = sum(abs(x) * z**2 for x, z in zip(squares, delta, strict=True))
+        for move in (e.all_moves[0], e.all_moves[i]):
+            low, high, whole = [], [], []
+            for (row, _), w, h in zip(move, e.w, self.leverages, strict=True):
+                low.append(above(w * h) * delta[row] if 2 * h <= 1 else Fraction(0))
+                high.append(above(w * (1 - h)) * delta[row] if 2 * h > 1 else Fraction(0))
+                whole.append(above(w) * delta[row])
+            total += sum(low) ** 2 - dot(low, low) + 2 * (sum(high) * sum(whole) - dot(high, whole))
+        return total
 
     @cached_property
-    def _lengths(self) -> Vector:
-        """The lengths of ΦᵀW e_j, a little more than they are."""
+    def leverages(self) -> Vector:
+        """h_j = w_j φ_jᵀN⁺φ_j."""
         e, found = self.exact, []
         for w, row in zip(e.w, e.Phi, strict=True):
-            s = [w * row[k] for k in e.p]
-            found.append(root_below(e.unit * e.form(s, s)) * (1 + UNIT))
+            s = [row[k] for k in e.p]
+            found.append(w * e.unit * e.form(s, s))
         return found
 
     def side(self, a: Vector, i: int) -> Side:
@@ -150,6 +160,11 @@ class Rounding:
         whole, scale = integers(*rows)
         inverse, det = adjugate(whole)
         return inverse, Fraction(scale, det)
+
+
+def above(x: Fraction) -> Fraction:
+    """A little more than √x."""
+    return root_below(x) * (1 + UNIT)
 
 
 def short(x: Fraction, bits: int = 600) -> Fraction:

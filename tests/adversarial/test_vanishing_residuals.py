@@ -65,18 +65,56 @@ MODELS = ["least squares", "ridge", "LS-SVC", "polynomial kernel", "LS-SVC, poly
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("intercept", [True, False])
-def test_the_lengths_of_rows_are_exact(model, intercept):
+def test_the_second_order_is_that_of_rationals(model, intercept):
     rng = np.random.default_rng(6)
     weights = rng.integers(1, 9, size=6) * 2.0 ** np.arange(-9, 9, 3)
     problem = Problem.of(
-        model=model, intercept=intercept, alpha=0.25, degree=2, noise="symmetric", m=4, seed=0,
+        model=model, intercept=intercept, alpha=0.25, degree=2, m=4, seed=0,
+        noise="symmetric-exchangeable",
         X=rng.integers(-9, 9, size=(6, 2)) * [1.0, 4.0], y=rng.choice([-1.0, 1.0], size=6),
         w=None if "SVC" in model else weights,
     )  # fmt: skip
     region = problem.region()
     exact = problem.exact(region)
-    found = region._engine._exact.system.given.lengths
-    for number, w, row in zip(found.number, exact.w, exact.Phi, strict=True):
-        s = [w * row[k] for k in exact.p]
-        square, length = exact.unit * exact.form(s, s), Fraction(number) / 2**found.shift
-        assert abs(length**2 - square) <= square / 2**50
+    rounding = problem.rounding(exact)
+    leverages = region._engine._exact.system.given.leverages
+    assert any(h > 0.5 for h in rounding.leverages)
+    assert "kernel" in model or any(h <= 0.5 for h in rounding.leverages)
+
+    def back(x, i):
+        found = [Fraction(0)] * 6
+        for number, (row, _) in zip(x.number, exact.all_moves[i], strict=True):
+            found[row] = Fraction(number) / 2**x.shift
+        return np.array(found)
+
+    # At zero the residuals change by |y|, in units of rounding, whatever the model.
+    zero, delta = [Fraction(0)] * exact.d, np.array([abs(z) for z in problem.y])
+    for i in range(1, region.m):
+        one, two = (leverages.map(lambda x, k=k: back(x, k)) for k in (i, 0))
+        found = (abs(one.squares - two.squares) * delta**2).sum()
+        found += one.off_diagonal(delta) + two.off_diagonal(delta)
+        expected = rounding.curvature(zero, i)
+        assert abs(found - expected) <= expected / 2**40
+
+
+@pytest.mark.parametrize("model", ["least squares", "ridge", "polynomial kernel"])
+@pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
+def test_the_second_order_is_not_exceeded(model, noise):
+    """At zero, Z_i - Z_0 of outputs that are the changes δ is the second order itself."""
+    rng = np.random.default_rng(7)
+    zero, largest = [Fraction(0)] * (7 if "kernel" in model else 2), Fraction(0)
+    for spread in (0, 0, 4, 30):
+        size = 2.0 ** rng.integers(-spread, spread + 1, (2, 7))
+        problem = Problem.of(
+            model=model,
+            X=rng.normal(size=(7, 2)) * size[0][:, None], y=rng.normal(size=7) * size[1],
+            alpha=0.5 * 4.0**spread, intercept=False, degree=1, noise=noise, m=10, seed=1,
+        )  # fmt: skip
+        region = problem.region()
+        rounding = problem.rounding(problem.exact(region))
+        for i in range(1, problem.m):
+            gap = rounding.gap(rounding.side(zero, i), rounding.side(zero, 0))
+            bound = rounding.curvature(zero, i)
+            assert abs(gap) <= bound
+            largest = max(largest, abs(gap) / bound)
+    assert largest > 0.1

@@ -3,6 +3,14 @@
 The change is bounded to first order, and to second order in the residuals: where these vanish, Z_i
 has no slope. The formulas hold for exact numbers and for rough ones, whose bounds are wider and
 quick.
+
+With the smoother S = W^{1/2}ΦN⁺ΦᵀW^{1/2} the second order of Z_i in residuals that change by δ is
+uᵀSu, u = W^{1/2}G_i δ. In the difference of two of these, squares of rows that stay where they are
+cancel. The other terms are bounded by the leverages h_j = S_jj: 0 ⪯ S² ⪯ S implies
+
+    |S_jk| <= (h_j h_k)^{1/2},     Σ_{k≠j} S_jk² <= h_j (1 - h_j) <= 1 - h_j,
+
+and the second bound is the smaller one where a row has nearly all the leverage.
 """
 
 from __future__ import annotations
@@ -12,13 +20,58 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Generic, TypeVar, final
 
+import numpy as np
+
 from unassuming._exact import Exact
 from unassuming._rough import Rough
 
 N = TypeVar("N", Exact, Rough)
+M = TypeVar("M", Exact, Rough)
 
 UNIT = -53
 """The rounding of a double, relative to it, is at most 2 to this power."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Leverages(Generic[N]):
+    """What a unit of each residual does to Z_0, in numbers for each row.
+
+    Attributes
+    ----------
+    squares
+        w_j h_j.
+    low
+        (w_j h_j)^{1/2}, or 0 for leverages above one half.
+    high
+        (w_j (1 - h_j))^{1/2}, or 0 for leverages up to one half.
+    roots
+        w_j^{1/2}.
+    """
+
+    squares: N
+    low: N
+    high: N
+    roots: N
+
+    @staticmethod
+    def of(w: Exact, h: Exact) -> Leverages[Exact]:
+        """Return them for weights and leverages; roots are rounded up."""
+        whole = Exact(np.ones(len(h.number), dtype=np.int64).astype(object), 0)
+        rest = whole - h
+        small = Exact(((rest - h).number >= 0).astype(np.int64).astype(object), 0)
+        low, high, roots = ((w * x).root_above() for x in (h, rest, whole))
+        return Leverages(w * h, low * small, high * (whole - small), roots)
+
+    def map(self, turn: Callable[[N], M]) -> Leverages[M]:
+        """Return other numbers in place of these."""
+        return Leverages(*(turn(getattr(self, field.name)) for field in fields(self)))
+
+    def off_diagonal(self, delta: N) -> N:
+        """Bound Σ_{j≠k} ``|S_jk|`` (w_j w_k)^{1/2} δ_j δ_k for changes δ (n,)."""
+        low, high, whole = (x * delta for x in (self.low, self.high, self.roots))
+        pairs = low.sum() * low.sum() - (low * low).sum()
+        return pairs + _twice(high.sum() * whole.sum() - (high * whole).sum())
 
 
 @final
@@ -27,8 +80,6 @@ class Given(Generic[N]):
     """The numbers of an objective: Φ, y, the weights, alpha, P, and the sizes of what is rounded.
 
     ``rounded`` holds ``|Φ|`` without an intercept, or bounds of the errors of a kernel matrix.
-    ``lengths`` are those of ΦᵀW e_j in the norm of N⁺, rounded up: how far a unit of residual j
-    moves s_i.
     """
 
     Phi: N
@@ -37,11 +88,13 @@ class Given(Generic[N]):
     alpha: N
     P: N
     rounded: N
-    lengths: N
+    leverages: Leverages[N]
 
     def rough(self: Given[Exact]) -> Given[Rough]:
         """Return what was given as rough numbers."""
-        return Given(*(Rough.of(getattr(self, field.name)) for field in fields(self)))
+        numbers = (self.Phi, self.y, self.w, self.alpha, self.P, self.rounded)
+        Phi, y, w, alpha, P, rounded = map(Rough.of, numbers)
+        return Given(Phi, y, w, alpha, P, rounded, self.leverages.map(Rough.of))
 
 
 @final
@@ -52,13 +105,13 @@ class Side(Generic[N]):
     x: N
     v: N
     slope: N
-    lengths: N
+    leverages: Leverages[N]
 
     def __init__(self, given: Given[N], g: N, x: N, back: Callable[[N], N]) -> None:
         """``back`` applies G_iᵀ."""
         self.g, self.x, self.v = g, x, given.Phi @ x
         self.slope = back(given.w * self.v)
-        self.lengths = abs(back(given.lengths))
+        self.leverages = given.leverages.map(lambda x: abs(back(x)))
 
 
 class Rounding(ABC, Generic[N]):
@@ -81,12 +134,11 @@ class Rounding(ABC, Generic[N]):
         if self.weighted:
             parts = one.v * (one.g + one.g - one.v) - two.v * (two.g + two.g - two.v)
             blur = blur + (abs(parts) * s.w).sum()
-        # The second orders of Z_1 and Z_2 are positive, so the larger one bounds their difference.
-        # It is at most twice the mean.
         moved = abs(s.y) + abs(s.Phi) @ abs(a) + self.of_fits(abs(a))
-        lengths = ((side.lengths * moved).sum() for side in (one, two))
-        squares = [length * length for length in lengths]
-        return blur + (squares[0] + squares[1]).times_two_to(UNIT - 1)
+        own, other = one.leverages, two.leverages
+        squares = (abs(own.squares - other.squares) * moved * moved).sum()
+        squares = squares + own.off_diagonal(moved) + other.off_diagonal(moved)
+        return blur + squares.times_two_to(UNIT)
 
     @abstractmethod
     def of_fits(self, size: N) -> N:

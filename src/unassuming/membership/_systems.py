@@ -14,7 +14,14 @@ import numpy as np
 
 from unassuming._exact import Exact, Triangle
 from unassuming._rough import Rough
-from unassuming.membership._blur import FeatureRounding, Given, KernelRounding, N, Rounding
+from unassuming.membership._blur import (
+    FeatureRounding,
+    Given,
+    KernelRounding,
+    Leverages,
+    N,
+    Rounding,
+)
 from unassuming.objectives import Quadratic, computed_kernel, exact_kernel
 
 
@@ -142,9 +149,9 @@ class FeatureSystem(System):
     def given(self) -> Given[Exact]:
         """Every feature may be rounded."""
         rounded = Exact(abs(self.Phi.number) * self._penalised, self.Phi.shift)
-        pulled = self._weighted
-        lengths = (pulled * self.triangle.solve(pulled)).columns().root_above()
-        return Given(self.Phi, self.y, self.w, self.alpha, self._P, rounded, lengths)
+        h = (self.Phi.T * self.triangle.solve(self._weighted)).columns()
+        leverages = Leverages.of(self.w, h)
+        return Given(self.Phi, self.y, self.w, self.alpha, self._P, rounded, leverages)
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
         """Return the rounding of features."""
@@ -219,8 +226,8 @@ class KernelSystem(System):
         held = Exact(P, self._K.shift)
         units = Exact(np.eye(self.n, dtype=np.int64).astype(object), 0)
         moved = self.Phi @ self.solve(units, units, Exact(np.zeros(self.d, dtype=object), 0))
-        lengths = (self.w * Exact(np.diagonal(moved.number), moved.shift)).root_above()
-        return Given(self.Phi, self.y, self.w, self.alpha, held, self._errors, lengths)
+        leverages = Leverages.of(self.w, Exact(np.diagonal(moved.number), moved.shift))
+        return Given(self.Phi, self.y, self.w, self.alpha, held, self._errors, leverages)
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
         """Return the rounding of kernel values."""

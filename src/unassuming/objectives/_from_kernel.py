@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVR
 
-from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.kernels import (
     TrainingKernel,
@@ -226,8 +225,8 @@ def _bandwidth(kernel: Any, gamma: Any, X: Array) -> float | None:
 
 def require_visible(design: KernelDesign, lam: float) -> None:
     """Refuse a penalty λ > 0 that is lost in the rounding errors of the kernel matrix."""
-    alpha, least = design.n * lam, EPS * float(design.spectrum[0][-1])
-    if design.features is None and 0 < alpha < least:
+    alpha, least = design.n * lam, design.least_penalty
+    if 0 < alpha < least:
         raise ValueError(
             f"alpha is too small beside the kernel matrix: expected 0, or at least {least:.2g}, "
             f"below which rounding hides the penalty, given {alpha:.3g}. Use a larger alpha, or 0 "

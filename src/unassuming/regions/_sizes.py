@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import EPS, TINY, column_sizes
+from unassuming._rounding import TINY, column_sizes
 from unassuming._typing import Array, BoolArray
 from unassuming.membership import ExactGaps
 from unassuming.noise import Noise
-from unassuming.objectives import Design, KernelDesign, Quadratic
+from unassuming.objectives import Design, Quadratic
 
 _LARGEST = 1e290
 """Larger numbers cannot be divided into halves of their digits."""
@@ -34,7 +34,7 @@ def require_representable(objective: Quadratic, noise: Noise) -> None:
         )
     if design.dual:
         exact = noise.exact_arithmetic and ExactGaps.affordable(objective)
-        if isinstance(design, KernelDesign) and not exact:
+        if not exact:
             _require_visible(design, objective.lam)
         kernel = design.kernel
         if kernel is not None and kernel.gaussian is not None:
@@ -54,10 +54,10 @@ def require_representable(objective: Quadratic, noise: Noise) -> None:
             )
 
 
-def _require_visible(design: KernelDesign, lam: float) -> None:
+def _require_visible(design: Design, lam: float) -> None:
     """Refuse a penalty that is lost in the rounding of a kernel matrix, if ranks are not exact."""
-    alpha, least = design.n * lam, EPS * float(np.abs(design.spectrum[0]).max(initial=0.0))
-    if design.features is None and 0 < alpha < least:
+    alpha, least = design.n * lam, design.least_penalty
+    if 0 < alpha < least:
         raise ValueError(
             "the penalty is lost in the rounding of the kernel matrix: expected alpha = 1 / (2C) "
             f"of at least {least:.2g}, given {alpha:.3g}. Use a smaller C."
