@@ -32,7 +32,7 @@ from unassuming.objectives._hyperparameters import (
 )
 from unassuming.objectives._quadratic import Quadratic
 from unassuming.objectives._registry import register_objective
-from unassuming.objectives.designs import FeatureDesign, KernelDesign
+from unassuming.objectives.designs import FeatureDesign, KernelDesign, least_penalty
 from unassuming.objectives.kinked import LassoObjective, SVRObjective
 
 _SMALLEST = 1e-290
@@ -225,7 +225,7 @@ def _bandwidth(kernel: Any, gamma: Any, X: Array) -> float | None:
 
 def require_visible(design: KernelDesign, lam: float) -> None:
     """Refuse a penalty λ > 0 that is lost in the rounding errors of the kernel matrix."""
-    alpha, least = design.n * lam, design.least_penalty
+    alpha, least = design.n * lam, least_penalty(design)
     if 0 < alpha < least:
         raise ValueError(
             f"alpha is too small beside the kernel matrix: expected 0, or at least {least:.2g}, "

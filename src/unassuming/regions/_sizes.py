@@ -11,7 +11,7 @@ from unassuming._rounding import TINY, column_sizes
 from unassuming._typing import Array, BoolArray
 from unassuming.membership import ExactGaps
 from unassuming.noise import Noise
-from unassuming.objectives import Design, Quadratic
+from unassuming.objectives import Design, Quadratic, least_penalty
 
 _LARGEST = 1e290
 """Larger numbers cannot be divided into halves of their digits."""
@@ -56,7 +56,7 @@ def require_representable(objective: Quadratic, noise: Noise) -> None:
 
 def _require_visible(design: Design, lam: float) -> None:
     """Refuse a penalty that is lost in the rounding of a kernel matrix, if ranks are not exact."""
-    alpha, least = design.n * lam, design.least_penalty
+    alpha, least = design.n * lam, least_penalty(design)
     if 0 < alpha < least:
         raise ValueError(
             "the penalty is lost in the rounding of the kernel matrix: expected alpha = 1 / (2C) "

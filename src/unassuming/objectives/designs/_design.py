@@ -72,11 +72,6 @@ class Design(ABC):
         """Number of rows."""
         return len(self.matrix)
 
-    @property
-    def least_penalty(self) -> float:
-        """The least alpha = nλ > 0 that rounding errors of the matrix do not hide."""
-        return 0.0
-
     @abstractmethod
     def rows(self, X: Array) -> Array:
         """Return the rows of Φ at inputs X (N, p), shape (N, d)."""

@@ -71,6 +71,13 @@ def weight_errors(design: Design, weights: Array, rest: Array) -> Array:
     return np.asarray((length + 2 * delta * (1 + np.linalg.norm(weights, axis=1))) / least)
 
 
+def least_penalty(design: Design) -> float:
+    """Return the least alpha = nλ > 0 that rounding errors of a kernel matrix do not hide."""
+    if not isinstance(design, KernelDesign) or design.features is not None:
+        return 0.0
+    return EPS * float(np.abs(design.spectrum[0]).max(initial=0.0))
+
+
 def exact_kernel(design: Design) -> tuple[Exact, Array]:
     """Return K without rounding, and its changes if the inputs are rounded, in such units."""
     assert isinstance(design, KernelDesign)

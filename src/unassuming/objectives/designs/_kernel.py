@@ -120,13 +120,6 @@ class KernelDesign(Design):
         """Eigenvalues, in increasing order, and eigenvectors of K; those of FFᵀ above zero."""
         return _spectrum(self, None)
 
-    @property
-    def least_penalty(self) -> float:
-        """That of the largest eigenvalue; features have no such errors."""
-        if self.features is not None:
-            return 0.0
-        return EPS * float(np.abs(self.spectrum[0]).max(initial=0.0))
-
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:
         """The first row of each distinct input, and the index of the input of each row."""
