@@ -216,7 +216,7 @@ def test_messages(options, message):
 def test_tuned_region_plans_the_penalty_for_its_own_rows():
     X, y, _ = ua.datasets.sine(n=60, random_state=0)
     search = GridSearchCV(SMOOTH, {"gamma": [0.1, 0.3]})
-    given = {"norm_bound": 60, "noise_scale": 0.7, "alphas": [0.01, 1.0]}
+    given = GIVEN.copy()
     tuned = ua.tuned_region(search, X, y, plan=given, random_state=0)
     own = X[tuned.tuning.region_rows]
     chosen = ua.plan(SMOOTH.set_params(gamma=tuned.estimator.gamma), own, **given)
