@@ -39,7 +39,7 @@ def test_discrete_noise_is_covered_exactly(noise, values):
         y = F + rng.choice(values, size=6)
         region = ua.confidence_region(model, X, y, noise=noise, m=m, random_state=seed)
         ranks.append(region.rank(truth))
-    for q in (1, 2, 5, 8):
+    for q in (1, 2, 5, 9):
         inside = np.count_nonzero(np.array(ranks) <= m - q)
         low, high = binom.ppf([5e-7, 1 - 5e-7], runs, 1 - q / m)
         assert low <= inside <= high, (q, inside / runs)
