@@ -47,8 +47,8 @@ def rows(measured):
 
 @pytest.mark.slow
 def test_the_exact_region_has_its_level():
-    measured = measure(repetitions=300, compare=False, m=10, level=0.8)
-    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], 300, 0.8)
+    measured = measure(repetitions=160, compare=False, m=5, level=0.8)
+    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], 160, 0.8)
     assert low <= measured.region.covered <= high
     assert measured.level == 0.8
 
@@ -229,8 +229,7 @@ def as_numbers(measured):
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_result_for_every_number_of_jobs():
     alone = measure(repetitions=2)
-    np.testing.assert_equal(as_numbers(measure(repetitions=2, n_jobs=2)), as_numbers(alone))
-    again = measure(repetitions=2, random_state=alone.seed)
+    again = measure(repetitions=2, random_state=alone.seed, n_jobs=2)
     np.testing.assert_equal(as_numbers(again), as_numbers(alone))
     assert as_numbers(measure(repetitions=2, random_state=1))[1:] != as_numbers(alone)[1:]
 
@@ -381,7 +380,7 @@ def test_levels_of_groups_of_different_sizes_are_told_and_averaged():
 @pytest.mark.slow
 def test_coverage_of_groups_of_different_sizes_is_the_average_level():
     """A sum of independent runs, each covered with its own level: mean and variance are known."""
-    data, runs = small([2, 3]), 500
+    data, runs = small([2, 3]), 300
     measured = measure(
         Ridge(), data, m="group", level=0.55, repetitions=runs, compare=False, noise="symmetric"
     )

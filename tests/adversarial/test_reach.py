@@ -50,7 +50,7 @@ def wrong_ends(problem, region, direction, q):
 
 @pytest.mark.slow
 @given(st.data(), problems(noises=NOISES, largest_n=6))
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=24, derandomize=True, deadline=None)
 def test_a_ray_ends_where_exact_membership_does(data, drawn):
     problem, truth = drawn
     region = checks.asked(problem.region)

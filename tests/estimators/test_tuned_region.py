@@ -420,12 +420,12 @@ def covered(build, runs):
 def test_tuning_on_other_rows_keeps_the_coverage_and_on_the_same_rows_loses_it(one_column):
     def honest(X, y, seed):
         search = CorrelationSearchCV(OneColumn())
-        return ua.tuned_region(search, X, y, m=20, random_state=seed)
+        return ua.tuned_region(search, X, y, m=10, random_state=seed)
 
     def cheating(X, y, seed):
         best = CorrelationSearchCV().fit(X, y).best_params_
-        return ua.confidence_region(OneColumn(**best), X, y, m=20, random_state=seed)
+        return ua.confidence_region(OneColumn(**best), X, y, m=10, random_state=seed)
 
-    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], 300, 0.9)
-    assert low <= covered(honest, 300) <= high
-    assert covered(cheating, 300) < low
+    low, high = binom.ppf([0.5e-6, 1 - 0.5e-6], 150, 0.9)
+    assert low <= covered(honest, 150) <= high
+    assert covered(cheating, 150) < low

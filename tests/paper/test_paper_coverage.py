@@ -9,7 +9,7 @@ from unassuming.paper import FIGURES
 from unassuming.paper._coverage import Count, process_coverage, repeated, truth_ranks
 from unassuming.paper._reproduce import silently
 
-RUNS = 120
+RUNS = 80
 EXACT = {
     f"{s.panel} {s.name}": s
     for figure in FIGURES.values()

@@ -23,11 +23,12 @@ from unassuming.planning._rows import spread
 
 X = np.linspace(0, 10, 40)[:, None]
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.1, alpha=0.5)
+GIVEN = {"norm_bound": 60, "noise_scale": 0.7, "alphas": [0.01, 1.0], "inputs": X[2::5]}
 
 
 @pytest.fixture(scope="module")
 def plan():
-    return ua.plan(SMOOTH, X, norm_bound=60, noise_scale=0.7, alphas=[1.0, 0.01], rows=[20])
+    return ua.plan(SMOOTH, X, rows=[20], **{**GIVEN, "alphas": [1.0, 0.01]})
 
 
 def test_a_plan_has_no_y():
@@ -118,7 +119,7 @@ def test_a_plan_prints_a_table_and_is_a_frame(plan):
 
 @pytest.mark.slow
 def test_the_same_plan_twice_and_through_a_file(plan):
-    again = ua.plan(SMOOTH, X, norm_bound=60, noise_scale=0.7, alphas=[1.0, 0.01], rows=[20])
+    again = ua.plan(SMOOTH, X, rows=[20], **GIVEN)
     assert again.predictions == plan.predictions
     assert pickle.loads(pickle.dumps(plan)).predictions == plan.predictions
 
@@ -127,7 +128,7 @@ def test_the_same_plan_twice_and_through_a_file(plan):
 def test_the_rows_for_a_half_width_have_that_half_width(plan):
     for simultaneous, width in ((False, 0.6), (True, 2.5)):
         n = plan.rows_for(width, simultaneous=simultaneous)
-        there = ua.plan(SMOOTH, X[spread(X, n)], norm_bound=60, noise_scale=0.7, alphas=[0.01, 1.0])
+        there = ua.plan(SMOOTH, X[spread(X, n)], **GIVEN)
         assert there.best(simultaneous=simultaneous).half_width == pytest.approx(width, rel=0.2)
     assert plan.rows_for(0.5, simultaneous=False) > plan.rows_for(0.6, simultaneous=False)
     with pytest.raises(ValueError, match="half_width is out of range"):
@@ -215,7 +216,7 @@ def test_messages(options, message):
 def test_tuned_region_plans_the_penalty_for_its_own_rows():
     X, y, _ = ua.datasets.sine(n=60, random_state=0)
     search = GridSearchCV(SMOOTH, {"gamma": [0.1, 0.3]})
-    given = {"norm_bound": 60, "noise_scale": 0.7, "alphas": [0.01, 1.0]}
+    given = GIVEN.copy()
     tuned = ua.tuned_region(search, X, y, plan=given, random_state=0)
     own = X[tuned.tuning.region_rows]
     chosen = ua.plan(SMOOTH.set_params(gamma=tuned.estimator.gamma), own, **given)

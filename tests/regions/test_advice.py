@@ -171,9 +171,10 @@ def test_what_is_said_to_help_helps(name, call):
     assert reason.count("Remedies: ") == 1
     told = reason.split("Remedies: ")[1].rstrip(".").split("; ")
     assert told
+    inner = options.pop("inner", False)  # members found on the way move no outer bound
     for way in told:
         assert carry_out(way, region, case, call, options), way
-        assert not ("inner=True" in way and options.get("inner"))
+        assert not ("inner=True" in way and inner)
 
 
 KERNELS = [SVR(gamma=0.5), ua.KernelLasso(**KERNEL), ua.KernelHuber(**KERNEL)]

@@ -208,11 +208,24 @@ def one_set(k, K, D, y, residual, own, X, signs, z, B, sense):
             size * spread
         )
 
-    low, high = mp.mpf(-40), mp.mpf(90)
-    for _ in range(60):  # it is quasi-convex
-        a, b = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (low, b) if value(a) < value(b) else (a, high)
-    return min(value(low), B * mp.sqrt(own))
+    return min(least(value, mp.mpf(-40), mp.mpf(90)), B * mp.sqrt(own))
+
+
+def least(value, low, high):
+    """The least value of a quasi-convex function, by golden sections: one call for each."""
+    share = (mp.sqrt(5) - 1) / 2
+    a, b = high - share * (high - low), low + share * (high - low)
+    at_a, at_b = value(a), value(b)
+    for _ in range(52):
+        if at_a < at_b:
+            high, b, at_b = b, a, at_a
+            a = high - share * (high - low)
+            at_a = value(a)
+        else:
+            low, a, at_a = a, b, at_b
+            b = low + share * (high - low)
+            at_b = value(b)
+    return min(at_a, at_b)
 
 
 KERNELS = {

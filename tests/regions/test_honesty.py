@@ -50,7 +50,7 @@ def test_repeated_identities_leave_the_whole_ball(seed, factor):
 def test_as_many_rows_as_features(fraction):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(3, 3)), rng.normal(size=3)
-    region = ua.confidence_region(LinearRegression(fit_intercept=False), X, y, random_state=3)
+    region = ua.confidence_region(LinearRegression(fit_intercept=False), X, y, m=20, random_state=3)
     bound = fraction * np.linalg.norm(region.estimate)
     found = region.interval(level=0.9, norm_bound=bound)
     points = np.vstack([ball(rng, 2000, 3, bound), np.zeros(3)])
@@ -99,7 +99,7 @@ def test_a_bounded_verdict_is_true_along_every_axis(alpha, level):
     X = np.linspace(0, 10, 8)[:, None]
     y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(size=8)
     model = KernelRidge(alpha=alpha, kernel="rbf", gamma=2.0)
-    region = ua.confidence_region(model, X, y, random_state=0)
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
     moves = np.linalg.solve(region.objective.design.K, np.eye(8))
     verdict = region.bounded(level)
     assert verdict.verdict != "undetermined"

@@ -39,7 +39,7 @@ def test_the_inner_width_is_nine_tenths_of_the_outer_for_least_squares(d, law):
         X = rng.normal(size=(20 * d, d))
         y = X @ rng.normal(size=d) + LAWS[law](rng, 20 * d)
         region = ua.confidence_region(
-            LinearRegression(fit_intercept=False), X, y, random_state=seed
+            LinearRegression(fit_intercept=False), X, y, m=40, random_state=seed
         )
         g = np.concatenate([np.eye(d), rng.normal(size=(8 - d, d))])
         found = region.interval(g, inner=True)
@@ -126,7 +126,7 @@ def test_the_search_beats_random_rays():
 def kernel_region(n=20, noise="symmetric", alpha=2.0):
     X, y, _ = ua.datasets.sine(n=n, random_state=0)
     estimator = KernelRidge(kernel="rbf", gamma=0.5, alpha=alpha)
-    return X, ua.confidence_region(estimator, X, y, noise=noise, random_state=0)
+    return X, ua.confidence_region(estimator, X, y, noise=noise, m=40, random_state=0)
 
 
 @pytest.mark.slow

@@ -20,7 +20,8 @@ def problem(n=40, d=1, seed=0):
 
 
 def region_of(model, n=40, d=1, seed=0, **options):
-    return ua.confidence_region(model, *problem(n, d, seed), **{"random_state": 0, **options})
+    options = {"m": 40, "random_state": 0, **options}
+    return ua.confidence_region(model, *problem(n, d, seed), **options)
 
 
 PLANES = {
@@ -39,7 +40,8 @@ INPUTS = {1: np.array([[-1.0], [0.2], [0.9]]), 2: np.array([[-1.0, 0.4], [0.2, 0
 )
 def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     model, d, options = PLANES[name]
-    region = region_of(model, d=d, **options)
+    m = 40 if level > 0.5 else 100  # fewer sets leave slivers that the grid misses
+    region = region_of(model, d=d, m=m, **options)
     band = region.band(INPUTS[d], level)
     assert band.status is type(band.status).CERTIFIED
     assert "attain every bound" in band.reason
@@ -123,7 +125,7 @@ def test_a_search_that_is_cut_short_is_still_honest():
 
     widths = []
     for nodes in (10, 100, 1000):
-        found = boxes.support(g, 10, none, nodes=nodes)
+        found = boxes.support(g, 4, none, nodes=nodes)
         assert (found.lower <= members.min(axis=0)).all()
         assert (members.max(axis=0) <= found.upper).all()
         assert not found.settled.any()
@@ -141,8 +143,8 @@ def test_a_box_counts_every_set_that_holds_a_member_of_it():
     x = centre + rng.uniform(-1, 1, size=(50, 200, 2)) * half
     ranks = region.rank((x @ boxes.back.T).reshape(-1, 2)).reshape(50, 200)
     possible = boxes.possible(centre, half)
-    assert (possible >= 100 - ranks.min(axis=0)).all()
-    assert (possible < 90).any()  # it does discard
+    assert (possible >= 40 - ranks.min(axis=0)).all()
+    assert (possible < 36).any()  # it does discard
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ def problem(n=30):
 
 @pytest.fixture(scope="module")
 def region():
-    return ua.confidence_region(RidgeClassifier(), *problem(), random_state=0)
+    return ua.confidence_region(RidgeClassifier(), *problem(), m=20, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def steep():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(200, 1))
     y = np.where(rng.uniform(size=200) < (1 + 0.95 * X[:, 0]) / 2, 1, -1)
-    return ua.confidence_region(RidgeClassifier(), X, y, random_state=0)
+    return ua.confidence_region(RidgeClassifier(), X, y, m=20, random_state=0)
 
 
 @pytest.mark.slow
@@ -76,7 +76,7 @@ def test_a_ball_without_members_is_empty_in_band_and_interval_alike():
 def test_hidden_coefficients_are_no_reason_to_leave_the_ball():
     """A column given twice: (1, 1) has the fitted values of (2, 0) and a smaller norm."""
     X, y = problem()
-    twice = ua.confidence_region(RidgeClassifier(0.5), np.hstack([X, X]), y, random_state=0)
+    twice = ua.confidence_region(RidgeClassifier(0.5), np.hstack([X, X]), y, m=20, random_state=0)
     band = twice.band(np.hstack([Z, Z]), norm_bound=0.5)
     line = np.array([-0.1, 0.3, 0.3])
     assert twice.contains(line)
@@ -144,7 +144,7 @@ def test_a_constant_may_move_into_the_intercept_which_no_norm_bounds():
     """A constant column beside the intercept: of the same fitted values, the least norm counts."""
     X, _ = problem()
     y = np.where(np.arange(30) % 5 > 0, 1, -1)
-    region = ua.confidence_region(RidgeClassifier(), np.hstack([X**0, X]), y, random_state=0)
+    region = ua.confidence_region(RidgeClassifier(), np.hstack([X**0, X]), y, m=20, random_state=0)
     level = np.array([0.6, 0.0, 0.0])
     assert region.contains(level)
     band = region.band([[1.0, 0.0]], norm_bound=0.1)

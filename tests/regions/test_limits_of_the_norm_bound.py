@@ -163,7 +163,7 @@ def test_functions_of_this_norm_are_covered_and_attain_the_limit(ways):
         truth = 5.0 * np.exp(-0.5 * np.square(X[:, 0] - centre))
         at_z = 5.0 * np.exp(-0.5 * np.square(z[:, 0] - centre))
         got = []
-        for _ in range(12):
+        for _ in range(6):
             y = truth + 0.1 * rng.laplace(size=64)
             region = ua.confidence_region(SMOOTH, X, y, m=20, random_state=0)
             band = region.band(z, norm_bound=5.0, noise_scale=0.1, **ways)

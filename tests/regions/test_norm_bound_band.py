@@ -188,7 +188,7 @@ def test_random_functions_of_the_region_stay_inside_at_unseen_inputs(seed):
     bound = 2 * region.suggest_norm_bound()
     band = region.band(grid, 0.9, norm_bound=bound)
     inside = 0
-    for _ in range(300):
+    for _ in range(150):
         centres = np.concatenate([X, rng.uniform(0, 3, size=(4, 1))])
         weights = np.concatenate([region.estimate, rng.normal(size=4) * rng.uniform(0, 2)])
         f, norm = expansion(kernel, gamma, centres, weights)
@@ -196,7 +196,7 @@ def test_random_functions_of_the_region_stay_inside_at_unseen_inputs(seed):
             inside += 1
             values = f(grid)
             assert ((band.lower <= values) & (values <= band.upper)).all()
-    assert inside > 50
+    assert inside > 25
 
 
 def test_the_extra_coordinate_matters_away_from_the_inputs_only():

@@ -65,19 +65,19 @@ def test_it_agrees_with_cvxpy(alpha):
 @pytest.mark.slow
 def test_coverage_of_the_norm_of_the_function():
     """Sharp if the function is zero; ``python -m benchmarks.norm_coverage`` makes 2,000 runs."""
-    runs, level, held, sharp = 100, 0.8, 0, 0
+    runs, level, held, sharp = 70, 0.8, 0, 0
     centres, c = np.array([[1.0], [2.5], [4.7]]), np.array([2.0, -3.0, 1.5])
     truth = np.exp(-0.5 * np.abs(X - centres.T)) @ c
     for seed in range(runs):
         noise = np.random.default_rng(seed).standard_cauchy(size=18)
         for f, norm in ((truth, norm_of(centres, c)), (0 * truth, 0.0)):
-            region = ua.confidence_region(MODEL, X, f + 0.3 * noise, m=10, random_state=seed)
+            region = ua.confidence_region(MODEL, X, f + 0.3 * noise, m=5, random_state=seed)
             lowest = region.norm_lower_bound(level)
             if norm:
                 held += lowest <= norm
             else:
                 sharp += lowest <= 0.0
-                assert (lowest > 0) <= (region.rank(np.zeros(18)) > 8)
+                assert (lowest > 0) <= (region.rank(np.zeros(18)) > 4)
     low, high = binom.ppf([5e-7, 1 - 5e-7], runs, level)
     assert held >= low
     assert low <= sharp <= high

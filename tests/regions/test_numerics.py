@@ -112,7 +112,7 @@ def wide_candidates(estimate):
 
 def assert_ranks(region, candidates, gaps):
     expected = ranks_without_rounding(gaps)
-    assert (~np.isin(expected, [1, region.m])).sum() > 10  # not only the two ends
+    assert (~np.isin(expected, [1, region.m])).sum() > 5  # not only the two ends
     np.testing.assert_array_equal(region.rank(candidates), expected)
     np.testing.assert_array_equal([region.rank(a) for a in candidates], expected)
 
@@ -121,7 +121,7 @@ def assert_ranks(region, candidates, gaps):
 @pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])
 def test_kernel_ridge_ranks_agree_with_many_digits_for_a_singular_gram_matrix(noise):
     estimator = KernelRidge(kernel="rbf", gamma=2.0, alpha=2.0)
-    region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, noise=noise, m=20, random_state=3)
+    region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, noise=noise, m=10, random_state=3)
     candidates = wide_candidates(region.estimate)
     assert len(candidates) >= 200
     candidates = candidates[:: 8 if noise == "symmetric" else 11]
@@ -132,7 +132,7 @@ def test_kernel_ridge_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
 @pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])
 def test_kernel_lasso_ranks_agree_with_many_digits_for_a_singular_gram_matrix(noise):
     estimator = ua.KernelLasso(kernel="rbf", gamma=2.0, alpha=3.0)
-    region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, noise=noise, m=20, random_state=3)
+    region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, noise=noise, m=10, random_state=3)
     active = region.estimate != 0
     assert 5 < active.sum() < 50
     sizes = np.geomspace(0.03, 0.6, 40)[:, None]
@@ -147,7 +147,7 @@ def test_kernel_lasso_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
 def test_differences_far_below_the_rounding_error_of_the_statistics_decide_the_rank():
     """With a strong penalty, which all statistics share, Z_i - Z_0 is 1e-17 of Z_0."""
     estimator = KernelRidge(kernel="rbf", gamma=2.0, alpha=2e6)
-    region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, m=20, random_state=3)
+    region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, m=10, random_state=3)
     candidates = far_candidates()[-38:]
     gaps = kernel_ridge_gaps(region, candidates, 2e6)
     relative = np.abs(gaps / 2**BITS / WIDE_N).min(axis=1) / region.statistics(candidates)[:, 0]

@@ -217,7 +217,7 @@ def test_what_needs_the_estimate_says_why_there_is_none(what):
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_certified_bands_hold_all_members(level):
-    region = region_of("ridge classifier")
+    region = region_of("ridge classifier", m=20)
     band = region.band([[-1.0], [0.0], [1.0]], level=level)
     assert band.status.name == "CERTIFIED"
     rng = np.random.default_rng(1)
@@ -227,7 +227,7 @@ def test_certified_bands_hold_all_members(level):
     values = members[:, :1] + members[:, 1:] * [-1, 0, 1]
     assert (band.lower <= values).all()
     assert (values <= band.upper).all()
-    assert (band.lower > 0.3).all()  # it says something
+    assert (band.lower > 0.2).all()  # it says something
 
 
 @pytest.mark.slow

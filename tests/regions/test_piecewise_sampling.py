@@ -101,16 +101,16 @@ def effective_size(values, chains=16):
 def test_quantiles_of_two_independent_long_chains_agree(plane):
     """The share of one below a quantile of the other: its error is that of two binomial shares,
     of as many draws as the samples are worth. A two-sided 1e-6 for each of 12 comparisons."""
-    one, two = (without_zeros(plane.sample(700, 0.9, random_state=seed)) for seed in (1, 2))
+    one, two = (without_zeros(plane.sample(450, 0.9, random_state=seed)) for seed in (1, 2))
     z = normal.isf(0.5e-6)
     for g in (*np.eye(4)[:3], np.array([1.0, -1.0, 1.0, 1.0])):
         a, b = one @ g, two @ g
         sizes = effective_size(a), effective_size(b)
-        assert min(sizes) > 110
+        assert min(sizes) > 70
         for p in (0.1, 0.5, 0.9):
             spread = np.sqrt(p * (1 - p) * (1 / sizes[0] + 1 / sizes[1]))
             assert abs((b <= np.quantile(a, p)).mean() - p) < z * spread
-    assert z * spread < 0.2  # it can fail
+    assert z * spread < 0.25  # it can fail
 
 
 @pytest.mark.slow

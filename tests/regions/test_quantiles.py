@@ -191,7 +191,7 @@ def truth_ranks(tau, runs, alpha):
     ranks = []
     for seed in range(runs):
         X, y, truth = skewed(30, tau, rng)
-        region = ua.confidence_region(model, X, y, m=20, random_state=seed)
+        region = ua.confidence_region(model, X, y, m=10, random_state=seed)
         ranks.append(region.rank(truth))
     return np.array(ranks)
 
@@ -199,18 +199,18 @@ def truth_ranks(tau, runs, alpha):
 @pytest.mark.slow
 @pytest.mark.parametrize(("tau", "alpha"), [(0.1, 0.0), (0.9, 0.0), (0.5, 0.05)])
 def test_coverage_is_the_level_for_skewed_noise_of_growing_scale(tau, alpha):
-    runs = 700  # a rank that is missing, or twice as frequent, at either end shows
+    runs = 350  # a rank that is missing, or twice as frequent, at either end shows
     ranks = truth_ranks(tau, runs, alpha)
-    for level in (0.05, 0.5, 0.9, 0.95):
+    for level in (0.1, 0.5, 0.8, 0.9):
         low, high = band_of(runs, level)
-        assert low <= (ranks <= round(20 * level)).sum() <= high
+        assert low <= (ranks <= round(10 * level)).sum() <= high
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tau", TAUS)
 def test_coverage_is_at_least_the_level_with_atoms(tau):
     """Three values, the middle one the quantile: every candidate meets many rows exactly."""
-    runs, rng = 300, np.random.default_rng(5)
+    runs, rng = 150, np.random.default_rng(5)
     model = QuantileRegressor(quantile=tau, alpha=0)
     x = np.arange(20.0)[:, None]
     ranks = []
@@ -218,10 +218,10 @@ def test_coverage_is_at_least_the_level_with_atoms(tau):
         e = rng.choice(
             [-1.0, 0.0, 2.0], size=20, p=[0.6 * tau, 0.8 * (1 - 0.6 * tau), 0.2 * (1 - 0.6 * tau)]
         )
-        region = ua.confidence_region(model, x, 3 + 2 * x[:, 0] + e, m=20, random_state=seed)
+        region = ua.confidence_region(model, x, 3 + 2 * x[:, 0] + e, m=10, random_state=seed)
         ranks.append(region.rank([3.0, 2.0]))
-    for level in (0.5, 0.9, 0.95):
-        assert (np.array(ranks) <= round(20 * level)).sum() >= band_of(runs, level)[0]
+    for level in (0.1, 0.5, 0.9):
+        assert (np.array(ranks) <= round(10 * level)).sum() >= band_of(runs, level)[0]
 
 
 @pytest.mark.parametrize("tau", TAUS)

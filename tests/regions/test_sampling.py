@@ -39,8 +39,8 @@ def plane():
 )
 def test_samples_are_members_and_lie_in_the_ellipsoid(model, noise, level):
     region = linear_region(model, d=2, noise=noise)
-    a = region.sample(300, level, random_state=1)
-    assert a.shape == (300, region.objective.d)
+    a = region.sample(150, level, random_state=1)
+    assert a.shape == (150, region.objective.d)
     assert region.contains(a, level).all()
     assert np.isfinite(region.ellipsoid(level).squared_radius)
     assert region.ellipsoid(level).contains(a).all()
@@ -68,15 +68,15 @@ def uniform_members(region, level, size, rng):
 def test_samples_are_uniform(plane, level):
     rng = np.random.default_rng(0)
     expected = uniform_members(plane, level, 2000, rng)
-    a = plane.sample(2000, level, random_state=2, thinning=8)
+    a = plane.sample(1200, level, random_state=2, thinning=8)
     for g in (np.eye(2)[0], np.eye(2)[1], np.array([1.0, -1.0]), np.array([1.0, 2.0])):
-        assert ks_2samp(a @ g, expected @ g).statistic < 0.06
+        assert ks_2samp(a @ g, expected @ g).statistic < 0.07
     # Distances from the estimate too: a sample that hugs the middle or the ends is not uniform.
     H = plane.ellipsoid(level).matrix
     far = [
         np.einsum("nj,jk,nk->n", s, H, s) for s in (a - plane.estimate, expected - plane.estimate)
     ]
-    assert ks_2samp(*far).statistic < 0.06
+    assert ks_2samp(*far).statistic < 0.07
 
 
 def test_what_membership_rejects_is_left_out():
@@ -186,7 +186,7 @@ def test_permutations_with_an_intercept_are_refused():
 def test_within_a_norm_bound(kernel, share):
     region, K = kernel
     bound = share * float(np.sqrt(region.estimate @ K @ region.estimate))
-    a = region.sample(150, 0.9, random_state=1, norm_bound=bound)
+    a = region.sample(100, 0.9, random_state=1, norm_bound=bound)
     norms = np.sqrt(np.einsum("nj,jk,nk->n", a, K, a))
     assert region.contains(a, 0.9).all()
     assert (norms <= bound * (1 + 1e-9)).all()
