@@ -94,6 +94,14 @@ class Exact:
         root = _root(self.number << (2 * _ROOT_DIGITS + odd))
         return Exact(root, (self.shift + odd) // 2 + _ROOT_DIGITS)
 
+    def least(self, other: Exact) -> Exact:
+        """Return the smaller of two numbers."""
+        return self if self.at_most(other) else other
+
+    def most(self, other: Exact) -> Exact:
+        """Return the larger of two numbers."""
+        return other if self.at_most(other) else self
+
     def at_most(self, other: Exact) -> bool:
         """Whether one number is at most another."""
         shift = max(self.shift, other.shift)

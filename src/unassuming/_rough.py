@@ -99,6 +99,16 @@ class Rough:
         radius = np.ldexp(self.radius, power) + _SMALLEST
         return Rough(np.ldexp(self.middle, power), radius)
 
+    def least(self, other: Rough) -> Rough:
+        """Return the smaller of two numbers."""
+        radius = np.maximum(self.radius, other.radius)
+        return Rough(np.minimum(self.middle, other.middle), radius)
+
+    def most(self, other: Rough) -> Rough:
+        """Return the larger of two numbers."""
+        radius = np.maximum(self.radius, other.radius)
+        return Rough(np.maximum(self.middle, other.middle), radius)
+
     @np.errstate(all="ignore")
     def at_most(self, other: Rough) -> bool | None:
         """Whether one number is at most another; None if that is not certain."""

@@ -10,7 +10,8 @@ cancel. The other terms are bounded by the leverages h_j = S_jj: 0 ⪯ S² ⪯ S
 
     |S_jk| <= (h_j h_k)^{1/2},     Σ_{k≠j} S_jk² <= h_j (1 - h_j) <= 1 - h_j,
 
-and the second bound is the smaller one where a row has nearly all the leverage.
+and the second bound is the smaller one where a row has nearly all the leverage. As S ⪯ I, the
+difference is also at most the larger ‖u‖².
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 
 from unassuming._exact import Exact
 from unassuming._rough import Rough
+from unassuming._typing import IntArray
 
 N = TypeVar("N", Exact, Rough)
 M = TypeVar("M", Exact, Rough)
@@ -67,11 +69,27 @@ class Leverages(Generic[N]):
         """Return other numbers in place of these."""
         return Leverages(*(turn(getattr(self, field.name)) for field in fields(self)))
 
-    def off_diagonal(self, delta: N) -> N:
-        """Bound Σ_{j≠k} ``|S_jk|`` (w_j w_k)^{1/2} δ_j δ_k for changes δ (n,)."""
+    def second_order(self, delta: N) -> SecondOrder[N]:
+        """Return the parts of the second order for changes δ (n,)."""
         low, high, whole = (x * delta for x in (self.low, self.high, self.roots))
         pairs = low.sum() * low.sum() - (low * low).sum()
-        return pairs + _twice(high.sum() * whole.sum() - (high * whole).sum())
+        pairs = pairs + _twice(high.sum() * whole.sum() - (high * whole).sum())
+        return SecondOrder(self.squares * delta * delta, pairs, (whole * whole).sum())
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SecondOrder(Generic[N]):
+    """Parts of uᵀSu: its squares (n,), a bound on its other terms, and ‖u‖², rounded up."""
+
+    squares: N
+    pairs: N
+    whole: N
+
+    def apart(self, other: SecondOrder[N]) -> N:
+        """Bound the difference from that of another transformation."""
+        terms = abs(self.squares - other.squares).sum() + self.pairs + other.pairs
+        return terms.least(self.whole.most(other.whole))
 
 
 @final
@@ -105,13 +123,25 @@ class Side(Generic[N]):
     x: N
     v: N
     slope: N
-    leverages: Leverages[N]
+    order: SecondOrder[N]
 
-    def __init__(self, given: Given[N], g: N, x: N, back: Callable[[N], N]) -> None:
-        """``back`` applies G_iᵀ."""
+    def __init__(
+        self,
+        given: Given[N],
+        g: N,
+        x: N,
+        delta: N,
+        signs: N | None = None,
+        to: IntArray | None = None,
+    ) -> None:
+        """``signs`` and then the order ``to`` apply G_iᵀ; δ is what residuals change by."""
         self.g, self.x, self.v = g, x, given.Phi @ x
-        self.slope = back(given.w * self.v)
-        self.leverages = given.leverages.map(lambda x: abs(back(x)))
+        slope, leverages = given.w * self.v, given.leverages
+        if signs is not None:
+            slope = slope * signs
+        if to is not None:
+            slope, leverages = slope[to], leverages.map(lambda x: x[to])
+        self.slope, self.order = slope, leverages.second_order(delta)
 
 
 class Rounding(ABC, Generic[N]):
@@ -134,11 +164,11 @@ class Rounding(ABC, Generic[N]):
         if self.weighted:
             parts = one.v * (one.g + one.g - one.v) - two.v * (two.g + two.g - two.v)
             blur = blur + (abs(parts) * s.w).sum()
-        moved = abs(s.y) + abs(s.Phi) @ abs(a) + self.of_fits(abs(a))
-        own, other = one.leverages, two.leverages
-        squares = (abs(own.squares - other.squares) * moved * moved).sum()
-        squares = squares + own.off_diagonal(moved) + other.off_diagonal(moved)
-        return blur + squares.times_two_to(UNIT)
+        return blur + one.order.apart(two.order).times_two_to(UNIT)
+
+    def of_residuals(self, a: N) -> N:
+        """Bound what the residuals of a candidate change by, in units of rounding, (n,)."""
+        return abs(self.given.y) + abs(self.given.Phi) @ abs(a) + self.of_fits(abs(a))
 
     @abstractmethod
     def of_fits(self, size: N) -> N:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property, reduce
 from operator import add
-from typing import final
+from typing import Generic, final
 
 import numpy as np
 
@@ -283,26 +283,46 @@ class _State:
 
     def blurred(self, k: int) -> bool:
         """Whether rounding of the data could make Z_i and Z_0 equal."""
-        s, gap = self.system, abs(self.gaps[k - 1])
-        rough = self._blur(s.rounding(s.rough), Rough.of(self.a), Rough.of, k)
-        certain = Rough.of(gap).at_most(rough.times_two_to(UNIT + _MARGIN))
+        gap = abs(self.gaps[k - 1])
+        rough = self._roughly.of(k).times_two_to(UNIT + _MARGIN)
+        certain = Rough.of(gap).at_most(rough)
         if certain is not None:
             return certain
-        exact = self._blur(s.rounding(s.given), self.a, lambda x: x, k)
-        return gap.at_most(exact.times_two_to(UNIT + _MARGIN))
+        return gap.at_most(self._precisely.of(k).times_two_to(UNIT + _MARGIN))
 
-    def _blur(self, rounding: Rounding[N], a: N, turned: Callable[[Exact], N], k: int) -> N:
-        """Bound what rounding of the data may change; ``turned`` makes the kind of numbers."""
+    @cached_property
+    def _roughly(self) -> _Blur[Rough]:
+        return _Blur(self, self.system.rounding(self.system.rough), Rough.of)
 
-        def back(slope: N) -> N:
-            i = self.which[k - 1]
-            signs = Exact(self.moves.signs[i].astype(np.int64).astype(object), 0)
-            return (slope * turned(signs))[np.argsort(self.moves.rows[i])]
+    @cached_property
+    def _precisely(self) -> _Blur[Exact]:
+        return _Blur(self, self.system.rounding(self.system.given), lambda x: x)
 
-        g, x = (turned(Exact(z.number[:, [k, 0]], z.shift)) for z in (self.g, self.x))
-        one = Side(rounding.given, g[:, 0], x[:, 0], back)
-        two = Side(rounding.given, g[:, 1], x[:, 1], lambda slope: slope)
-        return rounding.blur(one, two, a)
+
+@final
+class _Blur(Generic[N]):
+    """What rounding of the data may change in Z_i - Z_0 of one candidate."""
+
+    def __init__(self, state: _State, rounding: Rounding[N], turned: Callable[[Exact], N]) -> None:
+        """``turned`` makes the kind of numbers."""
+        self.state, n = state, state.system.n
+        self.rounding: Rounding[N] = rounding
+        self.turned: Callable[[Exact], N] = turned
+        self.a: N = turned(state.a)
+        self.delta: N = rounding.of_residuals(self.a)
+        self.first: Side[N] = self.side(0, np.ones(n), np.arange(n))
+
+    def side(self, k: int, signs: Array, rows: IntArray) -> Side[N]:
+        """Return one of the statistics, from the k-th columns of a state."""
+        g, x = self.turned(self.state.g[:, k]), self.turned(self.state.x[:, k])
+        flips = self.turned(Exact(signs.astype(np.int64).astype(object), 0))
+        return Side(self.rounding.given, g, x, self.delta, flips, np.argsort(rows))
+
+    def of(self, k: int) -> N:
+        """Bound the change of one of the differences."""
+        moves, i = self.state.moves, self.state.which[k - 1]
+        one = self.side(k, moves.signs[i], moves.rows[i])
+        return self.rounding.blur(one, self.first, self.a)
 
 
 def _nearest(x: Exact) -> Array:

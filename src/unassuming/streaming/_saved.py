@@ -175,13 +175,13 @@ def _part(entry: Any, j: int, arrays: dict[str, Any], m: int, leaf_rows: int) ->
 def _errors(entry: Any, j: int, arrays: dict[str, Any], leaf_rows: int) -> Errors:
     """Return the bounds of the errors of sums.
 
-    Older files lack them. Their products were added row by row in each leaf. How their columns were
-    made orthonormal is unknown.
+    Older files lack them. Their products were added row by row in each leaf, perhaps with weights.
+    How their columns were made orthonormal is unknown.
     """
     basis, (height, _, plain) = arrays[f"basis{j}"], entry
     if f"errors{j}" not in arrays:
         if plain:
-            return Errors.of_products(leaf_rows, len(basis), height, leaf_rows)
+            return Errors.of_products(leaf_rows, len(basis), height, leaf_rows, weighted=True)
         return Errors.unknown(basis)
     both, lengths = arrays[f"errors{j}"], arrays[f"lengths{j}"]
     require(both.dtype == lengths.dtype == np.float64, "sums")

@@ -75,11 +75,14 @@ class LostLines:
         wins = self.engine.tie_order[1:] > self.engine.tie_order[0]
         for row in np.flatnonzero(fine.any(axis=1)):
             open_ = ~self._certainly_free(u[row])
-            which = np.flatnonzero(fine[row] & open_)
-            if ExactGaps.affordable(self.objective, sets=len(which)) and self._gaps is not None:
-                low[row, which], high[row, which] = self._gaps.ends(
-                    a[row], u[row], which, wins[which]
-                )
+            # If all that is uncertain takes too long, what would be in doubt may not.
+            for uncertain in (fine[row], rough[row]):
+                which = np.flatnonzero(uncertain & open_)
+                if ExactGaps.affordable(self.objective, sets=len(which)) and self._gaps is not None:
+                    low[row, which], high[row, which] = self._gaps.ends(
+                        a[row], u[row], which, wins[which]
+                    )
+                    break
             else:
                 doubt[row] = rough[row] & open_
         return doubt
