@@ -222,3 +222,37 @@ def test_an_estimate_that_double_precision_does_not_hold_is_refused():
     region = ua.confidence_region(LinearRegression(fit_intercept=False), X, y, m=M, random_state=1)
     with pytest.raises(ValueError, match="drop the rows"):
         region.interval()
+
+
+@pytest.mark.parametrize("noise", slow_but(NOISES, "signs"))
+def test_many_lines_have_the_ends_of_single_ones(noise):
+    """The steps of many lines are taken from a table, those of few are not."""
+    X, y = data(1e15)
+    region, exact = regions(X, y, LinearRegression(), NOISES[noise])
+    gaps, every, wins = region._engine._exact, np.arange(M - 1), region.tie_order[1:] > 0
+    directions = np.random.default_rng(2).normal(size=(9, 3)) * [1.0, 1e-9, 1.0]
+    found = [
+        gaps.ends(region.estimate, u, every[k % 3 :], wins[k % 3 :])
+        for k, u in enumerate(directions)
+    ]
+    assert gaps._steps.asked > 3
+    for k in (0, 7, 8):
+        alone = type(gaps)(gaps.system, gaps.moves)
+        ends = alone.ends(region.estimate, directions[k], every[k % 3 :], wins[k % 3 :])
+        assert np.array_equal(ends, found[k])
+    assert float(exact.reach(region.estimate, directions[0], 1)) == pytest.approx(found[0][1].max())
+
+
+def test_what_is_in_doubt_is_computed_exactly_even_if_all_sets_take_too_long(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 10))
+    y = X.sum(axis=1) + rng.laplace(size=3000)
+    X[:, 1] += 1e9
+    X[:, 2] = 1.6e9 + np.arange(3000) * 86400.0  # Unix times
+    ends = []
+    for most in (2**20, 2**23):  # the second one is enough for all sets
+        monkeypatch.setattr("unassuming.membership._exact._MOST_OF_A_LINE", most)
+        region = ua.confidence_region(LinearRegression(), X, y, m=40, random_state=3)
+        origin = region.estimate * 1.0001
+        ends.append(region.crossings("x3", level=LEVEL, origin=origin))
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)

@@ -25,7 +25,8 @@ import numpy as np
 
 from unassuming._exact import Exact
 from unassuming._rough import Rough
-from unassuming._typing import IntArray
+from unassuming._typing import Array, IntArray
+from unassuming.objectives import Moves
 
 N = TypeVar("N", Exact, Rough)
 M = TypeVar("M", Exact, Rough)
@@ -217,6 +218,40 @@ class KernelRounding(Rounding[N]):
         across = change[:, None] * own[None, :]
         slope = self.given.alpha * (parts[0] - parts[1]) - across - across.T
         return (abs(slope) * self.given.rounded).sum()
+
+
+@final
+class Blur(Generic[N]):
+    """What rounding of the data may change in Z_i - Z_0 of one candidate."""
+
+    def __init__(
+        self,
+        rounding: Rounding[N],
+        turned: Callable[[Exact], N],
+        a: Exact,
+        g: Exact,
+        x: Exact,
+        moves: Moves,
+    ) -> None:
+        """Take G_i r (n, 1 + k) and x_i (d, 1 + k); ``turned`` makes the kind of numbers."""
+        self.rounding: Rounding[N] = rounding
+        self.turned: Callable[[Exact], N] = turned
+        self.g, self.x, self.moves = g, x, moves
+        self.a: N = turned(a)
+        self.delta: N = rounding.of_residuals(self.a)
+        n = len(g.number)
+        self.first: Side[N] = self.side(0, np.ones(n), np.arange(n))
+
+    def side(self, k: int, signs: Array, rows: IntArray) -> Side[N]:
+        """Return one of the statistics."""
+        g, x = self.turned(self.g[:, k]), self.turned(self.x[:, k])
+        flips = self.turned(Exact(signs.astype(np.int64).astype(object), 0))
+        return Side(self.rounding.given, g, x, self.delta, flips, np.argsort(rows))
+
+    def of(self, k: int) -> N:
+        """Bound the change of one of the differences, in units of rounding."""
+        one = self.side(k, self.moves.signs[k - 1], self.moves.rows[k - 1])
+        return self.rounding.blur(one, self.first, self.a)
 
 
 def _twice(x: N) -> N:

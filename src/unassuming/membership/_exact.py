@@ -14,17 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property, reduce
 from operator import add
-from typing import Generic, final
+from typing import final
 
 import numpy as np
 
 from unassuming._exact import Exact
 from unassuming._rough import Rough
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._blur import UNIT, N, Rounding, Side
+from unassuming.membership._blur import UNIT, Blur, N
 from unassuming.membership._kernel_errors import KernelErrors, Sides
 from unassuming.membership._limits import drowned, undecided
 from unassuming.membership._parabola import Parabola
+from unassuming.membership._steps import Steps
 from unassuming.membership._systems import FeatureSystem, KernelSystem, System
 from unassuming.objectives import Moves, Quadratic
 
@@ -50,7 +51,8 @@ class ExactGaps:
         self, system: System, moves: Moves, kernel_errors: KernelErrors | None = None
     ) -> None:
         self.system, self.moves, self._kernel_errors = system, moves, kernel_errors
-        self._last: tuple[tuple[bytes, bytes], _State, BoolArray] | None = None
+        self._last: tuple[bytes, _State, BoolArray] | None = None
+        self._steps = Steps(system, moves)
         # Transformations that tie with the identity for all candidates, as far as it is known.
         still = (moves.rows == np.arange(system.n)).all(axis=1)
         same = still & (moves.signs == 1).all(axis=1)
@@ -142,7 +144,8 @@ class ExactGaps:
             here, tied = self._at_origin(a, which[asked])
             step = self.system.Phi @ two
             step = Exact(-step.number, step.shift)
-            along = _State(self.system, self.moves, two, step, which[asked], self._always)
+            known = self._steps.changes(two, which[asked])
+            along = _State(self.system, self.moves, two, step, which[asked], self._always, known)
             lines = list(_polynomials(here, along))
             # Steps that move coefficients by less than their rounding show nothing.
             moved = u != 0
@@ -158,14 +161,24 @@ class ExactGaps:
         return found[0], found[1]
 
     def _at_origin(self, a: Array, which: IntArray) -> tuple[_State, BoolArray]:
-        """Return the candidate where lines begin, and its ties, once for all lines of a bundle."""
-        key = a.tobytes(), which.tobytes()
+        """Return the candidate where lines begin, and its ties, once for all lines of a bundle.
+
+        If another line asks for other sets, all of them are computed.
+        """
+        key = a.tobytes()
         if self._last is None or self._last[0] != key:
-            one = Exact.of(a)
-            r = self.system.residuals(one)
-            state = _State(self.system, self.moves, one, r, which, self._always)
-            self._last = key, state, self.signs(a, which) == 0
-        return self._last[1:]
+            self._last = key, *self._origin(a, which)
+        _, state, tied = self._last
+        if not np.isin(which, state.which).all():
+            _, state, tied = self._last = key, *self._origin(a, np.arange(len(self.moves.rows)))
+        some = np.searchsorted(state.which, which)
+        return state.take(some), tied[some]
+
+    def _origin(self, a: Array, which: IntArray) -> tuple[_State, BoolArray]:
+        one = Exact.of(a)
+        r = self.system.residuals(one)
+        state = _State(self.system, self.moves, one, r, which, self._always)
+        return state, self.signs(a, which) == 0
 
     def _tied_at(self, a: Array, u: Array, places: tuple[float, ...], which: IntArray) -> BoolArray:
         """Whether rounding of the data may make Z_i and Z_0 equal at all of these t."""
@@ -212,23 +225,26 @@ class _State:
         r: Exact,
         which: IntArray,
         always: Callable[[IntArray], BoolArray],
-        known: tuple[Exact, Exact] | None = None,
+        changes: Exact | None = None,
+        x: Exact | None = None,
     ) -> None:
         """Take a candidate and its residuals, or the changes of both in a step.
 
         ``always`` says for which i Z_i = Z_0 for all candidates. It is asked where digits do not.
-        ``known`` are the perturbed residuals and what differs between the sides of N x_i = s_i and
-        N x_0 = s_0, if they were computed before: they do not depend on the digits of N.
+        ``changes`` are what differs between the sides of N x_i = s_i and N x_0 = s_0, if they are
+        known: they do not depend on the digits of N. So are the solutions ``x``.
         """
         self.system, self.moves, self.a, self.r, self.which = system, moves, a, r, which
         self.always = always
-        if known is None:
-            signs = moves.signs[which].astype(np.int64).astype(object)
-            images = [self.r.number, *(self.r.number[moves.rows[which]] * signs)]
-            g = Exact(np.array(images, dtype=object).T, self.r.shift)
-            known = g, system.changes(g[:, 1:] - g[:, :1])
-        self.g, self.changes = known
-        self.x = system.solve(self.g, self.changes, a)
+        self.changes = system.changes(self.g[:, 1:] - self.g[:, :1]) if changes is None else changes
+        self.x = system.solve(r, self.changes, a) if x is None else x
+
+    @cached_property
+    def g(self) -> Exact:
+        """The residuals and their perturbations, (n, 1 + k)."""
+        signs = self.moves.signs[self.which].astype(np.int64).astype(object)
+        images = [self.r.number, *(self.r.number[self.moves.rows[self.which]] * signs)]
+        return Exact(np.array(images, dtype=object).T, self.r.shift)
 
     @cached_property
     def paired(self) -> Exact:
@@ -263,12 +279,16 @@ class _State:
         """Z_i - Z_0."""
         return _products([(self, self)])
 
+    def take(self, some: IntArray) -> _State:
+        """Return some of the perturbations."""
+        changes, x, which = self.changes[:, some], self.x[:, [0, *(some + 1)]], self.which[some]
+        return _State(self.system, self.moves, self.a, self.r, which, self.always, changes, x)
+
     def finer(self, some: IntArray) -> _State:
         """Return some of the perturbations with more digits."""
         assert self.system.finer is not None
-        known = self.g[:, [0, *(some + 1)]], self.changes[:, some]
-        which, finer = self.which[some], self.system.finer
-        return _State(finer, self.moves, self.a, self.r, which, self.always, known)
+        which, finer, changes = self.which[some], self.system.finer, self.changes[:, some]
+        return _State(finer, self.moves, self.a, self.r, which, self.always, changes)
 
     @property
     def sides(self) -> Sides:
@@ -291,38 +311,14 @@ class _State:
         return gap.at_most(self._precisely.of(k).times_two_to(UNIT + _MARGIN))
 
     @cached_property
-    def _roughly(self) -> _Blur[Rough]:
-        return _Blur(self, self.system.rounding(self.system.rough), Rough.of)
+    def _roughly(self) -> Blur[Rough]:
+        rounding, moves = self.system.rounding(self.system.rough), self.moves.take(self.which)
+        return Blur(rounding, Rough.of, self.a, self.g, self.x, moves)
 
     @cached_property
-    def _precisely(self) -> _Blur[Exact]:
-        return _Blur(self, self.system.rounding(self.system.given), lambda x: x)
-
-
-@final
-class _Blur(Generic[N]):
-    """What rounding of the data may change in Z_i - Z_0 of one candidate."""
-
-    def __init__(self, state: _State, rounding: Rounding[N], turned: Callable[[Exact], N]) -> None:
-        """``turned`` makes the kind of numbers."""
-        self.state, n = state, state.system.n
-        self.rounding: Rounding[N] = rounding
-        self.turned: Callable[[Exact], N] = turned
-        self.a: N = turned(state.a)
-        self.delta: N = rounding.of_residuals(self.a)
-        self.first: Side[N] = self.side(0, np.ones(n), np.arange(n))
-
-    def side(self, k: int, signs: Array, rows: IntArray) -> Side[N]:
-        """Return one of the statistics, from the k-th columns of a state."""
-        g, x = self.turned(self.state.g[:, k]), self.turned(self.state.x[:, k])
-        flips = self.turned(Exact(signs.astype(np.int64).astype(object), 0))
-        return Side(self.rounding.given, g, x, self.delta, flips, np.argsort(rows))
-
-    def of(self, k: int) -> N:
-        """Bound the change of one of the differences."""
-        moves, i = self.state.moves, self.state.which[k - 1]
-        one = self.side(k, moves.signs[i], moves.rows[i])
-        return self.rounding.blur(one, self.first, self.a)
+    def _precisely(self) -> Blur[Exact]:
+        rounding, moves = self.system.rounding(self.system.given), self.moves.take(self.which)
+        return Blur(rounding, lambda x: x, self.a, self.g, self.x, moves)
 
 
 def _nearest(x: Exact) -> Array:

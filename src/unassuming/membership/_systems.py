@@ -49,11 +49,8 @@ class System(ABC):
         """Return Φ, (n, d)."""
 
     @abstractmethod
-    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
-        """Return x with N x = ΦᵀW g - alpha Pa for vectors g (n, k), shape (d, k).
-
-        ``changes`` are those of all but the first vector, relative to the first.
-        """
+    def solve(self, r: Exact, changes: Exact, a: Exact) -> Exact:
+        """Return x_0 with N x_0 = ΦᵀW r - alpha Pa, and x_i with ``changes`` (f, k): (d, 1 + k)."""
 
     @abstractmethod
     def changes(self, moved: Exact) -> Exact:
@@ -122,13 +119,12 @@ class FeatureSystem(System):
     def _P(self) -> Exact:
         return Exact(np.diag(self._penalised), 0)
 
-    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
+    def solve(self, r: Exact, changes: Exact, a: Exact) -> Exact:
         """Solve with the triangle of N."""
         held = self.alpha * Exact(self._penalised * a.number, a.shift)
-        first = self._weighted @ g[:, :1] - held[:, None]
-        others = first + changes
-        shift = others.shift
-        return self.triangle.solve(Exact(np.hstack([first.to(shift), others.number]), shift))
+        return self.triangle.solve(
+            _from_first(self._weighted @ r[:, None] - held[:, None], changes)
+        )
 
     def changes(self, moved: Exact) -> Exact:
         """ΦᵀW (G_i - I) r: products of d terms instead of n."""
@@ -188,14 +184,18 @@ class KernelSystem(System):
         ones = np.full((self.n, 1), 1 << shift, dtype=object)
         return Exact(np.concatenate([ones, self._K.to(shift)], axis=1), shift)
 
-    def solve(self, g: Exact, changes: Exact, a: Exact) -> Exact:
+    def solve(self, r: Exact, changes: Exact, a: Exact) -> Exact:
         """Solve with the triangle of WKW + alpha W."""
         own = a[self._bias :]
-        t = self.triangle.solve(self.w[:, None] * g - (self.alpha * own)[:, None])
+        first = (self.w * r - self.alpha * own)[:, None]
+        return self._solved(_from_first(first, changes), own.sum())
+
+    def _solved(self, right: Exact, ones: Exact) -> Exact:
+        """Solve for columns W g - alpha a (n, k), with 1ᵀa given."""
+        t = self.triangle.solve(right)
         if self._along is None:
             return self.w[:, None] * t
         rest = self.w[None, :] @ t
-        ones = own.sum()
         rest = rest + Exact(np.full(rest.number.shape, ones.number, dtype=object), ones.shift)
         b = _quotient(rest, (self.w * self._along).sum(), digits=4 * self.triangle.bits)
         z = self.w[:, None] * (t - self._along[:, None] * b)
@@ -225,13 +225,19 @@ class KernelSystem(System):
         P[self._bias :, self._bias :] = self._K.number
         held = Exact(P, self._K.shift)
         units = Exact(np.eye(self.n, dtype=np.int64).astype(object), 0)
-        moved = self.Phi @ self.solve(units, units, Exact(np.zeros(self.d, dtype=object), 0))
+        moved = self.Phi @ self._solved(self.w[:, None] * units, Exact(0, 0))
         leverages = Leverages.of(self.w, Exact(np.diagonal(moved.number), moved.shift))
         return Given(self.Phi, self.y, self.w, self.alpha, held, self._errors, leverages)
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
         """Return the rounding of kernel values."""
         return KernelRounding(given, weighted=self.weighted, intercept=bool(self._bias))
+
+
+def _from_first(first: Exact, changes: Exact) -> Exact:
+    """Return a column, and the others by their differences from it."""
+    others = first + changes
+    return Exact(np.hstack([first.to(others.shift), others.number]), others.shift)
 
 
 def _quotient(x: Exact, y: Exact, *, digits: int) -> Exact:
