@@ -12,7 +12,8 @@ _SMALL = 0.05
 
 _MEDIAN = {
     Language.PYTHON: "a regression quantile such as the median, QuantileRegressor(alpha=0)",
-    Language.COMMAND_LINE: "a regression quantile such as the median, unassuming region --model quantile",
+    Language.COMMAND_LINE: "a regression quantile such as the median, "
+    "unassuming region --model quantile",
 }
 _EXCHANGEABLE = {
     Language.PYTHON: "noise='exchangeable', if the errors have one law in all rows",
