@@ -256,3 +256,22 @@ def test_what_is_in_doubt_is_computed_exactly_even_if_all_sets_take_too_long(mon
         origin = region.estimate * 1.0001
         ends.append(region.crossings("x3", level=LEVEL, origin=origin))
     assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+
+
+def test_cells_do_not_call_undetermined_what_rounding_hides_there():
+    """Two large cells in one row: double precision takes their columns for dependent in cells."""
+    X, y = data(1.0, n=300, d=3)
+    X[ROW, :2] = 1e15, 1e12
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    joint = region.interval(["x0", "x1"], level=LEVEL)
+    assert np.isfinite(joint.upper).all()
+    found = region.interval(["x0", "x1"], level=LEVEL, method="cells")
+    assert found.status.name == "TOO_FEW_CELLS"
+    assert "Rounding hides" in found.reason
+    assert "method='joint'" in found.reason
+    chosen = region.interval(["x0", "x1"], level=LEVEL, method="auto")
+    assert np.isfinite(chosen.upper).all()
+    X[:, 1] = 2 * X[:, 0]  # truly dependent
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    found = region.interval(["x1", "x2"], level=LEVEL, method="cells")
+    assert found.status.name == "UNDETERMINED"

@@ -167,6 +167,7 @@ class Cause(Enum):
         "Coefficients can change without changing any fitted value, and some of the numbers asked "
         "for depend on them."
     )
+    HIDDEN_IN_CELLS = "Rounding hides some of the numbers asked for in the cells of rows."
     HIDDEN_IN_BALL = (
         "Coefficients can change, hidden by rounding, without changing the norm. Values of the "
         "function do not depend on them."

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.cells import (
     Factor,
     balanced_band,
@@ -20,7 +20,7 @@ from unassuming.cells import (
     factors_of_rows,
 )
 from unassuming.ranking import Level
-from unassuming.regions._explain import Cause, Explanation, Status
+from unassuming.regions._explain import Cause, Explanation, Remedy, Status
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
 from unassuming.regions.shapes import Shape
@@ -34,6 +34,8 @@ from unassuming.regions.single._summary import Summary
 T = TypeVar("T")
 
 JOINT, CELLS, AUTO = "joint", "cells", "auto"
+
+_USE_JOINT = Remedy("method='joint'", "--method joint")
 
 NO_MEMBERS = "balanced cells do not search for members: leave out inner, or use method='joint'."
 
@@ -161,7 +163,15 @@ def division_for(
         return made
     if made is None or not _narrower(made, evidence, g, level, exact=problem.whitened):
         return None
-    return made
+    known = np.asarray((estimates(made.factors, g).v > 0).all(axis=1))
+    return None if problem.whitened and _lost_in_cells(problem, g, known) else made
+
+
+def _lost_in_cells(problem: Problem, g: Array, known: BoolArray) -> bool:
+    """Whether rounding hides functionals (N, d) in cells that the rows determine."""
+    design = problem.objective.design
+    hidden = g.any(axis=1) & ~known
+    return bool(design is not None and hidden.any() and design.unseen == 0)
 
 
 def _shortage(evidence: Evidence, level: float, cells: int | None) -> Shortage:
@@ -253,9 +263,14 @@ def all_at_once(
     """Return simultaneous bounds from balanced cells."""
     found = in_balanced_cells(question.g, level, made)
     estimate = question.g @ shape.problem.estimate
-    finite = bool(np.isfinite(found.lower).all() and np.isfinite(found.upper).all())
-    hidden = () if finite else (Cause.HIDDEN_FEATURES(),)
-    why = Explanation((*outside(shape.problem, found.lower, found.upper, names, estimate), *hidden))
+    known = np.isfinite(found.lower) & np.isfinite(found.upper)
+    facts = outside(shape.problem, found.lower, found.upper, names, estimate)
+    status, why = Status.ALL_AT_ONCE, Explanation(facts)
+    if _lost_in_cells(shape.problem, question.g, known):
+        status = Status.TOO_FEW_CELLS
+        why = Explanation((*facts, Cause.HIDDEN_IN_CELLS()), (_USE_JOINT,))
+    elif not known.all():
+        status, why = Status.UNDETERMINED, Explanation((*facts, Cause.HIDDEN_FEATURES()))
     return bounds_from_cells(
         make,
         shape.problem,
@@ -264,7 +279,7 @@ def all_at_once(
         estimate=estimate,
         lower=found.lower,
         upper=found.upper,
-        status=Status.ALL_AT_ONCE if finite else Status.UNDETERMINED,
+        status=status,
         method="balanced cells",
         attained=np.full(len(question.g), found.level),
     )
