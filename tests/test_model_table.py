@@ -107,7 +107,7 @@ def simultaneous(name):
         alone = ua.confidence_region(model, X, region.objective.y, random_state=0)
         ball = " or `norm_bound` without an intercept"
         bounded = finite(alone.band(X[:3], norm_bound=5))
-        return f'`method="cells"`{"," * bounded}{ball * bounded}; those of the joint region'
+        return f'`method="cells"`{"," * bounded}{ball * bounded}; bounds of the joint region'
     return "with `norm_bound`" if finite(region.band(X[:3], norm_bound=5)) else "none"
 
 

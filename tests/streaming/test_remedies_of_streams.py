@@ -79,7 +79,7 @@ def test_memory_is_not_named_for_a_column_that_is_too_rare_there_as_well(ones):
         found = one.interval(rows, level=0.9, simultaneous=False)
         assert np.isinf(found.upper).all()
         assert "in memory" not in str(found)
-        assert "rows like these would do" in str(found)
+        assert "rows like these would be enough" in str(found)
     assert np.isfinite(region.interval(rows, level=0.9, norm_bound=5.0).upper).all()
 
 
