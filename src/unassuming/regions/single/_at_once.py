@@ -268,7 +268,8 @@ def all_at_once(
     status, why = Status.ALL_AT_ONCE, Explanation(facts)
     if _lost_in_cells(shape.problem, question.g, known):
         status = Status.TOO_FEW_CELLS
-        why = Explanation((*facts, Cause.HIDDEN_IN_CELLS()), (_USE_JOINT,))
+        remedies = (_USE_JOINT,) if shape.problem.whitened else ()  # others have no joint bounds
+        why = Explanation((*facts, Cause.HIDDEN_IN_CELLS()), remedies)
     elif not known.all():
         status, why = Status.UNDETERMINED, Explanation((*facts, Cause.HIDDEN_FEATURES()))
     return bounds_from_cells(
