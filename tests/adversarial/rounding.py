@@ -13,8 +13,7 @@ g_i = G_i r and h_i = G_iᵀ W v_i the derivatives of Z_i = s_iᵀ N⁺ s_i are
 Where residuals vanish, so do most of these. If residuals change by δ, the second order of Z_i is
 uᵀSu with u = W^{1/2}G_i δ and S = W^{1/2}ΦN⁺ΦᵀW^{1/2}, which has the leverages h_j on its diagonal.
 The squares of Z_i and Z_0 cancel for rows that stay where they are. The other entries satisfy
-S_jk² <= h_j h_k, and those of row j have a sum of squares of at most 1 - h_j. No second order
-exceeds ‖u‖², since S ⪯ I.
+S_jk² <= h_j h_k and S_jk² <= (1 - h_j)(1 - h_k), as 0 ⪯ S ⪯ I. No second order exceeds ‖u‖².
 """
 
 from dataclasses import dataclass
@@ -109,13 +108,18 @@ class Rounding:
             squares[row] += w * h
         total, lengths = sum(abs(x) * z**2 for x, z in zip(squares, delta, strict=True)), []
         for move in (e.all_moves[0], e.all_moves[i]):
-            low, high, whole = [], [], []
+            low, high, others, whole = [], [], [], Fraction(0)
             for (row, _), w, h in zip(move, e.w, self.leverages, strict=True):
-                low.append(above(w * h) * delta[row] if 2 * h <= 1 else Fraction(0))
-                high.append(above(w * (1 - h)) * delta[row] if 2 * h > 1 else Fraction(0))
-                whole.append(above(w) * delta[row])
-            total += sum(low) ** 2 - dot(low, low) + 2 * (sum(high) * sum(whole) - dot(high, whole))
-            lengths.append(dot(whole, whole))
+                root = above(w) * delta[row]
+                whole += root**2
+                if 2 * h <= 1:
+                    low.append(above(w * h) * delta[row])
+                    others.append(root)
+                else:
+                    high.append(above(w * (1 - h)) * delta[row])
+            total += sum(low) ** 2 - dot(low, low) + sum(high) ** 2 - dot(high, high)
+            total += 2 * sum(high) * sum(others)
+            lengths.append(whole)
         return min(total, max(lengths))
 
     @cached_property
