@@ -2,9 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
 
 import unassuming as ua
+from fixed_point import BITS, fixed
 from rationals import images, statistics
+from speed import slow_but
+from unassuming.objectives import lost_share
 
 N, M = 14, 20
 pytestmark = pytest.mark.filterwarnings("ignore:The published region of LS-SVC:UserWarning")
@@ -44,3 +49,65 @@ def test_a_penalty_that_rounding_hides_is_refused_for_many_rows():
     X, labels = data(80)
     with pytest.raises(ValueError, match="lost in the rounding of the kernel matrix"):
         ua.confidence_region(ua.LSSVC(kernel="rbf", C=1e18), X, labels, noise="symmetric", m=M)
+
+
+NEAR = {
+    "labels": (ua.LSSVC, ua.noise.Labels(), 25),
+    "rotations": (KernelRidge, ua.noise.Spherical(), 25),
+    "signs of many rows": (KernelRidge, ua.noise.Symmetric(), 66),
+}
+"""What double precision ranks, since exact numbers are no help or take too long."""
+
+
+def exact_statistics(K, alpha, a, rows):
+    """n Z_i = hᵀh - alpha hᵀ(K + alpha)⁻¹h with h = G_i r - alpha a, in 77 digits."""
+    alpha, n = int(fixed(alpha)), len(K)
+    h = fixed(rows).T - (alpha * fixed(a) >> BITS)[:, None]
+    A = np.hstack([fixed(K) + alpha * np.eye(n, dtype=int).astype(object), h])
+    for k in range(n):  # no pivots are needed: K + alpha is positive definite
+        A[k + 1 :] -= (A[k + 1 :, [k]] << BITS) // A[k, k] * A[k] >> BITS
+    u = A[:, n:]
+    for k in reversed(range(n)):
+        u[k] = (u[k] << BITS) // A[k, k]
+        u[:k] -= A[:k, [k]] * u[k] >> BITS
+    return (h * (h - (alpha * u >> BITS))).sum(axis=0) / 2.0 ** (2 * BITS)
+
+
+def rank_or_refusal(region, a):
+    try:
+        return region.rank(a)
+    except ArithmeticError as refusal:
+        return str(refusal)
+
+
+@pytest.mark.parametrize("gamma", [0.05, 1.0])
+@pytest.mark.parametrize("case", slow_but(NEAR, "labels", "rotations"))
+def test_ranks_near_the_least_penalty_are_exact_or_refused(case, gamma):
+    estimator, noise, n = NEAR[case]
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2, 2, size=(n, 1))
+    y = np.where(rng.random(n) < 0.5 + 0.3 * np.sin(2 * X[:, 0]), 1, -1)
+    K = rbf_kernel(X, gamma=gamma)
+    candidates = np.zeros((4, n))
+    candidates[:, :3] = rng.uniform(-0.3, 0.3, size=(4, 3))
+    answers = {}
+    for ratio in (4.0, 1e3, 1e7):
+        alpha = ratio * np.finfo(float).eps * np.linalg.eigvalsh(K)[-1]
+        options = {"C": 1 / (2 * alpha), "fit_intercept": False} if case == "labels" else {}
+        model = estimator(kernel="rbf", gamma=gamma, **(options or {"alpha": alpha}))
+        region = ua.confidence_region(model, X, y, noise=noise, m=10, random_state=0)
+        share = lost_share(region.objective.design, np.ones(n), alpha / n)
+        answers[ratio] = 0
+        for a in candidates:
+            r = y - K @ a
+            rows = np.vstack([r, region.perturbations.apply(r, K @ a)])
+            Z = exact_statistics(K, alpha, a, rows)
+            error = np.abs(Z / n - region.statistics(a))
+            assert (error <= 0.5 * share * (rows**2).sum(axis=1) / n + 1e-13).all()
+            found = rank_or_refusal(region, a)
+            if isinstance(found, str):
+                assert "Use a larger alpha" in found
+            else:
+                assert found == 1 + sum(z < Z[0] for z in Z[1:])
+                answers[ratio] += 1
+    assert answers[4.0] < len(candidates) == answers[1e7]

@@ -8,7 +8,7 @@ not decide is decided without rounding, where that is available.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import final
 
@@ -53,7 +53,6 @@ BATCH_BYTES = 2**24
 """The working memory of one batch: near the size of a cache, whatever the number of candidates."""
 
 _QUICK = 4  # near-ties of the quick comparison, in its own tolerances
-
 _FEW = 32  # for so few candidates a table of the fast path is not worth building
 
 
@@ -111,7 +110,7 @@ class RankEngine:
         With ``certain`` ranks that errors of computed kernel values may change are refused.
         """
         ranks = np.empty(len(candidates), dtype=np.intp)
-        careful = self._fast(candidates, ranks)
+        careful = self._fast(candidates, ranks, certain=certain)
         for batch in _batches(self, len(careful)):
             rows = careful[batch]
             r = candidates.residuals(self.objective, rows)
@@ -184,36 +183,39 @@ class RankEngine:
 
         The quick bounds are wider than the refined ones, so both give the same ranks.
         """
-        a, exactly = candidates.coefficients[which], self._doubt_about(candidates) is not None
-        if exactly:
-            contrast = self._doubted(contrast, a, images)
+        a, doubt = candidates.coefficients[which], self._doubt_about(candidates)
+        if doubt is not None:
+            contrast = doubt.widened(contrast, a, images)
+        if haze := self._haze_about(candidates, certain=certain):
+            haze.require_clear(contrast, a, images)
         gaps, tolerance = contrast.normalised().gaps()
         before = precedes(gaps, tolerance, self.tie_order)
         sure = np.abs(gaps) > _QUICK * tolerance
-        if exactly:
+        if doubt is not None:
             sure |= self._moves.always_tied(sign_blind=self.objective.sign_blind)
         near = np.asarray(~sure.all(axis=-1)) | images.literal
         if near.any():
             some = images.take(near)
-            decided = self._exactly(a[near], some, certain=certain) if exactly else None
+            decided = doubt and self._exactly(doubt, a[near], some, certain=certain)
             if decided is None:
                 decided = self._precedes(a[near], some, certain=certain)
             before[near] = decided
         return before
 
-    def _exactly(self, a: Array, images: Images, *, certain: bool) -> BoolArray | None:
+    def _exactly(
+        self, doubt: Doubt, a: Array, images: Images, *, certain: bool
+    ) -> BoolArray | None:
         """Decide by the refined comparison, and without rounding where that leaves a doubt."""
         with np.errstate(over="ignore", invalid="ignore"):
             refined = representable(self.score.refined(a, images), a)
-            gaps, tolerance = self._doubted(refined, a, images).normalised().gaps()
+            gaps, tolerance = doubt.widened(refined, a, images).normalised().gaps()
         ties = self.tie_order[1:] < self.tie_order[0]
         tied = self._moves.always_tied(sign_blind=self.objective.sign_blind)
         open_ = ~(np.abs(gaps) > tolerance) & ~tied
         before = np.where(tied, ties, gaps < 0)
         if not self._affordable:
             if (open_ & (tolerance > 0)).any():
-                assert isinstance(self.objective, Quadratic)
-                raise undecided_columns(self.objective)
+                raise undecided_columns(doubt.objective)
             return np.asarray(np.where(open_, ties, before))
         for row in np.flatnonzero(open_.any(axis=-1)):
             if self._exact is None:
@@ -223,11 +225,6 @@ class RankEngine:
             before[row, which] = np.where(signs == 0, ties[which], signs < 0)
         return before
 
-    def _doubted(self, contrast: Contrast, a: Array, images: Images) -> Contrast:
-        """Add the errors of the whitening to the bounds of the gaps."""
-        assert self.doubt is not None
-        return replace(contrast, gap_error=contrast.gap_error + self.doubt.gaps(a, images))
-
     def _precedes(self, a: Array, images: Images, *, certain: bool) -> BoolArray:
         """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
         order = refined_order(self.objective, self.score, self.tie_order, a, images)
@@ -235,11 +232,11 @@ class RankEngine:
             require_settled(self.objective, self.score, a, images, order.tied)
         return order.before
 
-    def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
+    def _fast(self, candidates: Candidates, ranks: IntArray, *, certain: bool) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
         left = np.arange(len(candidates))
-        few = len(candidates) <= _FEW and not self.score.slow
-        if candidates.values is not None or few or not len(left):
+        few = len(candidates) <= (0 if self.score.slow else _FEW)
+        if candidates.values is not None or few or self._haze_about(candidates, certain=certain):
             return left
         if self._screen is not None:
             left = self._screened(self._screen, candidates, ranks)
@@ -298,15 +295,14 @@ class RankEngine:
                 r[literal], error[literal] = better
                 if not np.isfinite(r).all() or blurred(self.objective.y, *better).any():
                     raise undecided(candidates.coefficients[every[literal]])
-        noise, fitted = self.perturbations.noise, self.objective.y - r
-        if not isinstance(noise, Labels):
+        fitted, exact = self.objective.y - r, self.perturbations.noise.exact_arithmetic
+        if not isinstance(self.perturbations.noise, Labels):
             r = np.where(np.abs(r) <= error, 0.0, r)
         perturbed = self.perturbations.apply(r, fitted)
-        if noise.exact_arithmetic:
+        if exact:
             slack = self._carried(error) + error[:, None, :]
             near = np.abs(perturbed - r[:, None, :]) <= slack
             perturbed = np.where(near, r[:, None, :], perturbed)
-        exact = noise.exact_arithmetic
         return Images(
             residuals=r,
             error=error,
@@ -327,12 +323,17 @@ class RankEngine:
         """Return the errors that leave candidates to exact numbers; None if these are no help."""
         return self.doubt if candidates.values is None else None
 
+    def _haze_about(self, candidates: Candidates, *, certain: bool) -> Doubt | None:
+        """Return the errors by a kernel's eigenvalues, where they matter and nothing mends them."""
+        exact = self._doubt_about(candidates) is not None and self._affordable
+        o = _projecting(self) if certain and not exact else None
+        return None if o is None else Doubt.of_kernel(o)
+
     @cached_property
     def doubt(self) -> Doubt | None:
         """The errors that leave candidates to exact numbers; None if these are not available."""
-        o, score, noise = self.objective, self.score, self.perturbations.noise
-        plain = isinstance(score, LeastNormScore) and score.row_weights is not None
-        if not (plain and noise.exact_arithmetic and isinstance(o, Quadratic)):
+        o = _projecting(self)
+        if o is None or not self.perturbations.noise.exact_arithmetic:
             return None
         # Without exact numbers only columns that nearly depend on each other matter.
         return Doubt.of(o) if self._affordable or columns_in_doubt(o) else None
@@ -385,6 +386,13 @@ class RankEngine:
         if not (self.whitened and orthogonal and isinstance(o, Quadratic)):
             return None
         return LiftedGaps.build(o, self.perturbations, self.doubt)
+
+
+def _projecting(engine: RankEngine) -> Quadratic | None:
+    """Return the objective, if statistics are lengths of projections of the rows."""
+    o, score = engine.objective, engine.score
+    plain = isinstance(score, LeastNormScore) and score.row_weights is not None
+    return o if plain and isinstance(o, Quadratic) else None
 
 
 def _batches(engine: RankEngine, count: int) -> Iterator[slice]:

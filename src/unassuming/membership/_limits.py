@@ -7,7 +7,7 @@ import numpy as np
 from unassuming._typing import Array, BoolArray
 from unassuming.ranking import Contrast
 
-_HALF = 2.0**-26
+HALF = 2.0**-26
 """Half of the digits of a double are left if the error is relatively as large as this."""
 
 
@@ -20,8 +20,8 @@ def blurred(y: Array, r: Array, error: Array) -> BoolArray:
     """
     most, largest = np.abs(y).max(), error.max(axis=-1, initial=0.0)
     scale = np.maximum(np.abs(r).max(axis=-1, initial=0.0), most)
-    vanish = (np.abs(r) <= error).all(axis=-1) & (largest <= np.sqrt(_HALF) * most)
-    return np.asarray((largest > _HALF * scale) & ~vanish)
+    vanish = (np.abs(r) <= error).all(axis=-1) & (largest <= np.sqrt(HALF) * most)
+    return np.asarray((largest > HALF * scale) & ~vanish)
 
 
 def drowned(r: Array, error: Array) -> BoolArray:
