@@ -5,17 +5,17 @@ import os
 from hypothesis import HealthCheck, Phase, settings
 
 SHARES = {
-    "oracle": 12,
-    "plain data": 5,
-    "ranks": 25,
-    "one answer": 25,
-    "streams": 25,
-    "bounds": 20,
-    "bands": 15,
-    "spherical bands": 8,
-    "norm bounds": 6,
-    "verdicts": 30,
-    "crossings": 60,
+    "oracle": 8,
+    "plain data": 3,
+    "ranks": 18,
+    "one answer": 16,
+    "streams": 18,
+    "bounds": 14,
+    "bands": 12,
+    "spherical bands": 6,
+    "norm bounds": 4,
+    "verdicts": 20,
+    "crossings": 40,
 }
 """The cases of each property in an ordinary run; a longer run keeps the proportions."""
 

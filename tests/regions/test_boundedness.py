@@ -361,7 +361,7 @@ MODELS = [
     whole=st.booleans(),
     seed=st.integers(0, 2**31),
 )
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=18, deadline=None, derandomize=True)
 def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))

@@ -292,7 +292,8 @@ def test_outliers_do_not_move_the_estimate(alpha):
 def test_without_noise_the_region_is_a_point(values, alpha):
     x = np.random.default_rng(0).normal(size=50)
     y = values[0] + values[1] * x
-    region = ua.confidence_region(QuantileRegressor(alpha=alpha), x[:, None], y, random_state=0)
+    model = QuantileRegressor(alpha=alpha)
+    region = ua.confidence_region(model, x[:, None], y, m=20, random_state=0)
     found = region.interval(level=0.5)
     assert found.status.name == "CERTIFIED"
     assert (found.lower <= values).all()

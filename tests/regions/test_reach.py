@@ -119,9 +119,10 @@ def judge(region, directions, far=(1e3, 1e6)):
 # --- every noise, every model ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("n", "d"), [(6, 2), (13, 3)])
+@pytest.mark.parametrize(
+    ("noise", "n", "d"), [*((noise, 6, 2) for noise in NOISES), ("signs", 13, 3), ("both", 13, 3)]
+)
 def test_membership_flips_at_the_end_of_every_ray(noise, model, n, d):
     X, y, rng = data(n, d, seed=n)
     region = ua.confidence_region(MODELS[model], X, y, noise=NOISES[noise](n), m=20, random_state=1)

@@ -235,7 +235,7 @@ def test_a_bias_next_to_a_full_kernel_is_not_determined(how):
     kernel = "rbf" if how == "rbf" else RBF(np.sqrt(0.5))
     with pytest.warns(UserWarning, match="no coverage guarantee"):
         region = ua.confidence_region(
-            ua.LSSVC(C=0.1, kernel=kernel, gamma=1.0), X, y, noise="symmetric", random_state=0
+            ua.LSSVC(C=0.1, kernel=kernel, gamma=1.0), X, y, noise="symmetric", m=20, random_state=0
         )
     assert_infinite(region.band(X), Status.UNBOUNDED)
     for level in (0.9, region.max_bounded_level):
@@ -250,7 +250,7 @@ def test_too_many_features_are_unbounded_or_not_certified():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(40, 24))
     region = ua.confidence_region(
-        LinearRegression(fit_intercept=False), X, rng.normal(size=40), random_state=7
+        LinearRegression(fit_intercept=False), X, rng.normal(size=40), m=20, random_state=7
     )
     assert_infinite(region.interval(), Status.UNBOUNDED, Status.NOT_CERTIFIED)
 
