@@ -231,6 +231,7 @@ def test_columns_that_nearly_coincide(apart):
         assert_exact_or_refused(Case(X, y, model, NOISES["signs"], np.zeros(2), [], [0], seed))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(3.0)], ids=str)
 def test_columns_in_any_units_are_no_reason_to_refuse(model, noise):

@@ -35,6 +35,7 @@ def weighted_residuals_vanish(seed: int) -> tuple[Problem, list[Fraction]]:
     return replace(problem, w=[Fraction(1, 4), Fraction(3), Fraction(3)]), a
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("tied", [residuals_vanish, weighted_residuals_vanish])
 def test_what_is_meant_to_tie_ties_in_memory_and_in_a_stream(tied, seed):

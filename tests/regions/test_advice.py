@@ -28,6 +28,7 @@ KERNEL = {"kernel": "rbf", "gamma": 0.5}
 DUAL = ua.datasets.sine(n=10, noise="laplace", random_state=0)[:2]
 PRIMAL = ua.datasets.linear(n=30, d=3, noise="laplace", random_state=0)[:2]
 UNEVEN = (PRIMAL[0] * [1.0, 100.0, 0.01], PRIMAL[1])
+SHORT = (PRIMAL[0][:16], PRIMAL[1][:16])
 WIDE = (np.random.default_rng(0).normal(size=(8, 12)), PRIMAL[1][:8])
 
 
@@ -70,7 +71,11 @@ CASES = {
     "HuberRegressor": (HuberRegressor(), (PRIMAL[0][:12, :1], PRIMAL[1][:12]), {}),
     "KernelHuber": (ua.KernelHuber(**KERNEL), DUAL, {}),
     "KernelLasso": (ua.KernelLasso(alpha=1.0, **KERNEL), DUAL, {}),
-    "Lasso, permutations": (Lasso(0.1), (PRIMAL[0][:16], PRIMAL[1][:16]), {"noise": "exchangeable"}),
+    "Lasso, permutations": (
+        Lasso(0.1),
+        (PRIMAL[0][:16], PRIMAL[1][:16]),
+        {"noise": "exchangeable"},
+    ),
     "Lasso, uneven features": (Lasso(0.1), UNEVEN, {}),
     "Lasso, more features than rows": (Lasso(0.1), WIDE, {}),
     "Ridge, identity, uneven": (Ridge(), UNEVEN, {"weighting": "identity"}),
@@ -174,7 +179,7 @@ def carry_out(way, region, case, call, options):
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call[0]} {' '.join(call[1])}")
-@pytest.mark.parametrize("name", slow_but(CASES, "KernelLasso", "Ridge, identity, uneven"))
+@pytest.mark.parametrize("name", slow_but(CASES, "Ridge, identity, uneven"))
 def test_what_is_said_to_help_helps(name, call):
     case, (call, options) = CASES[name], call
     region = built(case[0], case[1], **case[2])
@@ -203,6 +208,7 @@ def test_what_is_said_to_help_helps(name, call):
 KERNELS = [SVR(gamma=0.5), ua.KernelLasso(**KERNEL), ua.KernelHuber(**KERNEL)]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("model", KERNELS, ids=lambda model: type(model).__name__)
 def test_kernels_without_a_norm_bound_are_led_to_what_works_with_one(model):
     X, y, _ = ua.datasets.sine(n=16, random_state=0)

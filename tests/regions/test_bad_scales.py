@@ -204,6 +204,7 @@ def test_weights_are_compared_row_by_row():
     assert region(w).interval(level=0.5).lower < region(w).estimate
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(1.0)], ids=str)
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
 def test_a_verdict_of_unboundedness_names_a_direction_without_end(model, noise):

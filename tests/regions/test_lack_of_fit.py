@@ -187,6 +187,7 @@ def test_the_number_of_tests_is_bounded_and_the_rest_is_counted():
     assert check.pvalue == min(1.0, 5 * min(test.pvalue for test in check.tests))
 
 
+@pytest.mark.slow
 def test_few_rows_are_tested_by_certified_methods_or_not_at_all():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(16, 2))

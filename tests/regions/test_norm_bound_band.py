@@ -148,7 +148,7 @@ def expansion(kernel, gamma, centres, weights):
     )
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "noise"), [("rbf", "symmetric"), ("laplacian", "symmetric-exchangeable")]
 )

@@ -149,6 +149,7 @@ def test_two_large_cells_in_a_row_do_not_lengthen_rays(monkeypatch, intercept, n
     assert answers or not most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["signs", "block signs"])
 @pytest.mark.parametrize("pair", [(1e100, 1e140), (-1e140, 1e100)])
 def test_two_rows_with_nearly_all_leverage_do_not_tie_the_others(pair, noise):

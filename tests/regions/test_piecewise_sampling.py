@@ -169,6 +169,7 @@ def test_unbounded_regions_are_refused_with_a_sentence(name):
     assert ("sample(size, norm_bound=B)" in str(caught.value)) == holds
 
 
+@pytest.mark.slow
 def test_more_features_than_rows_are_refused_without_a_ball():
     X = np.random.default_rng(0).normal(size=(8, 12))
     region = build(Lasso(alpha=0.2, fit_intercept=False), (X, X[:, 0]))

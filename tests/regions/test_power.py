@@ -68,9 +68,7 @@ SHIFTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "case", slow_but(SHIFTED, ("Lasso", "symmetric"), ("SVR", "symmetric"))
-)
+@pytest.mark.parametrize("case", slow_but(SHIFTED, ("Lasso", "symmetric"), ("SVR", "symmetric")))
 def test_a_shift_by_three_noise_scales_is_rejected(case):
     (estimator, truth), noise = MODELS[case[0]], case[1]
     assert rejected(estimator, truth, three_scales, noise=noise) >= 0.95

@@ -88,6 +88,7 @@ def test_statistics_and_ranks_are_those_of_the_formula(tau, alpha):
     assert region.rank(some).tolist() == [plain_rank(region, a) for a in some]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [0.0, 0.03])
 def test_the_fast_ranks_are_the_careful_ones(alpha):
     region, truth = region_of(0.5, alpha, m=20)

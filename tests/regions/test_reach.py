@@ -289,6 +289,7 @@ def test_exact_fit_without_rounding(noise, intercept):
     assert empty > 0
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_exact_fit_of_data_in_the_span(noise):
     X, _, rng = data(9, 2, 1)

@@ -193,6 +193,7 @@ def test_within_a_norm_bound(kernel, share):
     assert norms.max() > 0.9 * bound  # the bound is what ends the region
 
 
+@pytest.mark.slow
 def test_the_bound_is_on_the_penalised_coefficients():
     region = linear_region(Ridge(0.5), d=2)
     bound = 1.02 * float(np.linalg.norm(region.estimate[1:]))

@@ -88,7 +88,7 @@ def lines(region, rng):
     ]
 
 
-@pytest.mark.parametrize("name", slow_but(MODELS, "ridge"))
+@pytest.mark.parametrize("name", slow_but(MODELS, "least squares"))
 def test_crossings_and_membership_agree_on_every_line_of_tiny_data(name):
     asked = 0
     for n in (3, 5):
