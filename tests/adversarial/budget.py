@@ -1,4 +1,4 @@
-"""How many cases are run: nearly two hundred in all, or as many as UNASSUMING_ADVERSARY asks for."""
+"""How many cases are run: nearly two hundred, or as many as UNASSUMING_ADVERSARY asks for."""
 
 import os
 
