@@ -1,4 +1,4 @@
-"""How many cases are run: nearly two hundred, or as many as UNASSUMING_ADVERSARY asks for."""
+"""How many cases are run: a few hundred in all, or as many as UNASSUMING_ADVERSARY asks for."""
 
 import os
 
@@ -7,15 +7,15 @@ from hypothesis import HealthCheck, Phase, settings
 SHARES = {
     "oracle": 8,
     "plain data": 3,
-    "ranks": 18,
-    "one answer": 16,
-    "streams": 18,
-    "bounds": 14,
-    "bands": 12,
-    "spherical bands": 6,
-    "norm bounds": 4,
-    "verdicts": 20,
-    "crossings": 40,
+    "ranks": 25,
+    "one answer": 25,
+    "streams": 25,
+    "bounds": 20,
+    "bands": 15,
+    "spherical bands": 8,
+    "norm bounds": 6,
+    "verdicts": 30,
+    "crossings": 60,
 }
 """The cases of each property in an ordinary run; a longer run keeps the proportions."""
 
