@@ -22,6 +22,13 @@ def dot(u, v):
     return sum(map(mul, u, v))
 
 
+def product(u: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
+    """uᵀv of rationals, summed as integers."""
+    (u_,), c = integers(u)
+    (v_,), b = integers(v)
+    return Fraction(dot(u_, v_), c * b)
+
+
 def times(A, v):
     """A v."""
     return [dot(row, v) for row in A]

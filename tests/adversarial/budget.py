@@ -5,8 +5,8 @@ import os
 from hypothesis import HealthCheck, Phase, settings
 
 SHARES = {
-    "oracle": 12,
-    "plain data": 5,
+    "oracle": 8,
+    "plain data": 3,
     "ranks": 25,
     "one answer": 25,
     "streams": 25,

@@ -61,15 +61,19 @@ class Allowed:
 
     def either(self, a: Vector, q: int) -> bool:
         """Whether a candidate may count as a member of the region of level 1 - q/m, or not."""
-        return all(self.permits(a, q, inside=inside) for inside in (True, False))
+        low, high = self._ranks(a)
+        return low <= self.exact.m - q < high
 
     def permits(self, a: Vector, q: int, *, inside: bool) -> bool:
         """Whether a candidate may count as a member of the region of level 1 - q/m, or as none.
 
         Values that tie as they are meant tie, also where rounding of the data has parted them.
         """
-        low, high = allowed_ranks(self.exact, self.rounded, a, self.rounding.blurred)
+        low, high = self._ranks(a)
         return low <= self.exact.m - q if inside else high > self.exact.m - q
+
+    def _ranks(self, a: Vector) -> tuple[int, int]:
+        return allowed_ranks(self.exact, self.rounded, a, self.rounding.blurred)
 
 
 def ranks(problem: Problem, region: ua.Region, candidates: list[Vector]) -> Found:

@@ -81,6 +81,7 @@ class ExactRegion:
     moves: list[Transformation] | list[Rotation]
     order: list[int]
     dense: bool = False
+    _start: tuple | None = None
 
     def __post_init__(self) -> None:
         self.n, self.d, self.m = len(self.y), len(self.P), len(self.order)
@@ -169,11 +170,13 @@ class ExactRegion:
 
     def line(self, a: Vector, u: Vector) -> list[tuple[int, int, int]]:
         """Z_i - Z_0 at a + t u as polynomials c + b t + k t², times one positive number."""
-        (a_,), c_a = integers(a)
+        if self._start is None or self._start[0] != a:  # many lines have one origin
+            (a_,), c_a = integers(a)
+            self._start = a, c_a, [(s, times(self.A, s)) for s in self.scores(a_, c_a)]
+        _, c_a, at = self._start
         (u_,), c_u = integers(u)
         Z = []
-        for s, v in zip(self.scores(a_, c_a), self.scores(u_, 0), strict=True):
-            As = times(self.A, s)
+        for (s, As), v in zip(at, self.scores(u_, 0), strict=True):
             Z.append((c_u**2 * dot(s, As), 2 * c_u * c_a * dot(v, As), c_a**2 * self.form(v, v)))
         return [tuple(x - z for x, z in zip(one, Z[0], strict=True)) for one in Z[1:]]
 
@@ -253,6 +256,17 @@ class ExactRegion:
             ]
             found.append((Q, [dot(s, v) for v in ATi], self.form(s, s)))
         return found[1:]
+
+    @cached_property
+    def penalty_form(self) -> tuple[list[list[int]], int]:
+        """P as integers, and their common denominator."""
+        return integers(*self.P)
+
+    def penalised(self, u: Vector, v: Vector) -> Fraction:
+        """uᵀPv."""
+        (u_, v_), c = integers(u, v)
+        P, scale = self.penalty_form
+        return Fraction(dot(u_, times(P, v_)), c * c * scale)
 
     @cached_property
     def _inverses(self) -> dict[int, tuple[list[list[int]], int] | None]:

@@ -9,6 +9,7 @@ from adversarial.arithmetic import (
     integers,
     nearly_inverse,
     null_vector,
+    product,
     root_below,
     shortened,
     times,
@@ -56,7 +57,7 @@ def _on_the_ray(exact, g, q, start, u, line, bound, similarity):
         a = [_rounded(x + t * v) for x, v in zip(start, u, strict=True)]
         if exact.rank(a) > exact.m - q:
             continue
-        value = dot(g, a)
+        value = product(g, a)
         rest = Fraction(0)
         if similarity is not None:
             rest = _rest(exact, g, a, bound, similarity)
@@ -130,8 +131,7 @@ def _trace(A: list[list[int]]) -> int:
 
 def _end_of_ball(exact: ExactRegion, a: Vector, u: Vector, bound: Fraction) -> Fraction | None:
     """The largest t with (a + tu)ᵀP(a + tu) <= B², from below; None if there is none."""
-    Pu = times(exact.P, u)
-    A, b, c = dot(u, Pu), dot(a, Pu), dot(a, times(exact.P, a)) - bound**2
+    A, b, c = exact.penalised(u, u), exact.penalised(a, u), exact.penalised(a, a) - bound**2
     if c > 0:
         return None
     if A == 0:
@@ -149,7 +149,7 @@ def _rest(
 
     None if the norm of the coefficients exceeds B.
     """
-    left = bound**2 - dot(a, times(exact.P, a))
+    left = bound**2 - exact.penalised(a, a)
     if left < 0:
         return None
     if exact.penalty_inverse is None:  # without a penalty K may have another rank than N

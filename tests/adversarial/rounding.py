@@ -99,28 +99,44 @@ class Rounding:
 
     def curvature(self, a: Vector, i: int) -> Fraction:
         """A bound on the second order of Z_i - Z_0 in the residuals, in squared units."""
-        e, size = self.exact, [abs(x) for x in a]
-        fits = times([[*map(abs, row)] for row in e.Phi], size)
-        rounded = times(self.errors, size[int(self.bias) :])
-        delta = [abs(u) + v + z for u, v, z in zip(e.y, fits, rounded, strict=True)]
-        squares = [-w * h for w, h in zip(e.w, self.leverages, strict=True)]
-        for (row, _), w, h in zip(e.all_moves[i], e.w, self.leverages, strict=True):
-            squares[row] += w * h
-        total, lengths = sum(abs(x) * z**2 for x, z in zip(squares, delta, strict=True)), []
+        e = self.exact
+        (delta,), c_delta = integers(self._moved_by(a))
+        (own,), c_own = integers([w * h for w, h in zip(e.w, self.leverages, strict=True)])
+        squares = [-x for x in own]
+        for (row, _), x in zip(e.all_moves[i], own, strict=True):
+            squares[row] += x
+        rows = Fraction(sum(abs(x) * z**2 for x, z in zip(squares, delta, strict=True)), c_own)
+        (roots, parts), c_roots = self._roots
+        total, lengths = 0, []
         for move in (e.all_moves[0], e.all_moves[i]):
-            low, high, others, whole = [], [], [], Fraction(0)
-            for (row, _), w, h in zip(move, e.w, self.leverages, strict=True):
-                root = above(w) * delta[row]
+            low, high, others, whole = [], [], [], 0
+            for j, (row, _) in enumerate(move):
+                root = roots[j] * delta[row]
                 whole += root**2
-                if 2 * h <= 1:
-                    low.append(above(w * h) * delta[row])
+                if 2 * self.leverages[j] <= 1:
+                    low.append(parts[j] * delta[row])
                     others.append(root)
                 else:
-                    high.append(above(w * (1 - h)) * delta[row])
+                    high.append(parts[j] * delta[row])
             total += sum(low) ** 2 - dot(low, low) + sum(high) ** 2 - dot(high, high)
             total += 2 * sum(high) * sum(others)
             lengths.append(whole)
-        return min(total, max(lengths))
+        pairs, longest = (Fraction(x, c_roots**2) for x in (total, max(lengths)))
+        return min(rows + pairs, longest) / c_delta**2
+
+    def _moved_by(self, a: Vector) -> Vector:
+        """δ: what rounding changes each residual by, in units."""
+        e, size = self.exact, [abs(x) for x in a]
+        fits = times([[*map(abs, row)] for row in e.Phi], size)
+        rounded = times(self.errors, size[int(self.bias) :])
+        return [abs(u) + v + z for u, v, z in zip(e.y, fits, rounded, strict=True)]
+
+    @cached_property
+    def _roots(self) -> tuple[list[list[int]], int]:
+        """A little more than √w_j and √(w_j min(h_j, 1 - h_j)), and their common denominator."""
+        pairs = list(zip(self.exact.w, self.leverages, strict=True))
+        parts = [above(w * (h if 2 * h <= 1 else 1 - h)) for w, h in pairs]
+        return integers([above(w) for w, _ in pairs], parts)
 
     @cached_property
     def leverages(self) -> Vector:

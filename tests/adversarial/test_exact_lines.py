@@ -66,6 +66,7 @@ LINES = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", LINES)
 def test_crossings_of_badly_scaled_data_are_exact(name):
     problem, origin, direction, q = LINES[name]

@@ -132,6 +132,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_stream_that_declares_what_it_does_not_hold_is_refused(case, tmp_path):
     name, change = HOSTILE[case]
@@ -254,6 +255,7 @@ HARMFUL = {
 }
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("case", HARMFUL)
 def test_a_region_that_declares_what_it_does_not_hold_is_refused(case, tmp_path):
     name, change = HARMFUL[case]

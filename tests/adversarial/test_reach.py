@@ -30,21 +30,21 @@ def wrong_ends(problem, region, direction, q):
     if t > 0 and held != [t] and (held or not allowed.either(a, q)):
         yield f"reach {t!r}, crossings {spans.tolist()}"
 
-    def member(s):
-        point = [x + s * z for x, z in zip(a, rationals(u), strict=True)]
-        if allowed.either(point, q):
-            return None
-        return exact.rank_on(line, s) <= exact.m - q
+    def wrong(s, said):
+        """Whether a point said to be a member or none is not, and rounding does not decide it."""
+        if (exact.rank_on(line, s) <= exact.m - q) == said:
+            return False
+        return not allowed.either([x + s * z for x, z in zip(a, rationals(u), strict=True)], q)
 
     if np.isneginf(t):
-        if member(Fraction(0)) is True:
+        if wrong(Fraction(0), False):
             yield "the estimate is a member, but reach is minus infinity"
         return
     inside = [0, *FAR] if np.isposinf(t) else [0, Fraction(t) / 2, Fraction(t) * (1 - NEAR)]
     for s in inside:
-        if member(Fraction(s)) is False:
+        if wrong(Fraction(s), True):
             yield f"reach {t!r}, but no member at {float(s)!r}"
-    if 0 < t < np.inf and member(Fraction(t) * (1 + NEAR)) is True:
+    if 0 < t < np.inf and wrong(Fraction(t) * (1 + NEAR), False):
         yield f"reach {t!r}, but a member after it"
 
 

@@ -175,14 +175,14 @@ def cases(draw, *, rows=True, sentinels=True):
 
 
 @given(cases())
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 def test_the_rank_is_exact_or_refused(case):
     assert_exact_or_refused(case)
 
 
 @pytest.mark.slow
 @given(cases())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=75, deadline=None, derandomize=True)
 def test_the_rank_of_more_cases_is_exact_or_refused(case):
     assert_exact_or_refused(case)
 
@@ -200,7 +200,7 @@ NOISES = {
 def test_a_level_of_the_outputs_is_no_reason_to_refuse(noise, level):
     """The noise of permutations may have any mean; for signs the candidate knows the level."""
     candidate = np.array([0.0 if noise == "permutations" else level, 1.0])
-    for seed in range(6):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(60, 1)), rng.normal(size=60)
         y = X[:, 0] + y + level
@@ -224,17 +224,18 @@ def test_one_row_that_hides_the_noise_of_all_others(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("apart", [1e-10, 1e-12])
 def test_columns_that_nearly_coincide(apart):
-    for seed in range(30):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         x, z, y = rng.normal(size=(3, 40))
         X, model = np.column_stack([x, x + apart * z]), LinearRegression(fit_intercept=False)
         assert_exact_or_refused(Case(X, y, model, NOISES["signs"], np.zeros(2), [], [0], seed))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(3.0)], ids=str)
 def test_columns_in_any_units_are_no_reason_to_refuse(model, noise):
-    for seed in range(8):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         scale = 2.0 ** rng.integers(-60, 61, size=3)
         X, y = rng.normal(size=(60, 2)), rng.normal(size=60)

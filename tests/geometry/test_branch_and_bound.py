@@ -130,7 +130,7 @@ def test_a_member_among_equal_inputs_is_not_cut_off():
 @pytest.mark.slow
 def test_bounds_over_discrete_data_hold_the_members_found_on_the_way():
     tested = 0
-    for seed in range(9):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(4, 12))
         X = rng.choice([-1.0, 1.0], size=(n, 1))
@@ -148,7 +148,7 @@ def test_bounds_over_discrete_data_hold_the_members_found_on_the_way():
                 assert (band.inner_upper <= band.upper).all()
                 assert (band.inner_lower >= band.lower).all()
                 tested += 1
-    assert tested > 5
+    assert tested > 3
 
 
 def test_what_no_fitted_value_sees_is_not_bounded_beside_boxes():

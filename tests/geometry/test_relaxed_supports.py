@@ -39,7 +39,7 @@ def points_of_the_ball(rng, k, bound, count):
 @pytest.mark.parametrize("k", slow_but([1, 3, 8, 20], 3))
 def test_for_convex_sets_it_is_the_exact_maximum(k):
     """The least bound by the plain formula, for one functional at a time."""
-    for seed in range(6):
+    for seed in range(3):
         A, b, c, g, p, bound = problem(seed, k, definite=True)
         ball = bound * np.sqrt((g**2).sum(axis=1) + p**2)
         for sign, found in zip((1.0, -1.0), bounds(A, b, c, np.ones(k), g, p, bound), strict=True):
@@ -69,7 +69,7 @@ def least(A, b, c, g, p, bound):
 @pytest.mark.parametrize("k", slow_but([1, 2, 4], 2))
 def test_no_point_of_both_exceeds_it(k):
     tight = []
-    for seed in range(40):
+    for seed in range(20):
         A, b, c, g, p, bound = problem(seed, k, definite=False)
         x, s = points_of_the_ball(np.random.default_rng(seed), k, bound, 10_000)
         inside = np.einsum("nj,jk,nk->n", x, A, x) - 2 * x @ b <= c

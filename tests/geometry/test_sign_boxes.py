@@ -60,7 +60,7 @@ def test_bounds_are_close_to_the_farthest_vertices(level, alpha):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=5)
 @given(
     seed=st.integers(0, 10**6),
     tau=st.sampled_from([0.2, 0.5, 0.8]),

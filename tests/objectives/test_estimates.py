@@ -375,7 +375,7 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("name", slow_but(MODELS, "least squares", "ridge", "lasso"))
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=7, deadline=None, derandomize=True)
 @given(problem=problems())
 def test_estimates_have_gradient_zero_and_rank_one_but_for_ties(name, problem):
     model, (X, y, w) = MODELS[name], problem

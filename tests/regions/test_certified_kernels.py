@@ -297,10 +297,9 @@ def test_a_function_that_bends_next_to_an_input_stays_inside(step):
 def test_a_ball_has_no_unit(power):
     X, y, _ = ua.datasets.sine(n=10, random_state=3)
     K = np.exp(-((X - X.T) ** 2) / 2)
-    plain = ua.confidence_region(KernelRidge(kernel="precomputed", alpha=0.5), K, y, random_state=3)
-    scaled = ua.confidence_region(
-        KernelRidge(kernel="precomputed", alpha=0.5), K, y * 2.0**power, random_state=3
-    )
+    model = KernelRidge(kernel="precomputed", alpha=0.5)
+    plain = ua.confidence_region(model, K, y, m=20, random_state=3)
+    scaled = ua.confidence_region(model, K, y * 2.0**power, m=20, random_state=3)
     one = plain.band(K, 0.7, norm_bound=9.0, target="representation")
     two = scaled.band(K, 0.7, norm_bound=9.0 * 2.0**power, target="representation")
     np.testing.assert_allclose(two.upper / 2.0**power, one.upper, rtol=1e-9)
@@ -312,7 +311,9 @@ def test_a_kernel_has_no_unit(power):
     X, y, _ = ua.datasets.sine(n=10, random_state=4)
     K = np.exp(-((X - X.T) ** 2) / 2)
     plain, scaled = (
-        ua.confidence_region(KernelRidge(0.5 * s, kernel="precomputed"), K * s, y, random_state=4)
+        ua.confidence_region(
+            KernelRidge(0.5 * s, kernel="precomputed"), K * s, y, m=20, random_state=4
+        )
         for s in (1.0, 2.0**power)
     )
     np.testing.assert_allclose(scaled.estimate * 2.0**power, plain.estimate, rtol=1e-9)

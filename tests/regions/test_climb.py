@@ -97,7 +97,7 @@ def test_long_samples_do_not_beat_it(name):
     bound = None if share is None else share * region.suggest_norm_bound() / 2
     Z = X[::4][:4]
     found = region.band(Z, 0.9, norm_bound=bound, inner=True, target="representation")
-    a = region.sample(100, 0.9, random_state=0, norm_bound=bound, thinning=6)
+    a = region.sample(60, 0.9, random_state=0, norm_bound=bound, thinning=6)
     values = a @ region.objective.design.rows(Z).T
     spread = values.max(axis=0) - values.min(axis=0)
     assert (found.inner_upper - found.inner_lower > 0.97 * spread).all()

@@ -141,9 +141,9 @@ def test_dense_scans_of_membership_agree_with_crossings(name, noise, n, seed):
     assert region.exact_crossings
     assert name == "kernel Huber" or not face(region).all()
     rng = np.random.default_rng(seed)
-    share = check_scans(region, *lines(region, 16, rng, along_face=False), rng)
+    share = check_scans(region, *lines(region, 10, rng, along_face=False), rng)
     assert 0.1 < share < 0.95
-    share = check_scans(region, *lines(region, 8, rng, along_face=True), rng)
+    share = check_scans(region, *lines(region, 6, rng, along_face=True), rng)
     assert 0.1 < share < 0.95
 
 
@@ -179,7 +179,7 @@ def test_scans_agree_for_any_weighting_and_noise(name, noise):
     assert region.exact_crossings
     rng = np.random.default_rng(5)
     for along_face in (False, True):
-        scan_loosely(region, *lines(region, 8, rng, along_face=along_face), rng)
+        scan_loosely(region, *lines(region, 4, rng, along_face=along_face), rng)
 
 
 @pytest.mark.slow_but_first
@@ -286,9 +286,9 @@ def test_reach_is_the_end_of_the_interval_around_the_estimate(name):
     estimator, data, options = MODELS[name]
     region = ua.confidence_region(estimator, *data(12, 2), m=M, random_state=0, **options)
     rng = np.random.default_rng(3)
-    directions = np.concatenate([lines(region, 6, rng, along_face=f)[1] for f in (False, True)])
+    directions = np.concatenate([lines(region, 3, rng, along_face=f)[1] for f in (False, True)])
     every = region.reach(directions, None)
-    assert every.shape == (12, M - 1)
+    assert every.shape == (6, M - 1)
     assert (every[:, 1:] <= every[:, :-1]).all()
     np.testing.assert_allclose(region.reach(directions, 0.9), every[:, 1], rtol=1e-12)
     for d, reach in zip(directions, every, strict=True):

@@ -183,14 +183,12 @@ def chi_square(rng, X):
     ("name", "draw", "noise"),
     [
         ("symmetry", skewed("exponential"), "symmetric"),
-        ("symmetry", skewed("lognormal"), "symmetric"),
         ("symmetry", chi_square, "symmetric"),
         ("no order", autoregressive(0.5), "symmetric"),
-        ("no order", autoregressive(0.8), "symmetric"),
         ("no order", autoregressive(0.5), "exchangeable"),
         ("equal spread", heteroscedastic, "exchangeable"),
     ],
-    ids=["exponential", "log-normal", "chi-square", "0.5", "0.8", "0.5 exchangeable", "spread"],
+    ids=["exponential", "chi-square", "0.5", "0.5 exchangeable", "spread"],
 )
 def test_power(name, draw, noise):
     """With 100 rows at least nine of ten departures are found at 5 %."""

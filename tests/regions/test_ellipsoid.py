@@ -105,13 +105,13 @@ def kernel_ridge(n, noise, seed):
 
 
 PROBLEMS = [
-    *((least_squares, d, "symmetric", {}) for d in (1, 2, 3, 4, 5, 6, 8, 10, 12)),
+    *((least_squares, d, "symmetric", {}) for d in (1, 3, 5, 8, 10, 12)),
     *((least_squares, d, noise, {}) for d in (2, 5) for noise in ("exchangeable", "spherical")),
-    *((least_squares, d, "symmetric", {"weighted": True}) for d in (3, 7)),
-    *((ridge, d, "symmetric", {}) for d in (2, 4, 6, 9, 11, 12)),
-    *((ridge, d, "symmetric-exchangeable", {}) for d in (3, 7)),
+    *((least_squares, d, "symmetric", {"weighted": True}) for d in (7,)),
+    *((ridge, d, "symmetric", {}) for d in (2, 4, 6, 9, 11)),
+    *((ridge, d, "symmetric-exchangeable", {}) for d in (3,)),
     (ridge, 4, "symmetric", {"weighted": True}),
-    *((kernel_ridge, n, "spherical", {}) for n in (4, 8, 12)),
+    *((kernel_ridge, n, "spherical", {}) for n in (4, 8)),
     (kernel_ridge, 6, "symmetric-exchangeable", {}),
 ]
 
@@ -414,17 +414,17 @@ def test_ls_svc_ellipsoids_contain_the_traced_boundary():
     X, y = ua.datasets.two_classes(n=100, random_state=0)
     with pytest.warns(UserWarning, match="guarantee"):
         region = ua.confidence_region(
-            ua.LSSVC(C=0.1, fit_intercept=False), X, y, noise="symmetric", m=40, random_state=0
+            ua.LSSVC(C=0.1, fit_intercept=False), X, y, noise="symmetric", m=20, random_state=0
         )
-    angle = np.linspace(0, 2 * np.pi, 181)
+    angle = np.linspace(0, 2 * np.pi, 37)
     u = np.column_stack([np.cos(angle), np.sin(angle)])
     plain = (X, y, np.ones(100), 1 / 0.2 / 100, np.eye(2))  # ridge with alpha = 1/(2C)
     radii = np.sort([programme(*s) for s in paper_sets(*plain, transformations(region))])[::-1]
     for level, ellipsoid in region.ellipsoid([0.1, 0.5, 0.9]).items():
         boundary = region.estimate + region.reach(u, level)[:, None] * u
         assert ellipsoid.contains(boundary).all()
-        np.testing.assert_array_equal(region.contains(boundary, level + 1 / 40), True)
-        q = round((1 - level) * 40)
+        np.testing.assert_array_equal(region.contains(boundary, level + 1 / 20), True)
+        q = round((1 - level) * 20)
         assert ellipsoid.squared_radius == pytest.approx(radii[q - 1], rel=1e-6)
 
 

@@ -132,6 +132,7 @@ def test_one_enormous_cell_does_not_make_answers_contradict_each_other():
         model.rank([0, 1, 2])
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("noise", ["symmetric", ua.noise.ExchangeableWithin(50)], ids=str)
 def test_squares_that_overflow_are_no_warning(noise):

@@ -1,6 +1,7 @@
 """Models as shipped on well-known data: a finite answer, or a reason with what helps."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import HuberRegressor, Lasso
 from sklearn.preprocessing import StandardScaler
@@ -33,6 +34,7 @@ def test_huber_regression_as_shipped_says_what_helps_and_it_does():
     assert "cells" not in few.interval(level=0.9).reason
 
 
+@pytest.mark.slow
 def test_an_interval_prints_thirty_names():
     rng = np.random.default_rng(0)
     for features, cut in ((29, False), (31, True)):

@@ -152,13 +152,13 @@ def test_a_model_that_is_too_small_has_a_certainly_empty_region():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(200, 1))
     y = np.sign(X[:, 0])  # the least squares line is too steep for [-1, 1]
-    region = ua.confidence_region(RidgeClassifier(), X, y, random_state=0)
+    region = ua.confidence_region(RidgeClassifier(), X, y, m=20, random_state=0)
     band = region.band([[0.0]], 0.5, inner=True)
     assert "no member at all" in str(band)
     assert "too small for the data" in band.reason
     assert np.isnan([band.lower, band.upper]).all()
     assert band.inner_lower is None
-    grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 100)] * 2), axis=-1).reshape(-1, 2)
+    grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 40)] * 2), axis=-1).reshape(-1, 2)
     assert not region.contains(grid, 0.5).any()
 
 

@@ -249,7 +249,7 @@ def test_huber_regressor_scales_the_transformed_residuals_by_their_own_scale(noi
 
     assert_agree(
         region,
-        around(region, 0.8, size=12),
+        around(region, 0.8, size=8),
         lambda a, g: oracles.huber(PHI, Y, 0.6 / N, P, influence, a, g),
     )
 

@@ -1,6 +1,7 @@
 """Bands and intervals with a norm bound: against cvxpy in plain formulas, and against members."""
 
 import inspect
+from functools import cache
 from itertools import pairwise
 from warnings import catch_warnings, filterwarnings
 
@@ -84,7 +85,6 @@ def stacked(found, field):
         ("rbf", "symmetric", 8, 4.0, False, "function"),
         ("rbf", "symmetric", 12, 2.0, True, "representation"),
         ("rbf", "symmetric-exchangeable", 10, 3.0, False, "function"),
-        ("laplacian", "spherical", 9, 2.5, False, "representation"),
         ("laplacian", "spherical", 9, 2.5, False, "function"),
         ("laplacian", "exchangeable", 9, 3.0, False, "representation"),
         ("laplacian", ua.noise.BlockSymmetric(np.arange(12) // 2), 12, 2.5, True, "function"),
@@ -114,8 +114,7 @@ def test_bands_of_kernels_are_what_cvxpy_finds(name, noise, n, bound, weighted, 
     ("noise", "weighted"),
     [("symmetric", True), ("symmetric-exchangeable", False), ("spherical", False)],
 )
-@pytest.mark.parametrize("bound", [2.0, 8.0])
-@pytest.mark.parametrize("alpha", slow_but([0.0, 1.5], 1.5))
+@pytest.mark.parametrize(("bound", "alpha"), [(2.0, 1.5), (8.0, 0.0)])
 def test_intervals_of_features_are_what_cvxpy_finds(noise, weighted, bound, alpha):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(14, 3)) * [1.0, 2.0, 0.5]
@@ -149,7 +148,7 @@ def expansion(kernel, gamma, centres, weights):
     )
 
 
-@pytest.mark.slow_but_first
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "noise"), [("rbf", "symmetric"), ("laplacian", "symmetric-exchangeable")]
 )
@@ -160,10 +159,10 @@ def test_functions_with_centres_off_the_inputs_stay_inside(name, noise):
     bound = 1.5 * region.suggest_norm_bound()
     bands = region.band(grid, LEVELS, norm_bound=bound)
     closest = 0.0
-    for j, z in list(enumerate(grid))[::2]:
+    for j, z in list(enumerate(grid))[::4]:
         # The estimate plus a bump at z: no other direction raises f(z) more for its norm.
         centres = np.concatenate([X, z[None]])
-        for height in np.linspace(-1.5, 1.5, 31) * bound:
+        for height in np.linspace(-1.5, 1.5, 21) * bound:
             weights = np.append(region.estimate, height)
             f, norm = expansion(kernel, gamma, centres, weights)
             if norm > bound:
@@ -435,7 +434,7 @@ def test_members_of_a_nearly_singular_kernel_stay_inside():
     inside, closest = 0, 0.0
     for z in grid[::4, 0]:
         centres = np.append(truth.centres, z)[:, None]
-        for height in np.linspace(-5, 5, 31):
+        for height in np.linspace(-5, 5, 21):
             weights = np.append(truth.coefficients, height)
             f, norm = expansion(rbf_kernel, 0.5, centres, weights)
             if norm <= bound and region.contains(f, 0.9):
@@ -447,14 +446,21 @@ def test_members_of_a_nearly_singular_kernel_stay_inside():
     assert closest > 0.7
 
 
+@cache
+def root_of_kernel(x):
+    """The Cholesky factor of K, with 60 digits."""
+    with mp.workdps(60):
+        points = [mp.mpf(t) for t in x]
+        return mp.cholesky(
+            mp.matrix([[mp.exp(-((s - t) ** 2) / 2) for t in points] for s in points])
+        )
+
+
 def power_squared(x, z):
     """p(z)² = 1 - k(z, x) K⁻¹ k(x, z) of exp(-(s - t)²/2), with 60 digits."""
     with mp.workdps(60):
-        points = [mp.mpf(float(t)) for t in x]
+        points, root = [mp.mpf(float(t)) for t in x], root_of_kernel(tuple(x.tolist()))
         n = len(points)
-        root = mp.cholesky(
-            mp.matrix([[mp.exp(-((s - t) ** 2) / 2) for t in points] for s in points])
-        )
         k, solved = [mp.exp(-((mp.mpf(z) - t) ** 2) / 2) for t in points], []
         for i in range(n):
             solved.append((k[i] - mp.fdot(root[i, :i], solved)) / root[i, i])

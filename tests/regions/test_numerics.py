@@ -124,7 +124,7 @@ def test_kernel_ridge_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
     region = ua.confidence_region(estimator, WIDE_X, WIDE_Y, noise=noise, m=10, random_state=3)
     candidates = wide_candidates(region.estimate)
     assert len(candidates) >= 200
-    candidates = candidates[:: 8 if noise == "symmetric" else 11]
+    candidates = candidates[:: 14 if noise == "symmetric" else 19]
     assert_ranks(region, candidates, kernel_ridge_gaps(region, candidates, 2.0))
 
 
@@ -139,7 +139,7 @@ def test_kernel_lasso_ranks_agree_with_many_digits_for_a_singular_gram_matrix(no
     sparse = region.estimate + sizes * active * np.random.default_rng(2).normal(size=(40, WIDE_N))
     candidates = np.concatenate([region.estimate[None], sparse, wide_candidates(region.estimate)])
     assert len(candidates) >= 200
-    candidates = candidates[::5] if noise == "symmetric" else candidates[:60:3]
+    candidates = candidates[::9] if noise == "symmetric" else candidates[:60:5]
     assert_ranks(region, candidates, kernel_lasso_gaps(region, candidates, 3.0))
 
 
@@ -175,10 +175,10 @@ def inverse(rows):
     return B
 
 
-def matrices(region):
-    """The transformations as matrices of whole numbers (signs, permutations, both)."""
-    columns = region.perturbations.apply(np.eye(region.n))  # (column, i, row)
-    return np.moveaxis(columns, 0, 2).astype(int).astype(object)
+def images(region, r):
+    """G_i r of signs, permutations or both, without rounding."""
+    rows = region.perturbations.apply(np.arange(1.0, region.n + 1)).astype(int)
+    return np.sign(rows) * r[np.abs(rows) - 1]
 
 
 def rational_rank(region, phi, y, a, alpha=0.0):
@@ -199,7 +199,7 @@ def rational_rank(region, phi, y, a, alpha=0.0):
         return s.dot(H_inverse.dot(s))
 
     Z0, order = statistic(tuple(r)), region.tie_order
-    Z = [statistic(tuple(G.dot(r))) for G in matrices(region)]
+    Z = [statistic(tuple(moved)) for moved in images(region, r)]
     before = [z < Z0 or (z == Z0 and order[i] < order[0]) for i, z in enumerate(Z, start=1)]
     return 1 + sum(before), sum(z == Z0 for z in Z)
 
@@ -225,7 +225,7 @@ def tiny_candidates():
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5], ids=["least squares", "ridge"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_ranks_with_all_eight_sign_vectors_are_those_of_exact_arithmetic(alpha, seed):
     estimator = Ridge(alpha=alpha) if alpha else LinearRegression()
     region = ua.confidence_region(
@@ -246,7 +246,7 @@ def test_ranks_with_many_repeated_transformations_are_those_of_exact_arithmetic(
     """A hundred draws from 8, 6 or 48 elements: the identity itself comes up."""
     region = ua.confidence_region(estimator, TINY_X, TINY_Y, noise=noise, m=100, random_state=5)
     alpha = getattr(estimator, "alpha", 0.0)
-    candidates = tiny_candidates()
+    candidates = tiny_candidates()[:16]
     expected, ties = zip(
         *(rational_rank(region, TINY_PHI, TINY_Y, a, alpha) for a in candidates), strict=True
     )
@@ -271,7 +271,7 @@ def test_ranks_of_badly_scaled_columns_are_those_of_exact_arithmetic():
     region = ua.confidence_region(LinearRegression(), X, y, m=40, random_state=2)
     phi = np.column_stack([np.ones(8), X])
     rng = np.random.default_rng(0)
-    moves = rng.normal(size=(40, 4)) * [1.0, 1e8, 1.0, 1e-8] * np.geomspace(0.01, 3, 40)[:, None]
+    moves = rng.normal(size=(24, 4)) * [1.0, 1e8, 1.0, 1e-8] * np.geomspace(0.01, 3, 24)[:, None]
     moves[:, 0] -= 1000 * moves[:, 2]  # keep to the data
     size = np.linalg.norm(phi, axis=0)
     candidates = np.linalg.lstsq(phi / size, y, rcond=None)[0] / size + moves
@@ -393,7 +393,7 @@ CASES = [
 @pytest.mark.parametrize(("estimator", "X", "y", "a", "noise", "options"), CASES)
 def test_where_everything_ties_the_tie_order_is_the_rank(estimator, X, y, a, noise, options):
     seen = set()
-    for seed in range(4):
+    for seed in range(2):
         region = ua.confidence_region(
             estimator, X, y, noise=noise, m=50, random_state=seed, **options
         )
@@ -403,7 +403,7 @@ def test_where_everything_ties_the_tie_order_is_the_rank(estimator, X, y, a, noi
         if seed == 0:  # among many
             assert region.rank(np.tile(a, (40, 1))).tolist() == [expected] * 40
         seen.add(expected)
-    assert len(seen) > 2
+    assert len(seen) == 2
 
 
 @pytest.mark.parametrize(("estimator", "X", "y", "a", "noise", "options"), CASES)

@@ -31,6 +31,7 @@ def exact_smoother(region: ua.Region, degree: int, alpha: float) -> mpmath.matri
     return K * mpmath.inverse(K + mpmath.mpf(alpha) * mpmath.eye(len(x)))
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("degree", [2, 3])
 @pytest.mark.parametrize("alpha", [1.0, 2.0**-30, 2.0**-45])
 @pytest.mark.parametrize("width", [2.0, 0.3, 0.03])

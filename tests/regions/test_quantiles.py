@@ -88,6 +88,7 @@ def test_statistics_and_ranks_are_those_of_the_formula(tau, alpha):
     assert region.rank(some).tolist() == [plain_rank(region, a) for a in some]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("alpha", [0.0, 0.03])
 def test_the_fast_ranks_are_the_careful_ones(alpha):
     region, truth = region_of(0.5, alpha, m=20)
@@ -292,7 +293,8 @@ def test_outliers_do_not_move_the_estimate(alpha):
 def test_without_noise_the_region_is_a_point(values, alpha):
     x = np.random.default_rng(0).normal(size=50)
     y = values[0] + values[1] * x
-    region = ua.confidence_region(QuantileRegressor(alpha=alpha), x[:, None], y, random_state=0)
+    model = QuantileRegressor(alpha=alpha)
+    region = ua.confidence_region(model, x[:, None], y, m=20, random_state=0)
     found = region.interval(level=0.5)
     assert found.status.name == "CERTIFIED"
     assert (found.lower <= values).all()

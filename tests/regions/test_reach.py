@@ -119,9 +119,10 @@ def judge(region, directions, far=(1e3, 1e6)):
 # --- every noise, every model ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("n", "d"), [(6, 2), (13, 3)])
+@pytest.mark.parametrize(
+    ("noise", "n", "d"), [*((noise, 6, 2) for noise in NOISES), ("signs", 13, 3), ("both", 13, 3)]
+)
 def test_membership_flips_at_the_end_of_every_ray(noise, model, n, d):
     X, y, rng = data(n, d, seed=n)
     region = ua.confidence_region(MODELS[model], X, y, noise=NOISES[noise](n), m=20, random_state=1)
@@ -207,19 +208,18 @@ def test_membership_flips_whatever_the_units_of_the_columns(model, unit):
 # --- ties, saturated designs, exact fits ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(("d", "m"), [(1, 20), (2, 20), (2, 50)])
+@pytest.mark.parametrize(("d", "m"), [(1, 20), (2, 50)])
 @pytest.mark.parametrize("noise", ["signs", "permutations", "both", "blocks"])
 def test_three_rows_with_all_their_ties(noise, d, m):
     identities = 0
-    for seed in range(2 if d == 1 else 1):
-        X, y, rng = data(3, d, seed)
-        for model in ("least squares", "least squares, no intercept", "ridge", "rbf"):
-            region = ua.confidence_region(
-                MODELS[model], X, y, noise=NOISES[noise](3), m=m, random_state=seed
-            )
-            images = region.perturbations.apply(np.arange(1.0, 4))
-            identities += (np.abs(images) == np.arange(1.0, 4)).all(axis=1).sum()
-            judge(region, rng.normal(size=(3, region.objective.d)))
+    X, y, rng = data(3, d, seed=0)
+    for model in ("least squares", "least squares, no intercept", "ridge", "rbf"):
+        region = ua.confidence_region(
+            MODELS[model], X, y, noise=NOISES[noise](3), m=m, random_state=0
+        )
+        images = region.perturbations.apply(np.arange(1.0, 4))
+        identities += (np.abs(images) == np.arange(1.0, 4)).all(axis=1).sum()
+        judge(region, rng.normal(size=(2, region.objective.d)))
     assert identities > 0
 
 
@@ -250,11 +250,11 @@ def test_saturated_designs_tie_everywhere(noise, ties):
             LinearRegression(fit_intercept=False), X, y, noise=NOISES[noise](4), m=20, ties=ties,
             random_state=seed,
         )  # fmt: skip
-        finite, forever, zero, _ = judge(region, rng.normal(size=(3, 4)))
+        finite, forever, zero, _ = judge(region, rng.normal(size=(2, 4)))
         assert finite == zero == 0
         # As many levels as transformations that come after the identity in the order of ties.
         wins = int((region.tie_order[1:] > region.tie_order[0]).sum())
-        assert forever == 3 * wins
+        assert forever == 2 * wins
         levels.add(wins)
     assert levels == {19} if ties == "conservative" else len(levels) > 1
 
@@ -263,7 +263,7 @@ def test_saturated_designs_tie_everywhere(noise, ties):
 def test_kernel_interpolation_ties_everywhere(weighted):
     # alpha = 0: a full-rank kernel reproduces every y, so all statistics of all candidates agree.
     model = KernelRidge(kernel="rbf", gamma=0.25, alpha=0.0)
-    for seed in range(12):
+    for seed in range(4):
         X, _, rng = data(20, 4, seed)
         w = rng.uniform(0.2, 3, 20) if weighted else None
         region = ua.confidence_region(
@@ -283,12 +283,13 @@ def test_exact_fit_without_rounding(noise, intercept):
         LinearRegression(fit_intercept=intercept), X, np.zeros(9), noise=NOISES[noise](9), m=20,
         random_state=1,
     )  # fmt: skip
-    finite, _, zero, empty = judge(region, rng.normal(size=(4, region.objective.d)))
+    finite, _, zero, empty = judge(region, rng.normal(size=(2, region.objective.d)))
     assert finite == 0
     assert zero > 0
     assert empty > 0
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", NOISES)
 def test_exact_fit_of_data_in_the_span(noise):
     X, _, rng = data(9, 2, 1)
@@ -342,7 +343,7 @@ def problems(draw):
 
 @pytest.mark.slow
 @given(problems(), st.integers(0, 2**31))
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_membership_flips_on_random_problems(region, seed):
     judge(region, np.random.default_rng(seed).normal(size=(3, region.objective.d)))
 
@@ -429,13 +430,13 @@ def test_transformations_that_mix_weights_have_membership_only(noise):
 @pytest.mark.slow
 def test_many_candidates_rank_as_one_does():
     # Ends of rays, where a tie counts; -I is among these block signs in most draws.
-    for seed in range(10):
+    for seed in range(4):
         X, y, rng = data(12, 3, seed)
         noise = ua.noise.BlockSymmetric(np.arange(12) // 3)
         region = ua.confidence_region(
             LinearRegression(), X, y, noise=noise, m=20, random_state=seed
         )
-        points = region.estimate + rng.normal(size=(100, 4)) * rng.choice([0.1, 1, 10], (100, 1))
+        points = region.estimate + rng.normal(size=(40, 4)) * rng.choice([0.1, 1, 10], (40, 1))
         np.testing.assert_array_equal(region.rank(points), [region.rank(p) for p in points])
 
 

@@ -17,6 +17,7 @@ def test_coefficients_that_hardly_move_keep_their_sign(tiny, sign):
     np.testing.assert_allclose(region.crossings([0.0, 1.0, sign * tiny], level=0.9), plain)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
 def test_the_hessian_of_a_nearly_singular_kernel_leaves_no_ties_of_rounding(noise):
     """Condition 2e10: weighted by its whole inverse root, half of the lines had no end."""

@@ -17,6 +17,7 @@ from unassuming.objectives._accurate import accurate_residuals
 # --- one large cell -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("cell", [3e6, 5e8, 2e10])
 @pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])

@@ -151,10 +151,10 @@ def test_coefficients_that_all_but_cancel_are_compared_with_care(model):
     rng = np.random.default_rng(0)
     x = rng.normal(size=20)
     X = np.column_stack([x, x * (1 + 1e-12 * rng.normal(size=20))])
-    region = ua.confidence_region(model, X, x + rng.laplace(size=20), random_state=0)
-    U = 0.3 * rng.normal(size=(100, region.objective.d))
+    region = ua.confidence_region(model, X, x + rng.laplace(size=20), m=40, random_state=0)
+    U = 0.3 * rng.normal(size=(60, region.objective.d))
     U[:, -2:] += [1e12, -1e12]
-    off = 10.0 ** rng.uniform(-7, -3, size=100) * rng.choice([-1, 1], size=100)
+    off = 10.0 ** rng.uniform(-7, -3, size=60) * rng.choice([-1, 1], size=60)
     a = region.estimate + (region.reach(U, level=0.5) * (1 + off))[:, None] * U
     np.testing.assert_array_equal(region.rank(a), one_by_one(region, a))
 
@@ -192,13 +192,13 @@ def adversary(seed):
 @pytest.mark.slow
 def test_adversaries_find_no_rank_that_the_fast_way_changes():
     decided = 0
-    for seed in range(125):
+    for seed in range(60):
         region, a = adversary(seed)
         np.testing.assert_array_equal(region.rank(a), one_by_one(region, a), err_msg=str(seed))
         if region._engine._screen is not None:
             with np.errstate(all="ignore"):
                 decided += int((~region._engine._screen.before(a)[1]).sum())
-    assert decided > 500
+    assert decided > 240
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 1e3, 1e6])

@@ -14,6 +14,7 @@ from adversarial.problems import Problem
 X = [[1.25], [-1.5], [0.375], [0.8125]]
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("q", [1, 2, 3])
 @pytest.mark.parametrize(("size", "seed"), [(3e8, 0), (1.0, 1)])
 def test_no_exact_member_of_a_kernel_lies_outside_a_band(size, seed, q):

@@ -106,6 +106,7 @@ def test_sparse_estimates_lie_in_every_region_but_for_ties(name, noise):
     assert ("at zero" in name) == bool(zero.all())
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", SPARSE)
 def test_every_line_through_a_sparse_estimate_crosses_every_region(name):
     X, y, _ = ua.datasets.linear(n=15, d=4, random_state=1)

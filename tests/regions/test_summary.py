@@ -85,6 +85,7 @@ def test_interval_and_test_are_dual(name, share, level):
     assert above.pvalue <= (1 - found.attained[0]) * (1 + 1e-9)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("method", ["cells", "halves"])
 def test_equivariance(method):
     X, y = data(40)

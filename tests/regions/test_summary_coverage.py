@@ -28,7 +28,7 @@ def within_binomial_band(count, runs, p):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("law", "d"), [*((law, d) for law in LAWS for d in (2, 5)), ("large at high leverage", 12)]
+    ("law", "d"), [*((law, 2) for law in LAWS), ("Cauchy", 5), ("large at high leverage", 12)]
 )
 def test_every_coefficient_has_its_coverage(law, d):
     X = np.random.default_rng(d).normal(size=(ROWS[d], d - 1))
@@ -52,7 +52,7 @@ def test_factors_clusters_and_pairs_have_their_coverage(setting):
 
 @pytest.mark.slow
 def test_power_is_near_that_of_hc3():
-    found = list(SETTINGS["power"](RUNS))
+    found = list(SETTINGS["power"](RUNS // 2))
     sizes = [row for row in found if isinstance(row, cell_coverage.Row)]
     assert len(sizes) == 2
     assert all(row.met for row in sizes), "\n".join(map(str, sizes))

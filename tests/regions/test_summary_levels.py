@@ -21,6 +21,7 @@ def region_of(n, d=2, noise="symmetric", order=None, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "symmetric-exchangeable"])
 def test_pvalues_do_not_depend_on_the_level_and_intervals_are_nested(noise):
     region = region_of(100, noise=noise)

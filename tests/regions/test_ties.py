@@ -27,7 +27,7 @@ def decimal_region(seed, offset, model, noise, m=10):
 @pytest.mark.parametrize("noise", ["symmetric", "symmetric-exchangeable"])
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(0.5), Lasso(0.1)], ids=repr)
 def test_an_offset_of_decimals_changes_no_rank(model, noise):
-    for seed in range(12):
+    for seed in range(5):
         near, *far = (
             decimal_region(seed, offset, model, noise).rank([offset, 2.3])
             for offset in (0, 700, 90_000)
@@ -88,7 +88,7 @@ def lines(region, rng):
     ]
 
 
-@pytest.mark.parametrize("name", slow_but(MODELS, "ridge"))
+@pytest.mark.parametrize("name", slow_but(MODELS, "least squares"))
 def test_crossings_and_membership_agree_on_every_line_of_tiny_data(name):
     asked = 0
     for n in (3, 5):

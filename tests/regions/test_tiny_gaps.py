@@ -9,6 +9,7 @@ X = [[250.0, 310.5], [-0.03, -0.07], [0.05, 2e7], [-0.5, 1.75], [-7e11, -5e10], 
 """The values of a cubic kernel reach 1e73. The penalty is 1e-11."""
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("seed", range(2))
 def test_ranks_of_an_estimate_that_leaves_tiny_residuals_are_exact(seed):
     problem = Problem.of(

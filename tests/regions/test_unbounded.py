@@ -229,13 +229,14 @@ def test_a_dummy_with_two_ones_is_free_where_both_rows_agree(penalty, share):
     np.testing.assert_array_equal(np.isinf(region.band(X).upper), dummy == 1)
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize("how", ["rbf", "object"])
 def test_a_bias_next_to_a_full_kernel_is_not_determined(how):
     X, y = ua.datasets.two_classes(n=30, random_state=0)
     kernel = "rbf" if how == "rbf" else RBF(np.sqrt(0.5))
     with pytest.warns(UserWarning, match="no coverage guarantee"):
         region = ua.confidence_region(
-            ua.LSSVC(C=0.1, kernel=kernel, gamma=1.0), X, y, noise="symmetric", random_state=0
+            ua.LSSVC(C=0.1, kernel=kernel, gamma=1.0), X, y, noise="symmetric", m=20, random_state=0
         )
     assert_infinite(region.band(X), Status.UNBOUNDED)
     for level in (0.9, region.max_bounded_level):
@@ -250,7 +251,7 @@ def test_too_many_features_are_unbounded_or_not_certified():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(40, 24))
     region = ua.confidence_region(
-        LinearRegression(fit_intercept=False), X, rng.normal(size=40), random_state=7
+        LinearRegression(fit_intercept=False), X, rng.normal(size=40), m=20, random_state=7
     )
     assert_infinite(region.interval(), Status.UNBOUNDED, Status.NOT_CERTIFIED)
 
@@ -346,6 +347,7 @@ def coefficients_of_equal_columns():
     return ua.confidence_region(Ridge(), X[:, [0, 0]], y, random_state=5).interval([[0, 1.0, 0]])
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.filterwarnings("ignore:The published region of LS-SVC")
 @pytest.mark.parametrize(
     "case",
@@ -395,6 +397,7 @@ def test_finite_bounds_of_an_unbounded_region_are_counted():
     assert "no finite bound is true in some directions (6 of 8" in str(region.interval())
 
 
+@pytest.mark.slow_but_first
 @pytest.mark.parametrize(("limit", "verdict"), [(1e5, "unbounded"), (1.0, "undetermined")])
 def test_ranks_confirm_a_free_direction_as_far_out_as_they_can_be_decided(
     limit, verdict, monkeypatch
