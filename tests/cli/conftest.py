@@ -9,7 +9,6 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import unassuming as ua
-from unassuming.cli import _built
 from unassuming.cli._app import app
 from unassuming.plots import _coefficients
 
@@ -54,18 +53,6 @@ def _blank_pictures(request, monkeypatch):
     if "real_pictures" not in request.fixturenames:
         monkeypatch.setattr(Figure, "savefig", lambda figure, path, **options: path.touch())
         monkeypatch.setattr(_coefficients, "_around", lambda *given: around(*given[:2], rays=12))
-
-
-@pytest.fixture
-def all_inputs():
-    """For tests of the default inputs of a band."""
-
-
-@pytest.fixture(autouse=True)
-def _few_inputs(request, monkeypatch):
-    """Bands at 9 inputs instead of 200."""
-    if "all_inputs" not in request.fixturenames:
-        monkeypatch.setattr(_built, "_GRID", 9)
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_the_band_is_that_of_the_library(run, tables):
 
 
 @pytest.mark.slow
-def test_one_feature_gets_a_grid_for_every_level(run, all_inputs):
+def test_one_feature_gets_a_grid_for_every_level(run):
     report(run, "sine.csv", "--target", "y")
     found = pd.read_csv(OUT / "band.csv")
     assert found.groupby("level")["x"].agg(["count", "min", "max"]).to_numpy().tolist() == [
@@ -131,7 +131,7 @@ def test_an_empty_region_is_called_so_and_covers_nothing(run):
 
 
 @pytest.mark.slow
-def test_inputs_without_a_value_do_not_hide_the_others(run, write, all_inputs):
+def test_inputs_without_a_value_do_not_hide_the_others(run, write):
     x = np.linspace(0, 10, 50)
     y = np.where(x < 4, 100, np.sin(x) + np.random.default_rng(0).normal(size=50))
     path = write("jump.csv", pd.DataFrame({"x": x, "y": y}).to_csv(index=False))

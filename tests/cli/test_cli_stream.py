@@ -130,7 +130,7 @@ def test_rows_with_missing_values_are_left_out_of_knots_and_sums(run, tmp_path, 
 
 
 @pytest.mark.slow
-def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures, all_inputs):
+def test_the_grid_of_one_feature_spans_all_rows(run, chunks, real_pictures):
     table = made(6_000)
     table.to_csv("table.csv", index=False)
     text = reported(run, "table.csv", "--features", "a", "--stream").stdout

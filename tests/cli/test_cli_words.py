@@ -108,7 +108,7 @@ def test_a_level_that_was_asked_for_is_no_remedy(run, write):
     assert both.count("Remedies: ") == 1
 
 
-def test_each_fact_is_said_once_for_all_levels(run, all_inputs):
+def test_each_fact_is_said_once_for_all_levels(run):
     words = ("region", "sine.csv", "--target", "y", "--features", "x", "--model", "krr")
     options = ("--norm-bound", "1", "--m", "20", "--level", "0.9", "--level", "0.5")
     shown = " ".join(run(*words, *options, "--pointwise").stdout.split())

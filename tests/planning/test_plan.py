@@ -91,7 +91,7 @@ def test_the_calls_give_what_was_predicted(name):
 
 @pytest.mark.slow
 def test_nothing_finite_has_no_call():
-    plan = ua.plan(LinearRegression(), X[:3], norm_bound=None, noise_scale=1.0, inputs=X[:1])
+    plan = ua.plan(LinearRegression(), X[:3], norm_bound=None, noise_scale=1.0)
     assert "Calls" not in str(plan)
 
 
@@ -215,9 +215,9 @@ def test_messages(options, message):
 
 @pytest.mark.slow
 def test_tuned_region_plans_the_penalty_for_its_own_rows():
-    X, y, _ = ua.datasets.sine(n=40, random_state=0)
+    X, y, _ = ua.datasets.sine(n=60, random_state=0)
     search = GridSearchCV(SMOOTH, {"gamma": [0.1, 0.3]})
-    given = {**GIVEN, "inputs": X[:2]}
+    given = GIVEN.copy()
     tuned = ua.tuned_region(search, X, y, plan=given, random_state=0)
     own = X[tuned.tuning.region_rows]
     chosen = ua.plan(SMOOTH.set_params(gamma=tuned.estimator.gamma), own, **given)
