@@ -25,7 +25,7 @@ class NotAvailable(RuntimeError):
 
     Examples
     --------
-    >>> region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
+    >>> region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, m=20, random_state=0)
     >>> region.sample(5, level=0.9)
     Traceback (most recent call last):
         ...

@@ -21,12 +21,11 @@ import unassuming as ua
 from unassuming.cli import _pass, _streamed, _terminal
 from unassuming.cli.options import Problem
 from unassuming.cli.tables import RowSample, _sources, encoder
-from unassuming.streaming import read_note
+from unassuming.streaming import _sums, read_note
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path("unassuming-region")
 NUMBERS = ("band.csv", "region.json")
-LONG = 120_000
 
 
 def made(n, seed=0):
@@ -38,8 +37,9 @@ def made(n, seed=0):
 
 @pytest.fixture
 def chunks(monkeypatch):
-    """Chunks of a hundred rows, so that small tables have many."""
+    """Chunks of a hundred rows and sums of 64, so that small tables have many."""
     monkeypatch.setattr(_sources, "CHUNK_ROWS", 100)
+    monkeypatch.setattr(_sums, "LEAF_ROWS", 64)
 
 
 def reported(run, path, *words, model="ols", out=OUT):
@@ -77,9 +77,9 @@ def intervals(out):
 )
 def test_a_streamed_table_has_the_bounds_of_the_table_in_memory(run, tmp_path, chunks, model, kind):
     path, at = tmp_path / f"table.{kind}", tmp_path / "at.csv"
-    table = made(1_300)
+    table = made(550)
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
-    made(30, seed=1)[["b", "a"]].to_csv(at, index=False)
+    made(5, seed=1)[["b", "a"]].to_csv(at, index=False)
     joint = "--at", at, "--method", "joint", "--m", 20
     reported(run, path, *joint, "--stream", model=model, out="one")
     reported(run, path, *joint, "--no-stream", model=model, out="two")
@@ -121,10 +121,11 @@ def test_rows_with_missing_values_are_left_out_of_knots_and_sums(run, tmp_path, 
     table.to_csv("full.csv", index=False)
     gaps = pd.concat([table[:450], pd.DataFrame({"a": [99.0], "b": [0.0]}), table[450:]])
     gaps.to_parquet("gaps.parquet")
-    words = ("--stream", "--drop-missing", "--m", 20)
-    text = reported(run, "gaps.parquet", *words, model="spline", out="gaps").stdout
-    reported(run, "full.csv", "--stream", "--m", 20, model="spline", out="full")
-    assert "1 rows with missing values dropped" in text
+    table[:5].to_csv("at.csv", index=False)
+    words = ("--stream", "--m", 20, "--at", "at.csv")
+    text = reported(run, "gaps.parquet", "--drop-missing", *words, model="spline", out="gaps")
+    reported(run, "full.csv", *words, model="spline", out="full")
+    assert "1 rows with missing values dropped" in text.stdout
     assert Path("gaps/band.csv").read_bytes() == Path("full/band.csv").read_bytes()
 
 
@@ -185,7 +186,7 @@ def test_a_large_table_is_streamed_and_a_small_one_is_not(run, monkeypatch):
 
 
 def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, monkeypatch):
-    made(60).to_csv("table.csv", index=False)
+    made(30).to_csv("table.csv", index=False)
     monkeypatch.setattr(_streamed, "LARGE", 100)
     result = reported(run, "table.csv", "--m", 20, model="krr")
     assert result.stderr.startswith("note: table.csv is large and is read into memory as a whole")
@@ -321,8 +322,8 @@ def interrupt_after(patch, count):
 def test_interrupted_often_it_gives_the_same_files(
     run, chunks, monkeypatch, kind, model, real_pictures
 ):
-    table, path = made(2_222), f"table.{kind}"
-    table.loc[[7, 150, 1700], "b"] = np.nan
+    table, path = made(1_222), f"table.{kind}"
+    table.loc[[7, 150, 1170], "b"] = np.nan
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path, row_group_size=300)
     words = ("--drop-missing", "--features", "b", "--m", 20, "--level", 0.9)
     reported(run, path, *words, "--stream", model=model, out="whole")
@@ -357,15 +358,27 @@ def test_interrupted_while_looking_for_the_ranges_nothing_is_kept(run, chunks, m
     assert not Path("c").exists()
 
 
-def start(words):
-    """Start a command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "unassuming", *map(str, words)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+TWICE = """
+import sys, time
+from unassuming.cli import _pass, main
+from unassuming.cli.tables import _sources
+from unassuming.streaming import _sums
+
+_sources.CHUNK_ROWS = 100
+_sums.LEAF_ROWS = 64
+take = _pass.Pass.take
+
+def slowly(*args, **options):
+    take(*args, **options)
+    time.sleep(0.1)  # in which signals may come
+
+_pass.Pass.take = slowly
+try:
+    main()
+except SystemExit as stop:
+    print("ended with", stop.code, flush=True)
+main()
+"""
 
 
 def rows_kept(path):
@@ -373,48 +386,58 @@ def rows_kept(path):
 
 
 def stop(process, signal_sent, checkpoint, rows):
-    """Send a signal when that many rows are in the checkpoint; return what was printed."""
+    """Send a signal when that many rows are in the checkpoint."""
     while rows_kept(checkpoint) < rows and process.poll() is None:
         time.sleep(0.03)
     process.send_signal(signal_sent)
-    printed = process.communicate(timeout=60)
-    assert rows <= rows_kept(checkpoint) < LONG
-    return printed
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
-def test_after_real_signals_the_same_command_gives_the_same_files(run):
-    """A file of seven chunks and more. Nothing stops the command that goes on at the end."""
-    path, checkpoint = Path("large.parquet"), Path("c")
-    made(LONG).to_parquet(path, row_group_size=40_000)
-    words = ("region", path, "--target", "y", "--m", 20, "--level", 0.9)
+def test_after_real_signals_the_same_command_gives_the_same_files(run, chunks):
+    """A process of its own starts the command twice. Nothing stops the one at the end."""
+    path, checkpoint, rows = Path("large.parquet"), Path("c"), 2_000
+    made(rows).to_parquet(path, row_group_size=700)
+    made(5, seed=1).to_csv("at.csv", index=False)
+    words = ("region", path, "--target", "y", "--model", "ols", "--m", 20, "--at", "at.csv")
     whole = run(*words, "--stream", "--out", "whole")
     assert whole.exit_code == 0, whole.stderr
     words += ("--checkpoint", checkpoint, "--checkpoint-every", 0, "--out", "parts")
-    process = start(words)
-    stdout, stderr = stop(process, signal.SIGINT, checkpoint, 30_000)
-    assert (process.returncode, stdout, stderr.count("\n")) == (130, "", 1)
+    process = subprocess.Popen(
+        [sys.executable, "-c", TWICE, *map(str, words)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    stop(process, signal.SIGINT, checkpoint, 300)
+    assert process.stdout.readline() == "ended with 130\n"
+    kept = rows_kept(checkpoint)
+    assert 300 <= kept < rows
+    stop(process, signal.SIGKILL, checkpoint, kept + 300)
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr.count("\n")) == (-signal.SIGKILL, "", 1)
     assert "are kept in c: run the same command again" in stderr
-    process = start(words)
-    stdout, _ = stop(process, signal.SIGKILL, checkpoint, rows_kept(checkpoint) + 30_000)
-    assert (process.returncode, stdout) == (-signal.SIGKILL, "")
+    assert kept + 300 <= rows_kept(checkpoint) < rows
     last = run(*words)
     assert (last.exit_code, last.stderr) == (0, "")
     assert numbers("parts") == numbers("whole")
-    assert json.loads(Path("whole/region.json").read_text())["rows"] == LONG
+    assert json.loads(Path("whole/region.json").read_text())["rows"] == rows
 
 
 @pytest.mark.slow
 def test_a_finished_checkpoint_answers_other_questions_without_the_data(run, monkeypatch):
-    made(700).to_csv("table.csv", index=False)
-    reported(run, "table.csv", "--checkpoint", "c", model="spline")
+    table = made(300)
+    table.to_csv("table.csv", index=False)
+    table[:5].to_csv("at.csv", index=False)
+    words = ("table.csv", "--m", 20, "--at", "at.csv")
+    reported(run, *words, "--checkpoint", "c", model="spline")
     with monkeypatch.context() as patch:
         patch.setattr(_sources.CsvSource, "chunks", None)
-        text = reported(run, "table.csv", "--checkpoint", "c", "--level", 0.8, model="spline")
+        text = reported(run, *words, "--checkpoint", "c", "--level", 0.8, model="spline")
     assert "The sums are kept in c" in text.stdout
     answered = numbers(OUT)
-    reported(run, "table.csv", "--stream", "--level", 0.8, model="spline")
+    reported(run, *words, "--stream", "--level", 0.8, model="spline")
     assert numbers(OUT) == answered
 
 
@@ -510,12 +533,13 @@ def test_a_table_six_times_as_long_takes_the_same_memory(tmp_path):
 
 
 @pytest.mark.slow
-def test_remedies_for_a_rare_level_work_in_a_stream(run, write):
+def test_remedies_for_a_rare_level_work_in_a_stream(run, write, chunks):
     """Each advised call is carried out; those that a stream refuses are not advised for it."""
-    table = made(1300)
-    table["rare"] = (table.index % 600 == 7) * 1.0
+    table = made(450)
+    table["rare"] = (table.index % 200 == 7) * 1.0
     path = write("rare.csv", table.to_csv(index=False))
-    command = ("region", path, "--target", "y", "--model", "ols", "--level", 0.9)
+    at = write("at.csv", table[5:9].to_csv(index=False))
+    command = ("region", path, "--target", "y", "--model", "ols", "--level", 0.9, "--at", at)
 
     def shown(*options):
         result = run(*command, *options)

@@ -174,6 +174,7 @@ def test_the_status_before_any_band_follows_the_parameters():
     assert model.band_status_.startswith("every bound is finite")
 
 
+@pytest.mark.slow
 def test_a_new_fit_forgets_the_status_of_the_last_band():
     model = fitted(KernelRidge(kernel="rbf"))
     model.predict_band(X)

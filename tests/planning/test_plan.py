@@ -89,6 +89,7 @@ def test_the_calls_give_what_was_predicted(name):
     assert ("method='cells'" in str(plan)) == (name in ("cells are best", "a pipeline", "SVR"))
 
 
+@pytest.mark.slow
 def test_nothing_finite_has_no_call():
     plan = ua.plan(LinearRegression(), X[:3], norm_bound=None, noise_scale=1.0)
     assert "Calls" not in str(plan)

@@ -154,6 +154,7 @@ def test_a_band_without_levels_or_without_features_is_refused(line):
         ua.plots.band_data(kernel, levels=[], pointwise=[0.9])
 
 
+@pytest.mark.slow
 def test_only_the_joint_region_has_members_inside_its_band():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 1))

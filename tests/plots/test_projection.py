@@ -87,6 +87,7 @@ def test_without_finite_bounds_only_the_slice_is_drawn():
     assert "90 % region" not in labels
 
 
+@pytest.mark.slow
 def test_the_box_of_labels_is_that_of_the_intervals():
     """Searches for two numbers and for all of them stop at different bounds."""
     inputs, labels, _ = ua.datasets.labels(n=16, random_state=0)

@@ -99,6 +99,7 @@ def test_the_geometry_is_that_of_the_region_in_memory(name, noise):
     assert_same_geometry(*both(MODELS[name][0], *data(), noise=NOISES[noise]))
 
 
+@pytest.mark.slow
 def test_a_norm_bound_holds_as_in_memory():
     one, two = both(Ridge(40.0), *data(), noise=NOISES["permutations"])
     a, b = (r.interval(norm_bound=3.0) for r in (one, two))
