@@ -142,10 +142,10 @@ def test_the_level_of_the_constructor_is_the_default():
 
 @pytest.mark.slow
 def test_an_unbounded_band_is_infinite_and_a_norm_bound_makes_it_finite():
-    model = fitted(KernelRidge(kernel="rbf"))
+    model = fitted(KernelRidge(kernel="rbf"), m=20)
     assert np.isinf(model.predict_band(X)).any()
     assert "norm_bound" in model.band_status_
-    bounded = fitted(KernelRidge(kernel="rbf"), norm_bound=30.0)
+    bounded = fitted(KernelRidge(kernel="rbf"), norm_bound=30.0, m=20)
     assert np.isfinite(bounded.predict_band(X)).all()
     assert bounded.band_status_.startswith("every bound is finite")
 
@@ -160,7 +160,7 @@ def test_a_model_without_known_bounds_gets_an_infinite_band_and_a_reason(model):
 
 
 def test_the_status_before_any_band_is_that_of_the_training_inputs():
-    model = fitted(KernelRidge(kernel="rbf"))
+    model = fitted(KernelRidge(kernel="rbf"), m=20)
     before = model.band_status_
     model.predict_band(X)
     assert before == model.band_status_
@@ -168,7 +168,7 @@ def test_the_status_before_any_band_is_that_of_the_training_inputs():
 
 @pytest.mark.slow
 def test_the_status_before_any_band_follows_the_parameters():
-    model = fitted(KernelRidge(kernel="rbf"))
+    model = fitted(KernelRidge(kernel="rbf"), m=20)
     assert "norm_bound" in model.band_status_
     model.set_params(norm_bound=30.0)
     assert model.band_status_.startswith("every bound is finite")
@@ -176,7 +176,7 @@ def test_the_status_before_any_band_follows_the_parameters():
 
 @pytest.mark.slow
 def test_a_new_fit_forgets_the_status_of_the_last_band():
-    model = fitted(KernelRidge(kernel="rbf"))
+    model = fitted(KernelRidge(kernel="rbf"), m=20)
     model.predict_band(X)
     assert "norm_bound" in model.band_status_
     model.set_params(estimator=Ridge(0.5)).fit(X, Y)
