@@ -50,7 +50,9 @@ def test_least_squares_with_heteroscedastic_cauchy_noise():
 def test_kernel_ridge_with_a_norm_bound_covers_the_function_between_its_inputs():
     # No input in (4, 6), a centre of f there: only the norm bound speaks of f in the gap.
     X = np.concatenate([np.linspace(0, 4, 8), np.linspace(6, 10, 8)])[:, None]
-    grid = np.concatenate([np.linspace(0.3, 3.8, 2), np.linspace(4.3, 5.7, 5), 6.1 + np.arange(2)])
+    grid = np.concatenate(
+        [np.linspace(0.3, 3.8, 6), np.linspace(4.3, 5.7, 8), 6.1 + np.arange(6) / 2]
+    )
     grid = grid[:, None]
     model = KernelRidge(kernel="rbf", gamma=2.0, alpha=0.3)
     inside, covered = np.empty(FEW, dtype=bool), np.empty(FEW, dtype=bool)

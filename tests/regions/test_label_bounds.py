@@ -63,7 +63,7 @@ def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
 def test_outer_bounds_hold_every_sampled_member(d):
     region = region_of(RidgeClassifier(), d=d)
     Z = np.random.default_rng(1).uniform(-1.5, 1.5, size=(2, d))
-    a = region.sample(16, level=0.9, random_state=0)
+    a = region.sample(30, level=0.9, random_state=0)
     values = np.clip(a @ region.objective.design.rows(Z).T, -1, 1)
     band, interval = region.band(Z, 0.9), region.interval(level=0.9)
     assert ((band.lower <= values) & (values <= band.upper)).all()

@@ -40,7 +40,7 @@ def norm(region, a):
     return np.sqrt(np.maximum(np.einsum("...j,jk,...k->...", a, P, a), 0.0))
 
 
-def brute_members(region, bound, level, rng, count=200):
+def brute_members(region, bound, level, rng, count=500):
     """Members within the ball: all over it, near the estimate, and sparse ones."""
     w, U = np.linalg.eigh(region.objective.design.penalty_matrix())
     seen = w > 1e-13 * w[-1]
