@@ -22,7 +22,7 @@ import unassuming as ua
 
 SLOW = pytest.mark.slow
 # With 138 runs or more, a rank that is missing at either end is outside the 1e-6 band.
-FOR_EACH_LAW = 8  # where the counts of four laws are added up, and those of eight models
+FOR_EACH_LAW = 5  # where the counts of four laws are added up, and those of eight models
 OF_FIVE = 28  # where the counts of five assumptions are added up
 OF_FOUR, OF_EIGHT = 35, 20  # where the counts of so many models are added up
 M = 10

@@ -430,7 +430,7 @@ def test_ls_svc_ellipsoids_contain_the_traced_boundary():
 
 @pytest.mark.slow
 def test_ellipsoid_covers_the_true_coefficients():
-    runs, covered, far = 285, 0, 0
+    runs, covered, far = 140, 0, 0
     rng = np.random.default_rng(0)
     truth = np.array([1.0, -2.0, 0.5])
     X = rng.normal(size=(24, 2))

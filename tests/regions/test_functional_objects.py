@@ -120,7 +120,7 @@ def test_intervals_of_slopes_are_the_limit_of_those_of_differences(model):
 @pytest.mark.slow
 def test_coverage_of_a_slope_a_difference_and_an_average():
     """A function with the norm B; Cauchy noise."""
-    rng, n, runs, B, level = np.random.default_rng(0), 100, 400, 20.0, 0.9
+    rng, n, runs, B, level = np.random.default_rng(0), 100, 200, 20.0, 0.9
     inputs, z = np.linspace(0, 10, n)[:, None], np.array([[4.4]])
     centres, c = rng.uniform(0, 10, 8), rng.normal(size=8)
     c *= B / np.sqrt(c @ np.exp(-0.5 * np.square(centres[:, None] - centres)) @ c)

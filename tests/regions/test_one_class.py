@@ -15,7 +15,7 @@ from speed import slow_but
 from unassuming.noise import Labels, Perturbations
 from unassuming.regions import build_region
 
-N, M, RUNS = 20, 20, 500
+N, M, RUNS = 20, 20, 400
 LEVELS = np.arange(1, M) / M
 MODELS = {
     "ridge classifier": RidgeClassifier(),
@@ -90,20 +90,21 @@ def test_the_rank_is_uniform_over_all_labels_in_exact_fractions(name):
     every = first = Fraction(0)
     for y, p in zip(vectors, chance, strict=True):
         for drawn, q in zip(uniforms, chance, strict=True):
+            region = build_region(
+                MODELS[name],
+                X,
+                y,
+                noise=Labels(),
+                m=2,
+                sample_weight=None,
+                weighting=None,
+                ties="random",
+                classes=(-1, 1),
+                seed=0,
+                drawn=(Perturbations(Labels(), drawn[None], n, 2), np.array([0, 1])),
+            )
             for order in (np.array([0, 1]), np.array([1, 0])):
-                region = build_region(
-                    MODELS[name],
-                    X,
-                    y,
-                    noise=Labels(),
-                    m=2,
-                    sample_weight=None,
-                    weighting=None,
-                    ties="random",
-                    classes=(-1, 1),
-                    seed=0,
-                    drawn=(Perturbations(Labels(), drawn[None], n, 2), order),
-                )
+                region._engine.tie_order = order
                 every += p * q / 2
                 first += p * q / 2 * (region.rank(lambda X: f) == 1)
     assert every == 1
@@ -232,16 +233,16 @@ def test_certified_bands_hold_all_members(level):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "n"), [("ridge classifier", 20), ("ridge classifier", 300), ("rbf LSSVC", 20)]
+    ("name", "n"), [("ridge classifier", 20), ("ridge classifier", 100), ("rbf LSSVC", 20)]
 )
 def test_samples_spread_from_a_corner_of_the_unit_interval(name, n):
     """At f = 1 almost every line leaves the region: walks have to begin elsewhere."""
     region = region_of(name, n=n)
-    members = region.sample(32, random_state=0)
+    members = region.sample(16, random_state=0)
     assert region.contains(members).all()
     fitted = region.objective.fitted(members)
     assert (fitted.min(axis=1) < 1 - 0.1 / n).all()
-    assert len(np.unique(fitted.round(8), axis=0)) == 32
+    assert len(np.unique(fitted.round(8), axis=0)) == 16
 
 
 @pytest.mark.parametrize("seed", range(8))

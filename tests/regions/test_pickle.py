@@ -31,7 +31,7 @@ def ask_everything(region):
     )
     region.rank(candidates)
     for ask in (
-        lambda: region.interval(),
+        lambda: region.interval(region.names[-1]),
         lambda: region.band(X[:2], norm_bound=2 * region.suggest_norm_bound()),
         lambda: region.reach(region.names[0]),
         lambda: region.bounded(0.9),
@@ -51,8 +51,8 @@ def ask_everything(region):
 def test_a_copy_answers_the_same(name):
     region = ua.confidence_region(MODELS[name][0], X, MODELS[name][1], m=20, random_state=0)
     candidates = ask_everything(region)
-    ranks, upper = region.rank(candidates), region.interval().upper
+    ranks, upper = region.rank(candidates), region.interval(region.names[-1]).upper
     for other in (pickle.loads(pickle.dumps(region)), copy.deepcopy(region)):
         np.testing.assert_array_equal(other.rank(candidates), ranks)
-        np.testing.assert_array_equal(other.interval().upper, upper)
+        np.testing.assert_array_equal(other.interval(region.names[-1]).upper, upper)
         assert str(other) == str(region)

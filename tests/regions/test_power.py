@@ -16,7 +16,7 @@ from speed import slow_but
 N = 20
 X = np.linspace(0, 10, N)[:, None]
 SCALE = 0.5  # of the Laplace noise
-RUNS = 20
+RUNS = 12
 
 
 def line(X):
@@ -95,7 +95,7 @@ def test_a_wrong_slope_is_rejected_under_exchangeable_noise(name):
 def test_more_of_a_shift_is_rejected_more_often(name):
     estimator, truth = MODELS[name]
     shares = [
-        rejected(estimator, truth, lambda X, k=k: k * SCALE + 0 * X[:, 0], runs=40, level=0.9)
+        rejected(estimator, truth, lambda X, k=k: k * SCALE + 0 * X[:, 0], runs=25, level=0.9, m=20)
         for k in (0, 1, 3)
     ]
     assert shares[0] + 0.15 < shares[1] < shares[2] - 0.15

@@ -22,7 +22,7 @@ def made(seed, *, n=15, alpha=0.0, step=None, m=20, tau=0.4, dummies=False):
     return ua.confidence_region(model, X, y, m=m, random_state=seed)
 
 
-def agrees(region, origin, direction, level, points=600):
+def agrees(region, origin, direction, level, points=200):
     """Whether the intervals agree with membership on a scan, beside the ends and at breakpoints."""
     spans = region.crossings(direction, level, origin)
     phi = region.objective.design.matrix
@@ -76,7 +76,7 @@ def test_a_residual_may_stay_zero_along_a_line():
         zero = np.abs(region.objective.residuals(region.estimate)) < 1e-9
         for direction in np.eye(3)[1:]:
             stays += bool((zero & (region.objective.design.matrix @ direction == 0)).any())
-            for level in (0.3, 0.6, 0.9):
+            for level in (0.3, 0.9):
                 assert agrees(region, region.estimate, direction, level, points=40)[0]
     assert stays > 5
 
@@ -91,7 +91,7 @@ def test_some_lines_meet_the_region():
 def test_a_line_may_meet_the_region_in_single_points():
     """Where two data hyperplanes meet, free indicators admit what both neighbours exclude."""
     found = 0
-    for seed in range(30):
+    for seed in range(15):
         region = made(seed, n=8, m=10)
         for direction in np.eye(3):
             spans = region.crossings(direction, 0.3)
@@ -123,7 +123,7 @@ def test_reach_is_the_end_of_the_interval_around_the_estimate():
 @pytest.mark.parametrize("alpha", [0.0, 0.05])
 def test_samples_are_members_and_spread_over_the_region(alpha):
     region = made(1, n=60, alpha=alpha)
-    points = region.sample(300, 0.9, random_state=0)
+    points = region.sample(128, 0.9, random_state=0)
     assert region.contains(points, 0.9).all()
     ends = np.array([region.crossings(v, 0.9)[[0, -1], [0, 1]] for v in np.eye(3)])
     spread = points.max(axis=0) - points.min(axis=0)

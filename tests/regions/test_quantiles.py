@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
-from math import comb
+from math import comb, lcm
 
 import numpy as np
 import pytest
@@ -137,20 +137,19 @@ def comparisons(phi, truth, tau, alpha):
 
 def rank_law(weights, table, m):
     """The law of the rank for one observed and m - 1 fresh vectors of these probabilities."""
+    bottom = lcm(*(w.denominator for w in weights))
+    whole = np.array([int(w * bottom) for w in weights])
+    sums = zip(*(((table == kind) @ whole).tolist() for kind in (0, 1, 2)), strict=True)
     law = [Fraction(0)] * m
-    for weight, row in zip(weights, table, strict=True):
-        after, tied, before = (
-            sum((w for w, c in zip(weights, row, strict=True) if c == kind), Fraction(0))
-            for kind in (0, 1, 2)
-        )
+    for weight, (after, tied, before) in zip(whole.tolist(), sums, strict=True):
         for less in range(m):
             for equal in range(m - less):
                 rest = m - 1 - less - equal
                 ways = comb(m - 1, less) * comb(m - 1 - less, equal)
-                chance = weight * ways * before**less * tied**equal * after**rest / (equal + 1)
+                chance = weight * ways * before**less * tied**equal * after**rest
                 for k in range(less, less + equal + 1):
-                    law[k] += chance
-    return law
+                    law[k] += Fraction(chance, equal + 1)
+    return [value / bottom**m for value in law]
 
 
 PHI = np.array([[1, 0], [1, 1], [1, 2], [1, 3], [1, 3], [1, 5], [1, 8]], dtype=float)
@@ -161,7 +160,6 @@ PHI = np.array([[1, 0], [1, 1], [1, 2], [1, 3], [1, 3], [1, 5], [1, 8]], dtype=f
     ("tau", "truth", "alpha"),
     [
         (Fraction(1, 2), (1.0, 2.0), 0.0),
-        (Fraction(1, 10), (1.0, 2.0), 0.0),
         (Fraction(1, 10), (1.0, 2.0), 0.3),
         (Fraction(2, 3), (1.0, 0.0), 0.3),
     ],
@@ -198,13 +196,13 @@ def truth_ranks(tau, runs, alpha):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tau", "alpha"), [(0.1, 0.0), (0.9, 0.0), (0.5, 0.05)])
-def test_coverage_is_the_level_for_skewed_noise_of_growing_scale(tau, alpha):
-    runs = 350  # a rank that is missing, or twice as frequent, at either end shows
-    ranks = truth_ranks(tau, runs, alpha)
-    for level in (0.1, 0.5, 0.8, 0.9):
-        low, high = band_of(runs, level)
-        assert low <= (ranks <= round(10 * level)).sum() <= high
+def test_coverage_is_the_level_for_skewed_noise_of_growing_scale():
+    """In every case a rank that is missing at either end shows, in all a rank twice as frequent."""
+    cases = [truth_ranks(tau, 140, alpha) for tau, alpha in ((0.1, 0.0), (0.9, 0.0), (0.5, 0.05))]
+    for ranks in (*cases, np.concatenate(cases)):
+        for level in (0.1, 0.5, 0.8, 0.9):
+            low, high = band_of(len(ranks), level)
+            assert low <= (ranks <= round(10 * level)).sum() <= high
 
 
 @pytest.mark.slow
@@ -291,10 +289,10 @@ def test_outliers_do_not_move_the_estimate(alpha):
 @pytest.mark.parametrize("values", [(0.0, 0.0), (3.0, 0.0), (1.0, 2.0)])
 @pytest.mark.parametrize("alpha", [0.0, 0.01])
 def test_without_noise_the_region_is_a_point(values, alpha):
-    x = np.random.default_rng(0).normal(size=50)
+    x = np.random.default_rng(0).normal(size=20)
     y = values[0] + values[1] * x
     model = QuantileRegressor(alpha=alpha)
-    region = ua.confidence_region(model, x[:, None], y, m=20, random_state=0)
+    region = ua.confidence_region(model, x[:, None], y, m=10, random_state=0)
     found = region.interval(level=0.5)
     assert found.status.name == "CERTIFIED"
     assert (found.lower <= values).all()
