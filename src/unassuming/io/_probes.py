@@ -16,7 +16,7 @@ from scipy import sparse
 
 from unassuming._errors import NotAvailable
 from unassuming._tables import as_table
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.inputs import column_at, is_frame, row_count, rows_between
 from unassuming.regions import Region
 
@@ -24,8 +24,22 @@ _CANDIDATES = 16
 _ROWS = 6  # of each kind
 
 
-def probe_candidates(region: Region) -> Array:
-    """Return candidates near the estimate and far from it."""
+def ranked_candidates(region: Region) -> tuple[Array, IntArray]:
+    """Return candidates near the estimate and far from it, and their ranks where decided."""
+    probe = _candidates(region)
+    ranks = [_rank_or_none(region, a) for a in probe]
+    decided = [k for k, rank in enumerate(ranks) if rank is not None]
+    return probe[decided], np.array([ranks[k] for k in decided], dtype=np.intp)
+
+
+def _rank_or_none(region: Region, a: Array) -> int | None:
+    try:
+        return int(region.rank(a))
+    except ArithmeticError:
+        return None
+
+
+def _candidates(region: Region) -> Array:
     try:
         centre = np.array(region.estimate)
     except (NotAvailable, ValueError):  # no minimum is known

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
 from unassuming._archive import write
 from unassuming._tables import Store, as_plain
 from unassuming._version import __version__
 from unassuming._words import shown
 from unassuming.io._estimators import describe_estimator
 from unassuming.io._noise import describe_noise
-from unassuming.io._probes import fingerprint, probe_candidates
+from unassuming.io._probes import fingerprint, ranked_candidates
 from unassuming.regions import Region, Tuning
 
 FORMAT = 2
@@ -59,8 +57,7 @@ def _header(region: Region, store: Store) -> dict[str, Any]:
     data, drawn = region.problem.data("saving needs"), region.perturbations.drawn
     several = isinstance(drawn, tuple)
     weighting = region.weighting
-    store.arrays["probe"] = probe = probe_candidates(region)
-    store.arrays["ranks"] = np.asarray(region.rank(probe))
+    store.arrays["probe"], store.arrays["ranks"] = ranked_candidates(region)
     store.arrays["fingerprint"] = fingerprint(region)[0]
     store.arrays["y"] = data.y
     store.arrays["rows"] = data.rows

@@ -9,14 +9,11 @@ import numpy as np
 
 from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array
-from unassuming.membership._limits import HALF
 from unassuming.objectives import (
     FeatureWhitening,
     Images,
     Quadratic,
     entry_errors,
-    least_penalty,
-    lost_share,
     projector_error,
 )
 from unassuming.ranking import Contrast
@@ -46,15 +43,6 @@ class Doubt:
         design, white = objective.design, objective.whitening
         defect = projector_error(design, objective.w, objective.lam, white)
         return cls(objective, defect, entry_errors(design))
-
-    @classmethod
-    def of_kernel(cls, objective: Quadratic) -> Self | None:
-        """Return the errors by those of a kernel's eigenvalues, if they reach half of the digits.
-
-        Smaller ones are left to the tie order, as equal numbers are.
-        """
-        share = lost_share(objective.design, objective.w, objective.lam)
-        return cls(objective, share, None) if share > HALF else None
 
     @property
     def penalised(self) -> Array:
@@ -89,13 +77,6 @@ class Doubt:
     def widened(self, contrast: Contrast, a: Array, images: Images) -> Contrast:
         """Add the errors to the bounds of the gaps."""
         return replace(contrast, gap_error=contrast.gap_error + self.gaps(a, images))
-
-    def require_clear(self, contrast: Contrast, a: Array, images: Images) -> None:
-        """Refuse candidates with an order of statistics that errors of eigenvalues may change."""
-        gaps, tolerance = self.widened(contrast, a, images).normalised().gaps()
-        moved = (images.perturbed != images.residuals[:, None, :]).any(axis=-1)
-        if (moved & ~(np.abs(gaps) > tolerance)).any():
-            raise undecided_penalty(self.objective)
 
     def sizes(self, a: Array, residuals: Array, perturbed: Array) -> tuple[Array, Array]:
         """Return the lengths of what z_i - z_0 and z_i + z_0 are projections of, (N, m - 1)."""
@@ -133,16 +114,6 @@ def columns_in_doubt(objective: Quadratic) -> list[str]:
     size = np.abs(white.factor.back) * white.factor.unit[:, None]
     longest = size[:, np.argmax(np.linalg.norm(size, axis=0))]
     return [objective.names[j] for j in np.flatnonzero(longest > 0.01 * longest.max())]
-
-
-def undecided_penalty(objective: Quadratic) -> ArithmeticError:
-    """Return the refusal of a rank that depends on the rounding of a kernel's eigenvalues."""
-    error = least_penalty(objective.design)
-    return ArithmeticError(
-        "the rank of the candidate cannot be decided in double precision: expected a penalty far "
-        f"above the errors of the eigenvalues of the kernel matrix, which are near {error:.2g}, "
-        f"given alpha = {objective.n * objective.lam:.3g}. Use a larger alpha (a smaller C)."
-    )
 
 
 def undecided_columns(objective: Quadratic) -> ArithmeticError:

@@ -22,6 +22,7 @@ from unassuming.membership._candidates import Candidates
 from unassuming.membership._comparison import Comparison
 from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_columns
 from unassuming.membership._exact import ExactGaps
+from unassuming.membership._kernel_errors import EigenvalueErrors
 from unassuming.membership._limits import (
     blurred,
     representable,
@@ -110,7 +111,7 @@ class RankEngine:
         With ``certain`` ranks that errors of computed kernel values may change are refused.
         """
         ranks = np.empty(len(candidates), dtype=np.intp)
-        careful = self._fast(candidates, ranks, certain=certain)
+        careful = self._fast(candidates, ranks)
         for batch in _batches(self, len(careful)):
             rows = careful[batch]
             r = candidates.residuals(self.objective, rows)
@@ -132,10 +133,10 @@ class RankEngine:
         """Return whether Z_i comes before Z_0, with care, (N, d) -> (N, m - 1)."""
         candidates = Candidates(a, None, single=False)
         found = np.empty((len(a), self.perturbations.m - 1), dtype=np.bool_)
-        for batch in _batches(self, len(a)):
-            images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
-            contrast = self._contrast(a[batch], images)
-            found[batch] = self._before(candidates, batch, images, contrast, certain=False)
+        for rows in _batches(self, len(a)):
+            images = self._images(candidates, rows, candidates.residuals(self.objective, rows))
+            contrast = self._contrast(a[rows], images)
+            found[rows] = self._before(candidates, rows, images, contrast, certain=False)
         return found
 
     def ends(
@@ -186,8 +187,8 @@ class RankEngine:
         a, doubt = candidates.coefficients[which], self._doubt_about(candidates)
         if doubt is not None:
             contrast = doubt.widened(contrast, a, images)
-        if haze := self._haze_about(candidates, certain=certain):
-            haze.require_clear(contrast, a, images)
+        if certain and self._eigenvalue_errors is not None:
+            self._eigenvalue_errors.require_clear(contrast, a, images)
         gaps, tolerance = contrast.normalised().gaps()
         before = precedes(gaps, tolerance, self.tie_order)
         sure = np.abs(gaps) > _QUICK * tolerance
@@ -196,15 +197,13 @@ class RankEngine:
         near = np.asarray(~sure.all(axis=-1)) | images.literal
         if near.any():
             some = images.take(near)
-            decided = doubt and self._exactly(doubt, a[near], some, certain=certain)
+            decided = None if doubt is None else self._exactly(doubt, a[near], some, certain)
             if decided is None:
                 decided = self._precedes(a[near], some, certain=certain)
             before[near] = decided
         return before
 
-    def _exactly(
-        self, doubt: Doubt, a: Array, images: Images, *, certain: bool
-    ) -> BoolArray | None:
+    def _exactly(self, doubt: Doubt, a: Array, images: Images, certain: bool) -> BoolArray | None:
         """Decide by the refined comparison, and without rounding where that leaves a doubt."""
         with np.errstate(over="ignore", invalid="ignore"):
             refined = representable(self.score.refined(a, images), a)
@@ -232,11 +231,11 @@ class RankEngine:
             require_settled(self.objective, self.score, a, images, order.tied)
         return order.before
 
-    def _fast(self, candidates: Candidates, ranks: IntArray, *, certain: bool) -> IntArray:
+    def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
         left = np.arange(len(candidates))
         few = len(candidates) <= (0 if self.score.slow else _FEW)
-        if candidates.values is not None or few or self._haze_about(candidates, certain=certain):
+        if candidates.values is not None or few:
             return left
         if self._screen is not None:
             left = self._screened(self._screen, candidates, ranks)
@@ -323,11 +322,11 @@ class RankEngine:
         """Return the errors that leave candidates to exact numbers; None if these are no help."""
         return self.doubt if candidates.values is None else None
 
-    def _haze_about(self, candidates: Candidates, *, certain: bool) -> Doubt | None:
-        """Return the errors by a kernel's eigenvalues, where they matter and nothing mends them."""
-        exact = self._doubt_about(candidates) is not None and self._affordable
-        o = _projecting(self) if certain and not exact else None
-        return None if o is None else Doubt.of_kernel(o)
+    @cached_property
+    def _eigenvalue_errors(self) -> EigenvalueErrors | None:
+        """The errors that matter where transformations change the length of the residuals."""
+        o, orthogonal = _projecting(self), self.perturbations.noise.orthogonal
+        return None if o is None or orthogonal else EigenvalueErrors.of(o)
 
     @cached_property
     def doubt(self) -> Doubt | None:

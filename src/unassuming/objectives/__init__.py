@@ -48,7 +48,6 @@ from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import in_basis as in_basis
 from unassuming.objectives.designs import known_without_rounding as known_without_rounding
 from unassuming.objectives.designs import least_penalty as least_penalty
-from unassuming.objectives.designs import lost_share as lost_share
 from unassuming.objectives.designs import projector_error as projector_error
 from unassuming.objectives.designs import unresolved_share as unresolved_share
 from unassuming.objectives.designs import weight_errors as weight_errors

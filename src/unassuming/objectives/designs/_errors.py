@@ -17,10 +17,6 @@ from unassuming.objectives.designs._kernel import (
 )
 from unassuming.objectives.designs._whitening import KernelWhitening, Whitening
 
-_OF_EIGENVALUES = 8
-"""Errors of computed eigenvalues, in units in the last place of the largest: twice the largest
-ones that were found (`test_lost_penalties`)."""
-
 
 def projector_error(design: Design, w: Array, lam: float, white: Whitening) -> float:
     """Bound the error of the projector on the range of the stacked design."""
@@ -40,19 +36,6 @@ def unresolved_share(design: Design, w: Array, lam: float, white: Whitening) -> 
         return 0.0 if np.isfinite(white.defect) else 1.0
     error = error_of_spectrum(design, w, white)
     return error / (error + design.n * lam)
-
-
-def lost_share(design: Design, w: Array, lam: float) -> float:
-    """Return the share of zᵀz that errors of a kernel's eigenvalues may change in zᵀSz.
-
-    If the weighted kernel matrix is K + D, ‖D‖ <= δ, then with α = nλ the smoother I - α(K + α)⁻¹
-    changes by α(K + α)⁻¹D(K + D + α)⁻¹, at most αδ / (Λ - δ + α)² for the least eigenvalue Λ of K.
-    """
-    if not isinstance(design, KernelDesign) or design.features is not None:
-        return 0.0
-    alpha, error = design.n * lam, _OF_EIGENVALUES * float(w.max()) * least_penalty(design)
-    least = max(0.0, float(w.min() * design.spectrum[0].min()) - error)
-    return alpha * error / (least + alpha) ** 2
 
 
 def entry_errors(design: Design) -> Array | None:
