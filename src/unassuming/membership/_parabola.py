@@ -8,8 +8,8 @@ from typing import final
 
 _DIGITS = 160
 """Digits of square roots."""
-_FAR = (2.0**30, 2.0**60)
-"""How many widths away is far, and very far."""
+_FAR = 2.0**30
+"""How many widths away is far."""
 
 
 @final
@@ -30,7 +30,7 @@ class Parabola:
     def places(self, least: float) -> tuple[float, ...]:
         """Points inside, and on both sides of, the interval where the polynomial is positive.
 
-        They are at least that far apart. Some of them are far away: what rounding decides near the
+        They are at least that far apart. Two of them are far away: what rounding decides near the
         estimate need not be open there.
         """
         middle = _ratio(-self.b, 2 * self.k) if self.k else 0.0
@@ -39,8 +39,8 @@ class Parabola:
         low, high = self.ends(wins=False)
         width = high - low if -inf < low < high < inf else 0.0
         away = max(width, abs(middle) / 2, least) or 1.0
-        steps = (1.0, 0.0, -1.0, *(side * far for far in _FAR for side in (1, -1)))
-        return tuple(middle + step * away for step in steps)
+        near = (middle + away, middle, middle - away)
+        return (*near, middle + _FAR * away, middle - _FAR * away)
 
     def ends(self, *, wins: bool) -> tuple[float, float]:
         """Return the ends of {t : c + bt + kt² >= 0}, for k <= 0; (∞, -∞) if it is empty.
