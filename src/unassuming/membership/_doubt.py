@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self, final
 
 import numpy as np
@@ -16,7 +16,6 @@ from unassuming.objectives import (
     entry_errors,
     projector_error,
 )
-from unassuming.ranking import Contrast
 
 
 @final
@@ -73,10 +72,6 @@ class Doubt:
         """Bound the errors of Z_i - Z_0 by that of the projector, shape (N, m - 1)."""
         sizes = self.sizes(a, images.residuals, images.perturbed)
         return self.of_product(sizes, sizes)
-
-    def widened(self, contrast: Contrast, a: Array, images: Images) -> Contrast:
-        """Add the errors to the bounds of the gaps."""
-        return replace(contrast, gap_error=contrast.gap_error + self.gaps(a, images))
 
     def sizes(self, a: Array, residuals: Array, perturbed: Array) -> tuple[Array, Array]:
         """Return the lengths of what z_i - z_0 and z_i + z_0 are projections of, (N, m - 1)."""

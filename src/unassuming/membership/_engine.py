@@ -133,10 +133,10 @@ class RankEngine:
         """Return whether Z_i comes before Z_0, with care, (N, d) -> (N, m - 1)."""
         candidates = Candidates(a, None, single=False)
         found = np.empty((len(a), self.perturbations.m - 1), dtype=np.bool_)
-        for rows in _batches(self, len(a)):
-            images = self._images(candidates, rows, candidates.residuals(self.objective, rows))
-            contrast = self._contrast(a[rows], images)
-            found[rows] = self._before(candidates, rows, images, contrast, certain=False)
+        for batch in _batches(self, len(a)):
+            images = self._images(candidates, batch, candidates.residuals(self.objective, batch))
+            contrast = self._contrast(a[batch], images)
+            found[batch] = self._before(candidates, batch, images, contrast, certain=False)
         return found
 
     def ends(
@@ -186,7 +186,7 @@ class RankEngine:
         """
         a, doubt = candidates.coefficients[which], self._doubt_about(candidates)
         if doubt is not None:
-            contrast = doubt.widened(contrast, a, images)
+            contrast = contrast.widened(doubt.gaps(a, images))
         if certain and self._eigenvalue_errors is not None:
             self._eigenvalue_errors.require_clear(contrast, a, images)
         gaps, tolerance = contrast.normalised().gaps()
@@ -207,7 +207,7 @@ class RankEngine:
         """Decide by the refined comparison, and without rounding where that leaves a doubt."""
         with np.errstate(over="ignore", invalid="ignore"):
             refined = representable(self.score.refined(a, images), a)
-            gaps, tolerance = doubt.widened(refined, a, images).normalised().gaps()
+            gaps, tolerance = refined.widened(doubt.gaps(a, images)).normalised().gaps()
         ties = self.tie_order[1:] < self.tie_order[0]
         tied = self._moves.always_tied(sign_blind=self.objective.sign_blind)
         open_ = ~(np.abs(gaps) > tolerance) & ~tied

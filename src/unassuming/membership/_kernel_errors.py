@@ -8,7 +8,7 @@ no exact numbers decide, errors of computed eigenvalues matter as well, if the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self, final
 
@@ -136,11 +136,11 @@ class EigenvalueErrors:
         root, own = np.sqrt(o.w / o.n), a[:, None, int(o.design.intercept) :]
         moved = length((images.perturbed - r) * root)
         error = self.share * moved * length((images.perturbed + r) * root - 2 * o.lam * own / root)
-        doubted = replace(contrast, gap_error=contrast.gap_error + error)
-        gaps, tolerance = doubted.normalised().gaps()
+        gaps, tolerance = contrast.widened(error).normalised().gaps()
         if ((error > 0) & ~(np.abs(gaps) > tolerance)).any():
             raise ArithmeticError(
                 "the rank of the candidate cannot be decided in double precision: expected a "
                 "penalty that errors of the eigenvalues of the kernel matrix do not reach, given "
-                f"alpha = 1 / (2C) = {o.n * o.lam:.3g}. Use a smaller C."
+                f"alpha = {o.n * o.lam:.3g}, which is 1 / (2C) for ua.LSSVC. Use a larger alpha, "
+                "or a smaller C."
             )

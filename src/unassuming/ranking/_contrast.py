@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,6 +78,10 @@ class Contrast:
             None if self.total_error is None else self.total_error * table,
             self.gap_error * row * row,
         )
+
+    def widened(self, error: Array) -> Contrast:
+        """Add errors of Z_i - Z_0, shape (N, m - 1), to the bounds of the gaps."""
+        return replace(self, gap_error=self.gap_error + error)
 
     def statistics(self) -> Array:
         """Return Z_0, ..., Z_{m-1}, shape (N, m)."""
