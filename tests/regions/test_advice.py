@@ -93,7 +93,7 @@ ANSWERS = {}
 
 
 def ask(region, call, X, **options):
-    key = (id(region), call, repr(sorted(options.items())))
+    key = (region, call, repr(sorted(options.items())))
     if key not in ANSWERS:
         ANSWERS[key] = answer(region, call, X, **options)
     return ANSWERS[key]

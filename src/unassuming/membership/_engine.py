@@ -319,7 +319,7 @@ class RankEngine:
         return length(error)[:, None, None]
 
     def _doubt_about(self, candidates: Candidates) -> Doubt | None:
-        """Return the errors that leave candidates to exact numbers; None if these are no help."""
+        """Return the errors that leave candidates to exact numbers; None if these do not help."""
         return self.doubt if candidates.values is None else None
 
     @cached_property
