@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import cloudpickle
@@ -67,6 +69,25 @@ def test_collections_have_the_region_of_the_data(kind):
     region = ua.confidence_region(Ridge(2.0), *ARRAYS[kind](), **OPTIONS)
     assert_same(region)
     assert region.names[1:] == (["size", "age"] if kind.startswith("frame") else ["x0", "x1"])
+
+
+FRESH = """
+import sys
+import dask.array as da, numpy as np, unassuming as ua
+from sklearn.linear_model import LinearRegression
+x = np.random.default_rng(0).normal(size=(300, 2))
+assert "unassuming.streaming" not in sys.modules
+region = ua.confidence_region(LinearRegression(), da.from_array(x, chunks=(90, 2)), x[:, 0], m=20)
+try:
+    region.perturbations
+except ua.NotAvailable as refusal:
+    print(refusal)
+"""
+
+
+def test_a_process_that_has_not_streamed_before_streams_collections():
+    found = subprocess.run([sys.executable, "-c", FRESH], check=True, capture_output=True, text=True)
+    assert "this region was built from sums" in found.stdout
 
 
 def test_summaries_and_balanced_bands_do_not_depend_on_partitions():
