@@ -86,7 +86,8 @@ except ua.NotAvailable as refusal:
 
 
 def test_a_process_that_has_not_streamed_before_streams_collections():
-    found = subprocess.run([sys.executable, "-c", FRESH], check=True, capture_output=True, text=True)
+    command = [sys.executable, "-c", FRESH]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "this region was built from sums" in found.stdout
 
 
