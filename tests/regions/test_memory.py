@@ -5,8 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
 
 import unassuming as ua
+from unassuming.membership._quadratic_screen import LiftedGaps
 
 N = 300
 
@@ -50,3 +52,18 @@ def test_memory_does_not_grow_with_the_number_of_sets(act):
     few, many = peak(16, act), peak(24, act)
     assert many < few + 4  # eight sets more would be thirty matrices more
     assert many < 100
+
+
+def test_memory_of_the_screen_does_not_grow_with_the_number_of_sets(monkeypatch):
+    monkeypatch.setattr("unassuming.membership._quadratic_screen.BATCH_BYTES", 2**18)
+    rng, n = np.random.default_rng(0), 2000
+    X = rng.normal(size=(n, 6))
+    peaks = []
+    for m in (10, 100):
+        region = ua.confidence_region(Ridge(), X, X[:, 0] + rng.laplace(size=n), m=m)
+        region.objective.whitening  # noqa: B018
+        tracemalloc.start()
+        LiftedGaps.build(region.objective, region.perturbations)
+        peaks.append(tracemalloc.get_traced_memory()[1] / X.nbytes)
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 2  # the images of the columns would be 90 tables more

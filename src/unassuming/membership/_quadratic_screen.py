@@ -11,6 +11,7 @@ from typing import final
 
 import numpy as np
 
+from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._doubt import Doubt
@@ -18,6 +19,9 @@ from unassuming.membership._monomials import Floats, pairs_into, pairs_of
 from unassuming.membership._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
 from unassuming.noise import Perturbations
 from unassuming.objectives import Quadratic, entry_errors
+
+BATCH_BYTES = 2**24
+"""The working memory for images of the columns of a design."""
 
 _EPS_SINGLE = float(np.finfo(np.float32).eps)
 
@@ -53,8 +57,13 @@ class LiftedGaps:
         # The residuals r̂ = y - ŷ do not need the coefficients, which may be ill conditioned.
         r = (y - (pull @ y) @ moved)[None, :]
         vectors = np.concatenate([r, moved])
-        delta = perturbations.apply(vectors) - vectors[:, None, :]  # (G_i - I) of r̂ and each column
-        images = np.moveaxis(delta @ pull.T, 0, 1)  # (m - 1, 1 + k, k)
+        images = np.empty((transformations, 1 + k, k))
+        lengths = np.empty((1 + k, transformations))
+        for some in slices(transformations, rows_that_fit(BATCH_BYTES, 4 * vectors.size)):
+            moves = perturbations.take(some).apply(vectors)
+            delta = moves - vectors[:, None, :]  # (G_i - I) of r̂ and each column
+            images[some] = np.moveaxis(delta @ pull.T, 0, 1)
+            lengths[:, some] = length(delta)
         b, N = images[:, 0], -np.swapaxes(images[:, 1:], 1, 2)  # d_i = b_i + N_i v
         Nt = np.swapaxes(N, 1, 2)
         Q = Nt @ N - N - Nt  # from ⟨d_i, d_i + 2 z_0⟩ with z_0 = -v
@@ -65,13 +74,13 @@ class LiftedGaps:
         # same function, the table consists of such errors. The columns have errors of their own,
         # so that rows which are equal in exact arithmetic need not be equal here.
         pull_size = float(length(pull.ravel()))
-        reach = pull_size * (length(delta) + length(vectors)[:, None])
+        reach = pull_size * (lengths + length(vectors)[:, None])
         b_size = reach[0] + pull_size * length(y)
         N_size = length(reach[1:].T)
         c_size = b_size * (2 * np.sqrt(constant) + EPS * objective.n * b_size)
         # ‖v‖o: the errors of the residuals themselves, which the careful comparison lets tie.
         sizes = [N_size**2 + 2 * N_size, 4 * (N_size + 1) ** 2, 2 * (N_size + 1) * b_size, c_size]
-        idle = ~delta.any(axis=(0, 2))
+        idle = ~lengths.any(axis=0)
         table[idle] = 0.0
         # Fitted values have the errors of Φ a, and lose what the whitening cuts off.
         design = objective.design.matrix
