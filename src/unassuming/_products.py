@@ -20,25 +20,31 @@ _BLOCK = 64
 """Rows whose products are added in one sum."""
 
 
-def accurate_product(A: Array, B: Array) -> Array:
-    """Return A B as if computed with twice the digits, (n, d) and (d, k) -> (n, k).
+def accurate_product(A: Array, B: Array, *more: Array) -> Array:
+    """Return A B plus ``more`` as if computed with twice the digits, (n, d), (d, k) -> (n, k).
 
-    The error is at most EPS times the result, plus (d EPS)² |A||B| (Ogita, Rump and Oishi).
+    The error is at most EPS times the result, plus (d EPS)² |A||B| (Ogita, Rump and Oishi); with
+    f more terms, plus ((d + f) EPS)² times the sum of the sizes of all terms.
 
     Examples
     --------
     >>> A, B = np.array([[1.0, 1e17, -1e17]]), np.array([[3.0], [1.0], [1.0]])
     >>> accurate_product(A, B)
     array([[3.]])
+    >>> accurate_product(A, B, np.array([[1e-9]]), np.array([[-3.0]]))
+    array([[1.e-09]])
     """
     results, terms = len(A) * B.shape[1], len(B)
     if results <= _RESULTS * terms and results * terms <= _PRODUCTS:
-        return _small_product(A, B)
+        return _small_product(A, B, *more)
     found = np.empty((len(A), B.shape[1]))
     B_high, B_low = _halves(B)
     for some in slices(len(A), rows_that_fit(_BATCH_BYTES, max(1, B.shape[1]))):
         high, low = _halves(A[some])
         total, rest = np.zeros((2, *found[some].shape))
+        for term in more:
+            total, lost = exact_sum(total, term[some])
+            rest += lost
         for j in range(A.shape[1]):
             a, b = A[some, j, None], B[j]
             product = a * b
@@ -51,9 +57,12 @@ def accurate_product(A: Array, B: Array) -> Array:
     return found
 
 
-def _small_product(A: Array, B: Array) -> Array:
+def _small_product(A: Array, B: Array, *more: Array) -> Array:
     """Multiply in fewer steps: compute all products first, then add them one after the other."""
     product, off = exact_product(A.T[:, :, None], B[:, None, :])  # (d, n, k)
+    if more:
+        terms = np.stack(more)
+        product, off = np.concatenate([terms, product]), np.concatenate([0 * terms, off])
     start = np.zeros((1, *product.shape[1:]))
     totals = np.add.accumulate(np.concatenate([start, product]))
     before, total = totals[:-1], totals[1:]

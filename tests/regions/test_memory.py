@@ -8,7 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 import unassuming as ua
-from unassuming.membership._quadratic_screen import LiftedGaps
+from unassuming.membership.screens._quadratic import LiftedGaps
 
 N = 300
 
@@ -55,7 +55,7 @@ def test_memory_does_not_grow_with_the_number_of_sets(act):
 
 
 def test_memory_of_the_screen_does_not_grow_with_the_number_of_sets(monkeypatch):
-    monkeypatch.setattr("unassuming.membership._quadratic_screen.BATCH_BYTES", 2**18)
+    monkeypatch.setattr("unassuming.membership.screens._quadratic.BATCH_BYTES", 2**18)
     rng, n = np.random.default_rng(0), 2000
     X = rng.normal(size=(n, 6))
     peaks = []

@@ -22,21 +22,18 @@ from unassuming.membership._candidates import Candidates
 from unassuming.membership._comparison import Comparison
 from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_columns
 from unassuming.membership._exact import ExactGaps
-from unassuming.membership._kernel_errors import EigenvalueErrors
+from unassuming.membership._kernel_gaps import KernelGaps
 from unassuming.membership._limits import (
     blurred,
+    faint_penalty,
     representable,
     too_large,
     undecided,
 )
 from unassuming.membership._lines import LineGaps
-from unassuming.membership._quadratic_screen import LiftedGaps, WhitenedScreen
 from unassuming.membership._refined import refined_order, require_settled
-from unassuming.membership._residual_screen import ResidualScreen
-from unassuming.membership._screen import Screen
-from unassuming.membership._sign_screen import SignScreen
-from unassuming.membership._simulation_screen import SimulationScreen
-from unassuming.noise import Labels, Noise, Perturbations
+from unassuming.membership.screens import LiftedGaps, Screen, screen_of
+from unassuming.noise import Labels, Perturbations
 from unassuming.objectives import (
     FreshSigns,
     Images,
@@ -46,7 +43,6 @@ from unassuming.objectives import (
     Quadratic,
     Score,
     SignScore,
-    SimulatedScore,
 )
 from unassuming.ranking import Contrast, precedes, rank
 
@@ -187,8 +183,8 @@ class RankEngine:
         a, doubt = candidates.coefficients[which], self._doubt_about(candidates)
         if doubt is not None:
             contrast = contrast.widened(doubt.gaps(a, images))
-        if certain and self._eigenvalue_errors is not None:
-            self._eigenvalue_errors.require_clear(contrast, a, images)
+        elif self._kernel_gaps is not None:
+            contrast = contrast.widened(self._kernel_gaps.errors(a, images))
         gaps, tolerance = contrast.normalised().gaps()
         before = precedes(gaps, tolerance, self.tie_order)
         sure = np.abs(gaps) > _QUICK * tolerance
@@ -199,7 +195,8 @@ class RankEngine:
             some = images.take(near)
             decided = None if doubt is None else self._exactly(doubt, a[near], some, certain)
             if decided is None:
-                decided = self._precedes(a[near], some, certain=certain)
+                functions = candidates.values is not None
+                decided = self._precedes(a[near], some, ~sure[near], certain, functions)
             before[near] = decided
         return before
 
@@ -224,12 +221,26 @@ class RankEngine:
             before[row, which] = np.where(signs == 0, ties[which], signs < 0)
         return before
 
-    def _precedes(self, a: Array, images: Images, *, certain: bool) -> BoolArray:
-        """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1)."""
+    def _precedes(
+        self, a: Array, images: Images, open_: BoolArray, certain: bool, functions: bool
+    ) -> BoolArray:
+        """Whether Z_i comes before Z_0, from the bounds of every entry, shape (N, m - 1).
+
+        Equations that are solved with twice the digits decide what is ``open_``, if there are any.
+        """
         order = refined_order(self.objective, self.score, self.tie_order, a, images)
         if certain and images.literal.any():
             require_settled(self.objective, self.score, a, images, order.tied)
-        return order.before
+        if self._kernel_gaps is None:
+            return order.before
+        signs, unknown = self._kernel_gaps.signs(a, images, open_, functions=functions)
+        if certain and unknown.any():
+            raise faint_penalty(self._kernel_gaps.alpha)
+        ties = np.broadcast_to(self.tie_order[1:] < self.tie_order[0], open_.shape)[open_]
+        before = order.before.copy()
+        decided = np.where(signs == 0, ties, signs < 0)
+        before[open_] = np.where(unknown, before[open_], decided)
+        return before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""
@@ -323,10 +334,10 @@ class RankEngine:
         return self.doubt if candidates.values is None else None
 
     @cached_property
-    def _eigenvalue_errors(self) -> EigenvalueErrors | None:
-        """The errors that matter where transformations change the length of the residuals."""
+    def _kernel_gaps(self) -> KernelGaps | None:
+        """What decides ranks of kernel models with a small penalty, where exact numbers do not."""
         o, orthogonal = _projecting(self), self.perturbations.noise.orthogonal
-        return None if o is None or orthogonal else EigenvalueErrors.of(o)
+        return None if o is None else KernelGaps.of(o, orthogonal=orthogonal)
 
     @cached_property
     def doubt(self) -> Doubt | None:
@@ -361,30 +372,18 @@ class RankEngine:
 
     @cached_property
     def _screen(self) -> Screen | None:
-        o, noise = self.objective, self.perturbations.noise
-        if self.fresh_signs is not None and o.design is not None:
-            return SignScreen(o, o.design, self.fresh_signs)
-        if isinstance(self.score, SimulatedScore):
-            return SimulationScreen.build(o, self.score, self.perturbations, self.tie_order)
-        # An assumption that excludes candidates has to be asked about every one of them.
-        if o.design is None or not noise.orthogonal or type(noise).admits is not Noise.admits:
-            return None
-        if isinstance(o, Quadratic) and self._lifted is not None:
-            return WhitenedScreen.build(self._lifted, o, self.tie_order)
-        kinks = o.kinks()
-        if kinks is None or not isinstance(self.score, LeastNormScore):
-            return None
-        # ρ(G r) = G ρ(r) needs an odd function of each residual, and G that moves or turns them.
-        if len(kinks.thresholds) and not noise.exact_arithmetic:
-            return None
-        return ResidualScreen.build(o, o.design, self.score, self.perturbations, self.tie_order)
+        parts = (self.objective, self.score, self.perturbations, self.tie_order)
+        return screen_of(*parts, self.fresh_signs, self._lifted)
 
     @cached_property
     def _lifted(self) -> LiftedGaps | None:
         o, orthogonal = self.objective, self.perturbations.noise.orthogonal
         if not (self.whitened and orthogonal and isinstance(o, Quadratic)):
             return None
-        return LiftedGaps.build(o, self.perturbations, self.doubt)
+        doubt = self.doubt
+        if doubt is None and self._kernel_gaps is not None:
+            doubt = Doubt(o, self._kernel_gaps.share, None)
+        return LiftedGaps.build(o, self.perturbations, doubt)
 
 
 def _projecting(engine: RankEngine) -> Quadratic | None:

@@ -2,31 +2,21 @@
 
 A kernel value in double precision is rounded. Coefficients whose terms cancel multiply its error:
 far along a nearly null direction of K it moves fitted values by as much as the noise. The rank is
-then that of the computed values or that of the kernel itself, which need not be the same. Where
-no exact numbers decide, errors of computed eigenvalues matter as well, if the penalty is small.
+then that of the computed values or that of the kernel itself, which need not be the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self, final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from unassuming._rounding import length
 from unassuming._typing import Array
-from unassuming.membership._limits import HALF
 from unassuming.membership._systems import KernelSystem
-from unassuming.objectives import (
-    Images,
-    Moves,
-    Quadratic,
-    entry_errors,
-    known_without_rounding,
-    unresolved_share,
-)
-from unassuming.ranking import Contrast
+from unassuming.objectives import Moves, Quadratic, entry_errors, known_without_rounding
 
 
 @final
@@ -104,43 +94,3 @@ class Sides(NamedTuple):
     v: Array  # (1 + k, n): Φx
     x: Array  # (1 + k, d)
     step: Array  # (k, d): x_i - x_0
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class EigenvalueErrors:
-    """What errors of eigenvalues may change in the statistics of a kernel model.
-
-    Z_i is h_iᵀSh_i / n with the smoother S and h_i = W^{1/2}G_i r - nλW^{-1/2}a. If S changes by D,
-    then Z_i - Z_0 changes by (h_i - h_0)ᵀD(h_i + h_0) / n.
-
-    Attributes
-    ----------
-    share : float
-        A bound of ‖D‖.
-    """
-
-    objective: Quadratic
-    share: float
-
-    @classmethod
-    def of(cls, objective: Quadratic) -> Self | None:
-        """Return them if they reach half of the digits; smaller ones are not looked at."""
-        o = objective
-        share = unresolved_share(o.design, o.w, o.lam, o.whitening) if o.design.dual else 0.0
-        return cls(o, share) if share > HALF else None
-
-    def require_clear(self, contrast: Contrast, a: Array, images: Images) -> None:
-        """Refuse candidates with an order of statistics that may change."""
-        o, r = self.objective, images.residuals[:, None, :]
-        root, own = np.sqrt(o.w / o.n), a[:, None, int(o.design.intercept) :]
-        moved = length((images.perturbed - r) * root)
-        error = self.share * moved * length((images.perturbed + r) * root - 2 * o.lam * own / root)
-        gaps, tolerance = contrast.widened(error).normalised().gaps()
-        if ((error > 0) & ~(np.abs(gaps) > tolerance)).any():
-            raise ArithmeticError(
-                "the rank of the candidate cannot be decided in double precision: expected a "
-                "penalty that errors of the eigenvalues of the kernel matrix do not reach, given "
-                f"alpha = {o.n * o.lam:.3g}, which is 1 / (2C) for ua.LSSVC. Use a larger alpha, "
-                "or a smaller C."
-            )

@@ -57,3 +57,12 @@ def too_large(a: Array) -> ValueError:
         f"numbers below 1e300, given coefficients up to {np.abs(a).max():.3g} and the data as they "
         "are. Rescale the data or the candidate."
     )
+
+
+def faint_penalty(alpha: float) -> ArithmeticError:
+    """Return the refusal of a rank that errors of a kernel matrix hide."""
+    return ArithmeticError(
+        "the rank of the candidate cannot be decided in double precision: expected a penalty that "
+        f"rounding of the kernel matrix does not hide, given alpha = {alpha:.3g}, which is "
+        "1 / (2C) for ua.LSSVC. Use a larger alpha, or a smaller C."
+    )

@@ -47,8 +47,10 @@ from unassuming.objectives.designs import exact_columns as exact_columns
 from unassuming.objectives.designs import exact_kernel as exact_kernel
 from unassuming.objectives.designs import in_basis as in_basis
 from unassuming.objectives.designs import known_without_rounding as known_without_rounding
+from unassuming.objectives.designs import least_eigenvalue as least_eigenvalue
 from unassuming.objectives.designs import least_penalty as least_penalty
 from unassuming.objectives.designs import projector_error as projector_error
+from unassuming.objectives.designs import times_unit as times_unit
 from unassuming.objectives.designs import unresolved_share as unresolved_share
 from unassuming.objectives.designs import weight_errors as weight_errors
 from unassuming.objectives.instruments import InstrumentObjective, from_instrumental_regression

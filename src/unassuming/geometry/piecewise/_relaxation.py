@@ -38,7 +38,7 @@ from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array
 from unassuming.geometry._relaxed_supports import relaxed_supports
 from unassuming.geometry.piecewise._model import LineModel
-from unassuming.objectives import BallCoordinates
+from unassuming.objectives import BallCoordinates, times_unit
 
 _ETAS = (0.01, 0.03, 0.1, 0.3, 1.0)
 _BATCH_BYTES = 2**26
@@ -191,6 +191,7 @@ def relaxed_bounds(
 
     They hold over each set and the ball. Without a relaxation the ball alone decides.
     """
+    ball, size_of_functionals = ball.in_units()
     g, p, bounded = ball.functionals, ball.beyond, np.diagonal(ball.N) > 0
     free = (g[:, ~bounded] != 0).any(axis=1)
     size = (1 + _ROUNDING) * ball.bound * np.sqrt((g[:, bounded] ** 2).sum(axis=1) + p**2)
@@ -210,4 +211,4 @@ def relaxed_bounds(
             for bound, found in zip((up, down), relaxed_supports(A, b, c, within), strict=True):
                 bound[:, which] = np.minimum(bound[:, which], unit * found)
     up[ball.hidden] = down[ball.hidden] = np.inf
-    return up, down
+    return times_unit(up, size_of_functionals), times_unit(down, size_of_functionals)

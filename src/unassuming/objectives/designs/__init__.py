@@ -13,8 +13,8 @@ from unassuming.objectives.designs._errors import (
     weight_errors,
 )
 from unassuming.objectives.designs._features import FeatureDesign
-from unassuming.objectives.designs._kernel import KernelDesign
-from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall
+from unassuming.objectives.designs._kernel import KernelDesign, least_eigenvalue
+from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall, times_unit
 from unassuming.objectives.designs._remainders import exact_columns
 from unassuming.objectives.designs._rotation import ROTATED, in_basis
 from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
@@ -35,8 +35,10 @@ __all__ = [
     "exact_kernel",
     "in_basis",
     "known_without_rounding",
+    "least_eigenvalue",
     "least_penalty",
     "projector_error",
+    "times_unit",
     "unresolved_share",
     "weight_errors",
 ]

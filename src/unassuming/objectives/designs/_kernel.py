@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh, lstsq, svd
 
 from unassuming._errors import NotAvailable
-from unassuming._rounding import EPS, exceeds, rank_cut
+from unassuming._rounding import EPS, exceeds, length, rank_cut
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel, require_positive_semidefinite
 from unassuming.models.solvers import kernel_ridge
@@ -222,8 +222,8 @@ class KernelDesign(Design):
         unit = _ROUNDING * (self.n + 4)
         share = _share_of_representation(delta, float(values[cut]))
         complete &= bool(np.isfinite(share))
-        beyond = (share if complete else 0.0) * np.linalg.norm(turned, axis=1)
-        beyond += unit * np.linalg.norm(own / root[0], axis=1)
+        beyond = (share if complete else 0.0) * length(turned)
+        beyond += unit * length(own / root[0])
         hidden = exceeds(own - (turned * root) @ basis.T, own) | (not complete)
         if self_similarity is not None:
             largest = float(np.diagonal(self.K).max())
@@ -333,8 +333,19 @@ def rounding_of_kernel(design: KernelDesign) -> float:
     if kernel is not None and kernel.polynomial is not None:
         power = max(1.0, kernel.polynomial.degree / 2)
     of_values = (n + 1) * (p + 4) * power * float(np.abs(np.diagonal(design.K)).max())
-    of_vectors = _FEW * (np.sqrt(n) + 4) * float(np.abs(values).max())
-    return float(max(EPS * (of_values + of_vectors), -2 * float(values[0])))
+    return float(max(EPS * of_values + _rounding_of_spectrum(design), -2 * float(values[0])))
+
+
+def _rounding_of_spectrum(design: KernelDesign) -> float:
+    """Return a bound of ‖K - UΛUᵀ‖ for the computed K."""
+    size = float(np.abs(design.spectrum[0]).max())
+    return float(EPS * _FEW * (np.sqrt(design.n) + 4) * size)
+
+
+def least_eigenvalue(design: Design) -> float:
+    """Return a lower bound of the eigenvalues of the computed K."""
+    assert isinstance(design, KernelDesign)
+    return float(design.spectrum[0][0]) - _rounding_of_spectrum(design)
 
 
 def error_of_spectrum(design: KernelDesign, w: Array, white: KernelWhitening) -> float:
@@ -352,8 +363,8 @@ def _share_of_representation(delta: float, least: float) -> float:
     exact = least - delta
     if exact <= 0:
         return np.inf
-    length = np.sqrt(exact) * np.sqrt(least + delta)
-    return float(np.sqrt(1 + 2 * delta / exact) * 2 * delta / length)
+    size = np.sqrt(exact) * np.sqrt(least + delta)
+    return float(np.sqrt(1 + 2 * delta / exact) * 2 * delta / size)
 
 
 def _spectrum(design: KernelDesign, root_weights: Array | None) -> tuple[Array, Array]:

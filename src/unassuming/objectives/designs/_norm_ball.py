@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
 import numpy as np
 from scipy.linalg import eigh
 
-from unassuming._rounding import powers_of_two
-from unassuming._typing import Array, BoolArray
+from unassuming._rounding import TINY, powers_of_two
+from unassuming._typing import Array, BoolArray, IntArray
 
 
 @final
@@ -114,3 +114,29 @@ class BallCoordinates:
     bound: float
     lost: float = 0.0
     rounding: float = 0.0
+
+    def over(self, unit: float) -> BallCoordinates:
+        """Return the ball in a unit of the outputs."""
+        return replace(self, origin=self.origin / unit, bound=self.bound / unit)
+
+    def in_units(self, at: IntArray | None = None) -> tuple[BallCoordinates, Array]:
+        """Return functionals of about unit size, and their units (N, 1): powers of two.
+
+        Squares of values far from all inputs would vanish, and those of large ones overflow. A
+        functional that is the fitted value of a row ``at`` (N,) stays as it is.
+        """
+        size = np.abs(self.functionals).max(axis=1, initial=0.0)
+        unit = powers_of_two(np.maximum(size, self.beyond))
+        if at is not None:
+            unit = np.where(at >= 0, 1.0, unit)
+        found = replace(
+            self, functionals=self.functionals / unit[:, None], beyond=self.beyond / unit
+        )
+        return found, unit[:, None]
+
+
+def times_unit(bounds: Array, unit: Array) -> Array:
+    """Multiply bounds (N, m - 1) by units (N, 1), upward where digits are lost to underflow."""
+    found = np.asarray(bounds * unit)
+    small = (np.abs(found) < TINY) & (bounds != 0)
+    return np.where(small, np.nextafter(found, np.inf), found)

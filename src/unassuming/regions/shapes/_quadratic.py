@@ -50,7 +50,7 @@ from unassuming.regions._sizes import gram
 from unassuming.regions.search._star_search import StarSearch
 from unassuming.regions.shapes._decided_lines import ends_of_rays, parts_of_lines
 from unassuming.regions.shapes._far_out import held_far_out
-from unassuming.regions.shapes._quadratic_sets import QuadraticSets, in_unit
+from unassuming.regions.shapes._quadratic_sets import QuadraticSets
 from unassuming.regions.shapes._shape import OuterBounds, Shape, ball_facts, no_member
 
 _NEED_ROWS = (EXCHANGEABLE, SYMMETRIC_EXCHANGEABLE, SPHERICAL)
@@ -144,7 +144,7 @@ class QuadraticShape(Shape):
                 own = question.ball_coordinates(
                     self.objective.design, self.sets.root, self.estimate
                 )
-                held = None if own is None else in_unit(own, self.sets.unit)
+                held = None if own is None else own.over(self.sets.unit)
                 witnesses = self._search.witnesses(question.g, held, level)
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found

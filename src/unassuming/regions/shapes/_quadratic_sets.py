@@ -44,7 +44,7 @@ from unassuming.geometry.quadratic import (
     whitened,
 )
 from unassuming.membership import RankEngine
-from unassuming.objectives import BallCoordinates, FeatureWhitening, NormBall, Quadratic
+from unassuming.objectives import BallCoordinates, FeatureWhitening, NormBall, Quadratic, times_unit
 from unassuming.regions._question import Question
 from unassuming.regions._sizes import require_radii, squared
 from unassuming.regions.shapes._lost_lines import LostLines, quick_gaps
@@ -337,12 +337,15 @@ class QuadraticSets:
 
         In a large ball rounding costs more than the ball brings: then the sets alone decide.
         """
+        ball, unit = ball.in_units(asked.at)
         both = self._in_ball(o, ball, asked.at)
         up, down = both.supports(self.maker.certainly_empty)
+        loose = not o.design.full_rank or both.loose(up, down)
+        up, down = times_unit(up, unit), times_unit(down, unit)
         alone = np.full(len(up), not asked.function)
         if asked.at is not None:
             alone |= asked.at >= 0
-        if alone.any() and (not o.design.full_rank or both.loose(up, down)):
+        if alone.any() and loose:
             at = None if asked.at is None else asked.at[alone]
             more = self.supports(o, estimate, asked.g[alone], at)
             for bound, other in zip((up, down), more[:2], strict=True):
@@ -393,8 +396,3 @@ def _at(g: Array, estimate: Array, *, exact: bool) -> tuple[Array, Array]:
         return g @ estimate, rounding * (np.abs(g) @ np.abs(estimate))
     value, error = image(g, estimate[:, None])
     return value[:, 0], error[:, 0] + _ROUNDING * np.abs(value[:, 0])
-
-
-def in_unit(ball: BallCoordinates, unit: float) -> BallCoordinates:
-    """Return the ball in the unit of the sets."""
-    return replace(ball, origin=ball.origin / unit, bound=ball.bound / unit)

@@ -11,7 +11,7 @@ import numpy as np
 from unassuming._batches import slices
 from unassuming._rounding import EPS, length
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._screen import Screen, ties_before
+from unassuming.membership.screens._screen import Screen, ties_before
 from unassuming.noise import Perturbations, SignFlips
 from unassuming.objectives import Objective, SimulatedScore, amplification, steps_until_overflow
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._monomials import Floats, pairs_into, pairs_of
-from unassuming.membership._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
+from unassuming.membership.screens._monomials import Floats, pairs_into, pairs_of
+from unassuming.membership.screens._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
 from unassuming.noise import Perturbations
 from unassuming.objectives import Design, LeastNormScore, Objective, entry_errors
 

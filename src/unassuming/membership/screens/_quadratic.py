@@ -15,8 +15,8 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._doubt import Doubt
-from unassuming.membership._monomials import Floats, pairs_into, pairs_of
-from unassuming.membership._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
+from unassuming.membership.screens._monomials import Floats, pairs_into, pairs_of
+from unassuming.membership.screens._screen import FAR, LARGEST_TABLE, TableScreen, ties_before
 from unassuming.noise import Perturbations
 from unassuming.objectives import Quadratic, entry_errors
 
@@ -80,7 +80,7 @@ class LiftedGaps:
         c_size = b_size * (2 * np.sqrt(constant) + EPS * objective.n * b_size)
         # ‖v‖o: the errors of the residuals themselves, which the careful comparison lets tie.
         sizes = [N_size**2 + 2 * N_size, 4 * (N_size + 1) ** 2, 2 * (N_size + 1) * b_size, c_size]
-        idle = ~lengths.any(axis=0)
+        idle = np.asarray(~lengths.any(axis=0))
         table[idle] = 0.0
         # Fitted values have the errors of Φ a, and lose what the whitening cuts off.
         design = objective.design.matrix

@@ -11,7 +11,7 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS, of_products
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._screen import Screen
+from unassuming.membership.screens._screen import Screen
 from unassuming.objectives import Design, FreshSigns, Objective
 
 _BATCH_BYTES = 2**19

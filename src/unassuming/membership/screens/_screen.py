@@ -13,7 +13,7 @@ import numpy as np
 
 from unassuming._batches import slices
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._monomials import Floats
+from unassuming.membership.screens._monomials import Floats
 
 LARGEST_TABLE = 2**23
 """No larger table is built, in numbers (64 MiB)."""

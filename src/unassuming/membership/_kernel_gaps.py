@@ -1,0 +1,181 @@
+"""Gaps of kernel models whose penalty is small beside the errors of eigenvalues.
+
+Eigenvalues of a kernel matrix K have errors relative to the largest of them, which change
+statistics if the penalty is small. With A = K + alpha W⁻¹ and δ = G_i r - r (docs/theory.md 4),
+
+    n (Z_i - Z_0) = δᵀW(G_i r + r) - alpha δᵀC(δ + 2(r + Φa)),    C = A⁻¹,
+
+or C the matrix of the equations with an intercept. Here r + Φa is y, unless the candidate is a
+function with values outside the range of Φ. So equations in A replace the eigenvalues of K.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self, final
+
+import numpy as np
+
+from unassuming._batches import rows_that_fit, slices
+from unassuming._products import accurate_product
+from unassuming._rounding import EPS, gamma, length, powers_of_two
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership._kernel_equations import KernelEquations, Solution
+from unassuming.membership._limits import HALF
+from unassuming.objectives import Images, Moves, Quadratic, unresolved_share
+
+_BATCH_BYTES = 2**22
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KernelGaps:
+    """Z_i - Z_0 of a kernel model, with twice the digits where double precision has too few.
+
+    Attributes
+    ----------
+    share : float
+        A bound of the error of the smoother in double precision.
+    same_length : bool
+        Whether all transformations leave δᵀW(G_i r + r) at zero.
+    """
+
+    objective: Quadratic
+    share: float
+    same_length: bool
+
+    @classmethod
+    def of(cls, objective: Quadratic, *, orthogonal: bool) -> Self | None:
+        """Return them if errors of eigenvalues reach half of the digits of the statistics."""
+        o = objective
+        if not o.design.dual or o.primal is not None or o.lam == 0:
+            return None
+        share = unresolved_share(o.design, o.w, o.lam, o.whitening)
+        same_length = orthogonal and bool((o.w == o.w[0]).all())
+        return cls(o, share, same_length) if share > HALF else None
+
+    @property
+    def alpha(self) -> float:
+        """The penalty, nλ."""
+        return self.objective.n * self.objective.lam
+
+    def errors(self, a: Array, images: Images) -> Array:
+        """Bound the errors of Z_i - Z_0 in double precision, (N, m - 1).
+
+        Z_i is h_iᵀSh_i / n with the smoother S and h_i = W^{1/2}G_i r - nλW^{-1/2}a. If S changes
+        by D, then Z_i - Z_0 changes by (h_i - h_0)ᵀD(h_i + h_0) / n.
+        """
+        o, r = self.objective, images.residuals[:, None, :]
+        root, own = np.sqrt(o.w / o.n), a[:, None, int(o.design.intercept) :]
+        moved = length((images.perturbed - r) * root)
+        whole = length((images.perturbed + r) * root - 2 * o.lam * own / root)
+        return np.asarray(self.share * moved * whole)
+
+    def signs(
+        self, a: Array, images: Images, open_: BoolArray, *, functions: bool
+    ) -> tuple[Array, BoolArray]:
+        """Return the signs of Z_i - Z_0 where ``open_`` (N, m - 1), 0 for ties, and the unknown.
+
+        Both results have one entry for each pair of a candidate and a transformation. The residuals
+        of ``functions`` need not be those of their coefficients.
+        """
+        rows, sets = np.nonzero(open_)
+        found, unknown = np.zeros(len(rows)), np.ones(len(rows), dtype=np.bool_)
+        equations = self._equations
+        if equations is None:
+            return found, unknown
+        for some in slices(len(rows), rows_that_fit(_BATCH_BYTES, 32 * self.objective.n)):
+            pairs = _Pairs.of(images, rows[some], sets[some])
+            outputs = equations.of_outputs
+            if functions:
+                outputs = self._of_functions(equations, a[rows[some]], pairs.r)
+            gaps, error, rounding, size = self._gaps(equations, pairs, outputs)
+            clear = np.abs(gaps) > error + rounding
+            found[some] = np.where(clear, np.sign(gaps), 0.0)
+            unknown[some] = ~clear & (error > HALF * size)
+        return found, unknown
+
+    @cached_property
+    def _equations(self) -> KernelEquations | None:
+        return KernelEquations.of(self.objective)
+
+    def _of_functions(self, equations: KernelEquations, a: Array, r: Array) -> Solution:
+        """Return the solutions for r + Φa of functions, (k, d) and (n, k); a constant is free."""
+        own = a[:, int(self.objective.design.intercept) :].T
+        return equations.solve(accurate_product(self.objective.design.gram(), own, r))
+
+    def _gaps(self, equations: KernelEquations, pairs: _Pairs, outputs: Solution) -> _Bounded:
+        """Return n (Z_i - Z_0) in squared units near the size of the residuals."""
+        o, alpha, w = self.objective, self.alpha, self.objective.w[:, None]
+        unit = powers_of_two(np.maximum(np.abs(o.y).max(), np.abs(pairs.r).max(axis=0)))
+        pairs, y = pairs.over(unit), outputs.over(unit)
+        delta = pairs.g - pairs.r
+        mine = equations.solve(delta)
+        lengths = np.zeros_like(delta) if self.same_length else pairs.lengths(o.w)
+        gaps = lengths.sum(axis=0) - alpha * (delta * (mine.u + 2 * y.u)).sum(axis=0)
+        error = mine.error(mine, equations.least) + 2 * y.error(mine, equations.least)
+        terms = alpha * np.abs(delta) * (np.abs(mine.u) + 2 * np.abs(y.u))
+        size = (np.abs(lengths) + terms).sum(axis=0)
+        # The gradients of n Z_i and n Z_0 with respect to G_i r and r are 2v_i and 2v_0.
+        v, v0 = w * pairs.g - alpha * (mine.u + y.u), w * pairs.r - alpha * y.u
+        rounding = pairs.carried(v, v0, o.w) + gamma(o.n + 8) * size
+        return _Bounded(gaps, alpha * error, rounding, size)
+
+
+class _Bounded(NamedTuple):
+    """Gaps, and bounds of their errors, of the rounding of data and sums, and of their terms."""
+
+    values: Array
+    error: Array
+    rounding: Array
+    size: Array
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Residuals and their images for k pairs of a candidate and a transformation, (n, k) each."""
+
+    r: Array
+    g: Array
+    error: Array  # of r
+    carried_error: Array  # of g
+    moves: Moves | None  # the transformations of the pairs, if they only move and flip entries
+
+    @classmethod
+    def of(cls, images: Images, candidates: IntArray, sets: IntArray) -> _Pairs:
+        """Take some pairs, by numbers of candidates and of transformations."""
+        r, error = images.residuals[candidates], images.error[candidates]
+        error = error + EPS * np.abs(r)
+        if images.moves is None:
+            carried = length(error)[:, None] + np.zeros_like(error)
+            return cls(r.T, images.perturbed[candidates, sets].T, error.T, carried.T, None)
+        # Where G_i r may be equal to r, it is what it is: the rounding of the data covers that.
+        moves = images.moves.take(sets)
+        g = np.take_along_axis(r, moves.rows, axis=1) * moves.signs
+        return cls(r.T, g.T, error.T, np.take_along_axis(error, moves.rows, axis=1).T, moves)
+
+    def over(self, unit: Array) -> _Pairs:
+        """Return them in units (k,)."""
+        r, g, error, carried = self.r, self.g, self.error, self.carried_error
+        return _Pairs(r / unit, g / unit, error / unit, carried / unit, self.moves)
+
+    def lengths(self, w: Array) -> Array:
+        """Return terms of δᵀW(G_i r + r), (n, k)."""
+        if self.moves is None:
+            return np.asarray(w[:, None] * (self.g - self.r) * (self.g + self.r))
+        weights = self.moves.signs * w
+        return np.asarray((self.moves.back(weights[None])[0].T - w[:, None]) * self.r**2)
+
+    def carried(self, v: Array, v0: Array, w: Array) -> Array:
+        """Carry errors of r and G_i r to n (Z_i - Z_0), with half its gradients (n, k), to (k,).
+
+        The smoother is at most the identity, so second orders are at most the squares of errors.
+        """
+        square = (w[:, None] * (self.error**2 + self.carried_error**2)).sum(axis=0)
+        if self.moves is None:
+            first = np.abs(v) * self.carried_error + np.abs(v0) * self.error
+        else:
+            first = np.abs(self.moves.back(v.T[None])[0].T - v0) * self.error
+        return np.asarray(2 * first.sum(axis=0) + square)
