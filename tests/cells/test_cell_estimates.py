@@ -81,6 +81,24 @@ def test_nearly_collinear_columns_are_identified_until_rounding_decides():
         assert (found.v > 0).ravel().tolist() == [True, rows, rows]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_column_that_nearly_repeats_another_leaves_the_others_alone(seed):
+    """Errors are bounded, and small in units of the standard error of each number."""
+    rng = np.random.default_rng(seed)
+    n, gap = 12, 10.0 ** -rng.uniform(2, 11)
+    Phi = rng.normal(size=(n, 5)) * [1.0, 1e3, 1e-2, 1.0, 1.0]
+    Phi[:, 0] = 1.0
+    Phi[:, 4] = 0.4 * Phi[:, 1] + gap * np.abs(Phi[:, 1]).max() * rng.normal(size=n)
+    y = 10.0 ** rng.integers(-2, 3) * rng.normal(size=n)
+    c = np.vstack([np.eye(5), [[1.0, 0.0, 2.0, -1.0, 0.0]]])
+    found = estimates([factor_of_rows(Phi, y)], c)
+    assert found.v.all()
+    for functional, beta, v, error in zip(c, found.beta, found.v, found.error, strict=True):
+        ((rows, residual, exact),) = exact_weights(Phi, functional, [0] * n)
+        assert abs(float(rational(beta)[0] - dot(residual, rational(y[rows])) / exact)) <= error
+        assert error * np.sqrt(v) < 1e-2 * found.rest
+
+
 @pytest.mark.parametrize("n", [0, 1, 3, 40])
 @pytest.mark.parametrize("dependent", [False, True])
 def test_a_factor_keeps_products_and_residuals(monkeypatch, n, dependent):

@@ -21,6 +21,8 @@ _BATCH = 2**25
 
 _LARGEST_ERROR = 1e-3
 """A cell does not identify a number if rounding may change v_b by more than this share."""
+_SURE = 0.1
+"""The columns of a cell are known if rounding changes them by less than this share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +91,9 @@ def estimates(factors: Sequence[Factor], functionals: Array) -> Estimates:
 def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Array, Array]:
     """Return β_b, v_b and the rounding errors of β_b, shape (N, k), in k cells of the same rank."""
     T, z = (np.stack([getattr(f, name) for f in factors]) for name in ("T", "z"))
-    unit, length = (
-        np.array([getattr(f, name) for f in factors])[:, None] for name in ("unit", "length")
+    unit, length, rest = (
+        np.array([getattr(f, name) for f in factors])[:, None]
+        for name in ("unit", "length", "rest")
     )
     # In the coordinates of T, shape (k, N, d), and offsets, shape (k, N).
     c, offset = map(np.stack, zip(*(f.coordinates(functionals) for f in factors), strict=True))
@@ -108,9 +111,32 @@ def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Arr
         v = size**-2.0
     known = ~exceeds(c - inside @ Q.swapaxes(1, 2), c) & (unit * condition < _LARGEST_ERROR)
     known &= np.isfinite(v) & (v > 0)
-    fitted = length + terms[:, -1:]
-    error = 2 * unit * condition * size * fitted  # of β_b, and of v_b where it weighs β_b
-    error = error + 2 * EPS * np.abs(offset)
+    error = _errors(T, columns, size, terms, unit, rest, length) + 2 * EPS * np.abs(offset)
     beta = np.einsum("krn,kr->kn", a, z) + offset
     beta, v, error = (np.where(known, part, 0.0).T for part in (beta, v, error))
     return beta, v, error
+
+
+def _errors(
+    T: Array, columns: Array, size: Array, terms: Array, unit: Array, rest: Array, length: Array
+) -> Array:
+    """Bound the rounding errors of β_b, shape (k, N), for T of shape (k, r, d).
+
+    If the columns change by Δ and G' is their new Gram matrix, then
+
+        cᵀ(θ' - θ) = (G'⁻¹c)ᵀΔᵀ(y - Φθ) - (Φ'G'⁻¹c)ᵀΔθ.
+
+    So the ``terms`` of G⁻¹c in units of the ``columns`` multiply the residuals, and only the length
+    of ΦG⁻¹c, its ``size``, multiplies θ: a column that nearly repeats another one has large
+    coefficients, which do no harm to the others. The change of G⁻¹c itself is at most the square of
+    the condition times ``unit`` and ``size``.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unscaled = T / np.where(columns > 0, columns, 1.0)[:, None, :]
+        condition = 1 / np.linalg.svd(unscaled, compute_uv=False).min(axis=1)[:, None]
+        fitted = length + terms[:, -1:]
+        inverse = terms[:, :-1] + unit * condition**2 * size
+        error = inverse * (rest + unit * fitted) + size * fitted
+        # Where rounding may change the condition itself, all terms count in full.
+        sure = unit * condition < _SURE
+        return np.asarray(2 * unit * np.where(sure, error, terms[:, :-1] * fitted))
