@@ -215,19 +215,19 @@ class Cause(Enum):
         "Method: {estimator} in {cells} of differences of paired rows, which depend on the "
         "inputs and the seed alone; exact for every number of rows."
     )
-    FROM_HALVES = (
-        "Intervals from random halves of the {units}: {names}. Their coverage is at least the "
-        "level, not exactly the level."
-    )
-    FROM_PERMUTATIONS = (
-        "Intervals from random permutations of the rows: {names}. Their coverage is at least the "
-        "level, not exactly the level."
+    FROM_RANDOM = (
+        "Intervals from random {parts}: {names}. Their coverage is at least the level, not exactly "
+        "the level."
     )
     ROTATED = "Rows are those of the rotated data, Qᵀy and QᵀΦ: coordinates in the given basis."
     STUDENT = "Method: the t interval, which is exact for spherical noise."
     OUTSIDE = (
         "The estimate of the model lies outside the interval of {names}: the interval comes from "
         "separate estimates, {apart}."
+    )
+    NEARLY_REPEATED = (
+        "{one} nearly repeats {other}: they differ by {share:.0e} of their spread, so the data "
+        "hardly determine their coefficients. Leave out one of them."
     )
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."

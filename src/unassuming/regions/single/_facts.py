@@ -37,6 +37,9 @@ _LISTED = 4
 _LABELS = 8
 """Rows from which a y of two values looks like labels."""
 
+_REPEATED = 1e-5
+"""Columns that differ by a smaller share of their spread are worth a word."""
+_PERMUTATIONS = "permutations of the rows"
 OTHER_CELLS = Remedy("leave out cells for the default", None)
 ANY_METHOD = Remedy("method='auto', which tries random halves as well", None)
 NORM_BOUND = Remedy(
@@ -69,11 +72,11 @@ def method_facts(
         if used.any():
             cells = _range(out.cells[used])
             yield cause(estimator=options.estimator, cells=cells, units=units)
-    certified = ((Method.HALVES, Cause.FROM_HALVES), (Method.PALMRT, Cause.FROM_PERMUTATIONS))
-    for method, cause in certified:
+    certified = ((Method.HALVES, f"halves of the {units}"), (Method.PALMRT, _PERMUTATIONS))
+    for method, parts in certified:
         used = out.method == method
         if used.any():
-            yield cause(names=listed(names, used), units=units_of(evidence))
+            yield Cause.FROM_RANDOM(names=listed(names, used), parts=parts)
     if (out.method == Method.STUDENT).any():
         yield Cause.STUDENT()
     if evidence.rotated:
@@ -105,6 +108,23 @@ def outside(
         absent.append("without the sample weights, since spherical noise is equal in all rows")
     apart = ", and ".join(absent) or "each from a part of the rows"
     return (Cause.OUTSIDE(names=listed(names, beyond), apart=apart),)
+
+
+def nearly_repeated(problem: Problem, evidence: Evidence) -> Iterator[Fact]:
+    """Say which columns differ from a multiple of another one, and a constant, by very little."""
+    T, first = evidence.whole.T, int(evidence.centre is not None)
+    if first and len(T):
+        along = T[:, :1] / np.linalg.norm(T[:, 0])
+        T = T - along * (along.T @ T)
+    size = np.linalg.norm(T, axis=0)
+    unit = T / np.where(size > 0, size, 1.0)
+    near = np.triu(np.abs(unit.T @ unit) > 1 - _REPEATED, 1)
+    for one, other in np.argwhere(near)[:_LISTED].tolist():
+        rest = unit[:, other] - unit[:, one] * (unit[:, one] @ unit[:, other])
+        share = float(np.linalg.norm(rest))
+        if evidence.whole.unit < share < _REPEATED:
+            names = problem.objective.names[other], problem.objective.names[one]
+            yield Cause.NEARLY_REPEATED(one=names[0], other=names[1], share=share)
 
 
 def two_values(problem: Problem) -> tuple[Fact, ...]:

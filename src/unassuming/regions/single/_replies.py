@@ -21,6 +21,7 @@ from unassuming.regions._results import Levels
 from unassuming.regions.single._facts import (
     explanation_of,
     method_facts,
+    nearly_repeated,
     outside,
     status_of,
     two_values,
@@ -105,6 +106,7 @@ def summary_of(
         *method_facts(out, names, evidence, options),
         *outside(problem, out.lower, out.upper, names, estimate),
         *why.facts,
+        *nearly_repeated(problem, evidence),
     )
     return summary_from_cells(
         problem,
