@@ -14,14 +14,15 @@ import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import EPS, exceeds
-from unassuming._typing import Array
+from unassuming._typing import Array, BoolArray
 from unassuming.cells._factors import Factor
 
 _BATCH = 2**25
 
 _LARGEST_ERROR = 1e-3
-"""A cell does not identify a number if rounding may change v_b by more than this share."""
-_SURE = 0.1
+"""A cell whose columns rounding may change does not identify a number whose v_b it changes by more
+than this share."""
+_SURE = 0.3
 """The columns of a cell are known if rounding changes them by less than this share."""
 
 
@@ -105,22 +106,25 @@ def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Arr
     size = np.linalg.norm(a, axis=1)  # (k, N)
     columns = np.linalg.norm(T, axis=1)
     terms = np.einsum("kd,kdn->kn", columns, np.abs(solved))
+    error, sure = _errors(T, columns, size, terms, unit, rest, length)
     with np.errstate(divide="ignore", invalid="ignore"):
         # The condition number of the functional: how much relative errors of the columns count.
         condition = terms[:, :-1] / size
         v = size**-2.0
-    known = ~exceeds(c - inside @ Q.swapaxes(1, 2), c) & (unit * condition < _LARGEST_ERROR)
-    known &= np.isfinite(v) & (v > 0)
-    error = _errors(T, columns, size, terms, unit, rest, length) + 2 * EPS * np.abs(offset)
+    known = sure | (unit * condition < _LARGEST_ERROR)
+    known &= ~exceeds(c - inside @ Q.swapaxes(1, 2), c) & np.isfinite(v) & (v > 0)
     beta = np.einsum("krn,kr->kn", a, z) + offset
+    error = error + 2 * EPS * np.abs(offset)
     beta, v, error = (np.where(known, part, 0.0).T for part in (beta, v, error))
     return beta, v, error
 
 
 def _errors(
     T: Array, columns: Array, size: Array, terms: Array, unit: Array, rest: Array, length: Array
-) -> Array:
+) -> tuple[Array, BoolArray]:
     """Bound the rounding errors of β_b, shape (k, N), for T of shape (k, r, d).
+
+    The second result (k, 1) says in which cells the columns are known well enough.
 
     If the columns change by Δ and G' is their new Gram matrix, then
 
@@ -139,4 +143,4 @@ def _errors(
         error = inverse * (rest + unit * fitted) + size * fitted
         # Where rounding may change the condition itself, all terms count in full.
         sure = unit * condition < _SURE
-        return np.asarray(2 * unit * np.where(sure, error, terms[:, :-1] * fitted))
+        return 2 * unit * np.where(sure, error, terms[:, :-1] * fitted), sure
