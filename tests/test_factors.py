@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unassuming._factors import Start, factor, refined
-from unassuming._products import accurate_product, exact_difference, image
+from unassuming._products import accurate_product, exact_difference, image, sliced_product
 from unassuming._rounding import EPS, column_ranges, column_sizes
 
 
@@ -24,6 +24,22 @@ def largest(x):
 def badly_scaled(rng, n=12, d=3):
     scales = 2.0 ** rng.integers(-60, 61, (n, 1)), 2.0 ** rng.integers(-60, 61, d)
     return rng.normal(size=(n, d)) * scales[0] * scales[1]
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None, derandomize=True)
+def test_sliced_products_have_twice_the_digits_and_bounded_errors(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 40))
+    A, B = badly_scaled(rng, 3, d), badly_scaled(rng, d, 2)
+    more = -(A @ B), rng.normal(size=(3, 2))
+    found, bound = sliced_product(A, B, *more)
+    with mp.workdps(80):
+        wrong = many_digits(A) * many_digits(B) - many_digits(found)
+        wrong += many_digits(more[0]) + many_digits(more[1])
+        assert all(abs(wrong[i, j]) <= bound[i, j] for i in range(3) for j in range(2))
+    size = d * np.abs(A).max(axis=1)[:, None] * np.abs(B).max(axis=0) + np.abs(more[1])
+    assert (bound <= 2 * EPS * np.abs(found) + 1e-26 * size).all()
 
 
 @given(st.integers(0, 10**6))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import EPS, gamma, length
+from unassuming._rounding import EPS, gamma, length, powers_of_two
 from unassuming._typing import Array
 
 _SPLIT = 2.0**27 + 1
@@ -16,35 +16,30 @@ _FINE = 2e-13
 """An error up to which the plain product serves."""
 _MANY = 2**16
 """Products for which twice the digits take noticeable time."""
+_SLICES = 5
 _BLOCK = 64
 """Rows whose products are added in one sum."""
 
 
-def accurate_product(A: Array, B: Array, *more: Array) -> Array:
-    """Return A B plus ``more`` as if computed with twice the digits, (n, d), (d, k) -> (n, k).
+def accurate_product(A: Array, B: Array) -> Array:
+    """Return A B as if computed with twice the digits, (n, d) and (d, k) -> (n, k).
 
-    The error is at most EPS times the result, plus (d EPS)² |A||B| (Ogita, Rump and Oishi); with
-    f more terms, plus ((d + f) EPS)² times the sum of the sizes of all terms.
+    The error is at most EPS times the result, plus (d EPS)² |A||B| (Ogita, Rump and Oishi).
 
     Examples
     --------
     >>> A, B = np.array([[1.0, 1e17, -1e17]]), np.array([[3.0], [1.0], [1.0]])
     >>> accurate_product(A, B)
     array([[3.]])
-    >>> accurate_product(A, B, np.array([[1e-9]]), np.array([[-3.0]]))
-    array([[1.e-09]])
     """
     results, terms = len(A) * B.shape[1], len(B)
     if results <= _RESULTS * terms and results * terms <= _PRODUCTS:
-        return _small_product(A, B, *more)
+        return _small_product(A, B)
     found = np.empty((len(A), B.shape[1]))
     B_high, B_low = _halves(B)
     for some in slices(len(A), rows_that_fit(_BATCH_BYTES, max(1, B.shape[1]))):
         high, low = _halves(A[some])
         total, rest = np.zeros((2, *found[some].shape))
-        for term in more:
-            total, lost = exact_sum(total, term[some])
-            rest += lost
         for j in range(A.shape[1]):
             a, b = A[some, j, None], B[j]
             product = a * b
@@ -57,12 +52,55 @@ def accurate_product(A: Array, B: Array, *more: Array) -> Array:
     return found
 
 
-def _small_product(A: Array, B: Array, *more: Array) -> Array:
+def sliced_product(A: Array, B: Array, *more: Array) -> tuple[Array, Array]:
+    """Return A B plus ``more`` (n, k) with about twice the digits, and bounds on the errors.
+
+    Both factors are cut into slices of few bits, so that products of slices are exact sums, whoever
+    computes them (Ozaki, Ogita, Oishi and Rump). What is left of a row of A or of a column of B is
+    below its largest entry by the bits of all slices.
+
+    Examples
+    --------
+    >>> A, B = np.array([[1.0, 1e17, -1e17]]), np.array([[3.0], [1.0], [1.0]])
+    >>> sliced_product(A, B, np.array([[-3.0]]), np.array([[1e-9]]))[0]
+    array([[1.e-09]])
+    """
+    terms = max(2, len(B))
+    bits = (53 - int(np.ceil(np.log2(terms)))) // 2 - 1
+    right = _slices(B, bits, axis=0)
+    total, rest = np.zeros((2, len(A), B.shape[1]))
+    for term in more:
+        total, lost = exact_sum(total, term)
+        rest += lost
+    left = _slices(A, bits, axis=1)
+    for order in range(_SLICES):
+        for i in range(order + 1):
+            total, lost = exact_sum(total, left[i] @ right[order - i])
+            rest += lost
+    found = total + rest
+    rows, columns = np.abs(A).max(axis=1, initial=0.0), np.abs(B).max(axis=0, initial=0.0)
+    size = terms * rows[:, None] * columns
+    # Units are at most twice the largest entries. The errors of sums are summed with rounding, too.
+    cut = (_SLICES + 1) * 2.0 ** (3 - bits * _SLICES) * size
+    count = _SLICES * (_SLICES + 1) / 2 + len(more)
+    largest = size + sum((np.abs(term) for term in more), np.zeros_like(size))
+    return found, EPS * np.abs(found) + cut + (count * EPS) ** 2 * largest
+
+
+def _slices(A: Array, bits: int, axis: int) -> list[Array]:
+    """Return matrices with a sum near A, whose entries are multiples of one unit in each line."""
+    largest = np.abs(A).max(axis=axis, initial=0.0, keepdims=True)
+    unit, rest, found = powers_of_two(largest), A, []
+    for _ in range(_SLICES):
+        big = unit * 2.0 ** (53 - bits)
+        found.append((rest + big) - big)
+        rest, unit = rest - found[-1], unit * 2.0**-bits
+    return found
+
+
+def _small_product(A: Array, B: Array) -> Array:
     """Multiply in fewer steps: compute all products first, then add them one after the other."""
     product, off = exact_product(A.T[:, :, None], B[:, None, :])  # (d, n, k)
-    if more:
-        terms = np.stack(more)
-        product, off = np.concatenate([terms, product]), np.concatenate([0 * terms, off])
     start = np.zeros((1, *product.shape[1:]))
     totals = np.add.accumulate(np.concatenate([start, product]))
     before, total = totals[:-1], totals[1:]

@@ -1,7 +1,8 @@
 """Ranks of kernel models with penalties that errors of eigenvalues reach, against 77 digits.
 
-The candidates lie so close to the boundary of a set that plain double precision ranks many of them
-wrongly. The kernel matrix is that of the region: computed values count as given.
+Most candidates lie so close to the boundary of a set that double precision alone, without the
+equations, ranks some of them wrongly: most tests check that. The kernel matrix is that of the
+region: computed values count as given.
 """
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 import unassuming as ua
 from fixed_point import BITS, fixed, product
 from speed import slow_but
+from unassuming.membership._kernel_gaps import KernelGaps
 
 M = 20
 pytestmark = pytest.mark.filterwarnings("ignore:The published region of LS-SVC:UserWarning")
@@ -72,7 +74,7 @@ def exact_gaps(region, r, a, moved=None):
     return (moved * (v[:, 1:] + v[:, :1])).sum(axis=0) / 2.0 ** (2 * BITS)
 
 
-def near_boundaries(region, one, two, exact):
+def near_boundaries(one, two, exact):
     """Candidates on a line between two of them, on both sides of the boundary of a set."""
     # The gap of a set is a quadratic function of t.
     g = [exact(one + t * (two - one)).astype(float) for t in (0.0, 0.5, 1.0)]
@@ -81,7 +83,7 @@ def near_boundaries(region, one, two, exact):
     for i in np.flatnonzero(g[0] * g[2] < 0)[:2]:
         roots = np.roots([k[i], b[i], g[0][i]])
         t = float(roots[(roots > 0) & (roots < 1)].real[0])
-        for off in (-1e-5, 1e-5, -1e-7, 1e-7):
+        for off in (-1e-5, 1e-5, -1e-6, 1e-6, -1e-7, 1e-7):
             yield one + (t + off) * (two - one)
 
 
@@ -107,15 +109,22 @@ def test_ranks_of_functions_near_a_boundary_are_exact(name):
         a = region.objective.coefficients(values[None])[0]
         return exact_gaps(region, fixed(y) - fixed(values), a)
 
-    plain = 0
-    for seed in range(2):
-        other = f + 0.8 * np.random.default_rng(seed).laplace(size=n)
-        for values in near_boundaries(region, f, other, exact):
-            rank = 1 + int((exact(values) < 0).sum())
-            assert region.rank(lambda X, values=values: values) == rank
-            Z = region.statistics(lambda X, values=values: values)
-            plain += rank != 1 + int((Z[1:] < Z[0]).sum())
-    assert plain > 0  # otherwise the candidates are too easy
+    other = f + 0.8 * np.random.default_rng(1).laplace(size=n)
+    candidates = list(near_boundaries(f, other, exact))
+    ranks = [1 + int((exact(values) < 0).sum()) for values in candidates]
+    functions = [lambda X, values=values: values for values in candidates]
+    assert [region.rank(one) for one in functions] == ranks
+    if kind == "rbf":
+        assert without_equations(model, K, y, options).rank(functions).tolist() != ranks
+
+
+def without_equations(model, X, y, options):
+    """The region as it would be without the equations of small penalties."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KernelGaps, "of", lambda *args, **kwargs: None)
+        region = ua.confidence_region(model, X, y, **options)
+        assert region._engine._kernel_gaps is None
+    return region
 
 
 @pytest.mark.slow_but_first
@@ -124,35 +133,86 @@ def test_ranks_of_coefficients_are_exact_beyond_the_reach_of_exact_numbers(kind,
     n = 66
     _, K, f, y = data(kind, n)
     model = KernelRidge(kernel="precomputed", alpha=alpha)
-    region = ua.confidence_region(model, K, y, m=M, random_state=0)
+    options = {"m": M, "random_state": 0}
+    region = ua.confidence_region(model, K, y, **options)
     assert not region._engine._affordable
-    rng = np.random.default_rng(1)
-    A = K + alpha * np.eye(n)
-    some = [np.linalg.solve(A, f + 0.8 * rng.laplace(size=n)) for _ in range(3)]
-    for a in (*some, region.estimate, 0.98 * region.estimate):
-        r = fixed(y) - product(fixed(K), fixed(a))
-        rank = 1 + int((exact_gaps(region, r, a) < 0).sum())
-        assert region.rank(a) == rank
-        assert region.rank(np.vstack([a, *[region.estimate] * 39]))[0] == rank
+
+    def exact(a):
+        return exact_gaps(region, fixed(y) - product(fixed(K), fixed(a)), a)
+
+    values = f + 0.8 * np.random.default_rng(1).laplace(size=n)
+    far = np.linalg.solve(K + alpha * np.eye(n), values)
+    candidates = np.array([*near_boundaries(region.estimate, far, exact), region.estimate])
+    ranks = [1 + int((exact(a) < 0).sum()) for a in candidates]
+    assert [region.rank(a) for a in candidates] == ranks
+    company = np.vstack([candidates, *[region.estimate] * 33])
+    assert region.rank(company)[: len(ranks)].tolist() == ranks
+    if kind == "rbf":
+        assert without_equations(model, K, y, options).rank(candidates).tolist() != ranks
 
 
-@pytest.mark.parametrize("noise", ["symmetric", "labels"])
-def test_ranks_with_an_intercept_are_exact(noise):
-    rng, n, alpha = np.random.default_rng(1), 30, 1e-9
-    x = np.linspace(0, 10, n)[:, None]
+def classes(n):
+    x, rng = np.linspace(0, 10, n)[:, None], np.random.default_rng(1)
     y = np.where(rng.random(n) < 0.5 + 0.4 * np.sin(x[:, 0]), 1, -1)
+    return x, y, 0.5 * np.sin(x[:, 0]), rng.uniform(-0.4, 0.4, size=n)
+
+
+def test_ranks_with_an_intercept_are_exact():
+    n, alpha = 40, 1e-11
+    x, y, f, step = classes(n)
     model = ua.LSSVC(C=1 / (2 * alpha), kernel="rbf", gamma=0.5)
-    region = ua.confidence_region(model, x, y, noise=noise, m=M, random_state=0)
-    for _ in range(6):
-        values = 0.5 * np.sin(x[:, 0]) + rng.uniform(-0.3, 0.3, size=n)
+    options = {"noise": "symmetric", "m": M, "random_state": 0}
+    region = ua.confidence_region(model, x, y, **options)
+
+    def exact(values):
         a = region.objective.coefficients(values[None])[0]
-        r = fixed(y) - fixed(values)
-        fresh = None
-        if noise == "labels":  # they change lengths
-            labels = np.round(region.perturbations.apply(y - values, values) + values)
-            fresh = fixed(labels).T - fixed(values)[:, None]
-        rank = 1 + int((exact_gaps(region, r, a, fresh) < 0).sum())
+        return exact_gaps(region, fixed(y) - fixed(values), a)
+
+    candidates = list(near_boundaries(f, f + step, exact))
+    ranks = [1 + int((exact(values) < 0).sum()) for values in candidates]
+    functions = [lambda X, values=values: values for values in candidates]
+    assert [region.rank(one) for one in functions] == ranks
+    assert without_equations(model, x, y, options).rank(functions).tolist() != ranks
+
+
+def test_ranks_of_labels_with_an_intercept_are_exact():
+    n, alpha = 30, 3e-13
+    x, y, f, step = classes(n)
+    model = ua.LSSVC(C=1 / (2 * alpha), kernel="rbf", gamma=0.5)
+    options = {"noise": "labels", "m": M, "random_state": 0}
+    region, plain = (
+        build(model, x, y, **options) for build in (ua.confidence_region, plain_region)
+    )
+    found, wrong = [], 0
+    for t in np.linspace(-1, 1, 40):
+        values = f + t * step
+        a = region.objective.coefficients(values[None])[0]
+        labels = np.round(region.perturbations.apply(y - values, values) + values)
+        fresh = fixed(labels).T - fixed(values)[:, None]  # lengths change
+        rank = 1 + int((exact_gaps(region, fixed(y) - fixed(values), a, fresh) < 0).sum())
         assert region.rank(lambda X, values=values: values) == rank
+        wrong += plain.rank(lambda X, values=values: values) != rank
+        found.append(rank)
+    assert len(set(found)) > 5
+    assert wrong > 0
+
+
+def plain_region(model, x, y, **options):
+    return without_equations(model, x, y, options)
+
+
+@pytest.mark.parametrize("power", [-540, -900, 400])
+def test_ranks_do_not_depend_on_the_unit_of_y(power):
+    """Bounds of errors of small outputs do not vanish, and those of large ones do not overflow."""
+    n = 66
+    _, K, f, y = data("rbf", n)
+    values = np.array([f + 0.1 * np.random.default_rng(s).laplace(size=n) for s in range(8)])
+    model, ranks = KernelRidge(kernel="precomputed", alpha=1e-12), []
+    for unit in (1.0, 2.0**power):
+        region = ua.confidence_region(model, K, unit * y, m=100, random_state=0)
+        ranks.append([region.rank(lambda X, v=v, unit=unit: unit * v) for v in values])
+        ranks[-1] += [region.rank(unit * a) for a in region.objective.coefficients(values)]
+    assert ranks[0] == ranks[1]
 
 
 def test_a_penalty_of_a_few_roundings_is_refused():
@@ -160,5 +220,7 @@ def test_a_penalty_of_a_few_roundings_is_refused():
     alpha = 4 * np.finfo(float).eps * np.linalg.eigvalsh(K)[-1]
     model = KernelRidge(kernel="precomputed", alpha=alpha)
     region = ua.confidence_region(model, K, y, m=M, random_state=0)
-    with pytest.raises(ArithmeticError, match=r"given alpha = .* Use a larger alpha"):
+    with pytest.raises(
+        ArithmeticError, match=r"expected a penalty alpha above .* Use a larger alpha"
+    ):
         region.rank(lambda X: f)

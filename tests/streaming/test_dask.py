@@ -200,6 +200,14 @@ def test_what_needs_all_rows_is_refused(name):
         ua.confidence_region(model, *ARRAYS["chunks"](), **{**OPTIONS, **options})
 
 
+def test_errors_say_where_the_partition_begins():
+    damaged = X.copy()
+    damaged[1500, 1] = np.nan
+    arrays = da.from_array(damaged, chunks=(1000, 2)), da.from_array(Y, chunks=1000)
+    with pytest.raises(ValueError, match=r"begins at row 1000, .* given nan at position 500, 1"):
+        ua.confidence_region(Ridge(), *arrays)
+
+
 def test_x_in_memory_with_a_lazy_y_is_refused():
     with pytest.raises(TypeError, match="X is in memory while y or sample_weight is not"):
         ua.confidence_region(Ridge(), X, da.from_array(Y))

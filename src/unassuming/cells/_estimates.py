@@ -19,10 +19,10 @@ from unassuming.cells._factors import Factor
 
 _BATCH = 2**25
 
-_LARGEST_ERROR = 1e-3
+LARGEST_ERROR = 1e-3
 """A cell whose columns rounding may change does not identify a number whose v_b it changes by more
 than this share."""
-_SURE = 0.3
+SURE = 0.3
 """The columns of a cell are known if rounding changes them by less than this share."""
 
 
@@ -106,12 +106,15 @@ def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Arr
     size = np.linalg.norm(a, axis=1)  # (k, N)
     columns = np.linalg.norm(T, axis=1)
     terms = np.einsum("kd,kdn->kn", columns, np.abs(solved))
-    error, sure = _errors(T, columns, size, terms, unit, rest, length)
     with np.errstate(divide="ignore", invalid="ignore"):
+        unscaled = T / np.where(columns > 0, columns, 1.0)[:, None, :]
+        whole = 1 / np.linalg.svd(unscaled, compute_uv=False).min(axis=1)[:, None]
+        fitted, own = length + terms[:, -1:], terms[:, :-1]
+        error, sure = rounding_errors(whole, T.shape[2], size, own, unit, rest, fitted)
         # The condition number of the functional: how much relative errors of the columns count.
-        condition = terms[:, :-1] / size
+        condition = own / size
         v = size**-2.0
-    known = sure | (unit * condition < _LARGEST_ERROR)
+    known = sure | (unit * condition < LARGEST_ERROR)
     known &= ~exceeds(c - inside @ Q.swapaxes(1, 2), c) & np.isfinite(v) & (v > 0)
     beta = np.einsum("krn,kr->kn", a, z) + offset
     error = error + 2 * EPS * np.abs(offset)
@@ -119,10 +122,10 @@ def _in_cells(factors: Sequence[Factor], functionals: Array) -> tuple[Array, Arr
     return beta, v, error
 
 
-def _errors(
-    T: Array, columns: Array, size: Array, terms: Array, unit: Array, rest: Array, length: Array
+def rounding_errors(
+    condition: Array, d: int, size: Array, terms: Array, unit: Array | float, rest: Array, y: Array
 ) -> tuple[Array, BoolArray]:
-    """Bound the rounding errors of β_b, shape (k, N), for T of shape (k, r, d).
+    """Bound the rounding errors of least-squares estimates of N numbers in k cells, (k, N).
 
     The second result (k, 1) says in which cells the columns are known well enough.
 
@@ -130,17 +133,13 @@ def _errors(
 
         cᵀ(θ' - θ) = (G'⁻¹c)ᵀΔᵀ(y - Φθ) - (Φ'G'⁻¹c)ᵀΔθ.
 
-    So the ``terms`` of G⁻¹c in units of the ``columns`` multiply the residuals, and only the length
-    of ΦG⁻¹c, its ``size``, multiplies θ: a column that nearly repeats another one has large
-    coefficients, which do no harm to the others. The change of G⁻¹c itself is at most the square of
-    the condition times ``unit`` and ``size``.
+    So the ``terms`` of G⁻¹c in units of the columns (k, N) multiply the residuals, of length
+    ``rest``, and only the length of ΦG⁻¹c, its ``size`` (k, N), multiplies θ: a column that nearly
+    repeats another one has large coefficients, which do no harm to the others. With the condition κ
+    of the d columns in these units (k, 1), the terms of G⁻¹c change by at most 2dκ² times ``unit``
+    and ``size``, to first order. ``y`` (k, 1) bounds the lengths of outputs and of the terms of Φθ.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        unscaled = T / np.where(columns > 0, columns, 1.0)[:, None, :]
-        condition = 1 / np.linalg.svd(unscaled, compute_uv=False).min(axis=1)[:, None]
-        fitted = length + terms[:, -1:]
-        inverse = terms[:, :-1] + unit * condition**2 * size
-        error = inverse * (rest + unit * fitted) + size * fitted
-        # Where rounding may change the condition itself, all terms count in full.
-        sure = unit * condition < _SURE
-        return 2 * unit * np.where(sure, error, terms[:, :-1] * fitted), sure
+    with np.errstate(over="ignore", invalid="ignore"):
+        inverse = terms + 2 * d * unit * condition**2 * size
+        error = 2 * unit * (inverse * (rest + unit * y) + size * y)
+        return error, np.sqrt(d) * unit * condition < SURE

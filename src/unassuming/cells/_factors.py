@@ -19,9 +19,9 @@ from unassuming._typing import Array, IntArray
 
 _BATCH = 2**20  # bytes of rows that are factored at once
 _FEW = 512  # rows
-_KNOWN = 20
-"""Columns are dependent unless they differ by so many times the rounding: others keep the condition
-for which errors of estimates are bounded."""
+KNOWN = 8
+"""Columns are dependent unless they differ by so many times the rounding, times the root of their
+number. The others have a condition for which errors of estimates are bounded."""
 _SURE = 1e-5
 """Columns whose R has a smaller inverse condition number are compared with pivots."""
 
@@ -152,7 +152,7 @@ def factor_of_rows(
     T, pivots, tau, _, _ = dgeqp3(R[:, :d])
     z = dormqr("L", "T", T[:, : len(tau)], tau, R[:, d:], lwork=1)[0][:, 0]
     diagonal = np.abs(np.diagonal(T))
-    r = int(np.count_nonzero(diagonal > _KNOWN * rank_cut(shape) * diagonal[0]))
+    r = int(np.count_nonzero(diagonal > KNOWN * np.sqrt(d) * rank_cut(shape) * diagonal[0]))
     straight = np.empty((r, d))
     straight[:, pivots - 1] = np.triu(T[:r])
     rest, length = float(np.linalg.norm(z[r:])), float(np.linalg.norm(R[:, d]))

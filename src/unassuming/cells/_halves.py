@@ -11,6 +11,8 @@ import numpy as np
 from unassuming._batches import rows_that_fit, slices
 from unassuming._rounding import SEEN, column_units, rank_cut
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.cells._estimates import LARGEST_ERROR, rounding_errors
+from unassuming.cells._factors import KNOWN
 from unassuming.cells._robust import Fit, robust_coefficients
 
 _BATCH = 2**25
@@ -93,7 +95,7 @@ def _least_squares(
         one[: len(found)] = found
     U, values, Vt = np.linalg.svd(R[..., :d], full_matrices=False)
     cut = rank_cut((n, d))
-    kept = values > cut * values[:, :1]
+    kept = values > KNOWN * np.sqrt(d) * cut * values[:, :1]
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
     z = np.einsum("bij,bi->bj", U, R[..., d])
     inside = np.where(kept[:, None, :], c @ Vt.swapaxes(1, 2), 0.0)  # (B, N, r)
@@ -105,10 +107,16 @@ def _least_squares(
     weight = np.einsum("bnd,bd->bn", np.abs(g), columns)  # the condition number times the length
     theta = np.abs(np.einsum("br,brd->bd", z * inverse, Vt))
     fitted = np.linalg.norm(R[..., d], axis=1) + np.einsum("bd,bd->b", columns, theta)
+    whole, own = (np.linalg.norm(part, axis=1) for part in (R[..., d], np.where(kept, z, 0.0)))
+    rest = np.sqrt(np.maximum(whole**2 - own**2, 0.0) + cut * whole**2)
+    condition = columns.max(axis=1, initial=0.0) * inverse.max(axis=1, initial=0.0)
+    error, sure = rounding_errors(
+        condition[:, None], d, length, weight, cut, rest[:, None], fitted[:, None]
+    )
     left = np.linalg.norm(c - inside @ Vt, axis=2)
     known = left <= SEEN * np.linalg.norm(c, axis=1)
-    known &= (length > 0) & (cut * weight < 1e-3 * length)
-    return beta, known, 2 * cut * weight * fitted[:, None]
+    known &= (length > 0) & (sure | (cut * weight < LARGEST_ERROR * length))
+    return beta, known, error
 
 
 def _robust(Phi: Array, y: Array, functionals: Array, chosen: BoolArray, fit: Fit) -> Array:

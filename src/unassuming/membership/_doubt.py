@@ -68,10 +68,14 @@ class Doubt:
         with np.errstate(over="ignore"):  # an infinite bound decides nothing
             return float(length(found) + rounding + self.defect * held)
 
-    def gaps(self, a: Array, images: Images) -> Array:
-        """Bound the errors of Z_i - Z_0 by that of the projector, shape (N, m - 1)."""
-        sizes = self.sizes(a, images.residuals, images.perturbed)
-        return self.of_product(sizes, sizes)
+    def gaps(self, a: Array, images: Images) -> tuple[Array, Array]:
+        """Bound the errors of Z_i - Z_0 by products of two, (N, m - 1) each.
+
+        They come from the error of the projector.
+        """
+        moved, whole = self.sizes(a, images.residuals, images.perturbed)
+        with np.errstate(over="ignore"):  # an infinite bound decides nothing
+            return np.where(moved > 0, self.defect, 0.0) * moved, whole
 
     def sizes(self, a: Array, residuals: Array, perturbed: Array) -> tuple[Array, Array]:
         """Return the lengths of what z_i - z_0 and z_i + z_0 are projections of, (N, m - 1)."""

@@ -25,7 +25,6 @@ from unassuming.membership._exact import ExactGaps
 from unassuming.membership._kernel_gaps import KernelGaps
 from unassuming.membership._limits import (
     blurred,
-    faint_penalty,
     representable,
     too_large,
     undecided,
@@ -235,7 +234,7 @@ class RankEngine:
             return order.before
         signs, unknown = self._kernel_gaps.signs(a, images, open_, functions=functions)
         if certain and unknown.any():
-            raise faint_penalty(self._kernel_gaps.alpha)
+            raise self._kernel_gaps.refusal()
         ties = np.broadcast_to(self.tie_order[1:] < self.tie_order[0], open_.shape)[open_]
         before = order.before.copy()
         decided = np.where(signs == 0, ties, signs < 0)

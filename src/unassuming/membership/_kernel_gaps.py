@@ -18,14 +18,16 @@ from typing import NamedTuple, Self, final
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._products import accurate_product
+from unassuming._products import sliced_product
 from unassuming._rounding import EPS, gamma, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.membership._kernel_equations import KernelEquations, Solution
-from unassuming.membership._limits import HALF
-from unassuming.objectives import Images, Moves, Quadratic, unresolved_share
+from unassuming.membership._kernel_equations import KernelEquations
+from unassuming.membership._limits import faint_penalty
+from unassuming.objectives import Images, Moves, Quadratic, least_eigenvalue, unresolved_share
 
 _BATCH_BYTES = 2**22
+_SOLVED = 1e-11
+"""Equations are solved if what they leave is a smaller share of the terms of a gap."""
 
 
 @final
@@ -47,21 +49,27 @@ class KernelGaps:
 
     @classmethod
     def of(cls, objective: Quadratic, *, orthogonal: bool) -> Self | None:
-        """Return them if errors of eigenvalues reach half of the digits of the statistics."""
+        """Return them if errors of eigenvalues exceed the rounding that is allowed for anyway."""
         o = objective
         if not o.design.dual or o.primal is not None or o.lam == 0:
             return None
         share = unresolved_share(o.design, o.w, o.lam, o.whitening)
         same_length = orthogonal and bool((o.w == o.w[0]).all())
-        return cls(o, share, same_length) if share > HALF else None
+        return cls(o, share, same_length) if share > 8 * EPS * o.n else None
 
     @property
     def alpha(self) -> float:
         """The penalty, nλ."""
         return self.objective.n * self.objective.lam
 
-    def errors(self, a: Array, images: Images) -> Array:
-        """Bound the errors of Z_i - Z_0 in double precision, (N, m - 1).
+    def refusal(self) -> ArithmeticError:
+        """Return the refusal of a rank."""
+        weight = float(self.objective.w.max())
+        least = max(-least_eigenvalue(self.objective.design) * weight, self.alpha)
+        return faint_penalty(self.alpha, least, weight)
+
+    def errors(self, a: Array, images: Images) -> tuple[Array, Array]:
+        """Bound the errors of Z_i - Z_0 in double precision by products of two, (N, m - 1) each.
 
         Z_i is h_iᵀSh_i / n with the smoother S and h_i = W^{1/2}G_i r - nλW^{-1/2}a. If S changes
         by D, then Z_i - Z_0 changes by (h_i - h_0)ᵀD(h_i + h_0) / n.
@@ -70,7 +78,7 @@ class KernelGaps:
         root, own = np.sqrt(o.w / o.n), a[:, None, int(o.design.intercept) :]
         moved = length((images.perturbed - r) * root)
         whole = length((images.perturbed + r) * root - 2 * o.lam * own / root)
-        return np.asarray(self.share * moved * whole)
+        return np.asarray(self.share * moved), whole
 
     def signs(
         self, a: Array, images: Images, open_: BoolArray, *, functions: bool
@@ -87,38 +95,36 @@ class KernelGaps:
             return found, unknown
         for some in slices(len(rows), rows_that_fit(_BATCH_BYTES, 32 * self.objective.n)):
             pairs = _Pairs.of(images, rows[some], sets[some])
-            outputs = equations.of_outputs
-            if functions:
-                outputs = self._of_functions(equations, a[rows[some]], pairs.r)
-            gaps, error, rounding, size = self._gaps(equations, pairs, outputs)
+            y = self._outputs(a[rows[some]], pairs.r) if functions else None
+            gaps, error, rounding, size = self._gaps(equations, pairs, y)
             clear = np.abs(gaps) > error + rounding
             found[some] = np.where(clear, np.sign(gaps), 0.0)
-            unknown[some] = ~clear & (error > HALF * size)
+            unknown[some] = ~clear & (error > rounding) & (error > _SOLVED * size)
         return found, unknown
 
     @cached_property
     def _equations(self) -> KernelEquations | None:
         return KernelEquations.of(self.objective)
 
-    def _of_functions(self, equations: KernelEquations, a: Array, r: Array) -> Solution:
-        """Return the solutions for r + Φa of functions, (k, d) and (n, k); a constant is free."""
-        own = a[:, int(self.objective.design.intercept) :].T
-        return equations.solve(accurate_product(self.objective.design.gram(), own, r))
+    def _outputs(self, a: Array, r: Array) -> Array:
+        """Return r + Φa of functions, (k, d) and (n, k) -> (n, k)."""
+        first, K = int(self.objective.design.intercept), self.objective.design.gram()
+        shift = a[:, :first].sum(axis=1) + np.zeros_like(r)
+        return sliced_product(K, a[:, first:].T, r, shift)[0]
 
-    def _gaps(self, equations: KernelEquations, pairs: _Pairs, outputs: Solution) -> _Bounded:
+    def _gaps(self, equations: KernelEquations, pairs: _Pairs, y: Array | None) -> _Bounded:
         """Return n (Z_i - Z_0) in squared units near the size of the residuals."""
         o, alpha, w = self.objective, self.alpha, self.objective.w[:, None]
         unit = powers_of_two(np.maximum(np.abs(o.y).max(), np.abs(pairs.r).max(axis=0)))
-        pairs, y = pairs.over(unit), outputs.over(unit)
+        pairs = pairs.over(unit)
         delta = pairs.g - pairs.r
-        mine = equations.solve(delta)
+        mine, theirs, error = equations.forms(delta, y, unit)
         lengths = np.zeros_like(delta) if self.same_length else pairs.lengths(o.w)
-        gaps = lengths.sum(axis=0) - alpha * (delta * (mine.u + 2 * y.u)).sum(axis=0)
-        error = mine.error(mine, equations.least) + 2 * y.error(mine, equations.least)
-        terms = alpha * np.abs(delta) * (np.abs(mine.u) + 2 * np.abs(y.u))
-        size = (np.abs(lengths) + terms).sum(axis=0)
+        gaps = lengths.sum(axis=0) - alpha * (delta * (mine + 2 * theirs)).sum(axis=0)
+        size = np.abs(lengths) + alpha * np.abs(delta) * (np.abs(mine) + 2 * np.abs(theirs))
+        size = size.sum(axis=0)
         # The gradients of n Z_i and n Z_0 with respect to G_i r and r are 2v_i and 2v_0.
-        v, v0 = w * pairs.g - alpha * (mine.u + y.u), w * pairs.r - alpha * y.u
+        v, v0 = w * pairs.g - alpha * (mine + theirs), w * pairs.r - alpha * theirs
         rounding = pairs.carried(v, v0, o.w) + gamma(o.n + 8) * size
         return _Bounded(gaps, alpha * error, rounding, size)
 

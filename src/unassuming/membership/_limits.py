@@ -59,10 +59,14 @@ def too_large(a: Array) -> ValueError:
     )
 
 
-def faint_penalty(alpha: float) -> ArithmeticError:
-    """Return the refusal of a rank that errors of a kernel matrix hide."""
+def faint_penalty(alpha: float, least: float, weight: float) -> ArithmeticError:
+    """Return the refusal of a rank that rounding of a kernel matrix hides.
+
+    ``least`` is a penalty that it does not hide, for weights up to ``weight``.
+    """
+    weights = "" if weight == 1 else f" with sample weights up to {weight:.3g}"
     return ArithmeticError(
-        "the rank of the candidate cannot be decided in double precision: expected a penalty that "
-        f"rounding of the kernel matrix does not hide, given alpha = {alpha:.3g}, which is "
-        "1 / (2C) for ua.LSSVC. Use a larger alpha, or a smaller C."
+        "the rank of the candidate cannot be decided in double precision: expected a penalty alpha "
+        f"above {least:.1e}{weights}, which rounding of the kernel matrix does not hide, given "
+        f"{alpha:.3g}. Use a larger alpha, or a smaller C of ua.LSSVC, where alpha = 1 / (2C)."
     )

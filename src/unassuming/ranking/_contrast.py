@@ -29,6 +29,8 @@ class Contrast:
         z_i + z_0 and its error, where they are known better than d_i + 2 z_0.
     gap_error : array of shape (N, m - 1), or 0
         A bound on errors of Z_i - Z_0 that the other bounds leave out.
+    gap_factors : two arrays of shape (N, m - 1), or None
+        The same as a product, which may under- or overflow before it is normalised.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Contrast:
     total: Array | None = None
     total_error: Array | None = None
     gap_error: Array | float = 0.0
+    gap_factors: tuple[Array, Array] | None = None
 
     @property
     def _largest(self) -> Array:
@@ -68,7 +71,7 @@ class Contrast:
         """Divide each candidate by a power of two: no square underflows, and no rank changes."""
         # The power is limited to the numbers that a double can hold.
         shrink = np.ldexp(1.0, np.minimum(-np.frexp(self._largest)[1], 1000))
-        row, table = shrink[:, None], shrink[:, None, None]
+        row, table, factors = shrink[:, None], shrink[:, None, None], self.gap_factors
         return Contrast(
             self.reference * row,
             self.difference * table,
@@ -77,11 +80,12 @@ class Contrast:
             None if self.total is None else self.total * table,
             None if self.total_error is None else self.total_error * table,
             self.gap_error * row * row,
+            None if factors is None else (factors[0] * row, factors[1] * row),
         )
 
-    def widened(self, error: Array) -> Contrast:
-        """Add errors of Z_i - Z_0, shape (N, m - 1), to the bounds of the gaps."""
-        return replace(self, gap_error=self.gap_error + error)
+    def widened(self, factors: tuple[Array, Array]) -> Contrast:
+        """Add errors of Z_i - Z_0 to the bounds of the gaps, as products of two (N, m - 1)."""
+        return replace(self, gap_factors=factors)
 
     def statistics(self) -> Array:
         """Return Z_0, ..., Z_{m-1}, shape (N, m)."""
@@ -99,4 +103,9 @@ class Contrast:
             s, s_error = self.total, self.total_error
         gap = np.einsum("nik,nik->ni", d, s)
         tolerance = (np.abs(s) * e).sum(axis=-1) + (np.abs(d) * s_error).sum(axis=-1)
-        return gap, tolerance + self.gap_error
+        tolerance = tolerance + self.gap_error
+        if self.gap_factors is not None:
+            one, two = self.gap_factors
+            with np.errstate(over="ignore", invalid="ignore"):
+                tolerance = tolerance + np.where((one > 0) & (two > 0), one * two, 0.0)
+        return gap, tolerance

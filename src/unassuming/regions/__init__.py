@@ -14,6 +14,7 @@ from unassuming.regions._results import NOTHING_AGREES as NOTHING_AGREES
 from unassuming.regions._results import Band, Boundedness, Bounds, Interval
 from unassuming.regions._results import table as table
 from unassuming.regions._sizes import require_representable as require_representable
+from unassuming.regions._sources import is_dask as is_dask
 from unassuming.regions._tuning import Tuning
 from unassuming.regions._unions import IntervalUnion
 from unassuming.regions._unions import several as several

@@ -225,10 +225,7 @@ class Cause(Enum):
         "The estimate of the model lies outside the interval of {names}: the interval comes from "
         "separate estimates, {apart}."
     )
-    NEARLY_REPEATED = (
-        "{one} nearly repeats {other}: they differ by {share:.0e} of their spread, so the data "
-        "hardly determine their coefficients. Leave out one of them."
-    )
+    REPEATED = "{one} repeats {other} up to {share}. Leave out one of them."
     NOT_IN_DESIGN = "The features do not determine {names}: some of them are linearly dependent."
     ROWS_MISSING = "{n} rows do not determine {names}: the model has {d} coefficients."
     SHIFT_NOT_SEEN = "Exchangeable noise may have any mean, so the data say nothing about {names}."

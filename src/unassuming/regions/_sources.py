@@ -10,18 +10,19 @@ from unassuming.regions._region import Region
 
 Builder = Callable[..., Region]
 
-_SOURCES = {"__dask_graph__": ("unassuming.streaming", "build_from_dask")}
-"""What such data have as an attribute, and where the function is that builds a region.
 
-It is imported when it is needed: a package that registers itself has to be imported before, and
-nothing else does that.
-"""
+def is_dask(values: Any) -> bool:
+    """Whether this is a dask collection; dask is not imported."""
+    return hasattr(values, "__dask_graph__")
 
 
 def builder_for(*data: Any) -> Builder | None:
-    """Return what builds a region from such inputs, outputs or weights, if they are special."""
-    for attribute, (package, name) in _SOURCES.items():
-        if any(hasattr(part, attribute) for part in data):
-            builder: Builder = getattr(import_module(package), name)
-            return builder
-    return None
+    """Return what builds a region from such inputs, outputs or weights, if they are special.
+
+    The package that does so is imported here. If it registered itself, it would have to be imported
+    before, and nothing else does that.
+    """
+    if not any(map(is_dask, data)):
+        return None
+    builder: Builder = import_module("unassuming.streaming").build_from_dask
+    return builder

@@ -11,18 +11,13 @@ import numpy as np
 from unassuming.inputs import refuse_classes, rows_between, split_pipeline
 from unassuming.noise import Noise
 from unassuming.ranking import check_ties
-from unassuming.regions import Region
+from unassuming.regions import Region, is_dask
 from unassuming.streaming._arguments import DEFAULT_CELLS, as_row_noise, has_cells
 from unassuming.streaming._build import region_of
 from unassuming.streaming._stream import StreamingRegion
 
 _FAN_IN = 4
 """Shards that are merged at once."""
-
-
-def is_dask(values: Any) -> bool:
-    """Whether this is a dask collection; dask is not imported."""
-    return hasattr(values, "__dask_graph__")
 
 
 def build_from_dask(
@@ -66,8 +61,14 @@ def build_from_dask(
 
 
 def _shard(empty: StreamingRegion, first: int, X: Any, y: Any, weight: Any) -> StreamingRegion:
-    """Sum one partition."""
-    return empty._fresh().partial_fit(X, y, first_row=first, sample_weight=weight)
+    """Sum one partition. Errors count its own rows, so they say where it begins."""
+    try:
+        return empty._fresh().partial_fit(X, y, first_row=first, sample_weight=weight)
+    except ValueError as error:
+        if not first:
+            raise
+        where = f"In the partition that begins at row {first}, which counts as position 0"
+        raise ValueError(f"{where}: {error}") from error
 
 
 def _merged(shards: Sequence[StreamingRegion]) -> StreamingRegion:

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 
 from unassuming._factors import Factor, Start, independent, refined
 from unassuming._modular import Remainders, rational_basis
@@ -16,6 +15,7 @@ from unassuming._rounding import EPS, powers_of_two
 from unassuming._typing import Array, IntArray
 from unassuming.inputs import check_width
 from unassuming.objectives.designs._design import Design
+from unassuming.objectives.designs._lost_coefficients import best_representable, shortest
 from unassuming.objectives.designs._norm_ball import BallCoordinates
 from unassuming.objectives.designs._rotation import ROTATED, in_basis
 from unassuming.objectives.designs._tall import solved_quickly
@@ -190,14 +190,16 @@ class FeatureDesign(Design):
         found = self._factor_once(root, penalty)
         a = _solve(found, self.matrix, y / scale, root, penalty)
         # Of all solutions, that whose slopes have the least norm.
-        return scale * _shortest(a, found.null, slice(int(self.intercept), None))
+        slopes = slice(int(self.intercept), None)
+        a = shortest(a, found.null, slopes)
+        return scale * best_representable(a, self.matrix, y / scale, root, penalty, slopes)
 
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients of least norm, by least squares."""
         ones, none = np.ones(self.n), np.zeros(self.matrix.shape[1])
         found, every = self._plain_factor, slice(None)
         solutions = (_solve(found, self.matrix, row, ones, none) for row in values)
-        return np.stack([_shortest(a, found.null, every) for a in solutions])
+        return np.stack([shortest(a, found.null, every) for a in solutions])
 
     @cached_property
     def _plain_factor(self) -> Factor:
@@ -269,11 +271,3 @@ def _solve(found: Factor, Phi: Array, y: Array, root: Array, penalty: Array) -> 
         r = root * accurate_product(with_y, np.append(1.0, -a)[:, None])[:, 0]
         a = a + found.basis @ (top.T @ r - low.T @ (penalty * a))
     return a
-
-
-def _shortest(a: Array, null: Array, counted: slice) -> Array:
-    """Move a along null vectors (d, f) until the coefficients that count have the least norm."""
-    if not null.shape[1]:
-        return a
-    basis, triangle = qr(null[counted], mode="economic")
-    return np.asarray(a - null @ solve_triangular(triangle, basis.T @ a[counted]))

@@ -110,21 +110,23 @@ def outside(
     return (Cause.OUTSIDE(names=listed(names, beyond), apart=apart),)
 
 
-def nearly_repeated(problem: Problem, evidence: Evidence) -> Iterator[Fact]:
-    """Say which columns differ from a multiple of another one, and a constant, by very little."""
-    T, first = evidence.whole.T, int(evidence.centre is not None)
-    if first and len(T):
+def repeated(problem: Problem, evidence: Evidence) -> tuple[Fact, ...]:
+    """Say which columns are multiples of an earlier one, plus a constant, or differ very little."""
+    design, T = problem.objective.design, evidence.whole.T
+    if design is not None and design.intercept and len(T):
         along = T[:, :1] / np.linalg.norm(T[:, 0])
         T = T - along * (along.T @ T)
     size = np.linalg.norm(T, axis=0)
     unit = T / np.where(size > 0, size, 1.0)
-    near = np.triu(np.abs(unit.T @ unit) > 1 - _REPEATED, 1)
-    for one, other in np.argwhere(near)[:_LISTED].tolist():
+    near = np.triu(np.abs(unit.T @ unit) > 1 - _REPEATED**2 / 2, 1)
+    names, found = problem.objective.names, list[Fact]()
+    for other in np.flatnonzero(near.any(axis=0))[:_LISTED].tolist():
+        one = int(near[:, other].argmax())
         rest = unit[:, other] - unit[:, one] * (unit[:, one] @ unit[:, other])
         share = float(np.linalg.norm(rest))
-        if evidence.whole.unit < share < _REPEATED:
-            names = problem.objective.names[other], problem.objective.names[one]
-            yield Cause.NEARLY_REPEATED(one=names[0], other=names[1], share=share)
+        words = "rounding" if share <= evidence.whole.unit else f"{share:.0e} of its spread"
+        found.append(Cause.REPEATED(one=names[other], other=names[one], share=words))
+    return tuple(found)
 
 
 def two_values(problem: Problem) -> tuple[Fact, ...]:

@@ -21,8 +21,8 @@ from unassuming.regions._results import Levels
 from unassuming.regions.single._facts import (
     explanation_of,
     method_facts,
-    nearly_repeated,
     outside,
+    repeated,
     status_of,
     two_values,
 )
@@ -106,7 +106,7 @@ def summary_of(
         *method_facts(out, names, evidence, options),
         *outside(problem, out.lower, out.upper, names, estimate),
         *why.facts,
-        *nearly_repeated(problem, evidence),
+        *repeated(problem, evidence),
     )
     return summary_from_cells(
         problem,
