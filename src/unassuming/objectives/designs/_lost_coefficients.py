@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr, solve_triangular, svd
 
-from unassuming._rounding import EPS, column_units, rank_cut
+from unassuming._rounding import EPS, column_units, length, rank_cut
 from unassuming._typing import Array
 
 _LOST = 1e-3
-"""Rounding may move fitted values by this share of the residuals."""
+"""Rounding may move the fitted values of most rows by this share of the residuals."""
 
 
 def best_representable(
@@ -36,10 +36,11 @@ def best_representable(
     """
 
     def objective(a: Array) -> float:
-        return float(np.linalg.norm(np.append(root * (y - Phi @ a), penalty * a)))
+        return float(length(np.append(root * (y - Phi @ a), penalty * a)))
 
-    lost = EPS * float(np.linalg.norm(root * (np.abs(Phi) @ np.abs(a))))
-    if not lost > _LOST * objective(a):
+    r, lost = root * (y - Phi @ a), EPS * root * (np.abs(Phi) @ np.abs(a))
+    # One row with large numbers is no reason: it determines directions that the others do not.
+    if not np.median(lost) > _LOST * np.median(np.abs(r)):
         return a
     unit = column_units(Phi)
     stacked = np.vstack([root[:, None] * (Phi / unit), np.diag(penalty / unit)])
@@ -50,7 +51,7 @@ def best_representable(
     right = u[: len(y)].T @ (root * y)
     other = vt[keep].T @ (right[keep] / s[keep]) / unit
     other = shortest(other, vt[~keep].T / unit[:, None], counted)
-    return other if objective(other) < objective(a) + lost else a
+    return other if objective(other) < objective(a) + float(length(lost)) else a
 
 
 def shortest(a: Array, null: Array, counted: slice) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from unassuming._rounding import column_units
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import (
     MOST_ENUMERATED,
@@ -118,13 +119,16 @@ def repeated(problem: Problem, evidence: Evidence) -> tuple[Fact, ...]:
         T = T - along * (along.T @ T)
     size = np.linalg.norm(T, axis=0)
     unit = T / np.where(size > 0, size, 1.0)
+    # One row with large numbers makes columns alike that are not.
+    share = np.abs(evidence.Phi) / column_units(evidence.Phi)
+    unit[:, share.max(axis=0, initial=0.0) ** 2 > 0.5 * (share**2).sum(axis=0)] = 0.0
     near = np.triu(np.abs(unit.T @ unit) > 1 - _REPEATED**2 / 2, 1)
     names, found = problem.objective.names, list[Fact]()
     for other in np.flatnonzero(near.any(axis=0))[:_LISTED].tolist():
         one = int(near[:, other].argmax())
         rest = unit[:, other] - unit[:, one] * (unit[:, one] @ unit[:, other])
-        share = float(np.linalg.norm(rest))
-        words = "rounding" if share <= evidence.whole.unit else f"{share:.0e} of its spread"
+        left = float(np.linalg.norm(rest))
+        words = "rounding" if left <= evidence.whole.unit else f"{left:.0e} of its spread"
         found.append(Cause.REPEATED(one=names[other], other=names[one], share=words))
     return tuple(found)
 
