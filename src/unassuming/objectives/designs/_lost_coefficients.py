@@ -39,7 +39,7 @@ def best_representable(
         return float(length(np.append(root * (y - Phi @ a), penalty * a)))
 
     r, lost = root * (y - Phi @ a), EPS * root * (np.abs(Phi) @ np.abs(a))
-    # One row with large numbers is no reason: it determines directions that the others do not.
+    # Not if it is only one row with large numbers: that determines directions of its own.
     if not np.median(lost) > _LOST * np.median(np.abs(r)):
         return a
     unit = column_units(Phi)

@@ -119,9 +119,9 @@ def repeated(problem: Problem, evidence: Evidence) -> tuple[Fact, ...]:
         T = T - along * (along.T @ T)
     size = np.linalg.norm(T, axis=0)
     unit = T / np.where(size > 0, size, 1.0)
-    # One row with large numbers makes columns alike that are not.
-    share = np.abs(evidence.Phi) / column_units(evidence.Phi)
-    unit[:, share.max(axis=0, initial=0.0) ** 2 > 0.5 * (share**2).sum(axis=0)] = 0.0
+    if evidence.cells is None:  # one row with large numbers makes columns alike that are not
+        share = (evidence.Phi / column_units(evidence.Phi)) ** 2
+        unit[:, share.max(axis=0, initial=0.0) > 0.5 * share.sum(axis=0)] = 0.0
     near = np.triu(np.abs(unit.T @ unit) > 1 - _REPEATED**2 / 2, 1)
     names, found = problem.objective.names, list[Fact]()
     for other in np.flatnonzero(near.any(axis=0))[:_LISTED].tolist():
