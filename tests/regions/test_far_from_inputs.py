@@ -37,3 +37,23 @@ def test_bounds_hold_the_estimate_and_are_not_empty(name, z):
     # The ball alone: |f(z)| <= B ‖k(z, x)‖ in the norm of the coefficients that K⁻¹ gives.
     most = B * np.sqrt((row / row.max()) @ np.linalg.solve(K, row / row.max())) * row.max()
     assert 0.1 * most < band.upper[0] - band.lower[0] <= 2 * most * (1 + 1e-6)
+
+
+def test_an_input_where_a_linear_kernel_vanishes():
+    """A row of zeros in the kernel matrix, which no share of its diagonal makes definite."""
+    X = np.array([[4.0, 2.0, 4.0], [1.0, 4.0, 3.0], [0.0, 0.0, 0.0]])
+    y = np.array([191.0, 207.0, 1.0]) / 8
+    noise = ua.noise.BlockSymmetric([0, 2, 1])
+    model = KernelRidge(kernel="linear", alpha=1.0)
+    region = ua.confidence_region(model, X, y, noise=noise, m=5, random_state=1)
+    bound, rng = 30.0, np.random.default_rng(0)
+    band = region.band(X, 0.4, norm_bound=bound)
+    assert np.abs([band.lower[2], band.upper[2]]).max() < 1e-3
+    members = 0
+    for slope in rng.normal(size=(1200, 3)) * 4 + [3.0, 4.0, 2.0]:
+        values = X @ slope
+        if np.linalg.norm(slope) <= bound and region.contains(lambda X, v=values: v, 0.4):
+            members += 1
+            assert (band.lower <= values).all()
+            assert (values <= band.upper).all()
+    assert members > 30

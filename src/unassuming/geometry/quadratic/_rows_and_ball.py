@@ -355,7 +355,8 @@ def _root(G: Array, share: float) -> Array:
     place = np.arange(len(G))
     diagonal = G[place, place].copy()
     while True:
-        G[place, place] = diagonal * (1 + share)
+        # Rows of zeros get a little as well: no share of zero makes the matrix definite.
+        G[place, place] = np.where(diagonal > 0, diagonal * (1 + share), share)
         with suppress(np.linalg.LinAlgError):
             return np.asarray(np.linalg.cholesky(G), dtype=np.float64)
         share *= 16
