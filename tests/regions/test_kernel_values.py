@@ -11,8 +11,9 @@ from sklearn.kernel_ridge import KernelRidge
 import rationals
 import unassuming as ua
 from unassuming._exact import Exact
-from unassuming.membership._exact import ExactGaps, _State
+from unassuming.membership._exact import ExactGaps
 from unassuming.membership._kernel_errors import KernelErrors
+from unassuming.membership._states import State
 from unassuming.objectives import Moves
 
 ALPHA = 0.25
@@ -201,7 +202,7 @@ def test_no_error_within_its_bounds_changes_a_gap_by_more_than_the_bound(weights
         objective = ua.objectives.Quadratic(design, Y, weights, lam)
         system, a = ExactGaps.build(objective, moves).system, Exact.of(a)
         r = system.residuals(a)
-        return objective, _State(system, moves, a, r, np.arange(9), lambda _: False)
+        return objective, State(system, moves, a, r, np.arange(9), lambda _: False)
 
     entries = 5e-16 * np.ones((7, 7))
     null = np.concatenate([np.zeros(intercept), np.linalg.eigh(K)[1][:, 0]])

@@ -8,8 +8,6 @@ from typing import final
 
 _DIGITS = 160
 """Digits of square roots."""
-_FAR = 2.0**30
-"""How many widths away is far."""
 
 
 @final
@@ -30,8 +28,7 @@ class Parabola:
     def places(self, least: float) -> tuple[float, ...]:
         """Points inside, and on both sides of, the interval where the polynomial is positive.
 
-        They are at least that far apart. Two of them are far away: what rounding decides near the
-        estimate need not be open there.
+        They are at least that far apart.
         """
         middle = _ratio(-self.b, 2 * self.k) if self.k else 0.0
         if not isfinite(middle):
@@ -39,8 +36,7 @@ class Parabola:
         low, high = self.ends(wins=False)
         width = high - low if -inf < low < high < inf else 0.0
         away = max(width, abs(middle) / 2, least) or 1.0
-        near = (middle + away, middle, middle - away)
-        return (*near, middle + _FAR * away, middle - _FAR * away)
+        return middle + away, middle, middle - away
 
     def ends(self, *, wins: bool) -> tuple[float, float]:
         """Return the ends of {t : c + bt + kt² >= 0}, for k <= 0; (∞, -∞) if it is empty.
