@@ -13,8 +13,7 @@ g_i = G_i r and h_i = G_iᵀ W v_i the derivatives of Z_i = s_iᵀ N⁺ s_i are
 Where residuals vanish, so do most of these. If residuals change by δ, the second order of Z_i is
 uᵀSu with u = W^{1/2}G_i δ and S = W^{1/2}ΦN⁺ΦᵀW^{1/2}, which has the leverages h_j on its diagonal.
 The squares of Z_i and Z_0 cancel for rows that stay where they are. The other entries satisfy
-S_jk² <= h_j h_k, and those of row j have a sum of squares of at most 1 - h_j. No second order
-exceeds ‖u‖², since S ⪯ I.
+S_jk² <= h_j h_k and S_jk² <= (1 - h_j)(1 - h_k), as 0 ⪯ S ⪯ I. No second order exceeds ‖u‖².
 """
 
 from dataclasses import dataclass
@@ -110,14 +109,18 @@ class Rounding:
         (roots, parts), c_roots = self._roots
         total, lengths = 0, []
         for move in (e.all_moves[0], e.all_moves[i]):
-            low, high, whole = [], [], []
+            low, high, others, whole = [], [], [], 0
             for j, (row, _) in enumerate(move):
-                few = 2 * self.leverages[j] <= 1
-                low.append(few * parts[j] * delta[row])
-                high.append((not few) * parts[j] * delta[row])
-                whole.append(roots[j] * delta[row])
-            total += sum(low) ** 2 - dot(low, low) + 2 * (sum(high) * sum(whole) - dot(high, whole))
-            lengths.append(dot(whole, whole))
+                root = roots[j] * delta[row]
+                whole += root**2
+                if 2 * self.leverages[j] <= 1:
+                    low.append(parts[j] * delta[row])
+                    others.append(root)
+                else:
+                    high.append(parts[j] * delta[row])
+            total += sum(low) ** 2 - dot(low, low) + sum(high) ** 2 - dot(high, high)
+            total += 2 * sum(high) * sum(others)
+            lengths.append(whole)
         pairs, longest = (Fraction(x, c_roots**2) for x in (total, max(lengths)))
         return min(rows + pairs, longest) / c_delta**2
 

@@ -6,12 +6,13 @@ quick.
 
 With the smoother S = W^{1/2}ΦN⁺ΦᵀW^{1/2} the second order of Z_i in residuals that change by δ is
 uᵀSu, u = W^{1/2}G_i δ. In the difference of two of these, squares of rows that stay where they are
-cancel. The other terms are bounded by the leverages h_j = S_jj: 0 ⪯ S² ⪯ S implies
+cancel. The other terms are bounded by the leverages h_j = S_jj: for j ≠ k, 0 ⪯ S ⪯ I implies
 
-    |S_jk| <= (h_j h_k)^{1/2},     Σ_{k≠j} S_jk² <= h_j (1 - h_j) <= 1 - h_j,
+    |S_jk| <= (h_j h_k)^{1/2},     |S_jk| <= ((1 - h_j)(1 - h_k))^{1/2},
 
-and the second bound is the smaller one where a row has nearly all the leverage. As S ⪯ I, the
-difference is also at most the larger ‖u‖².
+and the second bound is the smaller one for two rows with nearly all the leverage; of a row with
+much and one with little, it is (1 - h_j)^{1/2} at most. As S ⪯ I, the difference is also at most
+the larger ‖u‖².
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ class Leverages(Generic[N]):
         (w_j h_j)^{1/2}, or 0 for leverages above one half.
     high
         (w_j (1 - h_j))^{1/2}, or 0 for leverages up to one half.
+    others
+        w_j^{1/2}, or 0 for leverages above one half.
     roots
         w_j^{1/2}.
     """
@@ -55,16 +58,16 @@ class Leverages(Generic[N]):
     squares: N
     low: N
     high: N
+    others: N
     roots: N
 
     @staticmethod
-    def of(w: Exact, h: Exact) -> Leverages[Exact]:
-        """Return them for weights and leverages; roots are rounded up."""
-        whole = Exact(np.ones(len(h.number), dtype=np.int64).astype(object), 0)
-        rest = whole - h
-        small = Exact(((rest - h).number >= 0).astype(np.int64).astype(object), 0)
-        low, high, roots = ((w * x).root_above() for x in (h, rest, whole))
-        return Leverages(w * h, low * small, high * (whole - small), roots)
+    def of(w: Exact, h: Exact, rest: Exact) -> Leverages[Exact]:
+        """Return them for weights, leverages and w_j (1 - h_j); roots are rounded up."""
+        few = ((rest - w * h).number >= 0).astype(np.int64).astype(object)
+        small, large = Exact(few, 0), Exact(1 - few, 0)
+        low, high, roots = (x.root_above() for x in (w * h, rest, w))
+        return Leverages(w * h, low * small, high * large, roots * small, roots)
 
     def map(self, turn: Callable[[N], M]) -> Leverages[M]:
         """Return other numbers in place of these."""
@@ -72,9 +75,10 @@ class Leverages(Generic[N]):
 
     def second_order(self, delta: N) -> SecondOrder[N]:
         """Return the parts of the second order for changes δ (n,)."""
-        low, high, whole = (x * delta for x in (self.low, self.high, self.roots))
-        pairs = low.sum() * low.sum() - (low * low).sum()
-        pairs = pairs + _twice(high.sum() * whole.sum() - (high * whole).sum())
+        low, high, others, whole = (
+            x * delta for x in (self.low, self.high, self.others, self.roots)
+        )
+        pairs = _pairs(low) + _pairs(high) + _twice(high.sum() * others.sum())
         return SecondOrder(self.squares * delta * delta, pairs, (whole * whole).sum())
 
 
@@ -252,6 +256,11 @@ class Blur(Generic[N]):
         """Bound the change of one of the differences, in units of rounding."""
         one = self.side(k, self.moves.signs[k - 1], self.moves.rows[k - 1])
         return self.rounding.blur(one, self.first, self.a)
+
+
+def _pairs(x: N) -> N:
+    """Return Σ_{j≠k} x_j x_k."""
+    return x.sum() * x.sum() - (x * x).sum()
 
 
 def _twice(x: N) -> N:

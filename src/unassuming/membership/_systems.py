@@ -24,6 +24,12 @@ from unassuming.membership._blur import (
 )
 from unassuming.objectives import Quadratic, computed_kernel, exact_kernel
 
+_OF_SPAN = 4
+"""So many times as many digits as the features of a column span.
+
+Rows with nearly all leverage have S_jk and 1 - h_j near the squares of the smallest features.
+"""
+
 
 class System(ABC):
     """The equations N x = s of one objective."""
@@ -106,7 +112,7 @@ class FeatureSystem(System):
         self._penalised = np.repeat([0, 1], [design.intercept, self.d - design.intercept])
         self._penalised = self._penalised.astype(object)
         N = self._weighted @ self.Phi + self.alpha * self._P
-        self.triangle = Triangle(N, digits=digits)
+        self.triangle = Triangle(N, digits=max(digits, _OF_SPAN * _span(objective)))
 
     def _design(self, objective: Quadratic) -> Exact:
         return Exact.of(objective.design.matrix)
@@ -146,7 +152,7 @@ class FeatureSystem(System):
         """Every feature may be rounded."""
         rounded = Exact(abs(self.Phi.number) * self._penalised, self.Phi.shift)
         h = (self.Phi.T * self.triangle.solve(self._weighted)).columns()
-        leverages = Leverages.of(self.w, h)
+        leverages = Leverages.of(self.w, h, self.w - self.w * h)
         return Given(self.Phi, self.y, self.w, self.alpha, self._P, rounded, leverages)
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
@@ -225,8 +231,10 @@ class KernelSystem(System):
         P[self._bias :, self._bias :] = self._K.number
         held = Exact(P, self._K.shift)
         units = Exact(np.eye(self.n, dtype=np.int64).astype(object), 0)
-        moved = self.Phi @ self._solved(self.w[:, None] * units, Exact(0, 0))
-        leverages = Leverages.of(self.w, Exact(np.diagonal(moved.number), moved.shift))
+        x = self._solved(self.w[:, None] * units, Exact(0, 0))
+        h = _diagonal(self.Phi @ x)
+        # e_j - Φx_j = alpha W⁻¹z_j: 1 - h_j without a difference, which may not have its digits.
+        leverages = Leverages.of(self.w, h, self.alpha * _diagonal(x[self._bias :]))
         return Given(self.Phi, self.y, self.w, self.alpha, held, self._errors, leverages)
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
@@ -238,6 +246,19 @@ def _from_first(first: Exact, changes: Exact) -> Exact:
     """Return a column, and the others by their differences from it."""
     others = first + changes
     return Exact(np.hstack([first.to(others.shift), others.number]), others.shift)
+
+
+def _diagonal(x: Exact) -> Exact:
+    return Exact(np.diagonal(x.number), x.shift)
+
+
+def _span(objective: Quadratic) -> int:
+    """Return how many binary digits the weighted features of one column span at most."""
+    size = np.frexp(objective.design.matrix)[1] + np.frexp(np.sqrt(objective.w))[1][:, None]
+    some = objective.design.matrix != 0
+    most = np.where(some, size, -(2**30)).max(axis=0, initial=-(2**30))
+    least = np.where(some, size, 2**30).min(axis=0, initial=2**30)
+    return int((most - least).max(initial=0))
 
 
 def _quotient(x: Exact, y: Exact, *, digits: int) -> Exact:
