@@ -20,8 +20,7 @@ from unassuming.objectives import Moves, Score
 from unassuming.ranking import Contrast
 
 _NEAR = 1e-8
-"""Ends are confirmed up to this relative error, or the next one relative to the interval."""
-_NEAR_WIDTH = 1e-12
+"""Ends are confirmed up to this relative error."""
 
 
 @final
@@ -60,9 +59,12 @@ class LineGaps:
         return cls(np.stack([values[0], values[1] + values[2], values[3]]), *found)
 
     def confirmed(
-        self, low: Array, high: Array, near_end: float = _NEAR, near_width: float = _NEAR_WIDTH
+        self, low: Array, high: Array, near_end: float = _NEAR, near_width: float = 0.0
     ) -> BoolArray:
-        """Return which intervals are right, (N, m - 1) each, up to these relative errors."""
+        """Return which intervals are right, (N, m - 1) each, up to these relative errors.
+
+        They are relative to the ends, and to the lengths of the intervals.
+        """
         with np.errstate(all="ignore"):
             near = [near_end * np.abs(end) + near_width * (high - low) for end in (low, high)]
             inside = [self._above(low + near[0], 1), self._above(high - near[1], 1)]
