@@ -63,6 +63,86 @@ LINES = {
         )
         for k in (65, 68)  # of the lines, and of the gradient at the estimate
     },
+    "rows that rounding makes equal at the origin": (
+        Problem.of(
+            model="least squares",
+            X=[[8.0, 2.0**-16 + 2.0**-62], [0.0, 777.0], [8.0, 2.0**-16 - 5 * 2.0**-64]],
+            y=[19.0 + 2.0**-48, 1002.0, 11.0 - 2.0**-49],
+            intercept=False,
+            noise="exchangeable within",
+            block_rows=3,
+            seed=7,
+        ),
+        [0, 0],
+        [0, 3],
+        2,
+    ),
+    "rows equal but for the line": (
+        Problem.of(
+            model="LS-SVC, polynomial kernel",
+            X=[[2e7, 1.4721, 1.4907], [0.6276, -0.0454, 0.9329], [0.6276, -0.0454, 0.9329]],
+            y=[1, -1, -1],
+            degree=3,
+            gamma="1/2",
+            noise="symmetric-exchangeable",
+            seed=2,
+        ),
+        [0, 0, 0, 0],
+        [3, -4, -5, -1],
+        1,
+    ),
+    "a y that hides the kernel at the origin": (
+        Problem.of(
+            model="gaussian kernel",
+            X=[[-5, -4, 0, 5], [1, -4, -5, 0], [4, -1, -4, -2]],
+            y=[700 - 2.0**48, 700 + 2.0**48, 700 + 2.0**48],
+            alpha=2.0**20,
+            noise="exchangeable within",
+            blocks=(0, 2, 2),
+            block_rows=3,
+            m=5,
+            seed=2,
+        ),
+        [0, 0, 0],
+        [-1, -1, 4],
+        2,
+    ),
+    "a column of 1e18": (
+        Problem.of(
+            model="LS-SVC",
+            X=[
+                [-443.52, -6.93, 8.6e15, 30.93],
+                [199.68, 3.12, -2.9e16, -1.99],
+                [1795.2, 28.05, 1.6e18, -3.3],
+                [-7.264, -0.1135, -1.7e15, 0.314],
+            ],
+            y=[1, -1, -1, -1],
+            alpha=2,
+            gamma="1/2",
+            noise="block symmetric",
+            blocks=(1, 2, 1, 1),
+            seed=13,
+        ),
+        [0, 0, 0, 0, 0],
+        [5, -2, -1, 1, -3],
+        1,
+    ),
+    "an end near zero beside a wide interval": (
+        Problem.of(
+            model="gaussian kernel",
+            X=[[4, 5, -5], [3, 1, -3], [5, -2, 4], [1, 2, 4]],
+            y=[1e9 - 0.25, 1e9 - 0.25, 1e9 - 0.25, 1e9 + 0.25],
+            gamma=2,
+            intercept=False,
+            noise="block symmetric",
+            blocks=(0, 2, 2, 0),
+            m=20,
+            seed=10,
+        ),
+        [0, 0, 0, 0],
+        [5, -1, -3, -2],
+        10,
+    ),
 }
 
 
