@@ -127,6 +127,19 @@ LINES = {
         [5, -2, -1, 1, -3],
         1,
     ),
+    "a row of 1e35 that stays where it is": (
+        Problem.of(
+            model="least squares",
+            X=[[2.0], [0.02], [-2.0], [1e35]],
+            y=[1.0, -1.0, 1.0, 1.0],
+            intercept=False,
+            m=20,
+            seed=4,
+        ),
+        [0],
+        [1],
+        1,
+    ),
     "an end near zero beside a wide interval": (
         Problem.of(
             model="gaussian kernel",
@@ -150,9 +163,9 @@ LINES = {
 @pytest.mark.parametrize("name", LINES)
 def test_crossings_of_badly_scaled_data_are_exact(name):
     problem, origin, direction, q = LINES[name]
-    found = checks.crossings(
-        problem, problem.region(), rationals(origin), rationals(direction), q, POINTS
-    )
+    region = problem.region()
+    region.crossings(direction, level=1 - q / problem.m, origin=origin)  # no refusal
+    found = checks.crossings(problem, region, rationals(origin), rationals(direction), q, POINTS)
     assert list(found) == []
 
 

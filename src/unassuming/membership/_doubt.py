@@ -66,7 +66,7 @@ class Doubt:
         rounding = 2 * EPS * (o.n + o.d) * terms + length(error * np.sqrt(o.w / o.n))[0]
         held = self._held(a[None, :])[0] + length(r * np.sqrt(o.w / o.n))[0]
         with np.errstate(over="ignore"):  # an infinite bound decides nothing
-            return float(length(found) + rounding + self.defect * held)
+            return float(length(found) + rounding + (self.defect * held if held else 0.0))
 
     def gaps(self, a: Array, images: Images) -> tuple[Array, Array]:
         """Bound the errors of Z_i - Z_0 by products of two, (N, m - 1) each.

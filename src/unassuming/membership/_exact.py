@@ -92,7 +92,7 @@ class ExactGaps:
         r = self.system.residuals(candidate)
         moved = self.moves.rows[which], self.moves.signs[which].astype(np.int64).astype(object)
         still = (r.number[moved[0]] * moved[1] == r.number).all(axis=1)  # G_i r = r
-        known = np.array([bool(self._identical.get(i)) for i in which.tolist()])
+        known = np.array([bool(self._identical.get(i)) for i in which.tolist()], dtype=np.bool_)
         asked = np.flatnonzero(~(still | known))
         if not asked.size:
             return found, None
@@ -140,7 +140,7 @@ class ExactGaps:
             along = State(self.system, self.moves, two, step, which[asked], self._always, known)
             lines = list(polynomials(here, along))
             some = np.flatnonzero(tied)
-            tied = tied.copy()  # at the origin, and then elsewhere
+            tied = tied.copy()  # other lines of the bundle begin there too
             tied[some] = TiedLine(here, along).throughout(some, [lines[k] for k in some])
             for k, j in enumerate(asked):
                 if not tied[k]:

@@ -28,15 +28,14 @@ class Parabola:
     def places(self, least: float) -> tuple[float, ...]:
         """Points inside, and on both sides of, the interval where the polynomial is positive.
 
-        They are at least that far apart.
+        They are at least ``least`` apart.
         """
         middle = _ratio(-self.b, 2 * self.k) if self.k else 0.0
-        if not isfinite(middle):
-            return ()
         low, high = self.ends(wins=False)
         width = high - low if -inf < low < high < inf else 0.0
         away = max(width, abs(middle) / 2, least) or 1.0
-        return middle + away, middle, middle - away
+        places = middle + away, middle, middle - away
+        return places if all(map(isfinite, places)) else ()
 
     def ends(self, *, wins: bool) -> tuple[float, float]:
         """Return the ends of {t : c + bt + kt² >= 0}, for k <= 0; (∞, -∞) if it is empty.

@@ -95,7 +95,9 @@ class State:
         """The signs of Z_i - Z_0, zero where rounding of the data could make the two equal."""
         if self.literal:
             return self.signs
-        return [sign and not self.blurred(k) and sign for k, sign in enumerate(self.signs, start=1)]
+        return [
+            0 if sign and self.blurred(k) else sign for k, sign in enumerate(self.signs, start=1)
+        ]
 
     @cached_property
     def gaps(self) -> Exact:

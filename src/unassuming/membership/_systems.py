@@ -27,7 +27,8 @@ from unassuming.objectives import Quadratic, computed_kernel, exact_kernel
 _OF_SPAN = 4
 """So many times as many digits as the features of a column span.
 
-Rows with nearly all leverage have S_jk and 1 - h_j near the squares of the smallest features.
+Rows with nearly all leverage have S_jk and 1 - h_j near the squares of the smallest features,
+relative to the largest ones of their columns.
 """
 
 

@@ -88,11 +88,16 @@ class TiedLine:
         a, u = np.abs(nearest(self.here.a)), np.abs(nearest(self.along.a))
         return float((a[u > 0] / u[u > 0]).max(initial=0.0))
 
-    @property
+    @cached_property
     def _far(self) -> int:
-        """The power of two of a step beside which neither y nor a matters."""
-        moved, y = abs(self.along.r).max(), abs(self.here.system.y).max()
-        steps = [_log2(y) - _log2(moved)] if moved.number and y.number else []
+        """The power of two of a step beside which neither y nor a matters, in any row that moves.
+
+        A row may move by far less than another one.
+        """
+        moved, system = abs(self.along.r), self.here.system
+        rows = np.flatnonzero(moved.number)
+        held = [abs(system.y), abs(system.Phi) @ abs(self.here.a)]
+        steps = [_log2(x[j]) - _log2(moved[j]) for x in held for j in rows if x.number[j]]
         return _FAR + max([int(np.frexp(self._least)[1]), *steps])
 
 
