@@ -104,7 +104,7 @@ def test_the_one_failure_expected_of_svr_is_that_of_svr_itself(estimator):
 def test_predictions_are_those_of_the_plain_estimator(model):
     ours, plain = fitted(model), clone(model).fit(X, Y)
     np.testing.assert_array_equal(ours.predict(NEW), plain.predict(NEW))
-    assert ours.score(X, Y) == plain.score(X, Y)
+    assert ours.score(X, Y) == pytest.approx(plain.score(X, Y), rel=1e-14)  # sums may differ
 
 
 @names
