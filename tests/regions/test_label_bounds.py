@@ -174,8 +174,27 @@ def test_the_linear_programme_bounds_and_is_attained():
                 if abs(phi @ a).max() <= 1 + 1e-12:
                     vertices += [a, -a]
     truth = (g @ np.array(vertices).T).max(axis=1)
-    np.testing.assert_allclose(Admissible.of(phi).bounds(g), truth, rtol=1e-9)
-    assert (Admissible.of(phi).bounds(g) >= truth).all()
+    np.testing.assert_allclose(Admissible.of_features(phi).bounds(g), truth, rtol=1e-9)
+    assert (Admissible.of_features(phi).bounds(g) >= truth).all()
+
+
+@pytest.mark.parametrize("power", [20, 40, 60])
+def test_bounds_of_coefficients_follow_the_units_of_their_columns(power):
+    rng = np.random.default_rng(1)
+    phi, units = rng.normal(size=(12, 3)), 2.0 ** np.array([0, power, -power])
+    plain, scaled = Admissible.of_features(phi), Admissible.of_features(phi * units)
+    assert (plain.rank, scaled.rank, scaled.null.shape[1]) == (3, 3, 0)
+    np.testing.assert_allclose(scaled.bounds(np.eye(3)) * units, plain.bounds(np.eye(3)), rtol=1e-9)
+
+
+def test_columns_of_other_units_leave_dependent_ones_dependent():
+    rng = np.random.default_rng(2)
+    x = rng.integers(-9, 9, size=(12, 2)).astype(float)
+    phi = np.column_stack([x, x.sum(axis=1)]) * 2.0 ** np.array([0, 50, -50])
+    found = Admissible.of_features(phi)
+    assert found.rank == 2
+    assert np.isinf(found.bounds(np.eye(3))).all()
+    assert np.isfinite(found.bounds(phi)).all()  # values at the inputs
 
 
 def test_the_nearest_admissible_coefficients_are_the_projection():
@@ -186,7 +205,7 @@ def test_the_nearest_admissible_coefficients_are_the_projection():
     phi, a = rng.normal(size=(15, 3)), np.array([1.0, -0.8, 0.6])
     pull, push = rng.normal(size=(3, 15)), rng.normal(size=(3, 3))
     G = pull @ phi + push
-    found = Admissible.of(phi).nearest(a, pull, push)
+    found = Admissible.of_features(phi).nearest(a, pull, push)
     other = minimize(
         lambda x: ((G @ (x - a)) ** 2).sum(),
         np.zeros(3),

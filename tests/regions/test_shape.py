@@ -82,8 +82,10 @@ def test_the_work_of_printing_does_not_grow_with_m(name, monkeypatch):
     for m in (20, 200):
         region = build(name, m=m)
         made.clear()
-        for costly in (Admissible, Boxes, LabelModel):  # SciPy's decompositions, of label regions
+        for costly in (Boxes, LabelModel):  # SciPy's decompositions, of label regions
             monkeypatch.setattr(costly, "of", None)
+        for kind in ("of_features", "of_kernel"):
+            monkeypatch.setattr(Admissible, kind, None)
         assert "Confidence region of" in str(region)
         assert all(ndim <= 2 for ndim in made)  # no stack of m - 1 matrices
         work.append(len(made))

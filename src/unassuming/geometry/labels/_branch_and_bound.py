@@ -16,6 +16,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from unassuming._batches import rows_that_fit, slices
+from unassuming._rounding import gamma
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._branch_and_bound import (
     GAP,
@@ -28,7 +29,7 @@ from unassuming.geometry._branch_and_bound import (
 from unassuming.geometry.labels._admissible import Admissible
 from unassuming.geometry.labels._lines import LabelModel
 
-_PAD = 4e-12  # more than the rounding of fitted values and the tolerance of [-1, 1]
+_PAD = 4e-12  # more than the rounding of sums of fitted values and the tolerance of [-1, 1]
 _BATCH_BYTES = 2**25
 
 
@@ -43,11 +44,14 @@ class Boxes(BoxSpace):
     pull: Array  # (k, n): that of the model, rotated: row j moves with x_j, rows beyond r do not
     s: Array  # (r,)
     corner: Array  # (r,): |x| <= corner wherever |f x| <= 1
+    pad: Array  # (n,): more than the errors of fitted values, and the tolerance of [-1, 1]
+    blur: Array  # (k,): bounds on the errors of z_0
 
     @classmethod
     def of(cls, model: LabelModel, admissible: Admissible) -> Boxes | None:
         """Choose the coordinates, or return None if boxes do not apply."""
-        if admissible.back.shape[1] > LARGEST_RANK or len(model.pull) < admissible.back.shape[1]:
+        r, k = admissible.back.shape[1], len(model.pull)
+        if not admissible.resolved or r > LARGEST_RANK or k < r:
             return None
         if not model.follows_values(admissible.null):
             return None
@@ -55,8 +59,14 @@ class Boxes(BoxSpace):
         u, s, vt = svd(moves)
         unit = np.where(s > 1e-8 * s[0], s, s[0])
         back = admissible.back @ (vt.T / unit)
-        corner = admissible.bounds(np.linalg.pinv(back))
-        return cls(model, model.phi @ back, back, u.T @ model.pull, s / unit, corner)
+        corner = admissible.bounds_of(unit[:, None] * vt)
+        size = np.abs(model.phi) @ np.abs(back)
+        pad = _PAD + 2 * gamma(len(back)) * (size @ corner)
+        size = np.abs(model.pull) @ size + np.abs(model.push) @ np.abs(back)
+        blur = np.abs(u.T @ moves @ (vt.T / unit) - np.eye(k, r) * (s / unit))
+        blur += 2 * gamma(sum(model.phi.shape) + k) * (np.abs(u.T) @ size)
+        turned = u.T @ model.pull
+        return cls(model, model.phi @ back, back, turned, s / unit, corner, pad, blur @ corner)
 
     def support(
         self,
@@ -101,7 +111,7 @@ class Boxes(BoxSpace):
 
     def margin(self, g: Array) -> Array:
         """Return more than the rounding errors of the values of g (N, d), (N,)."""
-        return np.asarray(1e-11 * (np.abs(g @ self.back) @ self.corner))
+        return np.asarray(1e-11 * (np.abs(g) @ np.abs(self.back) @ self.corner))
 
     def possible(self, centre: Array, half: Array) -> IntArray:
         """Bound the number of sets that hold a point of each box, boxes of shape (B, r)."""
@@ -113,7 +123,7 @@ class Boxes(BoxSpace):
     def holding(self, centre: Array, half: Array) -> BoolArray:
         """Return which sets may hold a point of each box, (B, m - 1); none that does is missed."""
         model, k = self.model, len(self.pull)
-        middle, reach = centre @ self.f.T, half @ np.abs(self.f).T + _PAD
+        middle, reach = centre @ self.f.T, half @ np.abs(self.f).T + self.pad
         low, high = middle - reach, middle + reach
         inside = ((low <= 1) & (high >= -1)).all(axis=1)
         every = np.zeros((len(centre), model.m - 1), dtype=np.bool_)
@@ -124,9 +134,9 @@ class Boxes(BoxSpace):
         # Each entry of p = ΨL(y⁽ⁱ⁾ - y) lies between these, whatever the uncertain labels are.
         least = by_sure[..., :k] + by_may[..., k:] - self._base
         most = by_may[..., :k] + by_sure[..., k:] - self._base
-        z, spread = np.tile(self.pull @ model.y, (len(centre), 1)), np.zeros((len(centre), k))
+        z, spread = (np.tile(one, (len(centre), 1)) for one in (self.pull @ model.y, self.blur))
         z[:, : len(self.s)] -= self.s * centre
-        spread[:, : len(self.s)] = self.s * half
+        spread[:, : len(self.s)] += self.s * half
         z, spread = 2 * z[:, None, :], 2 * spread[:, None, :]
         # p(p + 2z) is convex in p and affine in z: it is largest at a corner.
         gap = np.maximum(

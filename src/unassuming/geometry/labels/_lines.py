@@ -58,7 +58,8 @@ class LabelModel:
     def follows_values(self, null: Array) -> bool:
         """Whether ranks depend on the fitted values alone, given the null space of Φ."""
         seen = self.pull.T @ self.push
-        return bool(np.abs(seen @ null).max(initial=0.0) <= 1e-9 * np.abs(seen).max())
+        size = (np.abs(seen) @ np.abs(null)).max(axis=0, initial=0.0)
+        return bool((np.abs(seen @ null).max(axis=0, initial=0.0) <= 1e-9 * size).all())
 
     @cached_property
     def rounding(self) -> float:

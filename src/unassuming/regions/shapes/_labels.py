@@ -17,6 +17,8 @@ import numpy as np
 from scipy.linalg import orth, svd
 
 from unassuming._errors import NotAvailable
+from unassuming._factors import factor
+from unassuming._rounding import column_units
 from unassuming._typing import Array
 from unassuming.geometry import GridLines, Lines
 from unassuming.geometry.labels import (
@@ -28,7 +30,7 @@ from unassuming.geometry.labels import (
     LabelModel,
     Support,
 )
-from unassuming.objectives import BallCoordinates, LeastNormScore, NormBall, Quadratic
+from unassuming.objectives import BallCoordinates, Design, LeastNormScore, NormBall, Quadratic
 from unassuming.ranking import Level
 from unassuming.regions._explain import OF_A_SEARCH, Cause, Explanation, Fact, Status, status_of
 from unassuming.regions._question import Call, Question
@@ -80,11 +82,7 @@ class LabelShape(LineShape):
         order = self.engine.tie_order
         drawn = self.engine.perturbations.drawn
         model = LabelModel.of(o.design.matrix, o.y, drawn, score, order[0] < order[1:])
-        free = 0
-        if o.design.full_rank:
-            # With a bias one direction is open whatever the values are.
-            free = len(o.design.distinct[0]) + int(o.design.intercept)
-        admissible = Admissible.of(model.phi, free)
+        admissible = _admissible(o.design)
         return Linear(model, admissible, Boxes.of(model, admissible))
 
     @property
@@ -281,11 +279,16 @@ class LabelShape(LineShape):
         """Return whether the region is bounded in its coefficients, where f is linear in them."""
         if self.linear is None:
             raise self.not_available("bounded")
-        null = self.linear.admissible.null
+        admissible, d = self.linear.admissible, self.problem.objective.d
+        null, design = admissible.null, self.problem.design("bounded")
         verdict, fact, direction = "undetermined", Cause.VALUES_DO_NOT_DETERMINE(), None
-        if not null.shape[1]:
+        if admissible.rank == d and (admissible.resolved or design.spans_everything):
             verdict, fact = "bounded", Cause.VALUES_DETERMINE()
-        elif self.linear.model.follows_values(null) and self._holds_start(level):
+        elif (
+            admissible.rank < d
+            and self.linear.model.follows_values(null)
+            and self._holds_start(level)
+        ):
             verdict, fact, direction = "unbounded", Cause.FREE_COEFFICIENTS(), null[:, 0]
         explanation = Explanation((fact,))
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
@@ -298,9 +301,11 @@ class LabelShape(LineShape):
         if self.linear is None:
             kinks = self.problem.objective.kinks()
             return Proposals.in_coefficients(self.problem.estimate, kinks, ball)
-        _, s, vt = svd(self.linear.model.phi, full_matrices=False)
-        kept = slice(0, self.linear.admissible.back.shape[1])  # no step that leaves values alone
-        s, vt = s[kept], vt[kept]
+        phi = self.linear.model.phi
+        unit = column_units(phi)
+        _, s, vt = svd(phi / unit, full_matrices=False)
+        kept = slice(0, self.linear.admissible.rank)  # no step that leaves values alone
+        s, vt = s[kept], vt[kept] / unit
         return Proposals((vt.T / np.sqrt(s**2 + (_SMALLEST * s[0]) ** 2),), None, None)
 
     def probes(self, ball: NormBall | None) -> Array:
@@ -322,3 +327,16 @@ class LabelShape(LineShape):
             f"{known}, whose region has no outer bound: crossings(direction) shows where a line "
             "leaves it, band(X, inner=True) what members attain."
         )
+
+
+def _admissible(design: Design) -> Admissible:
+    """Return the coefficients with values in [-1, 1]; the rank of a kernel is that of theory."""
+    if not design.dual:
+        return Admissible.of_features(design.matrix)
+    primal = design.primal()
+    if design.full_rank or primal is None:
+        # With a bias one direction is open whatever the values are.
+        rank = len(design.distinct[0])
+        return Admissible.of_kernel(design.matrix, rank, inputs_only=design.intercept)
+    rank = factor(primal.matrix, np.abs(primal.matrix)).back.shape[1]
+    return Admissible.of_kernel(design.matrix, rank, inputs_only=False)
