@@ -1,5 +1,7 @@
 """Bounds over label regions: outer ones hold every member, inner ones are attained."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -185,6 +187,20 @@ def test_bounds_of_coefficients_follow_the_units_of_their_columns(power):
     plain, scaled = Admissible.of_features(phi), Admissible.of_features(phi * units)
     assert (plain.rank, scaled.rank, scaled.null.shape[1]) == (3, 3, 0)
     np.testing.assert_allclose(scaled.bounds(np.eye(3)) * units, plain.bounds(np.eye(3)), rtol=1e-9)
+
+
+def test_a_functional_near_a_row_of_small_features_is_not_a_value_at_an_input():
+    phi = np.array([[1.0, 0.26], [1.0, 0.2]]) * [1, 1e-12]
+    intercept, value = Admissible.of_features(phi).bounds(np.array([[1.0, 0.0], phi[0]]))
+    assert intercept == pytest.approx(23 / 3, rel=1e-9)
+    assert value == pytest.approx(1, rel=1e-9)
+
+
+def test_the_nearest_admissible_coefficients_exist_without_coordinates():
+    """Columns whose rank double precision does not resolve have no coordinates."""
+    found = replace(Admissible.of_features(np.eye(3)), q=np.empty((3, 0)), back=np.empty((3, 0)))
+    near = found.nearest(np.array([2.0, 0.0, 1.0]), np.eye(3), np.eye(3))
+    np.testing.assert_allclose(near, [1, 0, 0.5], rtol=1e-8)
 
 
 def test_columns_of_other_units_leave_dependent_ones_dependent():

@@ -7,6 +7,7 @@ programming duality.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import final
@@ -23,6 +24,8 @@ OUTWARD = 1 + 1e-11
 """Bounds are multiplied by this, to allow for rounding and for the tolerance of [-1, 1]."""
 _KNOWN = 0.1
 """Coordinates are of use if their errors move fitted values in [-1, 1] by at most this."""
+_SAME = 1e-12
+"""Kernel values at one input differ by rounding if they are computed among other inputs."""
 
 
 @final
@@ -41,6 +44,10 @@ class Admissible:
 
     A bias beside a kernel of full rank leaves other values undetermined, however little they
     change, and rounding may hide that."""
+    slack: float
+    """Functionals that differ from a row of Φ by less, relative to the row, count as that row.
+
+    Zero for features: coefficients may be as large as a feature is small."""
 
     @classmethod
     def of_features(cls, phi: Array) -> Admissible:
@@ -49,7 +56,7 @@ class Admissible:
         r = found.back.shape[1] if found.decided else 0
         back, q = found.basis[:, :r], found.columns[:, :r]
         rank = found.back.shape[1]
-        return cls(phi, q, back, _of_length_one(found.null), found.blind, rank, r < rank)
+        return cls(phi, q, back, _of_length_one(found.null), found.blind, rank, r < rank, 0.0)
 
     @classmethod
     def of_kernel(cls, phi: Array, rank: int, *, inputs_only: bool) -> Admissible:
@@ -60,7 +67,8 @@ class Admissible:
         back, null = vt[:r].T / s[:r] / unit[:, None], vt[r:][::-1].T
         blind = partial(_blind, null, unit)
         free = _of_length_one(null / unit[:, None])
-        return cls(phi, u[:, :r], back, free, blind, rank, inputs_only or r != rank)
+        only = inputs_only or r != rank
+        return cls(phi, u[:, :r], back, free, blind, rank, only, _SAME)
 
     @cached_property
     def off(self) -> Array:
@@ -110,7 +118,7 @@ class Admissible:
         """Which functionals gᵀa (N, d) are values at inputs, the rows of Φ."""
         found = np.zeros(len(g), dtype=np.bool_)
         for row in self.phi:
-            found |= np.abs(g - row).max(axis=1) <= 1e-12 * np.abs(row).max()
+            found |= np.abs(g - row).max(axis=1) <= self.slack * np.abs(row).max()
         return found
 
     def _multipliers(self, f: Array) -> float:
@@ -134,17 +142,17 @@ class Admissible:
         """
         G = pull @ self.phi + push  # z moves by -G
         _, s, vt = svd(G @ self.back, full_matrices=False)
-        keep = s > rank_cut(G.shape) * s[0]
+        keep = s > rank_cut(G.shape) * s.max(initial=0.0)
         steps = self.back @ (vt[keep].T / s[keep])  # unit changes of z
         move, f = self.phi @ steps, self.phi @ a
         E = np.vstack([np.concatenate([-move, move]).T, np.concatenate([f - 1, -f - 1])])
         target = np.zeros(len(E))
         target[-1] = 1.0
-        try:
+        found = a  # unless the solver finds a better one
+        with suppress(RuntimeError):
             rest = E @ nnls(E, target)[0] - target
-            found = a - steps @ (rest[:-1] / rest[-1])
-        except (RuntimeError, ZeroDivisionError):  # the solver did not converge
-            found = a
+            if rest[-1] != 0:
+                found = a - steps @ (rest[:-1] / rest[-1])
         largest = float(np.abs(self.phi @ found).max())
         return np.asarray(found * ((1 - 1e-9) / max(largest, 1.0)))
 
