@@ -49,6 +49,8 @@ class Allowed:
         given = problem.rounded()
         self.exact, self.rounded = problem.exact(region), given.exact(region)
         self.rounding = given.rounding(self.rounded)
+        if self.rounding.as_given:  # as decimals their columns might depend on each other
+            self.exact = self.rounded
 
     def wrong(self, a: Vector, found: int) -> str:
         """What is wrong with the rank that was found for a candidate, or nothing."""

@@ -14,6 +14,9 @@ Where residuals vanish, so do most of these. If residuals change by δ, the seco
 uᵀSu with u = W^{1/2}G_i δ and S = W^{1/2}ΦN⁺ΦᵀW^{1/2}, which has the leverages h_j on its diagonal.
 The squares of Z_i and Z_0 cancel for rows that stay where they are. The other entries satisfy
 S_jk² <= h_j h_k and S_jk² <= (1 - h_j)(1 - h_k), as 0 ⪯ S ⪯ I. No second order exceeds ‖u‖².
+
+Of features the term x_k w_j (g - v)_j comes from the turn of their range. It is left out if this
+turn costs half of the digits or more, as it does if columns nearly depend on each other.
 """
 
 from dataclasses import dataclass
@@ -36,6 +39,8 @@ from adversarial.exact import ExactRegion
 UNIT = Fraction(1, 2**53)
 MARGIN = 2
 """Other terms of second order are left out, so the package may allow for twice as much."""
+HALF = Fraction(1, 2**27)
+"""The turn of a range that leaves half of the digits."""
 
 
 class Side(NamedTuple):
@@ -92,10 +97,35 @@ class Rounding:
                         e.alpha * (x1[j] * x1[k] - x2[j] * x2[k]) - h[j] * own[k] - h[k] * own[j]
                     )
                 else:
-                    left = x1[k] * (one.g[j] - one.v[j]) - x2[k] * (two.g[j] - two.v[j])
-                    slope = 2 * (e.w[j] * left - h[j] * own[k])
+                    slope = -2 * h[j] * own[k]
+                    if self.may_turn:
+                        left = x1[k] * (one.g[j] - one.v[j]) - x2[k] * (two.g[j] - two.v[j])
+                        slope += 2 * e.w[j] * left
                 total += abs(slope) * error
         return total
+
+    @property
+    def may_turn(self) -> bool:
+        """Whether rounding of the data may turn the range: near the limit both are right."""
+        return self.turned is None or self.turned < 2 * HALF
+
+    @property
+    def as_given(self) -> bool:
+        """Whether features may have to be taken as they are given."""
+        return self.turned is not None and 2 * self.turned > HALF
+
+    @cached_property
+    def turned(self) -> Fraction | None:
+        """How far rounding of the features turns their range: see `_systems.py` of the package.
+
+        None for kernels, and for features of which one depends on others.
+        """
+        e, first = self.exact, int(self.bias)
+        if self.kernel or len(e.p) < e.d:
+            return None
+        lengths = [above(e.unit * e.A[k][k]) for k in range(first, e.d)]
+        moved = [dot(row, lengths) ** 2 for row in self.errors]
+        return UNIT * above(dot(e.w, moved))
 
     def curvature(self, a: Vector, i: int) -> Fraction:
         """A bound on the second order of Z_i - Z_0 in the residuals, in squared units."""

@@ -41,12 +41,17 @@ def _product(x: Fraction, k: int) -> Fraction:
 def inputs(draw, n: int, d: int, kind: str, *, largest: int = 60) -> list[Vector]:
     """A matrix with columns and rows times powers of two, repeated rows and sentinels."""
     X = [draw(mantissas(d, kind)) for _ in range(n)]
-    trouble = draw(st.sets(st.sampled_from(["columns", "rows", "repeats", "sentinel", "nearly"])))
+    kinds = ["columns", "rows", "repeats", "sentinel", "nearly", "unit"]
+    trouble = draw(st.sets(st.sampled_from(kinds)))
     powers = st.one_of(st.integers(-4, 4), st.integers(-largest, largest))
     if "nearly" in trouble and d > 1:  # two columns that differ by little
         k = draw(st.integers(-50, -1))
         for row in X:
             row[1] = row[0] + _product(row[1], k)
+    if "unit" in trouble and d > 1:  # a column in another unit: for doubles up to rounding
+        factor = Fraction(draw(st.sampled_from(["2.20462", "0.4536", "1/3", "2"])))
+        for row in X:
+            row[d - 1] = factor * row[0]
     if "repeats" in trouble:
         for _ in range(draw(st.integers(1, 2))):
             i, j = draw(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)))

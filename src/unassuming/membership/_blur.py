@@ -189,7 +189,15 @@ class Rounding(ABC, Generic[N]):
 
 @final
 class FeatureRounding(Rounding[N]):
-    """Every feature may be rounded; the ones of an intercept are not."""
+    """Every feature may be rounded; the ones of an intercept are not.
+
+    ``turns`` says whether rounding may turn the range of the features too, or changes residuals
+    alone.
+    """
+
+    def __init__(self, given: Given[N], *, weighted: bool, intercept: bool, turns: bool) -> None:
+        super().__init__(given, weighted=weighted, intercept=intercept)
+        self.turns = turns
 
     def of_fits(self, size: N) -> N:
         """Sum over the features."""
@@ -198,9 +206,13 @@ class FeatureRounding(Rounding[N]):
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
         """Sum over the entries of Φ."""
         # ∂Z/∂Φ_jk = 2 (x_k w_j (g - v)_j - slope_j a_k).
-        w = self.given.w
-        parts = [(w * (side.g - side.v))[:, None] * side.x[None, :] for side in (one, two)]
-        slope = parts[0] - parts[1] - change[:, None] * a[None, :]
+        slope = change[:, None] * a[None, :]
+        if self.turns:
+            w = self.given.w
+            first, second = (
+                (w * (side.g - side.v))[:, None] * side.x[None, :] for side in (one, two)
+            )
+            slope = first - second - slope
         return _twice((abs(slope) * self.given.rounded).sum())
 
 

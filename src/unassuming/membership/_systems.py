@@ -14,6 +14,7 @@ import numpy as np
 
 from unassuming._exact import Exact, Triangle
 from unassuming._rough import Rough
+from unassuming._rounding import UNIT, length
 from unassuming.membership._blur import (
     FeatureRounding,
     Given,
@@ -29,6 +30,14 @@ _OF_SPAN = 4
 
 Rows with nearly all leverage have S_jk and 1 - h_j near the squares of the smallest features,
 relative to the largest ones of their columns.
+"""
+
+
+_HALF_OF_THE_DIGITS = 2.0**-27
+"""Features count as rounded if that turns their range by no more than this.
+
+Nearly dependent columns turn by much more. If all that rounding may do to them counted as a tie,
+statistics would tie for candidates that are far from each other.
 """
 
 
@@ -158,7 +167,24 @@ class FeatureSystem(System):
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
         """Return the rounding of features."""
-        return FeatureRounding(given, weighted=self.weighted, intercept=not self._penalised[0])
+        return FeatureRounding(
+            given,
+            weighted=self.weighted,
+            intercept=not self._penalised[0],
+            turns=self._rounding_turns <= _HALF_OF_THE_DIGITS,
+        )
+
+    @cached_property
+    def _rounding_turns(self) -> float:
+        """What rounding of the features turns their range by, at most, to first order.
+
+        Rounding changes row j of an orthonormal basis W^{1/2}ΦB by w_j^{1/2} Σ_k |δΦ_jk| ‖B_k‖.
+        """
+        o = self._objective
+        errors = np.abs(o.design.matrix) * self._penalised.astype(np.float64) * UNIT
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not small
+            moved = np.sqrt(o.w / o.n) * (errors @ length(o.whitening.back))
+            return float(length(moved))
 
 
 @final
