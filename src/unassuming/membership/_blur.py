@@ -150,12 +150,18 @@ class Side(Generic[N]):
 
 
 class Rounding(ABC, Generic[N]):
-    """The rounding of y, of the weights, of a candidate, and of Φ and P."""
+    """The rounding of y, of the weights, of a candidate, and of Φ and P.
+
+    ``turns`` says whether rounding of Φ may turn its range, or changes residuals alone.
+    """
 
     given: Given[N]
 
-    def __init__(self, given: Given[N], *, weighted: bool, intercept: bool) -> None:
+    def __init__(
+        self, given: Given[N], *, weighted: bool, intercept: bool, turns: bool = True
+    ) -> None:
         self.given, self.weighted, self.intercept = given, weighted, intercept
+        self.turns = turns
 
     def blur(self, one: Side[N], two: Side[N], a: N) -> N:
         """Bound the change of Z_1 - Z_2 at one candidate, in units of rounding."""
@@ -189,15 +195,7 @@ class Rounding(ABC, Generic[N]):
 
 @final
 class FeatureRounding(Rounding[N]):
-    """Every feature may be rounded; the ones of an intercept are not.
-
-    ``turns`` says whether rounding may turn the range of the features too, or changes residuals
-    alone.
-    """
-
-    def __init__(self, given: Given[N], *, weighted: bool, intercept: bool, turns: bool) -> None:
-        super().__init__(given, weighted=weighted, intercept=intercept)
-        self.turns = turns
+    """Every feature may be rounded; the ones of an intercept are not."""
 
     def of_fits(self, size: N) -> N:
         """Sum over the features."""
@@ -205,7 +203,7 @@ class FeatureRounding(Rounding[N]):
 
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
         """Sum over the entries of Φ."""
-        # ∂Z/∂Φ_jk = 2 (x_k w_j (g - v)_j - slope_j a_k).
+        # ∂Z/∂Φ_jk = 2 (x_k w_j (g - v)_j - slope_j a_k), where the first term is the turn.
         slope = change[:, None] * a[None, :]
         if self.turns:
             w = self.given.w
