@@ -67,3 +67,31 @@ def test_the_estimate_beside_a_column_in_another_unit_is_that_of_scikit_learn(na
     values = region.band(table.iloc[:5], 0.5).estimate
     np.testing.assert_allclose(values, model.predict(table.iloc[:5]), rtol=1e-9)
     assert region.rank(region.estimate) == 1
+
+
+def beside_a_copy(factor, mean):
+    """A table that is too large for exact ranks."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(mean, 1, size=(3000, 10))
+    y = X[:, 0] + rng.laplace(size=3000)
+    X = np.column_stack([X, factor * X[:, 2]])
+    return ua.confidence_region(LinearRegression(), X, y, random_state=0)
+
+
+def test_lines_of_many_rows_beside_a_copy_end_where_ranks_do():
+    region = beside_a_copy(2.20462, 5)
+    steps = [np.eye(12)[1], np.eye(12)[3] + np.eye(12)[11], np.arange(12.0)]
+    for step in steps:
+        (ends,) = region.crossings(step, 0.9)
+        for end in ends:
+            points = region.estimate + end * np.array([[1 - 1e-6], [1 + 1e-6]]) * step
+            assert region.contains(points, 0.9).tolist() == [True, False]
+
+
+def test_a_copy_that_hides_the_ends_of_lines_is_named():
+    region = beside_a_copy(1 / 3, 0)
+    for call in (region.crossings, region.reach):
+        with pytest.raises(ValueError, match="independent.* given x2 and x10, which depend on"):
+            call(np.eye(12)[1], 0.9)
+    interval = region.interval("x0", 0.9)
+    assert interval.upper[0] - interval.lower[0] < 0.3

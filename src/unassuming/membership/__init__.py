@@ -6,8 +6,18 @@ and leave those that rounding could affect to it.
 
 from unassuming.membership._candidates import FITTED, Candidates, resolve
 from unassuming.membership._comparison import Comparison
+from unassuming.membership._doubt import columns_in_doubt
 from unassuming.membership._engine import RankEngine
 from unassuming.membership._exact import ExactGaps
 from unassuming.membership._lines import LineGaps
 
-__all__ = ["FITTED", "Candidates", "Comparison", "ExactGaps", "LineGaps", "RankEngine", "resolve"]
+__all__ = [
+    "FITTED",
+    "Candidates",
+    "Comparison",
+    "ExactGaps",
+    "LineGaps",
+    "RankEngine",
+    "columns_in_doubt",
+    "resolve",
+]

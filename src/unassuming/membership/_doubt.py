@@ -9,6 +9,7 @@ import numpy as np
 
 from unassuming._rounding import EPS, length, powers_of_two
 from unassuming._typing import Array
+from unassuming._words import joined
 from unassuming.objectives import (
     FeatureWhitening,
     Images,
@@ -117,7 +118,7 @@ def columns_in_doubt(objective: Quadratic) -> list[str]:
 
 def undecided_columns(objective: Quadratic) -> ArithmeticError:
     """Return the refusal of a rank that depends on whether columns are independent."""
-    names = ", ".join(columns_in_doubt(objective))
+    names = joined(columns_in_doubt(objective))
     return ArithmeticError(
         "the rank of the candidate cannot be decided in double precision: expected features that "
         f"are independent, or dependent to the last digit, given {names}, which depend on each "

@@ -40,14 +40,14 @@ class LineQuadratics:
 @final
 @dataclass(frozen=True)
 class OriginErrors:
-    """What the coefficients of an estimate differ by from the minimum that the forms assume.
+    """What is not known of the residuals and of the gradient at an estimate.
 
     Attributes
     ----------
     residual : float or array of shape (m - 1,)
         Length of the error of the residuals, or a quarter of that of E r̂ and r̂ together.
     gradient : float
-        Length of the whitened gradient at the estimate, as far as rounding leaves it open.
+        Length of the error of the whitened gradient at the estimate.
     defect : float
         Error of the smoother S, as an operator.
     """
@@ -75,15 +75,20 @@ def along_lines(
     A, b, c, noise = np.empty((4, *shape))
     errors = None if origin is None else np.empty((3, *shape))
     complement = maker.complement(len(step))
+    known = None if maker.accurate is None else maker.accurate.gradient
+    gradient = 0.0 if known is None else float(np.linalg.norm(known))
     for lines, which in complement.blocks(*shape):
         at, perturbations = (lines, which), maker.perturbations.take(which)
         slope, seen, zero = maker.slope[which], maker.seen[which], maker.tied[which]
+        if known is not None:  # the estimate is the minimum up to rounding only
+            slope = slope - maker.q @ known
         starts = [start[lines]] if start[lines].any() else []
         vectors = np.stack([perturbations.apply(x) - x[:, None, :] for x in (step[lines], *starts)])
         products = complement.products(vectors)
         A[at] = products[0, 0]
         b[at] = np.where(zero, 0.0, -_dot(vectors[0], slope))
-        c[at] = np.where(zero, 0.0, _dot(seen, seen) + maker.margin[which])
+        square = _dot(seen, seen) + (0.0 if known is None else 2 * seen @ known)
+        c[at] = np.where(zero, 0.0, square + maker.margin[which])
         if starts:
             base, here = vectors[1], products[1, 1]
             b[at] += products[0, 1]
@@ -106,7 +111,7 @@ def along_lines(
             # What is not known, or overflows, is not confirmed.
             with np.errstate(over="ignore", invalid="ignore"):
                 own = np.broadcast_to(origin.residual, shape[1:])[which]
-                found = _errors(maker, replace(origin, residual=own), *parts)
+                found = _errors(maker, replace(origin, residual=own), gradient, *parts)
             found[0] += maker.margin[which]
             errors[(slice(None), *at)] = np.where(zero, np.inf, found)
     return LineQuadratics(A, b, c, noise, np.broadcast_to(maker.without_points, shape), errors)
@@ -115,6 +120,7 @@ def along_lines(
 def _errors(
     maker: FormMaker,
     origin: OriginErrors,
+    gradient: float,
     step: tuple[Array, Array],
     residual: tuple[Array, Array],
     whole: Array,
@@ -122,11 +128,12 @@ def _errors(
 ) -> Array:
     """Bound the errors of c, b and A by lengths.
 
-    They are those of E step and its error, of E r̂ and qᵀE r̂, of the residuals at the start, and of
-    E start and its error. With s = E step, e = E start and the whitened gradient γ at the estimate,
+    They are those of the gradient, of E step and its error, of E r̂ and qᵀE r̂, of the residuals at
+    the start, and of E start and its error. With s = E step, e = E start and minus the whitened
+    gradient γ at the estimate,
 
-        c = ‖qᵀEr̂‖² + 2⟨qᵀEr̂, γ⟩ + 2⟨e, (I - S)Er̂ + r̂ + qγ⟩ - ⟨e, (I - S)e⟩,
-        b = -⟨s, (I - S)(Er̂ - e) + r̂ + qγ⟩,      A = ⟨s, (I - S)s⟩.
+        c = ‖qᵀEr̂‖² + 2⟨qᵀEr̂, γ⟩ + 2⟨e, (I - S)Er̂ + r̂ - qγ⟩ - ⟨e, (I - S)e⟩,
+        b = -⟨s, (I - S)(Er̂ - e) + r̂ - qγ⟩,      A = ⟨s, (I - S)s⟩.
 
     Each inner product of n terms has an error of nEPS relative to the lengths, and one with S of
     about √k times that. S is nearly a projector, of a stacked vector: an error δ of it changes
@@ -138,9 +145,10 @@ def _errors(
     (size, step_error), (moved, seen), (away, away_error) = step, residual, start
     step_error, away_error = 2 * step_error, 2 * away_error
     lost = 4 * origin.residual + away_error  # of E r, the entries set to zero included
-    slope = 2 * (moved + away) + whole
+    slope = 2 * (moved + away) + whole + gradient
     off = unit * moved + 4 * origin.residual  # of qᵀE r̂
     c = 4 * off * (seen + off) + 2 * (seen + off) * origin.gradient
+    c = c + 2 * (off + unit * (seen + off)) * gradient
     c = c + away * (4 * unit * slope + 6 * lost + 2 * origin.gradient)
     c = c + away_error * (2 * slope + 3 * lost + 2 * origin.gradient)
     b = (unit * size + step_error) * slope + (size + step_error) * (3 * lost + origin.gradient)

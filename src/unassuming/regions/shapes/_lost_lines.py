@@ -52,7 +52,7 @@ class LostLines:
         return ExactGaps.build(self.objective, self._moves)
 
     def origin_errors(self, maker: FormMaker) -> OriginErrors:
-        """Return how far the residuals and the estimate are from those that the forms assume.
+        """Return how far the residuals and the gradient are from those that the forms assume.
 
         The residuals are known to the last digits, so their errors are measured, not bounded.
         """
@@ -61,8 +61,8 @@ class LostLines:
         with np.errstate(all="ignore"):  # what overflows is not confirmed
             moved = self.engine.perturbations.apply(known.values) - known.values
             off = length(moved - maker.moved) + length(known.values - maker.residual)
-            gradient = length(known.gradient) + length(known.gradient_error)
-            return OriginErrors(off / 4, float(gradient), self.objective.whitening.defect)
+            gradient = float(length(known.gradient_error))
+            return OriginErrors(off / 4, gradient, self.objective.whitening.defect)
 
     def correct(
         self, maker: FormMaker, lines: LineQuadratics, a: Array, u: Array, low: Array, high: Array

@@ -94,14 +94,15 @@ class QuadraticShape(Shape):
     def reach(self, directions: Array, qs: Sequence[int]) -> list[Array]:
         """Return where rays first leave at least q of the intervals."""
         sums = self.perturbations.rounded is not None
-        found = ends_of_rays(*self.sets.rays(directions), qs, sums=sums)
+        found = ends_of_rays(*self.sets.rays(directions), qs, self.objective, sums=sums)
         holding = np.count_nonzero(self.sets.hold_estimate)
         return [np.where(q <= holding, end, -np.inf) for q, end in zip(qs, found, strict=True)]
 
     def intervals(self, origins: Array, directions: Array, qs: Sequence[int]) -> list[list[Array]]:
         """Return the points of lines that lie in at least q of the intervals."""
         sums = self.perturbations.rounded is not None
-        return parts_of_lines(*self.sets.intervals(origins, directions), qs, sums=sums)
+        sets = self.sets.intervals(origins, directions)
+        return parts_of_lines(*sets, qs, self.objective, sums=sums)
 
     # Bounds, docs/theory.md 4.2 to 4.4
 

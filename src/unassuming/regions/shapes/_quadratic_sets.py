@@ -14,7 +14,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._products import image
-from unassuming._rounding import EPS, TINY, gamma, powers_of_two
+from unassuming._rounding import EPS, TINY, gamma, length, powers_of_two
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry.quadratic import (
     AccurateResidual,
@@ -170,10 +170,10 @@ class QuadraticSets:
             lines = replace(lines, A=np.where(free, 0.0, lines.A))
             (step, error), (away, _) = map(self._fitted, (directions, origins - self.estimate))
             step, away = np.linalg.norm(step, axis=1), np.linalg.norm(away, axis=1)
-            length = np.linalg.norm(self.maker.residual) + away
+            whole = np.linalg.norm(self.maker.residual) + away
             seen = (step > error) | (self.objective.design.unseen == 0)
             off = rounded.of_fitted(directions) * (float(self.root.max()) / self.unit)
-            parts = (rounded.error, step, off, length, self.maker.lost)
+            parts = (rounded.error, step, off, whole, self.maker.lost)
             doubt = undecided_ends(lines, *parts) | lines.free
             doubt &= ~free & seen[:, None]
         low, high = intervals(lines, self._inside(lines, origins))
@@ -201,7 +201,7 @@ class QuadraticSets:
 
     @cached_property
     def _origin_errors(self) -> OriginErrors | None:
-        """How far the estimate is from the minimum; None where lines are not confirmed."""
+        """What is not known at the estimate; None where lines are not confirmed."""
         if self._lost_lines is not None:
             return self._lost_lines.origin_errors(self.maker)
         doubt, a = self.engine.doubt, self.estimate
@@ -209,7 +209,9 @@ class QuadraticSets:
             return None
         error = self.maker.residual_error + (self.root / self.unit) * doubt.residuals(a)
         gradient = doubt.gradient(a) * np.sqrt(self.objective.n) / self.unit
-        return OriginErrors(2 * float(np.linalg.norm(error)), gradient, doubt.defect)
+        if self._accurate is not None:
+            gradient = float(length(self._accurate.gradient_error))
+        return OriginErrors(2 * float(length(error)), gradient, doubt.defect)
 
     def _inside(self, lines: LineQuadratics, origins: Array) -> BoolArray | None:
         """Return in which sets the origins lie by their ranks, if some lines are free."""
