@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rationals import column_rank, rational
 
 import unassuming._factors
+from rationals import column_rank, rational
 from unassuming._factors import factor
 from unassuming._modular import PRIMES
 from unassuming._rounding import EPS

@@ -217,8 +217,8 @@ def independent(
         null = _refined(rows, root, R, pivots, r, _null_vectors(R, pivots, r, slice(r, d)))
         if exact is not None:
             null, known = exact.null_vectors(null, pivots)
-            value = np.abs(accurate_product(rows[seen], null))
-            certain = certain and bool((value <= 8 * (d + 1) * EPS * (sized[seen] @ np.abs(null))).all())
+            value, terms = np.abs(accurate_product(rows[seen], null)), sized[seen] @ np.abs(null)
+            certain = certain and bool((value <= 8 * (d + 1) * EPS * terms).all())
     return Start(back / unit[:, None], null / unit[:, None], known, certain)
 
 
