@@ -178,6 +178,8 @@ class QuadraticShape(Shape):
                 return Status.NOT_CERTIFIED, self._too_few_digits(int((~decided).sum()))
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
+        if fact.cause is Cause.EVERY_SET_BOUNDED and not design.dual:  # rounding alone is left
+            return Status.NOT_CERTIFIED, self._too_few_digits(infinite)
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
         found = self._remedies(best, fact, held=ball is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
@@ -217,7 +219,7 @@ class QuadraticShape(Shape):
         o, noise = self.objective, self.problem.noise
         if fact.cause is Cause.SUMS_TOO_SHORT:
             return (IN_MEMORY,)
-        found = of_quadratic_region(o, self.free, noise, best, held=held)
+        found = of_quadratic_region(o, self.free, noise, best, self.perturbations.m, held=held)
         if self.problem.rows is not None:
             return tuple(found)
         return tuple(
@@ -256,7 +258,7 @@ class QuadraticShape(Shape):
         return "undetermined", fact, None
 
     def _too_few_digits(self, undecided: int) -> Explanation:
-        """Say which numbers leave some sets undecided."""
+        """Say which numbers leave some sets without bounds, or undecided."""
         spread, sets = widest_spread(self.objective), self.perturbations.m - 1
         if self.perturbations.rounded is not None:
             sums = Cause.SUMS_TOO_SHORT(undecided=undecided, sets=sets)

@@ -20,13 +20,20 @@ from unassuming.cells import (
     number_of_statistics,
     rows_needed,
 )
+from unassuming.geometry.quadratic import orders_of_magnitude
 from unassuming.inputs import SingleOptions
 from unassuming.noise import is_spherical
 from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._problem import IN_MEMORY, Problem
 from unassuming.regions._question import INPUT
-from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
+from unassuming.regions._remedies import (
+    EXCHANGEABLE,
+    FEWER_FEATURES,
+    LIKE_WEIGHTS,
+    SPAN_OF_WEIGHTS,
+    SYMMETRIC,
+)
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions._results import count
 from unassuming.regions.single._evidence import Evidence
@@ -165,6 +172,8 @@ def explanation_of(
         shift = infinite & ~hidden & ~_identified(centred, g)
     facts, remedies = list[Fact](), list[Remedy]()
     streamed = isinstance(evidence.cells, KeptSums)
+    apart = 0.0 if evidence.weight is None else float(orders_of_magnitude(evidence.weight))
+    wide = apart > SPAN_OF_WEIGHTS
     if hidden.any():
         d, which = evidence.Phi.shape[1], listed(names, hidden)
         few_rows = Cause.ROWS_MISSING(n=n, d=d, names=which)
@@ -192,11 +201,14 @@ def explanation_of(
             facts.append(Cause.CLUSTERS_MISSING(level=level, needed=needed, units=clusters))
             continue
         which, units = listed(names, same), units_of(evidence)
-        counted = not (evidence.rotated or doubtful[same].any())
+        counted = not (evidence.rotated or wide or doubtful[same].any())
         facts.append(cells_missing(which, level, k, units, n, rank, counted=counted))
     if doubtful.any():
         facts.append(Cause.CELLS_IN_SUMS())
         remedies.append(IN_MEMORY)
+    if wide and short.any():
+        facts.append(Cause.WEIGHTS_APART(orders=round(apart)))
+        remedies.append(LIKE_WEIGHTS)
     if few.any():
         best = highest_level(int(out.cells[few].min()), chosen=options.cells is not None)
         if 0.5 <= best < level:
@@ -205,11 +217,11 @@ def explanation_of(
             remedies.append(OTHER_CELLS)
         if options.method in ("cells", "pairs"):
             remedies.append(ANY_METHOD)
-        elif short.any() and _permutations_would_do(evidence, g[short], rank):
+        elif not wide and short.any() and _permutations_would_do(evidence, g[short], rank):
             remedies.append(EXCHANGEABLE)
-    if hidden.any() or (short.any() and (clusters is None or clusters >= needed)):
+    if hidden.any() or (short.any() and not wide and (clusters is None or clusters >= needed)):
         remedies.append(FEWER_FEATURES)
-    if hidden.any() or (few & (out.cells < needed)).any():
+    if _has_joint_bounds(evidence) and (hidden | (few & (out.cells < needed))).any():
         remedies.append(NORM_BOUND_AT_ONCE if streamed else NORM_BOUND)
     return Explanation(tuple(facts), tuple(remedies))
 
@@ -258,6 +270,12 @@ def highest_level(cells: int, *, chosen: bool) -> float:
     """Return the highest level of so many cells; with more than are enumerated, fewer do better."""
     used = cells if chosen else min(cells, MOST_ENUMERATED)
     return 1 - 1 / number_of_statistics(used)
+
+
+def _has_joint_bounds(evidence: Evidence) -> bool:
+    """Whether the joint region has bounds: transformations must not mix rows of unlike weight."""
+    w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
+    return w is None or not mixed or bool((w == w[0]).all())
 
 
 def _permutations_would_do(evidence: Evidence, g: Array, rank: int) -> bool:
