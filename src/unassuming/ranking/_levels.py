@@ -115,17 +115,17 @@ def level_in_digits(level: float, m: int | None = None) -> str:
     level : float
     m : int, optional
         Only multiples of 1/m are admissible: the result stands for the nearest one. Without m any
-        level may be asked for, and two digits of one minus the level are enough.
+        level may be asked for, and three digits of one minus the level are enough.
 
     Examples
     --------
     >>> level_in_digits(1 - 1 / 2**15), level_in_digits(1 - 1 / 2**15, m=2**15)
-    ('0.999969', '0.999969482')
+    ('0.9999694', '0.999969482')
     >>> level_in_digits(0.83, m=100), level_in_digits(0.875, m=8), level_in_digits(2 / 3, m=3)
     ('0.83', '0.875', '0.666666666')
     """
     exact = Fraction(level) if m is None else Fraction(round(level * m), m)
-    digits = 1 - floor(log10(1 - exact))
+    digits = 2 - floor(log10(1 - exact))
     while m is not None and not _stands_for(_down(exact, digits), exact):
         digits += 1
     return f"{_down(exact, digits):.{digits}f}".rstrip("0")

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from unassuming._rounding import column_units
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import (
     MOST_ENUMERATED,
@@ -24,6 +23,7 @@ from unassuming.geometry.quadratic import orders_of_magnitude
 from unassuming.inputs import SingleOptions
 from unassuming.noise import is_spherical
 from unassuming.objectives import Quadratic
+from unassuming.regions._copies import near_copies, of_one_row, repeats
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._problem import IN_MEMORY, Problem
 from unassuming.regions._question import INPUT
@@ -45,8 +45,6 @@ _LISTED = 4
 _LABELS = 8
 """Rows from which a y of two values looks like labels."""
 
-_REPEATED = 1e-5
-"""Columns that differ by a smaller share of their spread are worth a word."""
 _PERMUTATIONS = "permutations of the rows"
 OTHER_CELLS = Remedy("leave out cells for the default", None)
 ANY_METHOD = Remedy("method='auto', which tries random halves as well", None)
@@ -120,24 +118,11 @@ def outside(
 
 def repeated(problem: Problem, evidence: Evidence) -> tuple[Fact, ...]:
     """Say which columns are multiples of an earlier one, plus a constant, or differ very little."""
-    design, T = problem.objective.design, evidence.whole.T
-    if design is not None and design.intercept and len(T):
-        along = T[:, :1] / np.linalg.norm(T[:, 0])
-        T = T - along * (along.T @ T)
-    size = np.linalg.norm(T, axis=0)
-    unit = T / np.where(size > 0, size, 1.0)
-    if evidence.cells is None:  # one row with large numbers makes columns alike that are not
-        share = (evidence.Phi / column_units(evidence.Phi)) ** 2
-        unit[:, share.max(axis=0, initial=0.0) > 0.5 * share.sum(axis=0)] = 0.0
-    near = np.triu(np.abs(unit.T @ unit) > 1 - _REPEATED**2 / 2, 1)
-    names, found = problem.objective.names, list[Fact]()
-    for other in np.flatnonzero(near.any(axis=0))[:_LISTED].tolist():
-        one = int(near[:, other].argmax())
-        rest = unit[:, other] - unit[:, one] * (unit[:, one] @ unit[:, other])
-        left = float(np.linalg.norm(rest))
-        words = "rounding" if left <= evidence.whole.unit else f"{left:.0e} of its spread"
-        found.append(Cause.REPEATED(one=names[other], other=names[one], share=words))
-    return tuple(found)
+    design, whole = problem.objective.design, evidence.whole
+    apart = of_one_row(evidence.Phi) if evidence.cells is None else None
+    intercept = design is not None and design.intercept
+    found = near_copies(whole.T, intercept=intercept, apart=apart)
+    return tuple(repeats(one, problem.objective.names, whole.unit) for one in found)
 
 
 def two_values(problem: Problem) -> tuple[Fact, ...]:
