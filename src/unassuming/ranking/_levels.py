@@ -132,11 +132,11 @@ def level_in_digits(level: float, m: int | None = None) -> str:
 
 
 def _down(level: Fraction, digits: int) -> float:
-    return floor(level * 10**digits) / 10**digits
+    return float(Fraction(floor(level * 10**digits), 10**digits))
 
 
 def _stands_for(level: float, exact: Fraction) -> bool:
-    return level > 0 and abs(level - exact) <= _SLACK
+    return level > 0 and bool(abs(level - exact) <= _SLACK)
 
 
 def as_levels(level: Any) -> list[Any]:

@@ -59,12 +59,12 @@ def near_copies(T: Array, *, intercept: bool, apart: BoolArray | None = None) ->
     """
     constant = np.zeros(T.shape[1])
     if intercept and len(T):
-        size = float(np.linalg.norm(T[:, 0]))
-        along = T[:, :1] / size
-        constant = (along.T @ T)[0] / size
+        ones = float(np.linalg.norm(T[:, 0]))
+        along = T[:, :1] / ones
+        constant = (along.T @ T)[0] / ones
         T = T - along * (along.T @ T)
-    size = np.linalg.norm(T, axis=0)
-    size = np.where(size > 0, size, 1.0)
+    length = np.linalg.norm(T, axis=0)
+    size = np.where(length > 0, length, 1.0)
     unit = T / size
     if apart is not None:
         unit[:, apart] = 0.0
