@@ -25,7 +25,6 @@ from unassuming.membership import RankEngine
 from unassuming.noise import Perturbations
 from unassuming.objectives import BallCoordinates, NormBall, Quadratic
 from unassuming.ranking import Level
-from unassuming.regions._copies import Copy, copies_in, repeats
 from unassuming.regions._ellipsoid import Ellipsoid
 from unassuming.regions._explain import (
     Cause,
@@ -52,6 +51,7 @@ from unassuming.regions.search._star_search import StarSearch
 from unassuming.regions.shapes._decided_lines import ends_of_rays, parts_of_lines
 from unassuming.regions.shapes._far_out import held_far_out
 from unassuming.regions.shapes._quadratic_sets import QuadraticSets
+from unassuming.regions.shapes._repeated import Repeated
 from unassuming.regions.shapes._shape import OuterBounds, Shape, ball_facts, no_member
 
 _NEED_ROWS = (EXCHANGEABLE, SYMMETRIC_EXCHANGEABLE, SPHERICAL)
@@ -69,6 +69,7 @@ class QuadraticShape(Shape):
         assert isinstance(problem.objective, Quadratic)
         self.problem, self.engine, self.why = problem, engine, why
         self.objective: Quadratic = problem.objective
+        self.repeated = Repeated(problem.objective, rows=problem.rows is not None)
 
     @property
     def exact(self) -> bool:
@@ -148,7 +149,7 @@ class QuadraticShape(Shape):
                 held = None if own is None else own.over(self.sets.unit)
                 witnesses = self._search.witnesses(question.g, held, level)
             if status is not Status.EMPTY:
-                explanation = explanation.with_more(*self._repeated(question.g))
+                explanation = explanation.with_more(*self.repeated.seen(question.g))
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
 
@@ -212,25 +213,12 @@ class QuadraticShape(Shape):
         if verdict == "bounded":
             unseen = self.free.unseen
             more = (Cause.UNSEEN(unseen=unseen),) if unseen else ()
-            explanation = Explanation((fact, *more), None, self._repeated() if unseen else ())
+            explanation = Explanation((fact, *more), None, self.repeated.every() if unseen else ())
         else:
             best = (level.m - self.free.smallest_bounded_q) / level.m
-            copies = self._repeated(along=direction)
+            copies = self.repeated.every() if direction is None else self.repeated.along(direction)
             explanation = Explanation((fact,), self._remedies(best, fact), copies)
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
-
-    @cached_property
-    def _copies(self) -> list[Copy]:
-        return copies_in(self.objective, rows=self.problem.rows is not None)
-
-    def _repeated(self, g: Array | None = None, along: Array | None = None) -> tuple[Fact, ...]:
-        """Say which columns repeat others, if some functionals (N, d) or a direction show it."""
-        names, copies = self.objective.names, self._copies
-        if g is not None:
-            copies = [one for one in copies if one.seen(g).any()]
-        if along is not None:
-            copies = [one for one in copies if one.moves_along(along)]
-        return tuple(repeats(one, names) for one in copies)
 
     def _remedies(self, best: float, fact: Fact, *, held: bool = False) -> tuple[Remedy, ...]:
         o, noise = self.objective, self.problem.noise

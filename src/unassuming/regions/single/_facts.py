@@ -19,11 +19,11 @@ from unassuming.cells import (
     number_of_statistics,
     rows_needed,
 )
+from unassuming.geometry import near_copies, of_one_row
 from unassuming.geometry.quadratic import orders_of_magnitude
 from unassuming.inputs import SingleOptions
 from unassuming.noise import is_spherical
 from unassuming.objectives import Quadratic
-from unassuming.regions._copies import near_copies, of_one_row, repeats
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._problem import IN_MEMORY, Problem
 from unassuming.regions._question import INPUT
@@ -122,7 +122,11 @@ def repeated(problem: Problem, evidence: Evidence) -> tuple[Fact, ...]:
     apart = of_one_row(evidence.Phi) if evidence.cells is None else None
     intercept = design is not None and design.intercept
     found = near_copies(whole.T, intercept=intercept, apart=apart)
-    return tuple(repeats(one, problem.objective.names, whole.unit) for one in found)
+    names = problem.objective.names
+    return tuple(
+        Cause.REPEATED(one=names[a.other], other=names[a.one], share=a.share(whole.unit))
+        for a in found
+    )
 
 
 def two_values(problem: Problem) -> tuple[Fact, ...]:

@@ -6,10 +6,9 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from unassuming._rounding import EPS, column_units
+from unassuming._rounding import column_units
 from unassuming._typing import Array, BoolArray
 from unassuming.objectives import Quadratic
-from unassuming.regions._explain import Cause, Fact
 
 REPEATED = 1e-5
 """Columns that differ by a smaller share of their spread are worth a word."""
@@ -36,6 +35,10 @@ class Copy(NamedTuple):
     other: int
     left: float
     direction: Array
+
+    def share(self, unit: float) -> str:
+        """Return by how much the columns differ, in words; ``unit`` is the size of rounding."""
+        return "rounding" if self.left <= unit else f"{self.left:.0e} of its spread"
 
     def seen(self, g: Array) -> BoolArray:
         """Return which functionals (N, d) depend on the direction."""
@@ -101,9 +104,3 @@ def copies_in(o: Quadratic, *, rows: bool) -> list[Copy]:
     apart = of_one_row(o.design.matrix) if rows else None
     found = near_copies(Phi / unit, intercept=o.design.intercept, apart=apart)
     return [one._replace(direction=one.direction / unit) for one in found]
-
-
-def repeats(copy: Copy, names: list[str], unit: float = EPS) -> Fact:
-    """State that a column repeats another; ``unit`` is the size of rounding errors."""
-    share = "rounding" if copy.left <= unit else f"{copy.left:.0e} of its spread"
-    return Cause.REPEATED(one=names[copy.other], other=names[copy.one], share=share)
