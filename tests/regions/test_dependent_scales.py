@@ -1,4 +1,4 @@
-"""A copy in another unit among rows of very different sizes changes no bound that it has no part in."""
+"""A copy in another unit, among rows of very different sizes, changes no bound of other numbers."""
 
 import numpy as np
 import pytest
