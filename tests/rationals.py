@@ -38,6 +38,22 @@ def solutions(A, sides):
     return found
 
 
+def column_rank(A):
+    """The number of independent columns of a matrix of floats."""
+    M, k = [rational(row) for row in A], 0
+    for j in range(len(M[0])):
+        found = next((i for i in range(k, len(M)) if M[i][j] != 0), None)
+        if found is None:
+            continue
+        M[k], M[found] = M[found], M[k]
+        for i in range(k + 1, len(M)):
+            if M[i][j] != 0:
+                share = M[i][j] / M[k][j]
+                M[i] = [v - share * w for v, w in zip(M[i], M[k], strict=True)]
+        k += 1
+    return k
+
+
 def dot(x, y):
     return sum(v * w for v, w in zip(x, y, strict=True))
 

@@ -3,7 +3,7 @@
 Columns are scaled by powers of two, which rounds nothing. Rows are sorted by size and columns are
 pivoted, so that the rounding errors of Householder's method are relative to each row (Cox and
 Higham). What counts as zero is decided row by row as well: no constant is compared with the largest
-number of a matrix. Where a column seems to depend on others, the rank is computed without rounding.
+number of a matrix. Where a column may depend on others, the rank is computed without rounding.
 """
 
 from __future__ import annotations
@@ -16,15 +16,8 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dtrtrs
 
-from unassuming._modular import (
-    PRIMES,
-    Remainders,
-    echelon,
-    null_space,
-    product,
-    remainders,
-    row_spaces,
-)
+from unassuming._dependence import Dependence
+from unassuming._modular import PRIMES, Remainders, product, remainders
 from unassuming._products import accurate_product, image, inner_products
 from unassuming._rounding import EPS, UNIT, column_units, gamma
 from unassuming._typing import Array, BoolArray, IntArray
@@ -34,6 +27,11 @@ _DECIDED = 1e-2
 _NEAR = 0.5
 """Columns whose inner products are so near the identity need no further refinement."""
 _REFINEMENTS = 4
+_DOUBTFUL = 2.0**-26
+"""Pivots that are smaller, relative to their columns, may be rounding alone.
+
+Rounding errors are below d² EPS of a column, and pivots exceed the least singular value by a factor
+that is small but for examples made for the purpose."""
 
 
 @final
@@ -180,11 +178,13 @@ def independent(
     sizes: Array | None = None,
     root: Array | None = None,
     given: Sequence[Array] = (),
+    shift: Array | None = None,
 ) -> Start:
     """Return vectors with nearly orthonormal images, and null vectors.
 
-    If double precision takes columns for dependent, the rank is that of the matrices ``given``,
-    whose sum the matrix is without rounding.
+    Where double precision leaves a doubt, what depends on what is decided by the matrices
+    ``given``: the matrix is their sum, from whose columns ``shift`` (d,) times its first column is
+    subtracted, without rounding. Null vectors modulo primes are those of the sum.
     """
     n, d = matrix.shape
     root = np.ones(n) if root is None else root
@@ -195,22 +195,38 @@ def independent(
     R, pivots = qr(weighted[order], mode="r", pivoting=True, check_finite=False)
     R, seen = R[: min(n, d)], root > 0
     sized = np.abs(rows) if sizes is None else sizes / unit
-    r, certain = _rank(rows[seen], sized[seen], root[seen], R, pivots), True
-    spaces = row_spaces([part[seen] for part in given]) if r < d and given else []
-    k = max(range(len(spaces)), key=lambda i: len(spaces[i]), default=0)
-    if spaces and len(spaces[k]) > r:  # columns differ by less than one decomposition resolves
-        r, certain = len(spaces[k]), len(spaces[k]) == d
-        first = pivots[echelon(spaces[k][:, pivots], PRIMES[k])[1]]
+    r, sure = _rank(rows[seen], sized[seen], root[seen], R, pivots), _beyond_doubt(R)
+    first, certain, exact = pivots[:r], True, None
+    if given and min(r, sure) < d:
+        shift = np.zeros(d) if shift is None else shift
+        exact = Dependence.of([part[seen] for part in given], shift, unit)
+        found = exact.first(pivots)
+        certain = len(found) == d or sure <= len(found) <= np.isin(found, first).sum()
+        if len(found) >= sure:  # else both primes divide what decides
+            first = found
+    r = len(first)
+    if not np.array_equal(first, pivots[:r]):
         pivots = np.append(first, np.setdiff1d(pivots, first))
         R = qr(weighted[order][:, pivots], mode="r", check_finite=False)[0][: min(n, d)]
-        R[range(r), range(r)] += np.where(np.diagonal(R)[:r] == 0, EPS, 0.0)
-    back, null = np.zeros((d, r)), np.zeros((d, d - r))
+    # Independent columns may differ by less than one decomposition resolves.
+    R[range(r), range(r)] += np.where(np.diagonal(R)[:r] == 0, EPS, 0.0)
+    back, null, known = np.zeros((d, r)), np.zeros((d, d - r)), tuple[Remainders, ...]()
     if r:
         back[pivots[:r]] = _triangular(R[:r, :r], np.eye(r))
     if r < d:
         null = _refined(rows, root, R, pivots, r, _null_vectors(R, pivots, r, slice(r, d)))
-    nulls = [null_space(*pair) for pair in zip(spaces, PRIMES, strict=False)] if r < d else []
-    return Start(back / unit[:, None], null / unit[:, None], tuple(nulls), certain)
+        if exact is not None:
+            null, known = exact.null_vectors(null, pivots)
+            value, terms = np.abs(accurate_product(rows[seen], null)), sized[seen] @ np.abs(null)
+            certain = certain and bool((value <= 8 * (d + 1) * EPS * terms).all())
+    return Start(back / unit[:, None], null / unit[:, None], known, certain)
+
+
+def _beyond_doubt(R: Array) -> int:
+    """Return how many leading pivots are far larger than the rounding errors of their columns."""
+    pivots = np.diagonal(R)
+    small = np.abs(pivots) <= _DOUBTFUL * np.linalg.norm(R[:, : len(pivots)], axis=0)
+    return int(small.argmax()) if small.any() else len(pivots)
 
 
 def _units(rows: Array) -> Array:

@@ -69,7 +69,7 @@ def test_at_least_gives_the_smallest_admissible_level_that_is_not_below(p, m):
         found = Level.at_least(p, m)
         assert Fraction(found.m - found.q, found.m) == min(admissible_levels)
     else:
-        with pytest.raises(ValueError, match="not admissible"):
+        with pytest.raises(ValueError, match="higher than"):
             Level.at_least(p, m)
 
 
@@ -103,7 +103,10 @@ def test_the_refusal_names_the_neighbours_and_the_smallest_m(thousandths, m):
     neighbours = {max((g for g in grid if g < p), default=grid[0])}
     neighbours |= {min((g for g in grid if g > p), default=grid[-1])}
     nearest, smallest = advice(float(p), m)
-    assert nearest == pytest.approx([float(g) for g in sorted(neighbours)], rel=1e-11)
+    assert nearest == pytest.approx([float(g) for g in sorted(neighbours)], rel=0, abs=1e-9)
+    assert [Level.exactly(level, m).q / m for level in nearest] == [
+        float(1 - g) for g in sorted(neighbours)
+    ]
     assert smallest == p.denominator
 
 

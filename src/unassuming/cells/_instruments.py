@@ -136,11 +136,13 @@ def instrument_set(found: InstrumentCells, q: int, seed: int = 0) -> InstrumentS
     sums, unit = _scaled(_whitened(found))
     total_u, total_v = sums.u.sum(axis=0), _beyond_rounding(*_summed(sums.v, sums.v_error))[0]
     square = float(total_v @ total_v)
-    centre = float(total_v @ total_u) / square if square > 0 else 0.0
-    estimate = centre * unit if square > 0 else np.nan
+    estimate = float(total_v @ total_u) / square * unit if square > 0 else np.nan
     if q == 0:
         return InstrumentSet(estimate, line)
-    # About the estimate no product is a difference of large numbers.
+    # About a mean of the cells no product is a difference of large numbers. The estimate is far
+    # away where the cells contradict each other.
+    length = float(np.square(sums.v).sum())
+    centre = float((sums.v * sums.u).sum()) / length if length > 0 else 0.0
     off = sums.u_error + sums.v_error * abs(centre)
     off = off + 2 * EPS * (np.abs(sums.u) + np.abs(sums.v * centre))
     moved = sums._replace(u=sums.u - sums.v * centre, u_error=off)

@@ -9,7 +9,7 @@ probability (docs/theory.md 2).
 
 from unassuming.ranking._contrast import Contrast
 from unassuming.ranking._fixed import FixedStatistics
-from unassuming.ranking._levels import Level, as_double, as_levels, check_m
+from unassuming.ranking._levels import Level, as_double, as_levels, check_m, level_in_digits
 from unassuming.ranking._order import TIES, check_ties, draw_tie_order, precedes, rank
 from unassuming.ranking._result import RankTest
 
@@ -24,6 +24,7 @@ __all__ = [
     "check_m",
     "check_ties",
     "draw_tie_order",
+    "level_in_digits",
     "precedes",
     "rank",
 ]

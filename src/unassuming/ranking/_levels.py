@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, log10
 from numbers import Real
 from typing import Any, final
 
@@ -37,15 +37,15 @@ class Level:
         position = _position(level, m)
         slack = _slack(level) * m
         if abs(position - round(position)) > slack or not 0 < round(position) < m:
-            raise InadmissibleLevel(level, m)
+            raise _no_multiple(level, m)
         return cls(m - round(position), m)
 
     @classmethod
     def at_least(cls, level: float, m: int) -> Level:
         """Return the smallest multiple of 1/m that is not below the level."""
-        position = ceil(_position(level, m) - _slack(level) * m)
-        if not 0 < position < m:
-            raise InadmissibleLevel(level, m)
+        position = max(1, ceil(_position(level, m) - _slack(level) * m))
+        if position >= m:
+            raise _above_all(level, m)
         return cls(m - position, m)
 
     def __float__(self) -> float:
@@ -60,13 +60,7 @@ class Level:
 
 @final
 class InadmissibleLevel(ValueError):
-    """A level that is not a multiple of 1/m, with the nearest ones that are.
-
-    Parameters
-    ----------
-    level : float
-        Between 0 and 1.
-    m : int
+    """A level that m statistics do not have.
 
     Attributes
     ----------
@@ -74,22 +68,75 @@ class InadmissibleLevel(ValueError):
         The message for a reader of the command line.
     """
 
-    def __init__(self, level: Any, m: int) -> None:
-        p = as_double(level)
-        below = min(max(floor(p * m), 1), m - 1)
-        above = min(max(ceil(p * m), 1), m - 1)
-        nearest = [f"{k / m:.12g}" for k in sorted({below, above})]
-        plural = "levels are" if len(nearest) > 1 else "level is"
-        smallest = _smallest_m(p)
-        super().__init__(
-            f"level is not admissible with m = {m}: expected a multiple of 1/m strictly between 0 "
-            f"and 1, given {p!r}. The nearest admissible {plural} {' and '.join(nearest)}; the "
-            f"smallest m that allows {p!r} is {smallest}."
-        )
-        self.command_line = (
-            f"--level is not admissible with --m {m}: expected a multiple of 1/{m} strictly "
-            f"between 0 and 1, given {p!r}. Try --level {' or '.join(nearest)}, or --m {smallest}."
-        )
+    def __init__(self, message: str, command_line: str) -> None:
+        super().__init__(message, command_line)
+        self.command_line = command_line
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def _no_multiple(level: Any, m: int) -> InadmissibleLevel:
+    """Name the nearest multiples of 1/m, and the smallest m of which the level is one."""
+    p = as_double(level)
+    below = min(max(floor(p * m), 1), m - 1)
+    above = min(max(ceil(p * m), 1), m - 1)
+    nearest = [level_in_digits(k / m, m) for k in sorted({below, above})]
+    plural = "levels are" if len(nearest) > 1 else "level is"
+    smallest = _smallest_m(p)
+    return InadmissibleLevel(
+        f"level is not admissible with m = {m}: expected a multiple of 1/m strictly between 0 "
+        f"and 1, given {p!r}. The nearest admissible {plural} {' and '.join(nearest)}; the "
+        f"smallest m that allows {p!r} is {smallest}.",
+        f"--level is not admissible with --m {m}: expected a multiple of 1/{m} strictly "
+        f"between 0 and 1, given {p!r}. Try --level {' or '.join(nearest)}, or --m {smallest}.",
+    )
+
+
+def _above_all(level: Any, m: int) -> InadmissibleLevel:
+    """Name the highest level of m statistics, and an m that is drawn and has this one."""
+    p, highest = as_double(level), level_in_digits((m - 1) / m, m)
+    smallest = _smallest_m(p)
+    few = f"these data have only m = {m} transformations"
+    return InadmissibleLevel(
+        f"level is higher than m='group' allows: {few}, and the highest level is {highest}, given "
+        f"{p!r}. Pass level={highest} or less, or make the region with m={smallest}, which draws "
+        "at random.",
+        f"--level is higher than --m group allows: {few}, and the highest level is {highest}, "
+        f"given {p!r}. Try --level {highest}, or --m {smallest}.",
+    )
+
+
+def level_in_digits(level: float, m: int | None = None) -> str:
+    """Return a level in the digits that identify it, rounded down.
+
+    Parameters
+    ----------
+    level : float
+    m : int, optional
+        Only multiples of 1/m are admissible: the result stands for the nearest one. Without m any
+        level may be asked for, and three digits of one minus the level are enough.
+
+    Examples
+    --------
+    >>> level_in_digits(1 - 1 / 2**15), level_in_digits(1 - 1 / 2**15, m=2**15)
+    ('0.9999694', '0.999969482')
+    >>> level_in_digits(0.83, m=100), level_in_digits(0.875, m=8), level_in_digits(2 / 3, m=3)
+    ('0.83', '0.875', '0.666666666')
+    """
+    exact = Fraction(level) if m is None else Fraction(round(level * m), m)
+    digits = 2 - floor(log10(1 - exact))
+    while m is not None and not _stands_for(_down(exact, digits), exact):
+        digits += 1
+    return f"{_down(exact, digits):.{digits}f}".rstrip("0")
+
+
+def _down(level: Fraction, digits: int) -> float:
+    return float(Fraction(floor(level * 10**digits), 10**digits))
+
+
+def _stands_for(level: float, exact: Fraction) -> bool:
+    return level > 0 and bool(abs(level - exact) <= _SLACK)
 
 
 def as_levels(level: Any) -> list[Any]:

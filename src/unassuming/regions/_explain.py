@@ -124,9 +124,9 @@ class Cause(Enum):
     )
     END_IN_SIGHT = "no end was found along {along}, up to rounding, but the region may have one."
     TOO_FEW_DIGITS = (
-        "Double precision does not decide whether {undecided} of the {sets} random transformations "
-        "leave a direction open: {column} spans {orders} orders of magnitude, and row {row} "
-        "(counted from zero) is the largest."
+        "Rounding hides whether, or where, {undecided} of the {sets} random transformations set "
+        "limits: {column} spans {orders} orders of magnitude, and row {row} (counted from zero) is "
+        "the largest."
     )
     SUMS_TOO_SHORT = (
         "Sums over the rows do not decide whether {undecided} of the {sets} transformations leave "
@@ -242,6 +242,9 @@ class Cause(Enum):
     )
     CLUSTERS_MISSING = (
         "Level {level:.6g} takes {needed} blocks of rows, one for each cell, and there are {units}."
+    )
+    WEIGHTS_APART = (
+        "The weights of the rows span {orders} orders of magnitude: rounding hides the light ones."
     )
     CELLS_CHOSEN = "Level {level:.6g} takes at least {needed} cells, given {cells}."
     LEVEL_TOO_HIGH = "A level of {level:.12g} is higher than cells can attain for {names}."

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from unassuming.geometry.quadratic import FreeDirections, Spread
 from unassuming.noise import Exchangeable, ExchangeableWithin, Noise, Symmetric
 from unassuming.objectives import Design, Quadratic
+from unassuming.ranking import level_in_digits
 from unassuming.regions._explain import Remedy
 from unassuming.regions._question import Call
 
@@ -29,11 +30,10 @@ def norm_bound(paste: str | None, about: str = "", single: str | None = None) ->
     return Remedy(text + ", or ".join(calls), text + ", or ".join(options), norm_bound=True)
 
 
-def level(highest: float) -> Remedy:
-    """Ask at a lower level."""
-    return Remedy(
-        f"a level of at most {highest:.12g}", f"--level {highest:.12g} or less", level=highest
-    )
+def level(highest: float, m: int | None = None) -> Remedy:
+    """Ask at a lower level, a multiple of 1/m if m is given."""
+    digits = level_in_digits(highest, m)
+    return Remedy(f"a level of at most {digits}", f"--level {digits} or less", level=highest)
 
 
 SYMMETRIC = Remedy(
@@ -57,6 +57,13 @@ STRONGER = Remedy(
 )
 FEWER_FEATURES = Remedy("fewer features", "fewer columns, --features")
 FEWER_THAN_ROWS = Remedy("fewer features than rows", "fewer columns than rows, --features")
+SPAN_OF_WEIGHTS = 12
+"""Orders of magnitude of weights with which a cell of a few rows still determines numbers."""
+LIKE_WEIGHTS = Remedy(
+    f"weights that span at most {SPAN_OF_WEIGHTS} orders of magnitude: "
+    f"sample_weight=np.maximum(w, 1e-{SPAN_OF_WEIGHTS} * w.max())",
+    f"--weights that span at most {SPAN_OF_WEIGHTS} orders of magnitude",
+)
 SHIFT_FREE = Remedy(
     "functionals that a shift does not change, such as slopes: interval(functionals)", None
 )
@@ -94,19 +101,21 @@ def of_quadratic_region(
     free: FreeDirections,
     noise: Noise,
     best: float,
+    m: int,
     *,
     held: bool = False,
 ) -> Iterator[Remedy]:
     """Yield what to do about a region, or bounds, without end.
 
-    ``best`` is a level at which they have one; ``held`` says that a norm bound is given already.
+    ``best`` is a level at which they have one, a multiple of 1/m; ``held`` says that a norm bound
+    is given already.
     """
     shift, features = free.only_a_shift, not objective.design.dual
     if not held and not (shift and objective.design.intercept):
         yield norm_bound("band(X, norm_bound=B) or interval(norm_bound=B)")
     if best > 0:
-        yield level(best)
-    if isinstance(noise, Symmetric):
+        yield level(best, m)
+    if isinstance(noise, Symmetric) and (objective.w == objective.w[0]).all():
         yield SYMMETRIC_EXCHANGEABLE if features else SPHERICAL
     if isinstance(noise, (Exchangeable, ExchangeableWithin)):
         yield SYMMETRIC
@@ -118,6 +127,9 @@ def of_quadratic_region(
 
 def of_bad_scales(spread: Spread, *, rotated: bool = False) -> Iterator[Remedy]:
     """Yield what to do about numbers of too different a size; rotated rows cannot be dropped."""
+    if spread.weights:
+        yield LIKE_WEIGHTS
+        return
     text = f"rescale {spread.column}"
     if not rotated:
         text += f", or drop row {spread.row} (counted from zero) if its value is a code"

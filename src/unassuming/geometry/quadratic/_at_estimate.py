@@ -83,17 +83,36 @@ def equal_residuals(o: Quadratic) -> Array | None:
 
 
 class Spread(NamedTuple):
-    """A column whose numbers differ in size."""
+    """A column whose numbers differ in size, or the weights of the rows."""
 
     column: str
     orders: int  # of magnitude
     row: int  # of the largest number
+    weights: bool
 
 
 def widest_spread(o: Quadratic) -> Spread:
-    """Return the column whose weighted numbers differ most in size."""
-    size = np.abs(np.sqrt(o.w)[:, None] * o.design.matrix)
-    largest, least = size.max(axis=0), np.where(size > 0, size, np.inf).min(axis=0)
-    orders = np.log10(np.where(largest > 0, largest / least, 1.0))
+    """Return the column whose numbers differ most in size, or the weights if they differ more.
+
+    Rows are scaled by the roots of their weights.
+    """
+    size = np.abs(o.design.matrix)
+    orders, weighting = orders_of_magnitude(size), float(orders_of_magnitude(o.w))
     j = int(np.argmax(orders))
-    return Spread(o.names[j], round(float(orders[j])), int(np.argmax(size[:, j])))
+    if weighting / 2 > orders[j]:
+        return Spread("the weight of the rows", round(weighting), int(np.argmax(o.w)), True)
+    return Spread(o.names[j], round(float(orders[j])), int(np.argmax(size[:, j])), False)
+
+
+def orders_of_magnitude(sizes: Array) -> Array:
+    """Return by how many orders of magnitude numbers (n, ...) differ that are not zero.
+
+    Examples
+    --------
+    >>> orders_of_magnitude(np.array([[1e-150, 0.0], [0.0, 0.0], [1e200, 0.0]])).round(9)
+    array([350.,   0.])
+    """
+    some = sizes > 0
+    least, largest = np.where(some, sizes, np.inf).min(axis=0), sizes.max(axis=0)
+    known = largest > 0
+    return np.log10(np.where(known, largest, 1.0)) - np.log10(np.where(known, least, 1.0))

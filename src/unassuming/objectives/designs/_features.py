@@ -157,7 +157,7 @@ class FeatureDesign(Design):
         moved = rows.copy()
         moved[: self.n, 1:] -= np.outer(self.one, shift)
         sizes[: self.n, 1:] += np.outer(np.abs(self.one), np.abs(shift))
-        start = independent(moved, sizes, weights, given)
+        start = independent(moved, sizes, weights, given, np.append(0.0, shift))
         start.back[0] -= shift @ start.back[1:]
         start.null[0] -= shift @ start.null[1:]
         start = self._with_null(start, penalty)

@@ -127,7 +127,7 @@ class PiecewiseAdviser:
             return
         each = outer_bounds(self.model, o, g, None, self.m - 1) if bounds is None else bounds
         if (best := highest_level(*each)) > 0:
-            yield level(best)
+            yield level(best, self.m)
         trials, features = self._trials(g, q), design is not None and not dual
         if trials is not None and asked.ball is None:
             if trials.weighted():

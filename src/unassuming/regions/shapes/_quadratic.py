@@ -51,6 +51,7 @@ from unassuming.regions.search._star_search import StarSearch
 from unassuming.regions.shapes._decided_lines import ends_of_rays, parts_of_lines
 from unassuming.regions.shapes._far_out import held_far_out
 from unassuming.regions.shapes._quadratic_sets import QuadraticSets
+from unassuming.regions.shapes._repeated import Repeated
 from unassuming.regions.shapes._shape import OuterBounds, Shape, ball_facts, no_member
 
 _NEED_ROWS = (EXCHANGEABLE, SYMMETRIC_EXCHANGEABLE, SPHERICAL)
@@ -68,6 +69,7 @@ class QuadraticShape(Shape):
         assert isinstance(problem.objective, Quadratic)
         self.problem, self.engine, self.why = problem, engine, why
         self.objective: Quadratic = problem.objective
+        self.repeated = Repeated(problem.objective, rows=problem.rows is not None)
 
     @property
     def exact(self) -> bool:
@@ -147,6 +149,8 @@ class QuadraticShape(Shape):
                 )
                 held = None if own is None else own.over(self.sets.unit)
                 witnesses = self._search.witnesses(question.g, held, level)
+            if status is not Status.EMPTY:
+                explanation = explanation.with_more(*self.repeated.seen(question.g))
             found.append(OuterBounds(lower, upper, status, explanation, witnesses))
         return found
 
@@ -179,6 +183,8 @@ class QuadraticShape(Shape):
                 return Status.NOT_CERTIFIED, self._too_few_digits(int((~decided).sum()))
         verdict, fact, _ = self._verdict(level)
         infinite = max(int(np.isposinf(part).sum(axis=1).max()) for part in (up, down))
+        if fact.cause is Cause.EVERY_SET_BOUNDED and not design.dual:  # rounding alone is left
+            return Status.NOT_CERTIFIED, self._too_few_digits(infinite)
         best = (level.m - 1 - infinite) / level.m  # more than that many sets have a finite bound
         found = self._remedies(best, fact, held=ball is not None)
         status = Status.UNBOUNDED if verdict == "unbounded" else Status.NOT_CERTIFIED
@@ -208,17 +214,18 @@ class QuadraticShape(Shape):
         if verdict == "bounded":
             unseen = self.free.unseen
             more = (Cause.UNSEEN(unseen=unseen),) if unseen else ()
-            explanation = Explanation((fact, *more))
+            explanation = Explanation((fact, *more), None, self.repeated.every() if unseen else ())
         else:
             best = (level.m - self.free.smallest_bounded_q) / level.m
-            explanation = Explanation((fact,), self._remedies(best, fact))
+            copies = self.repeated.every() if direction is None else self.repeated.along(direction)
+            explanation = Explanation((fact,), self._remedies(best, fact), copies)
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
 
     def _remedies(self, best: float, fact: Fact, *, held: bool = False) -> tuple[Remedy, ...]:
         o, noise = self.objective, self.problem.noise
         if fact.cause is Cause.SUMS_TOO_SHORT:
             return (IN_MEMORY,)
-        found = of_quadratic_region(o, self.free, noise, best, held=held)
+        found = of_quadratic_region(o, self.free, noise, best, self.perturbations.m, held=held)
         if self.problem.rows is not None:
             return tuple(found)
         return tuple(
@@ -257,7 +264,7 @@ class QuadraticShape(Shape):
         return "undetermined", fact, None
 
     def _too_few_digits(self, undecided: int) -> Explanation:
-        """Say which numbers leave some sets undecided."""
+        """Say which numbers leave some sets without bounds, or undecided."""
         spread, sets = widest_spread(self.objective), self.perturbations.m - 1
         if self.perturbations.rounded is not None:
             sums = Cause.SUMS_TOO_SHORT(undecided=undecided, sets=sets)

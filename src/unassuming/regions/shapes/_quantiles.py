@@ -208,7 +208,7 @@ class QuantileShape(LineShape):
         m = self.engine.perturbations.m
         for q in np.unique(np.linspace(level.q + 1, m - 1, 12, dtype=np.intp)):
             if not len(self.boxes.far(int(q), _LOOK)[0]):
-                return (lower_level(1 - q / m),)
+                return (lower_level(1 - q / m, m),)
         return ()
 
     def _infinite(

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from unassuming._rounding import column_units
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells import (
     MOST_ENUMERATED,
@@ -20,13 +19,21 @@ from unassuming.cells import (
     number_of_statistics,
     rows_needed,
 )
+from unassuming.geometry import near_copies, of_one_row
+from unassuming.geometry.quadratic import orders_of_magnitude
 from unassuming.inputs import SingleOptions
 from unassuming.noise import is_spherical
 from unassuming.objectives import Quadratic
 from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
 from unassuming.regions._problem import IN_MEMORY, Problem
 from unassuming.regions._question import INPUT
-from unassuming.regions._remedies import EXCHANGEABLE, FEWER_FEATURES, SYMMETRIC
+from unassuming.regions._remedies import (
+    EXCHANGEABLE,
+    FEWER_FEATURES,
+    LIKE_WEIGHTS,
+    SPAN_OF_WEIGHTS,
+    SYMMETRIC,
+)
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions._results import count
 from unassuming.regions.single._evidence import Evidence
@@ -38,8 +45,6 @@ _LISTED = 4
 _LABELS = 8
 """Rows from which a y of two values looks like labels."""
 
-_REPEATED = 1e-5
-"""Columns that differ by a smaller share of their spread are worth a word."""
 _PERMUTATIONS = "permutations of the rows"
 OTHER_CELLS = Remedy("leave out cells for the default", None)
 ANY_METHOD = Remedy("method='auto', which tries random halves as well", None)
@@ -113,24 +118,15 @@ def outside(
 
 def repeated(problem: Problem, evidence: Evidence) -> tuple[Fact, ...]:
     """Say which columns are multiples of an earlier one, plus a constant, or differ very little."""
-    design, T = problem.objective.design, evidence.whole.T
-    if design is not None and design.intercept and len(T):
-        along = T[:, :1] / np.linalg.norm(T[:, 0])
-        T = T - along * (along.T @ T)
-    size = np.linalg.norm(T, axis=0)
-    unit = T / np.where(size > 0, size, 1.0)
-    if evidence.cells is None:  # one row with large numbers makes columns alike that are not
-        share = (evidence.Phi / column_units(evidence.Phi)) ** 2
-        unit[:, share.max(axis=0, initial=0.0) > 0.5 * share.sum(axis=0)] = 0.0
-    near = np.triu(np.abs(unit.T @ unit) > 1 - _REPEATED**2 / 2, 1)
-    names, found = problem.objective.names, list[Fact]()
-    for other in np.flatnonzero(near.any(axis=0))[:_LISTED].tolist():
-        one = int(near[:, other].argmax())
-        rest = unit[:, other] - unit[:, one] * (unit[:, one] @ unit[:, other])
-        left = float(np.linalg.norm(rest))
-        words = "rounding" if left <= evidence.whole.unit else f"{left:.0e} of its spread"
-        found.append(Cause.REPEATED(one=names[other], other=names[one], share=words))
-    return tuple(found)
+    design, whole = problem.objective.design, evidence.whole
+    apart = of_one_row(evidence.Phi) if evidence.cells is None else None
+    intercept = design is not None and design.intercept
+    found = near_copies(whole.T, intercept=intercept, apart=apart)
+    names = problem.objective.names
+    return tuple(
+        Cause.REPEATED(one=names[a.other], other=names[a.one], share=a.share(whole.unit))
+        for a in found
+    )
 
 
 def two_values(problem: Problem) -> tuple[Fact, ...]:
@@ -165,6 +161,8 @@ def explanation_of(
         shift = infinite & ~hidden & ~_identified(centred, g)
     facts, remedies = list[Fact](), list[Remedy]()
     streamed = isinstance(evidence.cells, KeptSums)
+    apart = 0.0 if evidence.weight is None else float(orders_of_magnitude(evidence.weight))
+    wide = apart > SPAN_OF_WEIGHTS
     if hidden.any():
         d, which = evidence.Phi.shape[1], listed(names, hidden)
         few_rows = Cause.ROWS_MISSING(n=n, d=d, names=which)
@@ -192,11 +190,14 @@ def explanation_of(
             facts.append(Cause.CLUSTERS_MISSING(level=level, needed=needed, units=clusters))
             continue
         which, units = listed(names, same), units_of(evidence)
-        counted = not (evidence.rotated or doubtful[same].any())
+        counted = not (evidence.rotated or wide or doubtful[same].any())
         facts.append(cells_missing(which, level, k, units, n, rank, counted=counted))
     if doubtful.any():
         facts.append(Cause.CELLS_IN_SUMS())
         remedies.append(IN_MEMORY)
+    if wide and short.any():
+        facts.append(Cause.WEIGHTS_APART(orders=round(apart)))
+        remedies.append(LIKE_WEIGHTS)
     if few.any():
         best = highest_level(int(out.cells[few].min()), chosen=options.cells is not None)
         if 0.5 <= best < level:
@@ -205,11 +206,11 @@ def explanation_of(
             remedies.append(OTHER_CELLS)
         if options.method in ("cells", "pairs"):
             remedies.append(ANY_METHOD)
-        elif short.any() and _permutations_would_do(evidence, g[short], rank):
+        elif not wide and short.any() and _permutations_would_do(evidence, g[short], rank):
             remedies.append(EXCHANGEABLE)
-    if hidden.any() or (short.any() and (clusters is None or clusters >= needed)):
+    if hidden.any() or (short.any() and not wide and (clusters is None or clusters >= needed)):
         remedies.append(FEWER_FEATURES)
-    if hidden.any() or (few & (out.cells < needed)).any():
+    if _has_joint_bounds(evidence) and (hidden | (few & (out.cells < needed))).any():
         remedies.append(NORM_BOUND_AT_ONCE if streamed else NORM_BOUND)
     return Explanation(tuple(facts), tuple(remedies))
 
@@ -258,6 +259,12 @@ def highest_level(cells: int, *, chosen: bool) -> float:
     """Return the highest level of so many cells; with more than are enumerated, fewer do better."""
     used = cells if chosen else min(cells, MOST_ENUMERATED)
     return 1 - 1 / number_of_statistics(used)
+
+
+def _has_joint_bounds(evidence: Evidence) -> bool:
+    """Whether the joint region has bounds: transformations must not mix rows of unlike weight."""
+    w, mixed = evidence.weight, evidence.spherical or evidence.swaps is not None
+    return w is None or not mixed or bool((w == w[0]).all())
 
 
 def _permutations_would_do(evidence: Evidence, g: Array, rank: int) -> bool:
