@@ -17,7 +17,7 @@ SHARES = {
     "verdicts": 30,
     "crossings": 60,
     "labels: ranks": 15,
-    "labels: bounds": 15,
+    "labels: bounds": 12,
 }
 """The cases of each property in an ordinary run; a longer run keeps the proportions."""
 

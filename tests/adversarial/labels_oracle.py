@@ -16,7 +16,9 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from sklearn.linear_model import RidgeClassifier
 
+import unassuming as ua
 from adversarial.arithmetic import (
     Matrix,
     Vector,
@@ -30,9 +32,6 @@ from adversarial.arithmetic import (
     transposed,
 )
 from adversarial.problems import Problem, exponential
-from sklearn.linear_model import RidgeClassifier
-
-import unassuming as ua
 
 MODELS = (
     "ridge classifier",
@@ -194,18 +193,35 @@ class LabelRegion:
         """Directions that change no fitted value."""
         return null_space(integers(*self.Phi)[0])
 
-    def fresh(self, f: Vector, i: int) -> Vector:
+    def fresh(self, f: Vector, i: int) -> tuple[int, ...]:
         """The labels that the candidate draws in set i."""
-        return [
-            Fraction(1 if 2 * u < 1 + x else -1)
-            for u, x in zip(self.uniforms[i - 1], f, strict=True)
-        ]
+        return tuple(
+            1 if 2 * u < 1 + x else -1 for u, x in zip(self.uniforms[i - 1], f, strict=True)
+        )
 
-    def gap(self, f: Vector, fresh: Vector) -> Fraction:
+    def gap(self, f: Vector, fresh: tuple[int, ...]) -> Fraction:
         """n (Z_i - Z_0)."""
-        change = [u - v for u, v in zip(fresh, self.y, strict=True)]
-        both = [u + v for u, v in zip(fresh, self.y, strict=True)]
-        return dot(change, times(self.smoother, both)) - 2 * dot(change, f)
+        if fresh not in self.constants:
+            S, c = self._smoother
+            change, both = self._change(fresh)
+            self.constants[fresh] = Fraction(dot(change, times(S, both)), c)
+        return self.constants[fresh] - 2 * sum(
+            u * x for u, x in zip(self._change(fresh)[0], f, strict=True) if u
+        )
+
+    def _change(self, fresh: tuple[int, ...]) -> tuple[list[int], list[int]]:
+        """y_i - y and y_i + y."""
+        pairs = list(zip(fresh, map(int, self.y), strict=True))
+        return [u - v for u, v in pairs], [u + v for u, v in pairs]
+
+    @cached_property
+    def constants(self) -> dict[tuple[int, ...], Fraction]:
+        """What the gaps of some labels are at f = 0."""
+        return {}
+
+    @cached_property
+    def _smoother(self) -> tuple[list[list[int]], int]:
+        return integers(*self.smoother)
 
     def possible(self, f: Vector) -> bool:
         """Whether f may have drawn the labels."""
@@ -251,35 +267,36 @@ class LabelRegion:
             fresh = self.fresh(f, i)
             gap, tie = self.gap(f, fresh), self.order[i] < self.order[0]
             before = gap < 0 or (gap == 0 and tie)
-            close = (gap != 0 or literal) and fresh != self.y
+            close = (gap != 0 or literal) and any(self._change(fresh)[0])
             if near or (close and abs(gap) <= MARGIN * self.change(fresh, moved)):
                 low, high = low, high + 1
             else:
                 low, high = low + before, high + before
         return low, high, doubtful
 
-    def change(self, fresh: Vector, moved: Vector) -> Fraction:
-        """What rounding may change n (Z_i - Z_0) by."""
-        change = [abs(u - v) for u, v in zip(fresh, self.y, strict=True)]
-        both = [abs(u + v) for u, v in zip(fresh, self.y, strict=True)]
-        size = times([[*map(abs, row)] for row in self.smoother], both)
-        total = 2 * dot(change, moved) + 8 * (self.n + self.d) * EPS * dot(change, size)
-        one, two = self._side(fresh), self._side(self.y)
-        first = int(self.bias)
-        for j, row in enumerate(self.sizes):
-            for k, error in enumerate(row):
-                if self.kernel:
-                    slope = (one[2][j] * one[2][k] - two[2][j] * two[2][k]) / self.alpha
-                else:
-                    slope = 2 * (one[0][k + first] * one[2][j] - two[0][k + first] * two[2][j])
-                total += EPS * abs(slope) * error
-        return total
+    def change(self, fresh: tuple[int, ...], moved: Vector) -> Fraction:
+        """What rounding may change n (Z_i - Z_0) by; in floats, since it need not be exact."""
+        change, both = (np.array(part, dtype=float) for part in self._change(fresh))
+        size = np.abs(self._floats[0]) @ np.abs(both)
+        total = 2 * np.abs(change) @ np.array([float(x) for x in moved])
+        total += 8 * (self.n + self.d) * 2.0**-52 * np.abs(change) @ size
+        one, two = self._side(np.array(fresh)), self._side(np.array([float(x) for x in self.y]))
+        if self.kernel:
+            slope = (np.outer(one[1], one[1]) - np.outer(two[1], two[1])) / float(self.alpha)
+        else:
+            first = int(self.bias)
+            slope = 2 * (np.outer(one[1], one[0][first:]) - np.outer(two[1], two[0][first:]))
+        return Fraction(float(total + 2.0**-52 * (np.abs(slope) * self._floats[2]).sum()))
 
-    def _side(self, y: Vector) -> tuple[Vector, Vector, Vector]:
-        """Coefficients, fitted values and residuals for some labels."""
-        x = times(self.solutions, y)
-        v = times(self.Phi, x)
-        return x, v, [s - t for s, t in zip(y, v, strict=True)]
+    @cached_property
+    def _floats(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """S, the solutions and the sizes in floats."""
+        parts = self.smoother, self.solutions, self.sizes
+        return tuple(np.array([[float(x) for x in row] for row in part]) for part in parts)
+
+    def _side(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients and residuals for some labels."""
+        return self._floats[1] @ y, y - self._floats[0] @ y
 
     # --- members ---------------------------------------------------------------------------------
 
@@ -330,9 +347,7 @@ class LabelRegion:
     def members(self, rng: np.random.Generator, q: int, count: int) -> list[Vector]:
         """Members of the region of level 1 - q/m, from places and from the way between them."""
         found: list[Vector] = []
-        for a in self.places(rng, count):
-            if self.rank(times(self.Phi, a)) <= self.m - q:
-                found.append(a)
+        found += [a for a in self.places(rng, count) if self.rank(times(self.Phi, a)) <= self.m - q]
         for a, b in list(combinations(found, 2))[:20]:
             for t in (Fraction(3, 2), Fraction(5, 4), Fraction(-1, 2)):
                 c = [x + t * (z - x) for x, z in zip(a, b, strict=True)]

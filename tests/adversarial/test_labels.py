@@ -17,7 +17,7 @@ from adversarial.budget import cases
 from adversarial.checks import Found, asked, in_floats, in_floats_2d
 from adversarial.labels_oracle import MODELS, LabelProblem, LabelRegion
 from adversarial.problems import nearest, show
-from adversarial.strategies import KINDS, SOME_POWERS, inputs, mantissas
+from adversarial.strategies import KINDS, SOME_POWERS, inputs, mantissas, moved
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ def far_members(exact: LabelRegion, members: list[Vector], q: int):
     for a in members[:2]:
         for v in exact.free:
             for t in (-(10**30), 10**30):
-                yield [x + t * z for x, z in zip(a, v, strict=True)]
+                yield moved(a, v, t)
 
 
 def outside(answer, exact: LabelRegion, rows: list[Vector], members: list[Vector], q: int) -> Found:
@@ -147,10 +147,7 @@ def test_ranks_of_labels_are_exact(data, problem):
     for v in exact.free[:2]:
         size = max(map(abs, v))
         unit = max(map(abs, candidates[0])) or Fraction(1)
-        candidates += [
-            [x + t * unit * z / size for x, z in zip(candidates[0], v, strict=True)]
-            for t in (1, 10**4, 10**8)
-        ]
+        candidates += [moved(candidates[0], v, t * unit / size) for t in (1, 10**4, 10**8)]
     none_of(ranks(region, exact, candidates), problem)
 
 
@@ -163,7 +160,7 @@ def test_no_member_of_labels_lies_outside_a_bound(data, problem):
     exact, q = problem.labels(region), data.draw(st.sampled_from([1, 1, 2, problem.m // 2]))
     level = (problem.m - q) / problem.m
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    members = exact.members(rng, q, 60)
+    members = exact.members(rng, q, 40)
     none_of(verdict(region, exact, members, q), problem)
     d = exact.d
     functionals = [[Fraction(i == j) for j in range(d)] for i in range(d)]
