@@ -245,7 +245,7 @@ class LabelRegion:
         first = int(self.bias)
         terms = times([[*map(abs, row)] for row in self.Phi], size)
         own = times(self.sizes, size[first:])
-        return [EPS * ((self.d + 4) * u + 4 * v + 2) for u, v in zip(terms, own, strict=True)]
+        return [EPS * ((2 * self.d + 6) * (u + 1) + 4 * v) for u, v in zip(terms, own, strict=True)]
 
     def allowed(self, a: Vector) -> tuple[int, int, bool]:
         """The least and the largest rank, and whether the candidate may count as impossible.

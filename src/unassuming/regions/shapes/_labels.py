@@ -328,8 +328,8 @@ class LabelShape(LineShape):
     def _free(self, level: Level) -> Array | None:
         """Return a direction that changes no fitted value; None if doubles do not represent one.
 
-        For computed kernel values it may change them by as little as their errors do, if these leave
-        no other direction so still, and if members far along it remain members.
+        For computed kernel values it may change them by as little as their errors do, if these
+        leave no other direction so still, and if members far along it remain members.
         """
         assert self.linear is not None
         found = self.linear.rows.free()
