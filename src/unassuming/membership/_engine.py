@@ -338,10 +338,8 @@ class RankEngine:
     @cached_property
     def _label_gaps(self) -> LabelGaps | None:
         """What decides ranks of labels where the terms of the penalty are large."""
-        o, score = _projecting(self), self.score
-        if o is None or not isinstance(self.perturbations.noise, Labels):
-            return None
-        return LabelGaps.of(o, score) if isinstance(score, LeastNormScore) else None
+        o, of_labels = _projecting(self), isinstance(self.perturbations.noise, Labels)
+        return LabelGaps.of(o, self.score) if o is not None and of_labels else None
 
     @cached_property
     def doubt(self) -> Doubt | None:

@@ -16,9 +16,9 @@ from typing import final
 import numpy as np
 
 from unassuming._rounding import gamma, length
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.membership._refined import Order
-from unassuming.objectives import Images, LeastNormScore, Quadratic, projector_error
+from unassuming.objectives import Images, LeastNormScore, Quadratic, Score, projector_error
 
 
 @final
@@ -26,19 +26,21 @@ from unassuming.objectives import Images, LeastNormScore, Quadratic, projector_e
 class LabelGaps:
     """Z_i - Z_0 for labels, a quadratic objective and Ψ = H^{-1/2}.
 
-    ``defect`` bounds the error of S in double precision.
+    ``pull`` (k, n) is H^{-1/2}ΦᵀW/n, and ``defect`` bounds the error of S in double precision.
     """
 
     objective: Quadratic
-    score: LeastNormScore
+    pull: Array
     defect: float
 
     @classmethod
-    def of(cls, objective: Quadratic, score: LeastNormScore) -> LabelGaps | None:
+    def of(cls, objective: Quadratic, score: Score) -> LabelGaps | None:
         """Return them if double precision determines the smoother."""
         o = objective
+        assert isinstance(score, LeastNormScore)
+        assert score.pullback is not None
         defect = projector_error(o.design, o.w, o.lam, o.whitening)
-        return cls(o, score, defect) if np.isfinite(defect) else None
+        return cls(o, score.pullback, defect) if np.isfinite(defect) else None
 
     def settled(self, order: Order, images: Images) -> Order:
         """Decide what another comparison has left to the tie order."""
@@ -50,10 +52,9 @@ class LabelGaps:
         tied[rows, sets] = ~sure
         return Order(before, tied)
 
-    def _gaps(self, images: Images, rows: Array, sets: Array) -> tuple[Array, Array]:
+    def _gaps(self, images: Images, rows: IntArray, sets: IntArray) -> tuple[Array, Array]:
         """Return Z_i - Z_0 for pairs of a candidate and a set, and bounds of the errors."""
-        o, pull = self.objective, self.score.pullback
-        assert pull is not None
+        o, pull = self.objective, self.pull
         r, w = images.residuals[rows], o.w / o.n
         change = 2 * np.round((images.perturbed[rows, sets] - r) / 2)  # labels are ±1
         both = change + 2 * o.y

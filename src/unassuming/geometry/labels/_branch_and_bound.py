@@ -208,7 +208,7 @@ def _of_the_smoother(model: LabelModel, penalty: Array | None, back: Array, corn
     if model.whitened is None or penalty is None:
         return 0.0
     held = np.sqrt(max(float(corner @ np.abs(back.T @ penalty @ back) @ corner), 0.0))
-    return model.whitened * 2 * (4 + 2 * held)
+    return float(model.whitened * 2 * (4 + 2 * held))
 
 
 def _meets(ball: Array, centre: Array, half: Array) -> BoolArray:

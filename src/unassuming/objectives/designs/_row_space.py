@@ -71,7 +71,8 @@ class RowSpace:
         if self.copies is None or self.design.intercept:
             return np.zeros(len(g), dtype=np.bool_)
         _, first = np.unique(self.copies, return_index=True)
-        return np.asarray((g == g[:, first[self.copies]]).all(axis=1))
+        alike: BoolArray = g == g[:, first[self.copies]]
+        return np.asarray(alike.all(axis=1))
 
     def holds_values(self, X: Array) -> BoolArray:
         """Return which values of the function at inputs X (N, p) they certainly determine.
