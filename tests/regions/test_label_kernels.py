@@ -1,9 +1,11 @@
 """Label regions of kernels: what fitted values determine is decided without rounding."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from sklearn.linear_model import RidgeClassifier
 
 import unassuming as ua
@@ -46,6 +48,28 @@ def test_an_intercept_beside_tiny_kernel_values_is_not_a_value_at_an_input():
     assert members[:, 0].min() >= answer.lower[0]
     assert members[:, 0].max() <= answer.upper[0]
     assert abs(members[:, 0]).max() > 1
+
+
+@pytest.mark.parametrize("power", [0, -28])
+def test_an_intercept_beside_many_tiny_kernel_values_is_not_one_either(power):
+    """Seven coefficients: the bounds come from a linear programme."""
+    rng, y = labels(8, n=12)
+    X = rng.integers(3, 9, size=(12, 3)) * 2.0**power
+    region = region_of(
+        X, y, C=2.0 ** (-4 * power), kernel="poly", degree=2, coef0=0, gamma=1.0, m=5
+    )
+    answer = region.interval(np.eye(13)[:1], 0.8)
+    monomials = [X[:, i] * X[:, j] * 2.0 ** (-2 * power) for i in range(3) for j in range(i, 3)]
+    F = np.column_stack([np.ones(12), *monomials])
+    free, both = np.repeat([[None, None]], 7, axis=0), np.vstack([F, -F])
+    best = linprog(-np.eye(7)[0], A_ub=both, b_ub=np.ones(24), bounds=free).x
+    assert best[0] > 2
+    assert answer.upper[0] == pytest.approx(best[0], rel=1e-6)
+    weights = np.sqrt([1, 2, 2, 1, 2, 1])
+    c = np.linalg.lstsq((F[:, 1:] * weights).T, best[1:] / weights, rcond=None)[0]
+    a = np.concatenate([best[:1], c * 2.0 ** (-4 * power)])
+    inside = [t for t in np.linspace(0.5, 0.999, 100) if region.contains(t * a, 0.8)]
+    assert max(inside) * best[0] > 1
 
 
 @pytest.mark.parametrize("power", [0, -18, 25])
@@ -172,3 +196,33 @@ def test_a_kernel_matrix_has_the_rank_of_its_numbers():
     assert rows.rank == 4  # with a bias
     K[0, 0] += 2.0**-40
     assert row_space(region_of(K, y, kernel="precomputed").objective.design).rank == 5
+
+
+@pytest.mark.parametrize("apart", [0.0, 2.0**-51])
+def test_boxes_take_equal_rows_for_ties_and_nearly_equal_ones_not(apart):
+    """Labels exchanged between rows that differ by one unit of rounding change statistics."""
+    x, y = np.array([1.0, 1.0 + apart, -0.5, 2.0, 0.25]), np.array([1, -1, 1, -1, 1])
+    region = ua.confidence_region(RidgeClassifier(), x[:, None], y, m=5, random_state=0)
+    boxes = region.shape.linear.boxes
+    uniforms = np.where([False, True, True, False, True], 0.1, 0.9)[None]  # the first two exchanged
+    model = replace(boxes.model, uniforms=uniforms, tie_wins=np.zeros(1, dtype=bool))
+    boxes = replace(boxes, model=model)
+    point = np.zeros((1, 2))
+    assert boxes.holding(point, point + 1e-6)[0, 0] == (apart > 0)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 8.0, 2.0**20])
+def test_a_penalty_that_outweighs_the_residuals_hides_no_rank(alpha):
+    """The second feature is tiny and its coefficient long: the penalty is near 10³⁰."""
+    rng, y = labels(9)
+    x, z = rng.normal(size=(2, N))
+    X, a = np.column_stack([x, 2.0**-50 * z]), np.array([0.05, 2.0**48])
+    model = RidgeClassifier(alpha, fit_intercept=False)
+    region = ua.confidence_region(model, X, y, m=20, random_state=0)
+    f = X @ a
+    a, f = a / (2 * abs(f).max()), f / (2 * abs(f).max())
+    fresh = region.perturbations.apply(y - f, f) + f
+    S = np.outer(x, x) / (x @ x + alpha)  # the second feature adds 2⁻¹⁰⁰
+    gaps = ((fresh @ S) * fresh).sum(axis=1) - y @ S @ y - 2 * (fresh - y) @ f
+    assert abs(gaps).min() > 1e-6
+    assert region.rank(a) == 1 + (gaps < 0).sum()
