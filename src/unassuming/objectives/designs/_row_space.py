@@ -71,8 +71,8 @@ class RowSpace:
         if self.copies is None or self.design.intercept:
             return np.zeros(len(g), dtype=np.bool_)
         _, first = np.unique(self.copies, return_index=True)
-        alike: BoolArray = g == g[:, first[self.copies]]
-        return np.asarray(alike.all(axis=1))
+        apart = np.abs(g - g[:, first[self.copies]])
+        return np.asarray(apart.max(axis=1) == 0)
 
     def holds_values(self, X: Array) -> BoolArray:
         """Return which values of the function at inputs X (N, p) they certainly determine.
