@@ -94,7 +94,7 @@ class RowSpace:
     def vanish(self, change: Array) -> BoolArray:
         """Return which combinations (N, n) of the rows of Φ, in small integers, vanish."""
         if not self.rows:
-            return ~change.any(axis=1)
+            return np.asarray(~change.any(axis=1))
         found = [
             ~product(change.astype(np.int64) % prime, rows, prime).any(axis=1)
             for rows, prime in zip(self.rows, PRIMES, strict=True)
