@@ -4,8 +4,8 @@ With the smoother S = W^{1/2}Φ N⁺ΦᵀW^{1/2} of a quadratic objective, Ψ = 
 
     n (Z_i - Z_0) = δᵀ W^{1/2}SW^{1/2} (y_i + y) - 2 δᵀWf,      δ = y_i - y.
 
-The penalty is gone, however large it is beside the residuals: where coefficients are long and
-features small, its terms would hide these numbers of ordinary size.
+The penalty is gone, and so are the fitted values of labels that stay as they are. Both may be known
+to few digits, where their terms are long and cancel.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class LabelGaps:
         both = change + 2 * o.y
         fits = w * change * (o.y - r)
         gaps = ((change @ pull.T) * (both @ pull.T)).sum(axis=1) - 2 * fits.sum(axis=1)
-        size = np.abs(pull).T @ np.abs(pull)
-        terms = np.einsum("ij,jk,ik->i", np.abs(change), size, np.abs(both))
+        size = np.abs(pull.T)
+        terms = ((np.abs(change) @ size) * (np.abs(both) @ size)).sum(axis=1)
         error = gamma(2 * sum(pull.shape) + 4) * (terms + 2 * np.abs(fits).sum(axis=1))
         error += 2 * (w * np.abs(change) * images.error[rows]).sum(axis=1)
         root = np.sqrt(w)

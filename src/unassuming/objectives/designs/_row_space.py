@@ -18,6 +18,7 @@ from unassuming._exact import Exact
 from unassuming._modular import (
     PRIMES,
     Remainders,
+    few_rows,
     integer_vector,
     null_space,
     product,
@@ -136,7 +137,8 @@ class RowSpace:
     @cached_property
     def _null(self) -> tuple[Remainders, ...]:
         """Bases of what Φ / unit maps to zero."""
-        found = [null_space(M, prime) for M, prime in zip(self.matrix, PRIMES, strict=False)]
+        parts = zip(self.matrix, PRIMES, strict=False)
+        found = [null_space(few_rows(M, prime), prime) for M, prime in parts]
         least = min((one.shape[1] for one in found), default=0)
         return tuple(found) if all(one.shape[1] == least for one in found) else ()
 
@@ -195,7 +197,8 @@ def row_space(design: Design) -> RowSpace:
 
 
 def _rank(matrices: tuple[Remainders, ...]) -> int:
-    return max(rank_modulo(M, prime) for M, prime in zip(matrices, PRIMES, strict=True))
+    pairs = zip(matrices, PRIMES, strict=True)
+    return max(rank_modulo(few_rows(M, prime), prime) for M, prime in pairs)
 
 
 def _gram(kernel: InnerProductKernel, A: Array, B: Array, prime: int) -> Remainders:
