@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 from sklearn.linear_model import RidgeClassifier
 
 import unassuming as ua
+from unassuming.geometry.labels import Admissible, Known
 from unassuming.objectives import row_space
 from unassuming.regions import Status
 
@@ -196,6 +197,29 @@ def test_a_kernel_matrix_has_the_rank_of_its_numbers():
     assert rows.rank == 4  # with a bias
     K[0, 0] += 2.0**-40
     assert row_space(region_of(K, y, kernel="precomputed").objective.design).rank == 5
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-6])
+def test_bounds_hold_for_all_kernel_values_within_their_errors(size):
+    rng = np.random.default_rng(10)
+    phi, g, errors = rng.normal(size=(5, 5)), rng.normal(size=(4, 5)), np.full((5, 5), size)
+    known = Known(np.zeros(4, dtype=bool), np.ones(4, dtype=bool), np.full((4, 5), size))
+    bounds = Admissible.of_kernel(phi, 5, errors).bounds(g, known)
+    largest = np.zeros(4)
+    for _ in range(200):
+        other = phi + size * rng.choice([-1.0, 1.0], size=(5, 5))
+        functionals = g + size * rng.choice([-1.0, 1.0], size=(4, 5))
+        exact = np.abs(np.linalg.solve(other.T, functionals.T)).sum(axis=0)
+        largest = np.maximum(largest, exact)
+    assert (bounds >= largest).all()
+    np.testing.assert_allclose(bounds, largest, rtol=1e3 * size)
+
+
+def test_a_label_region_of_a_kernel_knows_the_errors_of_its_values():
+    rng, y = labels(11)
+    linear = region_of(rng.normal(size=(N, 2)), y, kernel="rbf", gamma=0.5).shape.linear
+    assert (linear.admissible.errors[:, 1:] > 0).all()
+    assert not linear.admissible.errors[:, 0].any()  # the ones of the bias
 
 
 @pytest.mark.parametrize("apart", [0.0, 2.0**-51])
