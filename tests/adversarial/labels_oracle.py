@@ -282,6 +282,8 @@ class LabelRegion:
         size = np.abs(self._floats[0]) @ np.abs(both)
         total = 2 * np.abs(change) @ np.array([float(x) for x in moved])
         total += 8 * (self.n + self.d) * 2.0**-52 * np.abs(change) @ size
+        # A computed projector is off by some units of each column, relative to its norm.
+        total += 16 * (self.d + 1) * 2.0**-52 * np.linalg.norm(change) * np.linalg.norm(both)
         one, two = self._side(np.array(fresh)), self._side(np.array([float(x) for x in self.y]))
         if self.kernel:
             total += SOLVED * np.abs(change) @ (np.abs(one[1]) + np.abs(two[1]))
