@@ -8,6 +8,7 @@ all minors of that size. What two primes agree on is taken as exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd, isqrt, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +169,56 @@ def _ratio(remainder: int, modulus: int) -> float | None:
     if not 0 < abs(t) <= _SMALL or abs(t) & (abs(t) - 1):
         return None
     return b / t
+
+
+_WHOLE = 2**53
+"""Doubles represent all integers up to here."""
+
+
+def integer_vector(vectors: Sequence[Remainders]) -> Array | None:
+    """Return the vector (d,) of integers that is proportional to remainders, one for each prime.
+
+    None if there is none: its entries are integers up to 2⁵³ over those of one entry, with ratios
+    of numbers below 2³⁰.
+
+    Examples
+    --------
+    >>> integer_vector([null_space(np.array([[3, 2, 0]]), prime)[:, 0] for prime in PRIMES])
+    array([-2.,  3.,  0.])
+    """
+    one, two = PRIMES
+    whole, back = one * two, one * pow(one, -1, two)
+    ratios = [
+        fraction((x + (y - x) * back) % whole, whole)
+        for x, y in zip(vectors[0].tolist(), vectors[1].tolist(), strict=True)
+    ]
+    known = [ratio for ratio in ratios if ratio is not None]
+    if len(known) < len(ratios):
+        return None
+    common = lcm(*(bottom for _, bottom in known))
+    found = [top * (common // bottom) for top, bottom in known]
+    common = gcd(*found)
+    if not common or max(map(abs, found)) > _WHOLE * common:
+        return None
+    return np.array([x // common for x in found], dtype=np.float64)
+
+
+def fraction(remainder: int, modulus: int) -> tuple[int, int] | None:
+    """Return p and q > 0 with that remainder p / q, if both are below half a root of the modulus.
+
+    Examples
+    --------
+    >>> fraction(5 * pow(7, -1, 10007) % 10007, 10007)
+    (5, 7)
+    """
+    most = isqrt(modulus // 2)
+    a, b, s, t = modulus, remainder, 0, 1
+    while b > most:  # Euclid's algorithm: b = t remainder, modulo the modulus
+        quotient = a // b
+        a, b, s, t = b, a - quotient * b, t, s - quotient * t
+    if not 0 < abs(t) <= most:
+        return None
+    return (b, t) if t > 0 else (-b, -t)
 
 
 def product(A: Remainders, B: Remainders, prime: int) -> Remainders:

@@ -16,6 +16,8 @@ SHARES = {
     "norm bounds": 6,
     "verdicts": 30,
     "crossings": 60,
+    "labels: ranks": 15,
+    "labels: bounds": 12,
 }
 """The cases of each property in an ordinary run; a longer run keeps the proportions."""
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import final
 
 import numpy as np
 
 from unassuming._batches import rows_that_fit, slices
-from unassuming._rounding import length
 from unassuming._threads import in_threads
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._candidates import Candidates
@@ -23,8 +22,10 @@ from unassuming.membership._comparison import Comparison
 from unassuming.membership._doubt import Doubt, columns_in_doubt, undecided_columns
 from unassuming.membership._exact import ExactGaps
 from unassuming.membership._kernel_gaps import KernelGaps
+from unassuming.membership._label_gaps import LabelGaps
 from unassuming.membership._limits import (
     blurred,
+    carried,
     representable,
     too_large,
     undecided,
@@ -230,6 +231,8 @@ class RankEngine:
         order = refined_order(self.objective, self.score, self.tie_order, a, images)
         if certain and images.literal.any():
             require_settled(self.objective, self.score, a, images, order.tied)
+        if self._label_gaps is not None and not functions and order.tied.any():
+            order = self._label_gaps.settled(order, images)
         if self._kernel_gaps is None:
             return order.before
         signs, unknown = self._kernel_gaps.signs(a, images, open_, functions=functions)
@@ -309,7 +312,7 @@ class RankEngine:
             r = np.where(np.abs(r) <= error, 0.0, r)
         perturbed = self.perturbations.apply(r, fitted)
         if exact:
-            slack = self._carried(error) + error[:, None, :]
+            slack = carried(self.perturbations, error) + error[:, None, :]
             near = np.abs(perturbed - r[:, None, :]) <= slack
             perturbed = np.where(near, r[:, None, :], perturbed)
         return Images(
@@ -318,15 +321,9 @@ class RankEngine:
             perturbed=perturbed,
             literal=literal,
             exact=exact,
-            carry=self._carried,
+            carry=partial(carried, self.perturbations),
             moves=self._moves if exact else None,
         )
-
-    def _carried(self, error: Array) -> Array:
-        """Bound the errors of perturbed residuals, (N, n) -> (N, m - 1, n)."""
-        if self.perturbations.noise.exact_arithmetic:
-            return np.abs(self.perturbations.apply(error, error))
-        return length(error)[:, None, None]
 
     def _doubt_about(self, candidates: Candidates) -> Doubt | None:
         """Return the errors that leave candidates to exact numbers; None if these do not help."""
@@ -337,6 +334,12 @@ class RankEngine:
         """What decides ranks of kernel models with a small penalty, where exact numbers do not."""
         o, orthogonal = _projecting(self), self.perturbations.noise.orthogonal
         return None if o is None else KernelGaps.of(o, orthogonal=orthogonal)
+
+    @cached_property
+    def _label_gaps(self) -> LabelGaps | None:
+        """What decides ranks of labels where the terms of the penalty are large."""
+        o, of_labels = _projecting(self), isinstance(self.perturbations.noise, Labels)
+        return LabelGaps.of(o, self.score) if o is not None and of_labels else None
 
     @cached_property
     def doubt(self) -> Doubt | None:

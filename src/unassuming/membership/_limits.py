@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from unassuming._rounding import length
 from unassuming._typing import Array, BoolArray
+from unassuming.noise import Perturbations
 from unassuming.ranking import Contrast
 
 HALF = 2.0**-26
@@ -22,6 +24,13 @@ def blurred(y: Array, r: Array, error: Array) -> BoolArray:
     scale = np.maximum(np.abs(r).max(axis=-1, initial=0.0), most)
     vanish = (np.abs(r) <= error).all(axis=-1) & (largest <= np.sqrt(HALF) * most)
     return np.asarray((largest > HALF * scale) & ~vanish)
+
+
+def carried(perturbations: Perturbations, error: Array) -> Array:
+    """Bound the errors of perturbed residuals, (N, n) -> (N, m - 1, n)."""
+    if perturbations.noise.exact_arithmetic:
+        return np.abs(perturbations.apply(error, error))
+    return length(error)[:, None, None]
 
 
 def drowned(r: Array, error: Array) -> BoolArray:

@@ -41,6 +41,7 @@ from unassuming.objectives.designs import Complement as Complement
 from unassuming.objectives.designs import Design, FeatureDesign, KernelDesign
 from unassuming.objectives.designs import FeatureWhitening as FeatureWhitening
 from unassuming.objectives.designs import NormBall as NormBall
+from unassuming.objectives.designs import RowSpace as RowSpace
 from unassuming.objectives.designs import computed_kernel as computed_kernel
 from unassuming.objectives.designs import entry_errors as entry_errors
 from unassuming.objectives.designs import exact_columns as exact_columns
@@ -50,6 +51,8 @@ from unassuming.objectives.designs import known_without_rounding as known_withou
 from unassuming.objectives.designs import least_eigenvalue as least_eigenvalue
 from unassuming.objectives.designs import least_penalty as least_penalty
 from unassuming.objectives.designs import projector_error as projector_error
+from unassuming.objectives.designs import row_errors as row_errors
+from unassuming.objectives.designs import row_space as row_space
 from unassuming.objectives.designs import times_unit as times_unit
 from unassuming.objectives.designs import unresolved_share as unresolved_share
 from unassuming.objectives.designs import weight_errors as weight_errors

@@ -69,6 +69,7 @@ def band_question(
         function=function,
         features=design.primal_rows(inputs, function=function),
         at=design.rows_at(inputs),
+        inputs=inputs,
         inner=bool(inner),
     )
 

@@ -41,6 +41,8 @@ class Question:
         The functionals in terms of the features of a kernel, if it is known to have few.
     at : array of shape (N,), or None
         The row of the data at which the functional is the fitted value, or -1.
+    inputs : array of shape (N, p), or None
+        The inputs, if the functionals are values of the representation there.
     inner : bool
         Whether to search for members that come near the bounds.
     """
@@ -52,13 +54,20 @@ class Question:
     function: bool = False
     features: Array | None = None
     at: IntArray | None = None
+    inputs: Array | None = None
     inner: bool = False
 
     def on_features(self) -> Question:
         """Return the question about the coefficients of the features of a kernel."""
         assert self.features is not None
         return replace(
-            self, g=self.features, similarity=None, function=False, features=None, at=None
+            self,
+            g=self.features,
+            similarity=None,
+            function=False,
+            features=None,
+            at=None,
+            inputs=None,
         )
 
     def ball_coordinates(

@@ -6,7 +6,7 @@ else from -1 <= E[y|x] <= 1 alone.
 """
 
 from unassuming.geometry._branch_and_bound import GAP, LARGEST_RANK, NODES, Support
-from unassuming.geometry.labels._admissible import OUTWARD, Admissible
+from unassuming.geometry.labels._admissible import OUTWARD, Admissible, Known
 from unassuming.geometry.labels._branch_and_bound import Boxes
 from unassuming.geometry.labels._lines import LabelLines, LabelModel
 
@@ -17,6 +17,7 @@ __all__ = [
     "OUTWARD",
     "Admissible",
     "Boxes",
+    "Known",
     "LabelLines",
     "LabelModel",
     "Support",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -17,15 +17,33 @@ from scipy.linalg import svd
 from scipy.optimize import linprog, nnls
 
 from unassuming._factors import factor
-from unassuming._rounding import column_units, exceeds, gamma, rank_cut
+from unassuming._rounding import column_units, gamma, rank_cut
 from unassuming._typing import Array, BoolArray
 
 OUTWARD = 1 + 1e-11
 """Bounds are multiplied by this, to allow for rounding and for the tolerance of [-1, 1]."""
 _KNOWN = 0.1
 """Coordinates are of use if their errors move fitted values in [-1, 1] by at most this."""
-_SAME = 1e-12
-"""Kernel values at one input differ by rounding if they are computed among other inputs."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of N functionals in exact arithmetic.
+
+    Attributes
+    ----------
+    at_inputs : boolean array of shape (N,)
+        Which are certainly fitted values.
+    determined : boolean array of shape (N,)
+        Which certainly depend on fitted values alone.
+    errors : array of shape (N, d), or None
+        Bounds of the errors of their coefficients; None if these are as given.
+    """
+
+    at_inputs: BoolArray
+    determined: BoolArray
+    errors: Array | None = None
 
 
 @final
@@ -37,17 +55,10 @@ class Admissible:
     q: Array  # (n, r): Q
     back: Array  # (d, r): a = back x
     null: Array  # (d, f): directions of length one that change no fitted value
-    blind: Callable[[Array], BoolArray]  # which functionals (N, d) these leave as they are
-    rank: int  # of Φ in exact arithmetic, at most
-    inputs_only: bool
-    """Whether only values at the inputs are determined.
-
-    A bias beside a kernel of full rank leaves other values undetermined, however little they
-    change, and rounding may hide that."""
-    slack: float
-    """Functionals that differ from a row of Φ by less, relative to the row, count as that row.
-
-    Zero for features: coefficients may be as large as a feature is small."""
+    rank: int | None  # of Φ in exact arithmetic, if it is known
+    blind: Callable[[Array], BoolArray] | None = None
+    """Which functionals (N, d) of given numbers fitted values determine, for a Φ that is given."""
+    errors: Array | None = None  # (n, d): bounds of the errors of Φ, if it is computed
 
     @classmethod
     def of_features(cls, phi: Array) -> Admissible:
@@ -56,55 +67,83 @@ class Admissible:
         r = found.back.shape[1] if found.decided else 0
         back, q = found.basis[:, :r], found.columns[:, :r]
         rank = found.back.shape[1]
-        return cls(phi, q, back, _of_length_one(found.null), found.blind, rank, r < rank, 0.0)
+        return cls(phi, q, back, _of_length_one(found.null), rank, found.blind)
 
     @classmethod
-    def of_kernel(cls, phi: Array, rank: int, *, inputs_only: bool) -> Admissible:
-        """Decompose a computed Φ whose rank is known, up to rounding of its largest numbers."""
+    def of_kernel(cls, phi: Array, rank: int | None, errors: Array | None = None) -> Admissible:
+        """Decompose a computed Φ, given its rank in exact arithmetic and bounds of its errors.
+
+        Singular values that may be rounding are cut. If what is left is not as many as the rank,
+        the coordinates represent some fitted values only, and no bound relies on them.
+        """
         unit = column_units(phi)
         u, s, vt = svd(phi / unit, full_matrices=True)
         r = int((s > rank_cut(phi.shape) * s[0]).sum())
         back, null = vt[:r].T / s[:r] / unit[:, None], vt[r:][::-1].T
-        blind = partial(_blind, null, unit)
         free = _of_length_one(null / unit[:, None])
-        only = inputs_only or r != rank
-        return cls(phi, u[:, :r], back, free, blind, rank, only, _SAME)
+        return cls(phi, u[:, :r], back, free, rank, errors=errors)
 
     @cached_property
     def off(self) -> Array:
-        """Bounds on the errors of Q as the product of Φ and ``back``, (n, r)."""
+        """Bounds on the errors of Q as the product of the exact Φ and ``back``, (n, r)."""
         size = np.abs(self.phi) @ np.abs(self.back)
-        return np.asarray(np.abs(self.phi @ self.back - self.q) + 2 * gamma(len(self.back)) * size)
+        found = np.abs(self.phi @ self.back - self.q) + 2 * gamma(len(self.back)) * size
+        return np.asarray(found + self.carried(self.back))
+
+    def carried(self, back: Array) -> Array:
+        """Bound what errors of Φ change of its product with some coordinates, (d, r) -> (n, r)."""
+        if self.errors is None:
+            return np.zeros((len(self.phi), back.shape[1]))
+        return np.asarray(self.errors @ np.abs(back))
 
     @cached_property
     def resolved(self) -> bool:
-        """Whether the coordinates represent all fitted values, up to small errors."""
+        """Whether the coordinates represent all fitted values, up to small errors.
+
+        If E = ΦB - Q is small, then the columns of ΦB are independent. If they are as many as the
+        rank of Φ, all fitted values are ΦBx, and a - Bx changes none of them.
+        """
         return self.q.shape[1] == self.rank and self._outward - OUTWARD <= _KNOWN
 
     @cached_property
     def _outward(self) -> float:
-        """As `OUTWARD`, with the errors of Q: |x| <= √n in every coordinate."""
+        """As `OUTWARD`, with the errors of Q: |x| <= 2√n in every coordinate."""
         n, r = self.q.shape
         return float(OUTWARD + 2 * r * np.sqrt(n) * self.off.max(initial=0.0))
 
-    def hidden(self, g: Array) -> BoolArray:
-        """Which functionals gᵀa (N, d) the fitted values do not determine: they are unbounded."""
-        if self.inputs_only or not self.resolved:
-            return ~self.at_inputs(g)
-        return ~self.blind(g)
+    def known(self, g: Array) -> Known:
+        """Return what is known of functionals (N, d) of given numbers, for a Φ that is given."""
+        assert self.blind is not None
+        found = np.zeros(len(g), dtype=np.bool_)
+        for row in self.phi:
+            found |= (g == row).all(axis=1)
+        return Known(found, self.blind(g))
 
-    def bounds(self, g: Array) -> Array:
+    def hidden(self, known: Known) -> BoolArray:
+        """Which functionals may not be determined by the fitted values: no bound holds for them."""
+        return ~(known.at_inputs | (known.determined & self.resolved))
+
+    def bounds(self, g: Array, known: Known | None = None) -> Array:
         """Return upper bounds of |gᵀa|, (N,); infinite for hidden functionals.
 
         The linear programme max gᵀa subject to |Φa| <= 1 has the dual min ‖λ‖₁ subject to
         Φᵀλ = g. The solver's answer is made feasible, and every feasible λ gives a bound.
         """
-        if not self.resolved:
-            return np.where(self.at_inputs(g), OUTWARD, np.inf)
-        lost = 2 * gamma(len(self.back)) * (np.abs(g) @ np.abs(self.back)).sum(axis=1)
-        found = self.bounds_of(g @ self.back) + np.sqrt(len(self.q)) * lost
-        found = np.where(self.at_inputs(g), np.minimum(found, OUTWARD), found)
-        return np.where(self.hidden(g), np.inf, found)
+        known = self.known(g) if known is None else known
+        found = np.full(len(g), np.inf)
+        some = ~self.hidden(known)
+        if self.resolved:
+            lost = 2 * gamma(len(self.back)) * (np.abs(g) @ np.abs(self.back)).sum(axis=1)
+            lost += self.slack(known, np.ones(self.q.shape[1]))
+            found[some] = self.bounds_of(g[some] @ self.back)
+            found = found + 2 * np.sqrt(len(self.q)) * lost
+        return np.where(known.at_inputs, np.minimum(found, OUTWARD), found)
+
+    def slack(self, known: Known, largest: Array, back: Array | None = None) -> Array:
+        """Bound what errors of functionals change, if |x| <= ``largest``, (N,)."""
+        if known.errors is None:
+            return np.zeros(len(known.at_inputs))
+        return np.asarray(known.errors @ (np.abs(self.back if back is None else back) @ largest))
 
     def bounds_of(self, f: Array) -> Array:
         """Return upper bounds of |fᵀx| for functionals f (N, r) of the coordinates."""
@@ -113,13 +152,6 @@ class Admissible:
         return (
             np.array([self._multipliers(one) for one in f / unit[:, None]]) * unit * self._outward
         )
-
-    def at_inputs(self, g: Array) -> BoolArray:
-        """Which functionals gᵀa (N, d) are values at inputs, the rows of Φ."""
-        found = np.zeros(len(g), dtype=np.bool_)
-        for row in self.phi:
-            found |= np.abs(g - row).max(axis=1) <= self.slack * np.abs(row).max()
-        return found
 
     def _multipliers(self, f: Array) -> float:
         """Return ‖λ‖₁ of a λ with Qᵀλ = f, as small as the solver finds."""
@@ -155,12 +187,6 @@ class Admissible:
                 found = a - steps @ (rest[:-1] / rest[-1])
         largest = float(np.abs(self.phi @ found).max())
         return np.asarray(found * ((1 - 1e-9) / max(largest, 1.0)))
-
-
-def _blind(null: Array, unit: Array, g: Array) -> BoolArray:
-    """Which functionals (N, d) ignore null vectors of Φ / unit, orthonormal and up to rounding."""
-    scaled = g / unit
-    return ~exceeds((scaled @ null) @ null.T, scaled)
 
 
 def _of_length_one(columns: Array) -> Array:

@@ -46,10 +46,22 @@ class Boxes(BoxSpace):
     corner: Array  # (r,): |x| <= corner wherever |f x| <= 1
     pad: Array  # (n,): more than the errors of fitted values, and the tolerance of [-1, 1]
     blur: Array  # (k,): bounds on the errors of z_0
+    error: float  # a bound of the errors of Z_i - Z_0 that come from those of ΨL
+    vanish: Callable[[Array], BoolArray]  # which changes of labels (N, n) change no z at all
 
     @classmethod
-    def of(cls, model: LabelModel, admissible: Admissible) -> Boxes | None:
-        """Choose the coordinates, or return None if boxes do not apply."""
+    def of(
+        cls,
+        model: LabelModel,
+        admissible: Admissible,
+        vanish: Callable[[Array], BoolArray],
+        penalty: Array | None = None,
+    ) -> Boxes | None:
+        """Choose the coordinates, or return None if boxes do not apply.
+
+        ``vanish`` says which combinations of the rows of Φ are zero in exact arithmetic, and
+        ``penalty`` is λP, if Ψ = H^{-1/2}.
+        """
         r, k = admissible.back.shape[1], len(model.pull)
         if not admissible.resolved or r > LARGEST_RANK or k < r:
             return None
@@ -61,12 +73,16 @@ class Boxes(BoxSpace):
         back = admissible.back @ (vt.T / unit)
         corner = admissible.bounds_of(unit[:, None] * vt)
         size = np.abs(model.phi) @ np.abs(back)
-        pad = _PAD + 2 * gamma(len(back)) * (size @ corner)
+        carried = admissible.carried(back)
+        pad = _PAD + (2 * gamma(len(back)) * size + carried) @ corner
         size = np.abs(model.pull) @ size + np.abs(model.push) @ np.abs(back)
         blur = np.abs(u.T @ moves @ (vt.T / unit) - np.eye(k, r) * (s / unit))
         blur += 2 * gamma(sum(model.phi.shape) + k) * (np.abs(u.T) @ size)
+        blur += np.abs(u.T) @ (np.abs(model.pull) @ carried)
         turned = u.T @ model.pull
-        return cls(model, model.phi @ back, back, turned, s / unit, corner, pad, blur @ corner)
+        error = _of_the_smoother(model, penalty, back, corner)
+        parts = (model, model.phi @ back, back, turned, s / unit, corner, pad, blur @ corner)
+        return cls(*parts, error, vanish)
 
     def support(
         self,
@@ -144,11 +160,12 @@ class Boxes(BoxSpace):
         ).sum(axis=-1)
         size = np.maximum(np.abs(least), np.abs(most))
         error = 1e-12 * size + model.rounding
-        tolerance = (error * (2 * size + np.abs(z) + spread)).sum(axis=-1)
+        tolerance = (error * (2 * size + np.abs(z) + spread)).sum(axis=-1) + self.error
         # Where p is zero for all labels the tie order decides: the fresh labels are the observed
         # ones, or these exchanged between equal inputs.
         tied = (size <= model.rounding).all(axis=-1)
-        holds = np.where(tied, model.tie_wins, gap >= -tolerance)
+        holds = np.where(tied, True, gap >= -tolerance)
+        self._order(holds, tied & ~model.tie_wins, sure, may)
         # The entries of p depend on each other. This bound is exact for one uncertain label.
         box, which = np.nonzero(holds)
         p = (least[box, which] + most[box, which]) / 2
@@ -162,6 +179,15 @@ class Boxes(BoxSpace):
         every[inside] = holds
         return every
 
+    def _order(self, holds: BoolArray, lost: BoolArray, sure: BoolArray, may: BoolArray) -> None:
+        """Let the tie order discard the sets where labels are certain, and z_i = z_0 exactly."""
+        lost = lost & (sure == may).all(axis=-1)
+        box, which = np.nonzero(lost)
+        if len(box):
+            change = sure[box, which] - (1 + self.model.y) / 2
+            distinct, back = np.unique(change, axis=0, return_inverse=True)
+            holds[box, which] = ~self.vanish(distinct)[back.reshape(-1)]
+
     @cached_property
     def _base(self) -> Array:
         """The constant in p, if a label +1 counts 2 and a label -1 counts 0."""
@@ -171,6 +197,18 @@ class Boxes(BoxSpace):
     def _weights(self) -> Array:
         """The positive and the negative part of 2ΨL, in columns: the weights of the labels in p."""
         return 2 * np.concatenate([np.maximum(self.pull, 0.0), np.minimum(self.pull, 0.0)]).T
+
+
+def _of_the_smoother(model: LabelModel, penalty: Array | None, back: Array, corner: Array) -> float:
+    """Bound the errors of Z_i - Z_0 by those of the smoother.
+
+    With h_i the stacked residuals [(y_i - f)/√n; -(λP)^{1/2}a], Z_i - Z_0 changes by
+    (h_i - h_0)ᵀD(h_i + h_0) if the projector on the range of the stacked design changes by D.
+    """
+    if model.whitened is None or penalty is None:
+        return 0.0
+    held = np.sqrt(max(float(corner @ np.abs(back.T @ penalty @ back) @ corner), 0.0))
+    return float(model.whitened * 2 * (4 + 2 * held))
 
 
 def _meets(ball: Array, centre: Array, half: Array) -> BoolArray:

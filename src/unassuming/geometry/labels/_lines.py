@@ -37,10 +37,20 @@ class LabelModel:
     pull: Array  # (k, n): the weighted gradient is z = pull r - push a
     push: Array  # (k, d)
     tie_wins: BoolArray  # (m - 1,): whether a tie between Z_0 and Z_i counts for the candidate
+    whitened: float | None = None
+    """If Ψ = H^{-1/2}, a bound of the error of ΨL as a factor of the smoother, LᵀΨᵀΨL; else None.
+
+    Then all ranks depend on the fitted values alone."""
 
     @classmethod
     def of(
-        cls, phi: Array, y: Array, uniforms: Array, score: LeastNormScore, tie_wins: BoolArray
+        cls,
+        phi: Array,
+        y: Array,
+        uniforms: Array,
+        score: LeastNormScore,
+        tie_wins: BoolArray,
+        whitened: float | None = None,
     ) -> LabelModel:
         """Read the two matrices off a score that is linear in residuals and coefficients."""
         n, d = phi.shape
@@ -48,7 +58,7 @@ class LabelModel:
         push = score.subdifferential(np.eye(d))[0].T
         if score.weighting is not None:
             pull, push = score.weighting @ pull, score.weighting @ push
-        return cls(phi, y, uniforms, pull, push, tie_wins)
+        return cls(phi, y, uniforms, pull, push, tie_wins, whitened)
 
     @property
     def m(self) -> int:
@@ -57,6 +67,8 @@ class LabelModel:
 
     def follows_values(self, null: Array) -> bool:
         """Whether ranks depend on the fitted values alone, given the null space of Φ."""
+        if self.whitened is not None:
+            return True
         seen = self.pull.T @ self.push
         size = (np.abs(seen) @ np.abs(null)).max(axis=0, initial=0.0)
         return bool((np.abs(seen @ null).max(axis=0, initial=0.0) <= 1e-9 * size).all())

@@ -9,6 +9,7 @@ from unassuming.objectives.designs._errors import (
     known_without_rounding,
     least_penalty,
     projector_error,
+    row_errors,
     unresolved_share,
     weight_errors,
 )
@@ -17,6 +18,7 @@ from unassuming.objectives.designs._kernel import KernelDesign, least_eigenvalue
 from unassuming.objectives.designs._norm_ball import BallCoordinates, NormBall, times_unit
 from unassuming.objectives.designs._remainders import exact_columns
 from unassuming.objectives.designs._rotation import ROTATED, in_basis
+from unassuming.objectives.designs._row_space import RowSpace, row_space
 from unassuming.objectives.designs._whitening import FeatureWhitening, Whitening
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "FeatureWhitening",
     "KernelDesign",
     "NormBall",
+    "RowSpace",
     "Whitening",
     "computed_kernel",
     "entry_errors",
@@ -38,6 +41,8 @@ __all__ = [
     "least_eigenvalue",
     "least_penalty",
     "projector_error",
+    "row_errors",
+    "row_space",
     "times_unit",
     "unresolved_share",
     "weight_errors",

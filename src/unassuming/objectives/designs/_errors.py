@@ -100,22 +100,52 @@ def known_without_rounding(design: Design) -> bool:
     return kernel.gaussian is not None or not (polynomial is None or polynomial.normalised)
 
 
+def row_errors(design: Design, X: Array) -> Array | None:
+    """Bound the errors of the rows of Φ at inputs X (N, p), (N, d); None if they are as given."""
+    if not isinstance(design, KernelDesign):
+        return None
+    errors = _value_errors(design, X, design.self_similarity(X))
+    if errors is None or not design.intercept:
+        return errors
+    return np.column_stack([np.zeros(len(X)), errors])
+
+
+def nonsingular(design: KernelDesign) -> bool:
+    """Whether K is certainly nonsingular at distinct inputs, whatever rounding did to it."""
+    first = design.distinct[0]
+    values = design.spectrum[0]
+    if len(first) < design.n:
+        values = eigvalsh(design.K[np.ix_(first, first)])
+    return bool(values[0] > rounding_of_kernel(design))
+
+
 def _kernel_errors(design: KernelDesign) -> Array | None:
     """Bound the errors of computed kernel values, (n, n); None if they are as given."""
+    kernel = design.kernel
+    return None if kernel is None else _value_errors(design, kernel.X, np.diagonal(design.K))
+
+
+def _value_errors(design: KernelDesign, Z: Array, own: Array | None) -> Array | None:
+    """Bound the errors of kernel values between inputs Z and those of the data, (N, n).
+
+    ``own`` is k(z, z). None if the values are as given.
+    """
     kernel = design.kernel
     if kernel is None or kernel.precomputed:
         return None
     X, p = kernel.X, kernel.X.shape[1]
     if not known_without_rounding(design):
         # As many roundings as in `rounding_of_kernel`, each by half a unit at most.
+        assert own is not None
         size = np.sqrt(np.abs(np.diagonal(design.K)))
-        return np.asarray((p + 4) * EPS / 2 * size[:, None] * size)
+        return np.asarray((p + 4) * EPS / 2 * np.sqrt(np.abs(own))[:, None] * size)
     if kernel.gaussian is not None:
-        squares = (X**2).sum(axis=1)
-        exponent = kernel.gaussian * (squares[:, None] + squares)
-        return np.asarray(EPS * (4 + 2 * (p + 4) * exponent) * design.K)
+        exponent = kernel.gaussian * ((Z**2).sum(axis=1)[:, None] + (X**2).sum(axis=1))
+        K = design.K if Z is X else kernel.rows(Z)
+        return np.asarray(EPS * (4 + 2 * (p + 4) * exponent) * K)
     assert kernel.polynomial is not None
-    size, total = np.abs(X) @ np.abs(X).T, np.zeros_like(design.K)
+    size = np.abs(Z) @ np.abs(X).T
+    total = np.zeros_like(size)
     for c in reversed(kernel.polynomial.c):
         total = total * size + c
     return np.asarray((p + 4 * kernel.polynomial.degree) * EPS * total)

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import orth, svd
 
 from unassuming._errors import NotAvailable
-from unassuming._factors import factor
+from unassuming._products import accurate_product
 from unassuming._rounding import column_units
 from unassuming._typing import Array
 from unassuming.geometry import GridLines, Lines
@@ -26,11 +26,23 @@ from unassuming.geometry.labels import (
     OUTWARD,
     Admissible,
     Boxes,
+    Known,
     LabelLines,
     LabelModel,
     Support,
 )
-from unassuming.objectives import BallCoordinates, Design, LeastNormScore, NormBall, Quadratic
+from unassuming.objectives import (
+    BallCoordinates,
+    Design,
+    LeastNormScore,
+    NormBall,
+    Quadratic,
+    RowSpace,
+    entry_errors,
+    projector_error,
+    row_errors,
+    row_space,
+)
 from unassuming.ranking import Level
 from unassuming.regions._explain import OF_A_SEARCH, Cause, Explanation, Fact, Status, status_of
 from unassuming.regions._question import Call, Question
@@ -55,6 +67,9 @@ _CERTAIN = 1e-9
 """A label is certain if E[y|x] is as close as this to ±1."""
 _STEPS = 200
 """Points between certain labels and fair coins at which a search may begin."""
+_FAR = np.array([1e3, 1e6, 1e9, -1e3, -1e6, -1e9])
+_UNMOVED = 1e-4
+"""So far along a direction without end of a computed kernel fitted values move by less."""
 
 
 @final
@@ -64,7 +79,19 @@ class Linear:
 
     model: LabelModel
     admissible: Admissible
+    rows: RowSpace
     boxes: Boxes | None
+
+    def known(self, question: Question) -> Known:
+        """Return what is known of functionals in exact arithmetic."""
+        g, design = question.g, self.rows.design
+        if not design.dual:
+            return self.admissible.known(g)
+        there = np.zeros(len(g), dtype=np.bool_) if question.at is None else question.at >= 0
+        if question.inputs is None:
+            return Known(there, self.rows.holds(g))
+        errors = row_errors(design, question.inputs)
+        return Known(there, self.rows.holds_values(question.inputs), errors)
 
 
 @final
@@ -81,9 +108,15 @@ class LabelShape(LineShape):
             return None
         order = self.engine.tie_order
         drawn = self.engine.perturbations.drawn
-        model = LabelModel.of(o.design.matrix, o.y, drawn, score, order[0] < order[1:])
-        admissible = _admissible(o.design)
-        return Linear(model, admissible, Boxes.of(model, admissible))
+        white = None
+        if self.engine.whitened:
+            white = projector_error(o.design, o.w, o.lam, o.whitening)
+        model = LabelModel.of(o.design.matrix, o.y, drawn, score, order[0] < order[1:], white)
+        rows = row_space(o.design)
+        admissible = _admissible(o.design, rows)
+        penalty = o.lam * o.design.penalty_matrix()
+        boxes = Boxes.of(model, admissible, rows.vanish, penalty)
+        return Linear(model, admissible, rows, boxes)
 
     @property
     def exact(self) -> bool:
@@ -158,13 +191,13 @@ class LabelShape(LineShape):
     ) -> OuterBounds:
         """Combine branch and bound, values within [-1, 1] and the ball."""
         assert self.linear is not None
-        g, admissible = question.g, self.linear.admissible
+        g, known = question.g, self.linear.known(question)
         # Fitted values determine f only up to the part they do not depend on: at most this.
         beyond, near = np.zeros(len(g)), np.full(len(g), np.inf)
         if ball is not None:
-            beyond = np.where(admissible.at_inputs(g), 0.0, ball.bound * ball.beyond)
+            beyond = np.where(known.at_inputs, 0.0, ball.bound * ball.beyond)
             near = self._near_inputs(ball)
-        found, facts = self._certified(g, level, question.ball)
+        found, facts = self._certified(g, known, level, question.ball)
         # Branch and bound finds members on its way.
         search = question.inner and self.linear.boxes is None
         members = self.search.examine(g, level.q, question.ball, lower, upper, inner=search)
@@ -238,26 +271,26 @@ class LabelShape(LineShape):
         return np.where(ball.hidden, np.inf, bounds * OUTWARD)
 
     def _certified(
-        self, g: Array, level: Level, ball: NormBall | None
+        self, g: Array, known: Known, level: Level, ball: NormBall | None
     ) -> tuple[Support, tuple[Fact, ...]]:
         """Return bounds of gᵀa over the region, and how they were found."""
         assert self.linear is not None
         admissible, boxes = self.linear.admissible, self.linear.boxes
         if boxes is None:
-            largest = admissible.bounds(g)
+            largest = admissible.bounds(g, known)
             found = Support(-largest, largest, np.zeros(len(g), dtype=np.bool_), None)
             how = Cause.VALUES_ALONE() if ball is None else Cause.VALUES_AND_BALL()
             return found, (how, Cause.FEW_COEFFICIENTS(most=LARGEST_RANK))
         within = None if ball is None else self._ball_in(boxes, ball)
         nearby = partial(self._nearby, level, ball)
         found = boxes.support(g, level.q, nearby, within=within)
-        hidden, open_ = admissible.hidden(g), ~found.settled
-        lower, upper = found.lower, found.upper
+        open_, slack = ~found.settled, admissible.slack(known, boxes.corner, boxes.back)
+        lower, upper = found.lower - slack, found.upper + slack
         if open_.any():
-            limit = admissible.bounds(g[open_])
+            limit = admissible.bounds(g, known)[open_]
             lower[open_] = np.maximum(lower[open_], -limit)
             upper[open_] = np.minimum(upper[open_], limit)
-        free = hidden & ~(lower > upper)
+        free = admissible.hidden(known) & ~(lower > upper)
         lower, upper = np.where(free, -np.inf, lower), np.where(free, np.inf, upper)
         found = replace(found, lower=lower, upper=upper)
         return found, (how_found(found),)
@@ -279,19 +312,36 @@ class LabelShape(LineShape):
         """Return whether the region is bounded in its coefficients, where f is linear in them."""
         if self.linear is None:
             raise self.not_available("bounded")
-        admissible, d = self.linear.admissible, self.problem.objective.d
-        null, design = admissible.null, self.problem.design("bounded")
+        rank, d = self.linear.admissible.rank, self.problem.objective.d
         verdict, fact, direction = "undetermined", Cause.VALUES_DO_NOT_DETERMINE(), None
-        if admissible.rank == d and (admissible.resolved or design.spans_everything):
+        if rank == d:
             verdict, fact = "bounded", Cause.VALUES_DETERMINE()
         elif (
-            admissible.rank < d
-            and self.linear.model.follows_values(null)
+            rank is not None
+            and self.linear.model.follows_values(self.linear.admissible.null)
             and self._holds_start(level)
         ):
-            verdict, fact, direction = "unbounded", Cause.FREE_COEFFICIENTS(), null[:, 0]
+            verdict, fact, direction = "unbounded", Cause.FREE_COEFFICIENTS(), self._free(level)
         explanation = Explanation((fact,))
         return Boundedness(float(level), verdict, explanation.text(), direction, explanation)
+
+    def _free(self, level: Level) -> Array | None:
+        """Return a direction that changes no fitted value; None if doubles do not represent one.
+
+        For computed kernel values it may change them by as little as their errors do, if these
+        leave no other direction so still, and if members far along it remain members.
+        """
+        assert self.linear is not None
+        found = self.linear.rows.free()
+        admissible = self.linear.admissible
+        if found is not None or admissible.errors is None or not admissible.resolved:
+            return found
+        v, start = admissible.null[:, 0], self.start()
+        far = np.outer(_FAR, v) * max(1.0, float(np.abs(start).max()))
+        moved = np.abs(accurate_product(far, admissible.phi.T)) + np.abs(far) @ admissible.errors.T
+        if moved.max() > _UNMOVED:
+            return None
+        return v if self.search.accepts(start + far, level.q).all() else None
 
     def _holds_start(self, level: Level) -> bool:
         return bool(self.search.accepts(self.start()[None, :], level.q)[0])
@@ -304,7 +354,7 @@ class LabelShape(LineShape):
         phi = self.linear.model.phi
         unit = column_units(phi)
         _, s, vt = svd(phi / unit, full_matrices=False)
-        kept = slice(0, self.linear.admissible.rank)  # no step that leaves values alone
+        kept = slice(0, self.linear.admissible.rank or len(s))  # no step that leaves values alone
         s, vt = s[kept], vt[kept] / unit
         return Proposals((vt.T / np.sqrt(s**2 + (_SMALLEST * s[0]) ** 2),), None, None)
 
@@ -329,14 +379,8 @@ class LabelShape(LineShape):
         )
 
 
-def _admissible(design: Design) -> Admissible:
-    """Return the coefficients with values in [-1, 1]; the rank of a kernel is that of theory."""
+def _admissible(design: Design, rows: RowSpace) -> Admissible:
+    """Return the coefficients with values in [-1, 1]."""
     if not design.dual:
         return Admissible.of_features(design.matrix)
-    primal = design.primal()
-    if design.full_rank or primal is None:
-        # With a bias one direction is open whatever the values are.
-        rank = len(design.distinct[0])
-        return Admissible.of_kernel(design.matrix, rank, inputs_only=design.intercept)
-    rank = factor(primal.matrix, np.abs(primal.matrix)).back.shape[1]
-    return Admissible.of_kernel(design.matrix, rank, inputs_only=False)
+    return Admissible.of_kernel(design.matrix, rows.rank, entry_errors(design))
