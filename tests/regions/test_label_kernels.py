@@ -233,3 +233,28 @@ def test_boxes_take_equal_rows_for_ties_and_nearly_equal_ones_not(apart):
     boxes = replace(boxes, model=model)
     point = np.zeros((1, 2))
     assert boxes.holding(point, point + 1e-6)[0, 0] == (apart > 0)
+
+
+@pytest.mark.parametrize("weight", [None, [1.0, 3.0, 3.0, 1.0], [1.0, 2.0, 3.0, 4.0]])
+def test_labels_exchanged_between_equal_inputs_tie(weight):
+    """Statistics that are equal for every candidate differed by rounding of the whitening."""
+    one = [-3.214818561923186e-05, -3.214818561923186e-05, -0.03033956465986658]
+    two = [1.058323916457396e-05, 1.058323916457396e-05, 0.10603280184587667]
+    X, y = np.array([one, two, two, one]), np.array([1.0, -1.0, 1.0, -1.0])
+    estimator, options = RidgeClassifier(1.0, fit_intercept=False), {"sample_weight": weight}
+    if weight is None:
+        kernel = {"kernel": "poly", "degree": 1, "gamma": 0.5, "coef0": 0}
+        estimator, options = ua.LSSVC(0.5, fit_intercept=False, **kernel), {}
+    region = ua.confidence_region(
+        estimator, X, y, noise="labels", m=20, ties="conservative", random_state=0, **options
+    )
+    fresh = np.where(region.perturbations.drawn < 0.5, 1, -1)  # of the candidate zero
+    w = np.ones(4) if weight is None else np.array(weight)
+    exchanged = [
+        (w * (x - y))[[0, 3]].sum() == 0 and (w * (x - y))[[1, 2]].sum() == 0 for x in fresh
+    ]
+    assert any(exchanged) or weight == [1.0, 2.0, 3.0, 4.0]
+    gaps = region.statistics(np.zeros(region.objective.d))[1:]
+    smaller = gaps < region.statistics(np.zeros(region.objective.d))[0]
+    expected = 1 + np.count_nonzero(smaller & ~np.array(exchanged))
+    assert region.rank(np.zeros(region.objective.d)) == expected

@@ -5,20 +5,31 @@ With the smoother S = W^{1/2}Φ N⁺ΦᵀW^{1/2} of a quadratic objective, Ψ = 
     n (Z_i - Z_0) = δᵀ W^{1/2}SW^{1/2} (y_i + y) - 2 δᵀWf,      δ = y_i - y.
 
 The penalty is gone, and so are the fitted values of labels that stay as they are. Both may be known
-to few digits, where their terms are long and cancel.
+to few digits, where their terms are long and cancel. If ΦᵀWδ = 0, as where labels are exchanged
+between equal inputs, the two tie for every candidate; that is decided without rounding.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from unassuming._rounding import gamma, length
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.membership._doubt import Doubt
 from unassuming.membership._refined import Order
-from unassuming.objectives import Images, LeastNormScore, Quadratic, Score, projector_error
+from unassuming.objectives import (
+    Images,
+    LeastNormScore,
+    Quadratic,
+    RowSpace,
+    Score,
+    projector_error,
+    row_space,
+)
 
 
 @final
@@ -42,21 +53,45 @@ class LabelGaps:
         defect = projector_error(o.design, o.w, o.lam, o.whitening)
         return cls(o, score.pullback, defect) if np.isfinite(defect) else None
 
-    def settled(self, order: Order, images: Images) -> Order:
-        """Decide what another comparison has left to the tie order."""
-        rows, sets = np.nonzero(order.tied)
-        gaps, error = self._gaps(images, rows, sets)
-        sure = np.abs(gaps) > error
+    def errors(self, a: Array, images: Images) -> tuple[Array, Array]:
+        """Bound the errors of Z_i - Z_0 that come from S, by products of two (N, m - 1) each."""
+        return Doubt(self.objective, self.defect, None).gaps(a, images)
+
+    def settled(
+        self, order: Order, images: Images, open_: BoolArray, ties: BoolArray, *, functions: bool
+    ) -> Order:
+        """Decide what another comparison has left to the tie order, or what is ``open_``.
+
+        ``ties`` (m - 1,) are the decisions of the tie order. The fitted values of ``functions``
+        need not be those of their coefficients.
+        """
+        rows, sets = np.nonzero(order.tied | open_)
+        change = self._change(images, rows, sets)
         before, tied = order.before.copy(), order.tied.copy()
-        before[rows, sets] = np.where(sure, gaps < 0, before[rows, sets])
-        tied[rows, sets] = ~sure
+        known = np.zeros(len(rows), dtype=np.bool_)
+        if not functions:
+            gaps, error = self._gaps(images, rows, change)
+            known = np.abs(gaps) > error
+            before[rows, sets] = np.where(known, gaps < 0, before[rows, sets])
+        same = np.flatnonzero(~known)
+        distinct, back = np.unique(change[same], axis=0, return_inverse=True)
+        same = same[self._rows.vanish(distinct / 2, self.objective.w)[back.reshape(-1)]]
+        before[rows[same], sets[same]] = ties[sets[same]]
+        tied[rows, sets] &= ~known
         return Order(before, tied)
 
-    def _gaps(self, images: Images, rows: IntArray, sets: IntArray) -> tuple[Array, Array]:
+    @cached_property
+    def _rows(self) -> RowSpace:
+        return row_space(self.objective.design)
+
+    def _change(self, images: Images, rows: IntArray, sets: IntArray) -> Array:
+        """Return δ for pairs of a candidate and a set: labels are ±1."""
+        return np.asarray(2 * np.round((images.perturbed[rows, sets] - images.residuals[rows]) / 2))
+
+    def _gaps(self, images: Images, rows: IntArray, change: Array) -> tuple[Array, Array]:
         """Return Z_i - Z_0 for pairs of a candidate and a set, and bounds of the errors."""
         o, pull = self.objective, self.pull
         r, w = images.residuals[rows], o.w / o.n
-        change = 2 * np.round((images.perturbed[rows, sets] - r) / 2)  # labels are ±1
         both = change + 2 * o.y
         fits = w * change * (o.y - r)
         gaps = ((change @ pull.T) * (both @ pull.T)).sum(axis=1) - 2 * fits.sum(axis=1)

@@ -59,7 +59,7 @@ class Boxes(BoxSpace):
     ) -> Boxes | None:
         """Choose the coordinates, or return None if boxes do not apply.
 
-        ``vanish`` says which combinations of the rows of Φ are zero in exact arithmetic, and
+        ``vanish`` says for which changes δ of labels ΦᵀWδ is zero in exact arithmetic, and
         ``penalty`` is λP, if Ψ = H^{-1/2}.
         """
         r, k = admissible.back.shape[1], len(model.pull)

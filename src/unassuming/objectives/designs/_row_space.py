@@ -92,12 +92,12 @@ class RowSpace:
             [self._over(_with_ones(_gram(known, X, kernel.X, p)), p) for p in PRIMES]
         )
 
-    def vanish(self, change: Array) -> BoolArray:
-        """Return which combinations (N, n) of the rows of Φ, in small integers, vanish."""
+    def vanish(self, change: Array, w: Array) -> BoolArray:
+        """Return which ΦᵀWδ are zero, for small integers δ (N, n) and weights w (n,)."""
         if not self.rows:
             return np.asarray(~change.any(axis=1))
         found = [
-            ~product(change.astype(np.int64) % prime, rows, prime).any(axis=1)
+            ~product(change.astype(np.int64) % prime, _weighted(rows, w, prime), prime).any(axis=1)
             for rows, prime in zip(self.rows, PRIMES, strict=True)
         ]
         return np.asarray(np.logical_and.reduce(found))
@@ -212,6 +212,10 @@ def _gram(kernel: InnerProductKernel, A: Array, B: Array, prime: int) -> Remaind
 
 def _with_ones(M: Remainders) -> Remainders:
     return np.hstack([np.ones((len(M), 1), dtype=np.int64), M])
+
+
+def _weighted(rows: Remainders, w: Array, prime: int) -> Remainders:
+    return rows * remainders(w, prime)[:, None] % prime
 
 
 def _inverses(unit: Array, prime: int) -> Remainders:

@@ -115,7 +115,7 @@ class LabelShape(LineShape):
         rows = row_space(o.design)
         admissible = _admissible(o.design, rows)
         penalty = o.lam * o.design.penalty_matrix()
-        boxes = Boxes.of(model, admissible, rows.vanish, penalty)
+        boxes = Boxes.of(model, admissible, partial(rows.vanish, w=o.w), penalty)
         return Linear(model, admissible, rows, boxes)
 
     @property
