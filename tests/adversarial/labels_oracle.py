@@ -44,8 +44,6 @@ EDGE = 1 + Fraction(1, 10**12)
 """Values up to here count as values within [-1, 1]."""
 HALF = Fraction(1, 2**26)
 """Candidates that lose more than half of the digits of their fitted values are taken literally."""
-SOLVED = 2e-11
-"""Equations of kernels count as solved, and gaps as ties, up to this share of the terms."""
 MARGIN = 2
 """The package may allow for so many times the first order of rounding."""
 
@@ -286,7 +284,6 @@ class LabelRegion:
         total += 16 * (self.d + 1) * 2.0**-52 * np.linalg.norm(change) * np.linalg.norm(both)
         one, two = self._side(np.array(fresh)), self._side(np.array([float(x) for x in self.y]))
         if self.kernel:
-            total += SOLVED * np.abs(change) @ (np.abs(one[1]) + np.abs(two[1]))
             slope = (np.outer(one[1], one[1]) - np.outer(two[1], two[1])) / float(self.alpha)
         else:
             first = int(self.bias)

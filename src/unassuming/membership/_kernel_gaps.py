@@ -26,8 +26,6 @@ from unassuming.membership._limits import faint_penalty
 from unassuming.objectives import Images, Moves, Quadratic, least_eigenvalue, unresolved_share
 
 _BATCH_BYTES = 2**22
-_SOLVED = 1e-11
-"""Equations are solved if what they leave is a smaller share of the terms of a gap."""
 
 
 @final
@@ -96,10 +94,10 @@ class KernelGaps:
         for some in slices(len(rows), rows_that_fit(_BATCH_BYTES, 32 * self.objective.n)):
             pairs = _Pairs.of(images, rows[some], sets[some])
             y = self._outputs(a[rows[some]], pairs.r) if functions else None
-            gaps, error, rounding, size = self._gaps(equations, pairs, y)
+            gaps, error, rounding = self._gaps(equations, pairs, y)
             clear = np.abs(gaps) > error + rounding
             found[some] = np.where(clear, np.sign(gaps), 0.0)
-            unknown[some] = ~clear & (error > rounding) & (error > _SOLVED * size)
+            unknown[some] = ~clear & (error > rounding)
         return found, unknown
 
     @cached_property
@@ -126,16 +124,15 @@ class KernelGaps:
         # The gradients of n Z_i and n Z_0 with respect to G_i r and r are 2v_i and 2v_0.
         v, v0 = w * pairs.g - alpha * (mine + theirs), w * pairs.r - alpha * theirs
         rounding = pairs.carried(v, v0, o.w) + gamma(o.n + 8) * size
-        return _Bounded(gaps, alpha * error, rounding, size)
+        return _Bounded(gaps, alpha * error, rounding)
 
 
 class _Bounded(NamedTuple):
-    """Gaps, and bounds of their errors, of the rounding of data and sums, and of their terms."""
+    """Gaps, bounds of their errors, and bounds of the rounding of data and sums."""
 
     values: Array
     error: Array
     rounding: Array
-    size: Array
 
 
 @final
