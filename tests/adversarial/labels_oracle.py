@@ -276,12 +276,8 @@ class LabelRegion:
 
     def change(self, fresh: tuple[int, ...], moved: Vector) -> Fraction:
         """What rounding may change n (Z_i - Z_0) by; in floats, since it need not be exact."""
-        change, both = (np.array(part, dtype=float) for part in self._change(fresh))
-        size = np.abs(self._floats[0]) @ np.abs(both)
+        change = np.array(self._change(fresh)[0], dtype=float)
         total = 2 * np.abs(change) @ np.array([float(x) for x in moved])
-        total += 8 * (self.n + self.d) * 2.0**-52 * np.abs(change) @ size
-        # A computed projector is off by some units of each column, relative to its norm.
-        total += 16 * (self.d + 1) * 2.0**-52 * np.linalg.norm(change) * np.linalg.norm(both)
         one, two = self._side(np.array(fresh)), self._side(np.array([float(x) for x in self.y]))
         if self.kernel:
             slope = (np.outer(one[1], one[1]) - np.outer(two[1], two[1])) / float(self.alpha)

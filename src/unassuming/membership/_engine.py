@@ -233,7 +233,7 @@ class RankEngine:
             require_settled(self.objective, self.score, a, images, order.tied)
         ties = self.tie_order[1:] < self.tie_order[0]
         if self._label_gaps is not None:
-            order = self._label_gaps.settled(order, images, open_, ties, functions=functions)
+            order = self._label_gaps.settled(order, a, images, open_, ties, functions=functions)
         if self._kernel_gaps is None:
             return order.before
         signs, unknown = self._kernel_gaps.signs(a, images, open_, functions=functions)

@@ -22,7 +22,7 @@ from unassuming.membership._kernel_errors import KernelErrors
 from unassuming.membership._limits import drowned, undecided
 from unassuming.membership._states import State, nearest, polynomials
 from unassuming.membership._steps import Steps
-from unassuming.membership._systems import FeatureSystem, KernelSystem, System
+from unassuming.membership._systems import System, system_of
 from unassuming.membership._tied_lines import TiedLine
 from unassuming.objectives import Moves, Quadratic
 
@@ -69,12 +69,10 @@ class ExactGaps:
     @classmethod
     def build(cls, objective: Quadratic, moves: Moves) -> ExactGaps | None:
         """Return the signs, or None if the matrix of a kernel is not positive semidefinite."""
-        try:
-            dual = objective.design.dual
-            system = KernelSystem(objective) if dual else FeatureSystem(objective)
-        except ArithmeticError:
+        system = system_of(objective)
+        if system is None:
             return None
-        return cls(system, moves, KernelErrors.of(objective) if dual else None)
+        return cls(system, moves, KernelErrors.of(objective) if objective.design.dual else None)
 
     def signs(self, a: Array, which: IntArray, *, certain: bool = False) -> IntArray:
         """Return the signs of Z_i - Z_0 of one candidate (d,), zero for ties, for some i - 1.

@@ -6,7 +6,8 @@ With the smoother S = W^{1/2}Φ N⁺ΦᵀW^{1/2} of a quadratic objective, Ψ = 
 
 The penalty is gone, and so are the fitted values of labels that stay as they are. Both may be known
 to few digits, where their terms are long and cancel. If ΦᵀWδ = 0, as where labels are exchanged
-between equal inputs, the two tie for every candidate; that is decided without rounding.
+between equal inputs, the two tie for every candidate; that is decided without rounding. So is what
+double precision leaves in doubt, unless there are many rows or columns.
 """
 
 from __future__ import annotations
@@ -17,13 +18,18 @@ from typing import final
 
 import numpy as np
 
+from unassuming._exact import Exact
 from unassuming._rounding import gamma, length
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._doubt import Doubt
+from unassuming.membership._exact import ExactGaps
 from unassuming.membership._refined import Order
+from unassuming.membership._states import State
+from unassuming.membership._systems import System, system_of
 from unassuming.objectives import (
     Images,
     LeastNormScore,
+    Moves,
     Quadratic,
     RowSpace,
     Score,
@@ -45,25 +51,31 @@ class LabelGaps:
     defect: float
 
     @classmethod
-    def of(cls, objective: Quadratic, score: Score) -> LabelGaps | None:
-        """Return them if double precision determines the smoother."""
+    def of(cls, objective: Quadratic, score: Score) -> LabelGaps:
+        """Read ``pull`` off a score."""
         o = objective
         assert isinstance(score, LeastNormScore)
         assert score.pullback is not None
-        defect = projector_error(o.design, o.w, o.lam, o.whitening)
-        return cls(o, score.pullback, defect) if np.isfinite(defect) else None
+        return cls(o, score.pullback, projector_error(o.design, o.w, o.lam, o.whitening))
 
     def errors(self, a: Array, images: Images) -> tuple[Array, Array]:
         """Bound the errors of Z_i - Z_0 that come from S, by products of two (N, m - 1) each."""
         return Doubt(self.objective, self.defect, None).gaps(a, images)
 
     def settled(
-        self, order: Order, images: Images, open_: BoolArray, ties: BoolArray, *, functions: bool
+        self,
+        order: Order,
+        a: Array,
+        images: Images,
+        open_: BoolArray,
+        ties: BoolArray,
+        *,
+        functions: bool,
     ) -> Order:
         """Decide what another comparison has left to the tie order, or what is ``open_``.
 
         ``ties`` (m - 1,) are the decisions of the tie order. The fitted values of ``functions``
-        need not be those of their coefficients.
+        need not be those of their coefficients (N, d).
         """
         rows, sets = np.nonzero(order.tied | open_)
         change = self._change(images, rows, sets)
@@ -73,12 +85,42 @@ class LabelGaps:
             gaps, error = self._gaps(images, rows, change)
             known = np.abs(gaps) > error
             before[rows, sets] = np.where(known, gaps < 0, before[rows, sets])
-        same = np.flatnonzero(~known)
+        same = ~known
         distinct, back = np.unique(change[same], axis=0, return_inverse=True)
-        same = same[self._rows.vanish(distinct / 2, self.objective.w)[back.reshape(-1)]]
+        same[same] = self._rows.vanish(distinct / 2, self.objective.w)[back.reshape(-1)]
         before[rows[same], sets[same]] = ties[sets[same]]
+        rest = np.flatnonzero(~known & ~same)
+        if rest.size and not functions and self._system is not None:
+            for row in np.unique(rows[rest]):
+                some = rest[rows[rest] == row]
+                signs, which = self._signs(self._system, a[row], change[some]), sets[some]
+                before[row, which] = np.where(signs == 0, ties[which], signs < 0)
+                known[some] = signs != 0
         tied[rows, sets] &= ~known
         return Order(before, tied)
+
+    @cached_property
+    def _system(self) -> System | None:
+        """The equations in exact numbers; None if they take too long, or data are rounded."""
+        return system_of(self.objective) if ExactGaps.affordable(self.objective) else None
+
+    def _signs(self, system: System, a: Array, change: Array) -> IntArray:
+        """Return the signs of Z_i - Z_0 of a candidate (d,) for some δ (k, n), zero for ties."""
+        k, n = change.shape
+        whole, still = Exact.of(a), Moves(np.tile(np.arange(n), (k, 1)), np.ones((k, n)))
+        r = system.residuals(whole)
+        moved = Exact(change.T.astype(np.int64).astype(object), 0)
+        state = State(
+            system,
+            still,
+            whole,
+            r,
+            np.arange(k),
+            lambda which: np.zeros(len(which), dtype=np.bool_),  # these were left out before
+            system.changes(moved),
+            images=r[:, None] + moved,
+        )
+        return np.array(state.order, dtype=np.intp)
 
     @cached_property
     def _rows(self) -> RowSpace:
@@ -100,4 +142,5 @@ class LabelGaps:
         error = gamma(2 * sum(pull.shape) + 4) * (terms + 2 * np.abs(fits).sum(axis=1))
         error += 2 * (w * np.abs(change) * images.error[rows]).sum(axis=1)
         root = np.sqrt(w)
-        return gaps, error + self.defect * length(change * root) * length(both * root)
+        with np.errstate(invalid="ignore"):  # an infinite error decides nothing
+            return gaps, error + self.defect * length(change * root) * length(both * root)

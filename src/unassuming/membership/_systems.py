@@ -269,6 +269,15 @@ class KernelSystem(System):
         return KernelRounding(given, weighted=self.weighted, intercept=bool(self._bias))
 
 
+def system_of(objective: Quadratic) -> System | None:
+    """Return the equations; None if the matrix of a kernel is not positive semidefinite."""
+    try:
+        dual = objective.design.dual
+        return KernelSystem(objective) if dual else FeatureSystem(objective)
+    except ArithmeticError:
+        return None
+
+
 def _from_first(first: Exact, changes: Exact) -> Exact:
     """Return a column, and the others by their differences from it."""
     others = first + changes
