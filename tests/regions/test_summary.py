@@ -341,10 +341,10 @@ def test_advice_about_infinite_intervals_works():
     assert np.isfinite(region.summary(0.5, cells=2).upper).all()
 
     wide = region_of(n=200)
-    for options, best in (({}, 1 - 2.0**-15), ({"cells": 20}, 1 - 1 / 4000)):
+    for options, best in (({}, 0.9999694), ({"cells": 20}, 1 - 1 / 4000)):
         table = wide.summary(0.999999, **options)
         assert np.isinf(table.upper).all()
-        assert f"Remedies: a level of at most {best:.12g}" in str(table)
+        assert f"Remedies: a level of at most {best}" in str(table)
         assert "fewer features" not in str(table)
         assert np.isfinite(wide.summary(best, **options).upper).all()
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from unassuming._rounding import column_units
+from unassuming._rounding import EPS, column_units
 from unassuming._typing import Array, BoolArray
 from unassuming.objectives import Quadratic
 
@@ -15,6 +15,9 @@ REPEATED = 1e-5
 
 _LISTED = 4
 """Copies that are named at most."""
+
+_ROUNDED = 16
+"""Columns without their means are known to so many units of rounding."""
 
 
 @final
@@ -26,7 +29,7 @@ class Copy(NamedTuple):
     one, other : int
         The earlier column, and the later one.
     left : float
-        The share of its spread by which the later one differs.
+        The share of its spread by which the later one differs; zero if that may be rounding.
     direction : array of shape (d,)
         Coefficients along which fitted values hardly change.
     """
@@ -36,9 +39,10 @@ class Copy(NamedTuple):
     left: float
     direction: Array
 
-    def share(self, unit: float) -> str:
-        """Return by how much the columns differ, in words; ``unit`` is the size of rounding."""
-        return "rounding" if self.left <= unit else f"{self.left:.0e} of its spread"
+    @property
+    def share(self) -> str:
+        """By how much the columns differ, in words."""
+        return f"{self.left:.0e} of its spread" if self.left else "rounding"
 
     def seen(self, g: Array) -> BoolArray:
         """Return which functionals (N, d) depend on the direction."""
@@ -54,29 +58,32 @@ class Copy(NamedTuple):
         return bool(abs(one - other) <= REPEATED * max(abs(one), abs(other)) and one != 0)
 
 
-def near_copies(T: Array, *, intercept: bool, apart: BoolArray | None = None) -> list[Copy]:
+def near_copies(
+    T: Array, unit: float, *, intercept: bool, apart: BoolArray | None = None
+) -> list[Copy]:
     """Return the columns (n, d) that repeat an earlier one, each once.
 
-    The first column is that of an ``intercept``, if there is one. Columns that are ``apart`` (d,)
-    repeat none.
+    Rounding errors of columns are about ``unit`` of their lengths. The first column is that of an
+    ``intercept``, if there is one. Columns that are ``apart`` (d,) repeat none.
     """
-    constant = np.zeros(T.shape[1])
+    constant, whole = np.zeros(T.shape[1]), np.linalg.norm(T, axis=0)
     if intercept and len(T):
         ones = float(np.linalg.norm(T[:, 0]))
         along = T[:, :1] / ones
         constant = (along.T @ T)[0] / ones
         T = T - along * (along.T @ T)
     length = np.linalg.norm(T, axis=0)
-    size = np.where(length > 0, length, 1.0)
-    unit = T / size
-    if apart is not None:
-        unit[:, apart] = 0.0
-    cosines = unit.T @ unit
+    varies = length > unit * whole
+    size = np.where(varies, length, 1.0)
+    ways = T / size
+    ways[:, ~varies if apart is None else ~varies | apart] = 0.0
+    cosines = ways.T @ ways
     near = np.triu(np.abs(cosines) > 1 - REPEATED**2 / 2, 1)
     found = []
     for other in np.flatnonzero(near.any(axis=0))[:_LISTED].tolist():
         one = int(near[:, other].argmax())
-        left = float(np.linalg.norm(unit[:, other] - unit[:, one] * cosines[one, other]))
+        left = float(np.linalg.norm(ways[:, other] - ways[:, one] * cosines[one, other]))
+        left = left if left > unit else 0.0
         v = np.zeros(T.shape[1])
         v[other], v[one] = 1 / size[other], -np.sign(cosines[one, other]) / size[one]
         if intercept:
@@ -102,5 +109,6 @@ def copies_in(o: Quadratic, *, rows: bool) -> list[Copy]:
     Phi = np.sqrt(o.w)[:, None] * o.design.matrix
     unit = column_units(Phi)
     apart = of_one_row(o.design.matrix) if rows else None
-    found = near_copies(Phi / unit, intercept=o.design.intercept, apart=apart)
+    rounding = _ROUNDED * max(EPS, o.design.rounding)
+    found = near_copies(Phi / unit, rounding, intercept=o.design.intercept, apart=apart)
     return [one._replace(direction=one.direction / unit) for one in found]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from unassuming._rounding import EPS
 from unassuming._typing import Array
 from unassuming.geometry import Copy, copies_in
 from unassuming.objectives import Quadratic
@@ -42,6 +41,5 @@ class Repeated:
     def _named(self, copies: Iterable[Copy]) -> tuple[Fact, ...]:
         names = self.objective.names
         return tuple(
-            Cause.REPEATED(one=names[a.other], other=names[a.one], share=a.share(EPS))
-            for a in copies
+            Cause.REPEATED(one=names[a.other], other=names[a.one], share=a.share) for a in copies
         )

@@ -121,11 +121,10 @@ def repeated(problem: Problem, evidence: Evidence) -> tuple[Fact, ...]:
     design, whole = problem.objective.design, evidence.whole
     apart = of_one_row(evidence.Phi) if evidence.cells is None else None
     intercept = design is not None and design.intercept
-    found = near_copies(whole.T, intercept=intercept, apart=apart)
+    found = near_copies(whole.T, whole.unit, intercept=intercept, apart=apart)
     names = problem.objective.names
     return tuple(
-        Cause.REPEATED(one=names[a.other], other=names[a.one], share=a.share(whole.unit))
-        for a in found
+        Cause.REPEATED(one=names[a.other], other=names[a.one], share=a.share) for a in found
     )
 
 
