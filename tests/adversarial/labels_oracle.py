@@ -275,26 +275,8 @@ class LabelRegion:
         return low, high, doubtful
 
     def change(self, fresh: tuple[int, ...], moved: Vector) -> Fraction:
-        """What rounding may change n (Z_i - Z_0) by; in floats, since it need not be exact."""
-        change = np.array(self._change(fresh)[0], dtype=float)
-        total = 2 * np.abs(change) @ np.array([float(x) for x in moved])
-        one, two = self._side(np.array(fresh)), self._side(np.array([float(x) for x in self.y]))
-        if self.kernel:
-            slope = (np.outer(one[1], one[1]) - np.outer(two[1], two[1])) / float(self.alpha)
-        else:
-            first = int(self.bias)
-            slope = 2 * (np.outer(one[1], one[0][first:]) - np.outer(two[1], two[0][first:]))
-        return Fraction(float(total + 2.0**-52 * (np.abs(slope) * self._floats[2]).sum()))
-
-    @cached_property
-    def _floats(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """S, the solutions and the sizes in floats."""
-        parts = self.smoother, self.solutions, self.sizes
-        return tuple(np.array([[float(x) for x in row] for row in part]) for part in parts)
-
-    def _side(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and residuals for some labels."""
-        return self._floats[1] @ y, y - self._floats[0] @ y
+        """What errors of fitted values may change n (Z_i - Z_0) by: labels are exact."""
+        return 2 * sum(abs(u) * e for u, e in zip(self._change(fresh)[0], moved, strict=True))
 
     # --- members ---------------------------------------------------------------------------------
 

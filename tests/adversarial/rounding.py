@@ -15,8 +15,9 @@ uᵀSu with u = W^{1/2}G_i δ and S = W^{1/2}ΦN⁺ΦᵀW^{1/2}, which has the l
 The squares of Z_i and Z_0 cancel for rows that stay where they are. The other entries satisfy
 S_jk² <= h_j h_k and S_jk² <= (1 - h_j)(1 - h_k), as 0 ⪯ S ⪯ I. No second order exceeds ‖u‖².
 
-Of features the term x_k w_j (g - v)_j comes from the turn of their range. It is left out if this
-turn costs half of the digits or more, as it does if columns nearly depend on each other.
+Of features the term x_k w_j (g - v)_j comes from the turn of their range, and of kernels the term
+alpha x_j x_k. It is left out if this turn costs half of the digits or more, as it does if columns
+nearly depend on each other, or if kernel values are far above the penalty.
 """
 
 from dataclasses import dataclass
@@ -93,9 +94,9 @@ class Rounding:
         for j, row in enumerate(self.errors):
             for k, error in enumerate(row):
                 if self.kernel:
-                    slope = (
-                        e.alpha * (x1[j] * x1[k] - x2[j] * x2[k]) - h[j] * own[k] - h[k] * own[j]
-                    )
+                    slope = -h[j] * own[k] - h[k] * own[j]
+                    if self.may_turn:
+                        slope += e.alpha * (x1[j] * x1[k] - x2[j] * x2[k])
                 else:
                     slope = -2 * h[j] * own[k]
                     if self.may_turn:
@@ -118,10 +119,13 @@ class Rounding:
     def turned(self) -> Fraction | None:
         """How far rounding of the features turns their range: see `_systems.py` of the package.
 
-        None for kernels, and for features of which one depends on others.
+        None for features of which one depends on others.
         """
         e, first = self.exact, int(self.bias)
-        if self.kernel or len(e.p) < e.d:
+        if self.kernel:
+            square = sum(dot(row, row) for row in self.errors)
+            return UNIT * above(square) * max(e.w) / e.alpha
+        if len(e.p) < e.d:
             return None
         lengths = [above(e.unit * e.A[k][k]) for k in range(first, e.d)]
         moved = [dot(row, lengths) ** 2 for row in self.errors]

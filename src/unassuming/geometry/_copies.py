@@ -17,7 +17,7 @@ _LISTED = 4
 """Copies that are named at most."""
 
 _ROUNDED = 16
-"""Columns without their means are known to so many units of rounding."""
+"""Columns without their means may be off by so many units of rounding."""
 
 
 @final
@@ -73,7 +73,7 @@ def near_copies(
         constant = (along.T @ T)[0] / ones
         T = T - along * (along.T @ T)
     length = np.linalg.norm(T, axis=0)
-    varies = length > unit * whole
+    varies = length > _ROUNDED * unit * whole
     size = np.where(varies, length, 1.0)
     ways = T / size
     ways[:, ~varies if apart is None else ~varies | apart] = 0.0
@@ -83,7 +83,7 @@ def near_copies(
     for other in np.flatnonzero(near.any(axis=0))[:_LISTED].tolist():
         one = int(near[:, other].argmax())
         left = float(np.linalg.norm(ways[:, other] - ways[:, one] * cosines[one, other]))
-        left = left if left > unit else 0.0
+        left = left if left > _ROUNDED * unit else 0.0
         v = np.zeros(T.shape[1])
         v[other], v[one] = 1 / size[other], -np.sign(cosines[one, other]) / size[one]
         if intercept:
@@ -109,6 +109,6 @@ def copies_in(o: Quadratic, *, rows: bool) -> list[Copy]:
     Phi = np.sqrt(o.w)[:, None] * o.design.matrix
     unit = column_units(Phi)
     apart = of_one_row(o.design.matrix) if rows else None
-    rounding = _ROUNDED * max(EPS, o.design.rounding)
+    rounding = max(EPS, o.design.rounding)
     found = near_copies(Phi / unit, rounding, intercept=o.design.intercept, apart=apart)
     return [one._replace(direction=one.direction / unit) for one in found]

@@ -224,13 +224,13 @@ class KernelRounding(Rounding[N]):
 
     def of_design(self, one: Side[N], two: Side[N], change: N, a: N) -> N:
         """Sum over the entries of K."""
-        # dZ = alpha zᵀ dK z - 2 slopeᵀ dK a.
-        own, parts = a[int(self.intercept) :], []
-        for side in (one, two):
-            z = side.x[int(self.intercept) :]
-            parts.append(z[:, None] * z[None, :])
-        across = change[:, None] * own[None, :]
-        slope = self.given.alpha * (parts[0] - parts[1]) - across - across.T
+        # dZ = alpha zᵀ dK z - 2 slopeᵀ dK a, where the first term is the turn.
+        first = int(self.intercept)
+        across = change[:, None] * a[first:][None, :]
+        slope = across + across.T
+        if self.turns:
+            mine, theirs = (side.x[first:][:, None] * side.x[first:] for side in (one, two))
+            slope = self.given.alpha * (mine - theirs) - slope
         return (abs(slope) * self.given.rounded).sum()
 
 

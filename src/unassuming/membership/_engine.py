@@ -183,7 +183,7 @@ class RankEngine:
         a, doubt = candidates.coefficients[which], self._doubt_about(candidates)
         if doubt is not None:
             contrast = contrast.widened(doubt.gaps(a, images))
-        elif (known := self._kernel_gaps or self._label_gaps) is not None:
+        elif (known := self._label_gaps or self._kernel_gaps) is not None:
             contrast = contrast.widened(known.errors(a, images))
         gaps, tolerance = contrast.normalised().gaps()
         before = precedes(gaps, tolerance, self.tie_order)
@@ -231,17 +231,18 @@ class RankEngine:
         order = refined_order(self.objective, self.score, self.tie_order, a, images)
         if certain and images.literal.any():
             require_settled(self.objective, self.score, a, images, order.tied)
-        ties = self.tie_order[1:] < self.tie_order[0]
-        if self._label_gaps is not None:
-            order = self._label_gaps.settled(order, a, images, open_, ties, functions=functions)
-        if self._kernel_gaps is None:
-            return order.before
+        ties, before = self.tie_order[1:] < self.tie_order[0], order.before
+        if (known := self._label_gaps) is not None:
+            open_ = open_ | order.tied
+            before, open_ = known.decided(before, open_, a, images, ties, functions=functions)
+        if self._kernel_gaps is None or not open_.any():
+            return before
         signs, unknown = self._kernel_gaps.signs(a, images, open_, functions=functions)
         if certain and unknown.any():
             raise self._kernel_gaps.refusal()
         decided = np.where(signs == 0, np.broadcast_to(ties, open_.shape)[open_], signs < 0)
-        order.before[open_] = np.where(unknown, order.before[open_], decided)
-        return order.before
+        before[open_] = np.where(unknown, before[open_], decided)
+        return before
 
     def _fast(self, candidates: Candidates, ranks: IntArray) -> IntArray:
         """Fill in the ranks that the fast path decides; return the candidates left over."""

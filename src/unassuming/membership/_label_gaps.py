@@ -23,7 +23,6 @@ from unassuming._rounding import gamma, length
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.membership._doubt import Doubt
 from unassuming.membership._exact import ExactGaps
-from unassuming.membership._refined import Order
 from unassuming.membership._states import State
 from unassuming.membership._systems import System, system_of
 from unassuming.objectives import (
@@ -62,24 +61,23 @@ class LabelGaps:
         """Bound the errors of Z_i - Z_0 that come from S, by products of two (N, m - 1) each."""
         return Doubt(self.objective, self.defect, None).gaps(a, images)
 
-    def settled(
+    def decided(
         self,
-        order: Order,
+        before: BoolArray,
+        open_: BoolArray,
         a: Array,
         images: Images,
-        open_: BoolArray,
         ties: BoolArray,
         *,
         functions: bool,
-    ) -> Order:
-        """Decide what another comparison has left to the tie order, or what is ``open_``.
+    ) -> tuple[BoolArray, BoolArray]:
+        """Decide pairs that another comparison leaves ``open_``; return all, and what stays open.
 
         ``ties`` (m - 1,) are the decisions of the tie order. The fitted values of ``functions``
         need not be those of their coefficients (N, d).
         """
-        rows, sets = np.nonzero(order.tied | open_)
-        change = self._change(images, rows, sets)
-        before, tied = order.before.copy(), order.tied.copy()
+        rows, sets = np.nonzero(open_)
+        change, before, open_ = self._change(images, rows, sets), before.copy(), open_.copy()
         known = np.zeros(len(rows), dtype=np.bool_)
         if not functions:
             gaps, error = self._gaps(images, rows, change)
@@ -89,15 +87,16 @@ class LabelGaps:
         distinct, back = np.unique(change[same], axis=0, return_inverse=True)
         same[same] = self._rows.vanish(distinct / 2, self.objective.w)[back.reshape(-1)]
         before[rows[same], sets[same]] = ties[sets[same]]
-        rest = np.flatnonzero(~known & ~same)
+        known |= same
+        rest = np.flatnonzero(~known)
         if rest.size and not functions and self._system is not None:
             for row in np.unique(rows[rest]):
                 some = rest[rows[rest] == row]
                 signs, which = self._signs(self._system, a[row], change[some]), sets[some]
                 before[row, which] = np.where(signs == 0, ties[which], signs < 0)
-                known[some] = signs != 0
-        tied[rows, sets] &= ~known
-        return Order(before, tied)
+                known[some] = True
+        open_[rows, sets] = ~known
+        return before, open_
 
     @cached_property
     def _system(self) -> System | None:
@@ -108,19 +107,15 @@ class LabelGaps:
         """Return the signs of Z_i - Z_0 of a candidate (d,) for some δ (k, n), zero for ties."""
         k, n = change.shape
         whole, still = Exact.of(a), Moves(np.tile(np.arange(n), (k, 1)), np.ones((k, n)))
-        r = system.residuals(whole)
-        moved = Exact(change.T.astype(np.int64).astype(object), 0)
-        state = State(
-            system,
-            still,
-            whole,
-            r,
-            np.arange(k),
-            lambda which: np.zeros(len(which), dtype=np.bool_),  # these were left out before
-            system.changes(moved),
-            images=r[:, None] + moved,
-        )
-        return np.array(state.order, dtype=np.intp)
+        moved = system.changes(Exact(change.T.astype(np.int64).astype(object), 0))
+        # Labels are not rounded, so that only equal statistics tie.
+        parts = whole, system.residuals(whole), np.arange(k), self._never, moved
+        return np.array(State(system, still, *parts).signs, dtype=np.intp)
+
+    @staticmethod
+    def _never(which: IntArray) -> BoolArray:
+        """Take no statistics to tie for all candidates: those that do were left out before."""
+        return np.zeros(len(which), dtype=np.bool_)
 
     @cached_property
     def _rows(self) -> RowSpace:

@@ -43,16 +43,13 @@ class State:
         always: Callable[[IntArray], BoolArray],
         changes: Exact | None = None,
         x: Exact | None = None,
-        images: Exact | None = None,
     ) -> None:
         """Take a candidate and its residuals, or the changes of both in a step.
 
         ``always`` says for which i Z_i = Z_0 for all candidates. It is asked where digits do not.
         ``changes`` are what differs between the sides of N x_i = s_i and N x_0 = s_0, if they are
-        known: they do not depend on the digits of N. So are the solutions ``x``. The perturbed
-        residuals are G_i r, unless other ``images`` (n, k) take their place.
+        known: they do not depend on the digits of N. So are the solutions ``x``.
         """
-        self.images = images
         self.system, self.moves, self.a, self.r, self.which = system, moves, a, r, which
         self.always = always
         self.changes = system.changes(self.g[:, 1:] - self.g[:, :1]) if changes is None else changes
@@ -61,9 +58,6 @@ class State:
     @cached_property
     def g(self) -> Exact:
         """The residuals and their perturbations, (n, 1 + k)."""
-        if self.images is not None:
-            first = self.r.to(self.images.shift)[:, None]
-            return Exact(np.hstack([first, self.images.number]), self.images.shift)
         signs = self.moves.signs[self.which].astype(np.int64).astype(object)
         images = [self.r.number, *(self.r.number[self.moves.rows[self.which]] * signs)]
         return Exact(np.array(images, dtype=object).T, self.r.shift)
@@ -113,18 +107,13 @@ class State:
     def take(self, some: IntArray) -> State:
         """Return some of the perturbations."""
         changes, x, which = self.changes[:, some], self.x[:, [0, *(some + 1)]], self.which[some]
-        parts = self.moves, self.a, self.r, which, self.always, changes, x, self._images(some)
-        return State(self.system, *parts)
+        return State(self.system, self.moves, self.a, self.r, which, self.always, changes, x)
 
     def finer(self, some: IntArray) -> State:
         """Return some of the perturbations with more digits."""
         assert self.system.finer is not None
-        which, changes = self.which[some], self.changes[:, some]
-        parts = self.moves, self.a, self.r, which, self.always, changes, None, self._images(some)
-        return State(self.system.finer, *parts)
-
-    def _images(self, some: IntArray) -> Exact | None:
-        return None if self.images is None else self.images[:, some]
+        which, finer, changes = self.which[some], self.system.finer, self.changes[:, some]
+        return State(finer, self.moves, self.a, self.r, which, self.always, changes)
 
     @property
     def sides(self) -> Sides:

@@ -34,10 +34,11 @@ relative to the largest ones of their columns.
 
 
 _HALF_OF_THE_DIGITS = 2.0**-27
-"""Features count as rounded if that turns their range by no more than this.
+"""Features and kernel values count as rounded if that turns their range by no more than this.
 
-Nearly dependent columns turn by much more. If all that rounding may do to them counted as a tie,
-statistics would tie for candidates that are far from each other.
+Nearly dependent columns turn by much more, and so do kernel values far above the penalty: as
+numbers of their own they leave the range that a few features span. If all that rounding may do to
+them counted as a tie, statistics would tie for candidates that are far from each other.
 """
 
 
@@ -266,7 +267,23 @@ class KernelSystem(System):
 
     def rounding(self, given: Given[N]) -> Rounding[N]:
         """Return the rounding of kernel values."""
-        return KernelRounding(given, weighted=self.weighted, intercept=bool(self._bias))
+        return KernelRounding(
+            given,
+            weighted=self.weighted,
+            intercept=bool(self._bias),
+            turns=self._rounding_turns <= _HALF_OF_THE_DIGITS,
+        )
+
+    @property
+    def _rounding_turns(self) -> float:
+        """What errors δK of kernel values change the smoother by, at most.
+
+        With A = K + alpha W⁻¹ that is alpha W^{-1/2}A⁻¹ δK A⁻¹W^{-1/2}, and A⁻¹ <= W/alpha.
+        """
+        alpha = self._objective.lam * self.n
+        with np.errstate(over="ignore"):  # what overflows is not small
+            errors = np.asarray(Rough.of(self._errors).middle, dtype=np.float64)
+            return float(UNIT * length(errors.ravel()) * self._objective.w.max() / alpha)
 
 
 def system_of(objective: Quadratic) -> System | None:
