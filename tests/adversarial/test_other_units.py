@@ -24,7 +24,7 @@ MEANS = (0, 70)
 
 
 def weighed(name, mean):
-    rng = np.random.default_rng([len(name), mean])
+    rng = np.random.default_rng([3, len(name), mean])
     X = rng.normal(mean, 15, size=(40, 2)).round(1)
     y = 0.3 * X[:, 0] - X[:, 1] + rng.laplace(size=40)
     X = np.column_stack([X, UNITS[name](X[:, 0])])
