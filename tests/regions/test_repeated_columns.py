@@ -95,3 +95,17 @@ def test_a_copy_that_hides_the_ends_of_lines_is_named():
             call(np.eye(12)[1], 0.9)
     interval = region.interval("x0", 0.9)
     assert interval.upper[0] - interval.lower[0] < 0.3
+
+
+def test_candidates_far_away_are_no_members_beside_a_copy():
+    """Double precision does not determine this range, so that exact numbers decide."""
+    X, y = load_diabetes(return_X_y=True)
+    region = ua.confidence_region(
+        LinearRegression(), np.column_stack([X, 2.20462 * X[:, 2]]), y, random_state=0
+    )
+    step = np.eye(12)[2]
+    assert region.rank(region.estimate) == 1
+    assert region.rank(region.estimate + 1e6 * step) == region.m
+    (ends,) = region.crossings(step, 0.9)
+    points = region.estimate + np.outer([0.99, 1.01], ends[1] * step)
+    assert region.contains(points, 0.9).tolist() == [True, False]
