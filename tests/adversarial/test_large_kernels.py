@@ -12,6 +12,8 @@ from adversarial import checks
 from adversarial.arithmetic import rationals
 from adversarial.labels_oracle import LabelProblem
 from adversarial.problems import Problem
+from unassuming.membership._label_gaps import LabelGaps
+from unassuming.objectives import Images
 
 UNITS = np.array([1e6, 1.0, 1e-3])
 ALPHAS = [Fraction(1), Fraction(1, 1024)]
@@ -86,3 +88,29 @@ def test_gaps_of_labels_below_the_errors_of_the_smoother_are_exact():
     a = [-3.092990550857858e-06, -3.093202018010686e-10, 3.0932020180106864e-06, 0.0]
     low, high, _ = problem.labels(region).allowed(rationals(a))
     assert low == high == region.rank(a)
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 1e-9])
+def test_gaps_of_labels_are_within_their_bounds_beside_a_small_penalty(alpha):
+    X = [rationals(row) for row in np.random.default_rng(0).uniform(-1, 1, (8, 1))]
+    problem = LabelProblem(
+        "LS-SVC, gaussian kernel",
+        X,
+        rationals([1, -1] * 4),
+        alpha=Fraction(alpha),
+        gamma=Fraction(1, 4),
+        intercept=False,
+        m=20,
+    )
+    region = problem.region()
+    exact, score = problem.labels(region), region._engine.score
+    known = LabelGaps.of(region.objective, score)
+    fresh = np.unique(np.where(region.perturbations.drawn < 0.5, 1.0, -1.0), axis=0)
+    y = region.objective.y
+    images = Images(y[None], np.zeros((1, 8)), fresh[None], np.zeros(1, bool), True, None, None)
+    gaps, bounds = known._gaps(images, np.zeros(len(fresh), dtype=np.intp), fresh - y)
+    zero = [Fraction(0)] * 8
+    expected = [float(exact.gap(zero, tuple(map(int, row)))) for row in fresh]
+    errors = np.abs(8 * gaps - expected)
+    assert errors.max() > 1e-12  # the smoother itself is that far off
+    assert (errors <= 8 * bounds).all()

@@ -10,7 +10,7 @@ from sklearn.linear_model import RidgeClassifier
 
 import unassuming as ua
 from unassuming.geometry.labels import Admissible, Known
-from unassuming.objectives import row_space
+from unassuming.objectives import FeatureDesign, row_space
 from unassuming.regions import Status
 
 N = 9
@@ -258,3 +258,14 @@ def test_labels_exchanged_between_equal_inputs_tie(weight):
     smaller = gaps < region.statistics(np.zeros(region.objective.d))[0]
     expected = 1 + np.count_nonzero(smaller & ~np.array(exchanged))
     assert region.rank(np.zeros(region.objective.d)) == expected
+
+
+def test_equal_rows_of_different_weight_do_not_cancel():
+    X = np.array([[0.1, 0.7], [0.3, -1.0], [0.1, 0.7]])
+    rows, exchanged = (
+        row_space(FeatureDesign(X, intercept=True)),
+        np.array([[1, 0, -1], [1, -1, 0]]),
+    )
+    assert rows.vanish(exchanged, np.ones(3)).tolist() == [True, False]
+    assert rows.vanish(exchanged, np.array([0.1, 1.0, 0.1])).tolist() == [True, False]
+    assert rows.vanish(exchanged, np.array([0.1, 0.1, 0.3])).tolist() == [False, False]
