@@ -21,7 +21,7 @@ from unassuming._typing import Array, IntArray
 
 
 class Dependence(NamedTuple):
-    """The rows that a matrix in units of its columns spans, modulo primes.
+    """The row space, modulo primes, of a matrix whose columns are in units of their own.
 
     Examples
     --------

@@ -123,8 +123,10 @@ def level_in_digits(level: float, m: int | None = None) -> str:
     ('0.9999694', '0.999969482')
     >>> level_in_digits(0.83, m=100), level_in_digits(0.875, m=8), level_in_digits(2 / 3, m=3)
     ('0.83', '0.875', '0.666666666')
+    >>> level_in_digits(0.999)
+    '0.999'
     """
-    exact = Fraction(level) if m is None else Fraction(round(level * m), m)
+    exact = Fraction(repr(float(level))) if m is None else Fraction(round(level * m), m)
     digits = 2 - floor(log10(1 - exact))
     while m is not None and not _stands_for(_down(exact, digits), exact):
         digits += 1

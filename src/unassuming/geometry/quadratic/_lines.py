@@ -129,8 +129,8 @@ def _errors(
     """Bound the errors of c, b and A by lengths.
 
     They are those of the gradient, of E step and its error, of E r̂ and qᵀE r̂, of the residuals at
-    the start, and of E start and its error. With s = E step, e = E start and minus the whitened
-    gradient γ at the estimate,
+    the start, and of E start and its error. With s = E step, e = E start and γ, which is minus the
+    whitened gradient at the estimate,
 
         c = ‖qᵀEr̂‖² + 2⟨qᵀEr̂, γ⟩ + 2⟨e, (I - S)Er̂ + r̂ - qγ⟩ - ⟨e, (I - S)e⟩,
         b = -⟨s, (I - S)(Er̂ - e) + r̂ - qγ⟩,      A = ⟨s, (I - S)s⟩.
