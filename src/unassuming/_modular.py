@@ -204,7 +204,7 @@ def integer_vector(vectors: Sequence[Remainders]) -> Array | None:
 
 
 def fraction(remainder: int, modulus: int) -> tuple[int, int] | None:
-    """Return p and q > 0 with that remainder p / q, if both are at most the root of half the modulus.
+    """Return p and q > 0 with that remainder p / q, if both are at most √(modulus / 2).
 
     Examples
     --------
