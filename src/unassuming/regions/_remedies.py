@@ -130,9 +130,9 @@ def of_bad_scales(spread: Spread, *, rotated: bool = False) -> Iterator[Remedy]:
     if spread.weights:
         yield LIKE_WEIGHTS
         return
-    text = f"rescale {spread.column}"
+    text = f"use a scale on which {spread.column} spans less, such as its logarithm"
     if not rotated:
-        text += f", or drop row {spread.row} (counted from zero) if its value is a code"
+        text = f"drop row {spread.row} (counted from zero) if its value is a code, or {text}"
     yield Remedy(text, text)
 
 
