@@ -51,7 +51,7 @@ def test_a_small_reference_group_is_named_as_a_cause():
     assert found.verdict == "undetermined"
     assert "A small group of rows" in str(found)
     assert "too few digits" not in str(found)
-    assert "rescale" not in str(found)
+    assert "use a scale" not in str(found)
     memory = ua.confidence_region(LinearRegression(), X, y, random_state=0)
     assert memory.bounded(0.9).verdict == "unbounded"
 
