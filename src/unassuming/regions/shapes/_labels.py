@@ -29,8 +29,10 @@ from unassuming.geometry.labels import (
     Known,
     LabelLines,
     LabelModel,
+    Moments,
     Support,
 )
+from unassuming.membership import ExactGaps
 from unassuming.objectives import (
     BallCoordinates,
     Design,
@@ -111,7 +113,10 @@ class LabelShape(LineShape):
         white = None
         if self.engine.whitened:
             white = projector_error(o.design, o.w, o.lam, o.whitening)
-        model = LabelModel.of(o.design.matrix, o.y, drawn, score, order[0] < order[1:], white)
+        phi, wins, moments = o.design.matrix, order[0] < order[1:], None
+        if self.engine.whitened and not o.design.dual and ExactGaps.affordable(o):
+            moments = Moments(phi, o.y, o.w, o.lam * o.n * o.design.penalty_matrix())
+        model = LabelModel.of(phi, o.y, drawn, score, wins, white, moments)
         rows = row_space(o.design)
         admissible = _admissible(o.design, rows)
         penalty = o.lam * o.design.penalty_matrix()
