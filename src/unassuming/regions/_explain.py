@@ -172,6 +172,10 @@ class Cause(Enum):
         "Coefficients can change, hidden by rounding, without changing the norm. Values of the "
         "function do not depend on them."
     )
+    UNRESOLVED = (
+        "Fitted values determine more than double precision resolves: {columns} nearly depend on "
+        "each other. Leave out one of them."
+    )
     MEMBERSHIP_ONLY = "For {objective} only membership can be tested."
     NORM_AND_INTERCEPT = (
         "The data alone give no finite bound for this model. In the joint region a norm bound "
@@ -336,17 +340,11 @@ class Remedy:
 @final
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Facts, and remedies if the answer calls for some.
-
-    Attributes
-    ----------
-    facts : tuple of Fact
-    remedies : tuple of Remedy, or None
-        None if nothing needs a remedy; empty if none is known.
-    """
+    """Facts, and remedies if the answer calls for some."""
 
     facts: tuple[Fact, ...] = ()
     remedies: tuple[Remedy, ...] | None = None
+    """None if nothing needs a remedy; empty if none is known."""
     more: tuple[Fact, ...] = ()
     """Facts that follow the remedies."""
 

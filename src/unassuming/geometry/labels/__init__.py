@@ -9,6 +9,7 @@ from unassuming.geometry._branch_and_bound import GAP, LARGEST_RANK, NODES, Supp
 from unassuming.geometry.labels._admissible import OUTWARD, Admissible, Known
 from unassuming.geometry.labels._branch_and_bound import Boxes
 from unassuming.geometry.labels._lines import LabelLines, LabelModel
+from unassuming.geometry.labels._moments import Moments
 
 __all__ = [
     "GAP",
@@ -20,5 +21,6 @@ __all__ = [
     "Known",
     "LabelLines",
     "LabelModel",
+    "Moments",
     "Support",
 ]

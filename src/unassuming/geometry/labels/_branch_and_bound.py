@@ -203,12 +203,14 @@ def _of_the_smoother(model: LabelModel, penalty: Array | None, back: Array, corn
     """Bound the errors of Z_i - Z_0 by those of the smoother.
 
     With h_i the stacked residuals [(y_i - f)/√n; -(λP)^{1/2}a], Z_i - Z_0 changes by
-    (h_i - h_0)ᵀD(h_i + h_0) if the projector on the range of the stacked design changes by D.
+    (h_i - h_0)ᵀD(h_i + h_0) if the projector on the range of the stacked design changes by D. With
+    weights its upper rows are W^{1/2}(y_i - f)/√n.
     """
-    if model.whitened is None or penalty is None:
+    if model.whitened is None or model.row_weights is None or penalty is None:
         return 0.0
+    heaviest = np.sqrt(len(model.y) * float(model.row_weights.max()))
     held = np.sqrt(max(float(corner @ np.abs(back.T @ penalty @ back) @ corner), 0.0))
-    return float(model.whitened * 2 * (4 + 2 * held))
+    return float(model.whitened * 2 * heaviest * (4 * heaviest + 2 * held))
 
 
 def _meets(ball: Array, centre: Array, half: Array) -> BoolArray:

@@ -1,7 +1,9 @@
 """Label regions along lines: fresh labels flip at known places (docs/theory.md 8.1).
 
 With f = Φa the fresh label y⁽ⁱ⁾_k flips where f_k = 2U_ik - 1. Between two flips
-p = z_i - z_0 = ΨL(y⁽ⁱ⁾ - y) is constant, and Z_i - Z_0 = ⟨p, p + 2z_0⟩ is affine in coefficients.
+p = z_i - z_0 = ΨLδ, δ = y⁽ⁱ⁾ - y, is constant, and Z_i - Z_0 = ⟨p, p + 2z_0⟩ is affine in
+coefficients. If Ψ = H^{-1/2} it is ⟨p, p + 2ΨLy⟩ - 2δᵀWf/n, without the penalty. Where the terms
+cancel up to rounding, it is computed without rounding (`Moments`).
 """
 
 from __future__ import annotations
@@ -18,10 +20,13 @@ from unassuming._rounding import EPS, of_products
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.geometry._lines import Lines
 from unassuming.geometry._spans import Spans, sweep
+from unassuming.geometry.labels._moments import Moments
 from unassuming.objectives import LeastNormScore
 
 EDGE = 1 + 1e-12
 """Values up to here count as values within [-1, 1], as they do in `Labels.admits`."""
+ROOTS = 1e-9
+"""Errors of roots from here on, relative to the cut, are too large."""
 BATCH_BYTES = 2**23
 """The size of the largest table of a batch: one gradient for each piece of each set."""
 
@@ -41,6 +46,8 @@ class LabelModel:
     """If Ψ = H^{-1/2}, a bound of the error of ΨL as a factor of the smoother, LᵀΨᵀΨL; else None.
 
     Then all ranks depend on the fitted values alone."""
+    row_weights: Array | None = None  # (n,): the diagonal of W/n, if Ψ = H^{-1/2}; else None
+    moments: Moments | None = None  # what decides where double precision does not
 
     @classmethod
     def of(
@@ -51,14 +58,16 @@ class LabelModel:
         score: LeastNormScore,
         tie_wins: BoolArray,
         whitened: float | None = None,
+        moments: Moments | None = None,
     ) -> LabelModel:
-        """Read the two matrices off a score that is linear in residuals and coefficients."""
+        """Read the matrices off a score that is linear in residuals and coefficients."""
         n, d = phi.shape
         pull = np.eye(n) if score.pullback is None else score.pullback
         push = score.subdifferential(np.eye(d))[0].T
         if score.weighting is not None:
             pull, push = score.weighting @ pull, score.weighting @ push
-        return cls(phi, y, uniforms, pull, push, tie_wins, whitened)
+        weights = score.row_weights
+        return cls(phi, y, uniforms, pull, push, tie_wins, whitened, weights, moments)
 
     @property
     def m(self) -> int:
@@ -78,33 +87,49 @@ class LabelModel:
         """The rounding error of ΨL(y⁽ⁱ⁾ - y), summed label by label."""
         return 4 * EPS * float(np.linalg.norm(self.pull, axis=0).sum())
 
+    @cached_property
+    def errors(self) -> Array:
+        """Bounds on the rounding errors of the entries of ΨLδ, however it is summed, (k,)."""
+        return np.asarray(2 * of_products(len(self.y)) * np.abs(self.pull).sum(axis=1))
+
 
 class _Lines(NamedTuple):
-    """Fitted values f[0] + t f[1] and gradients z[0] + t z[1] on N lines, cut to |f| <= 1."""
+    """Fitted values f[0] + t f[1] on N lines, cut to |f| <= 1, and what Z_i - Z_0 is made of.
 
+    Z_i - Z_0 = ⟨p, p + 2(c[0] + t c[1])⟩ - 2⟨δ, v[0] + t v[1]⟩.
+    """
+
+    ways: Array  # (2, N, d): the coefficients are ways[0] + t ways[1]
     f: Array  # (2, N, n)
-    z: Array  # (2, N, k)
-    error: Array  # (2, N): the rounding errors of z
+    v: Array  # (2, N, n): zero where c is the gradient
+    c: Array  # (2, N, k)
+    v_error: Array  # (2, N): bounds on the rounding errors of ⟨δ, v⟩
+    c_error: Array  # (2, N, k): bounds on those of c
     lo: Array  # (N,): the ends of the cut
     hi: Array
 
     @classmethod
     def of(cls, model: LabelModel, origins: Array, directions: Array) -> _Lines:
         phi, ways = model.phi, np.stack([origins, directions])
+        n, d = phi.shape
         f = ways @ phi.T
-        size = of_products(phi.shape[1]) * (np.abs(directions) @ np.abs(phi).T)
-        f[1] = np.where(np.abs(f[1]) <= size, 0.0, f[1])
+        size = of_products(d) * (np.abs(ways) @ np.abs(phi).T)
+        f[1] = np.where(np.abs(f[1]) <= size[1], 0.0, f[1])
+        cut = _cut(model.y, *f)
+        if model.row_weights is not None:
+            v = model.row_weights * f
+            v_error = 2 * ((size + of_products(n) * np.abs(f)) @ model.row_weights)
+            c = np.zeros((*f.shape[:2], len(model.pull)))
+            c[0] = model.pull @ model.y
+            c_error = np.zeros_like(c)
+            c_error[0] = model.errors
+            return cls(ways, f, v, c, v_error, c_error, *cut)
         r = np.stack([model.y - f[0], -f[1]])
-        z = r @ model.pull.T - ways @ model.push.T
-        length = _norm(r)
-        length[0] += _norm(f[0])
-        pull, push = (np.linalg.norm(part) for part in (model.pull, model.push))
-        error = 8 * EPS * sum(phi.shape) * (pull * length + push * _norm(ways))
-        return cls(f, z, error, *_cut(model.y, *f))
-
-
-def _norm(x: Array) -> Array:
-    return np.asarray(np.linalg.norm(x, axis=-1))
+        terms = np.stack([np.abs(r[0]) + np.abs(f[0]), np.abs(r[1])])
+        c = r @ model.pull.T - ways @ model.push.T
+        c_error = terms @ np.abs(model.pull).T + np.abs(ways) @ np.abs(model.push).T
+        c_error = of_products(n + d) * c_error + size @ np.abs(model.pull).T
+        return cls(ways, f, np.zeros_like(f), c, np.zeros(f.shape[:2]), c_error, *cut)
 
 
 def _cut(y: Array, f0: Array, f1: Array) -> tuple[Array, Array]:
@@ -177,8 +202,7 @@ class LabelLines(Lines):
         """
         model = self.model
         lo, hi = lines.lo[line, None], lines.hi[line, None]
-        (f0, f1), (z0, z1) = lines.f[:, line], lines.z[:, line]
-        error_0, error_1 = lines.error[:, line, None]
+        f0, f1 = lines.f[:, line]
         u = model.uniforms[number]
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (2 * u - 1 - f0) / f1
@@ -190,22 +214,22 @@ class LabelLines(Lines):
         t = np.take_along_axis(t, order, axis=1)
         turn = np.where(np.take_along_axis(rising, order, axis=1), 2.0, -2.0)
 
-        # p = ΨL(y⁽ⁱ⁾ - y) in every piece, and the affine function ⟨p, p + 2(z0 + t z1)⟩.
-        p = np.empty((len(line), flips + 1, len(model.pull)))
-        p[:, 0] = (np.where(plus, 1.0, -1.0) - model.y) @ model.pull.T
-        p[:, 1:] = model.pull.T[order] * turn[:, :, None]
-        np.cumsum(p, axis=1, out=p)
-        square = np.einsum("rpk,rpk->rp", p, p)
-        C = square + 2 * (p @ z0[:, :, None])[:, :, 0]
-        B = 2 * (p @ z1[:, :, None])[:, :, 0]
-        size, error = np.sqrt(square), model.rounding
-        wide = 2 * (size + _norm(z0)[:, None])
-        tied = np.abs(C) <= wide * error + 2 * size * error_0
-        tied &= np.abs(B) <= 2 * (_norm(z1)[:, None] * error + size * error_1)
-
-        # It is positive before its root if it falls, behind it if it rises.
+        (B, C), (B_error, C_error) = self._affine(lines, line, plus, order, turn)
+        tied = (np.abs(B) <= B_error) & (np.abs(C) <= C_error)
         edges = np.concatenate([lo, t, hi], axis=1)
         begin, end = edges[:, :-1], np.minimum(edges[:, 1:], hi)
+        if model.moments is not None:
+            # Lines without end see no fitted value: nothing changes along them.
+            far = np.where(np.isfinite(lo), np.maximum(np.abs(lo), np.abs(hi)), 0.0)
+            error = C_error + far * B_error
+            doubt = (np.abs(C) <= error + far * np.abs(B)) & (begin < end)
+            doubt &= error >= ROOTS * far * np.abs(B)
+            row, piece = np.nonzero(doubt)
+            change = _labels(plus, order, row, piece) - model.y
+            exact = model.moments.affine(change, *lines.ways[:, line[row]])
+            B[row, piece], C[row, piece], tied[row, piece] = exact
+
+        # It is positive before its root if it falls, behind it if it rises.
         with np.errstate(divide="ignore", invalid="ignore"):
             root = -C / B
         constant = tied | ~np.isfinite(root)
@@ -220,3 +244,39 @@ class LabelLines(Lines):
         row, piece = np.nonzero(crosses)
         at_roots = line[row], root[row, piece], np.where(inside[row, piece], -1, 1)
         return inside[:, 0], [at_flips, at_roots]
+
+    def _affine(
+        self, lines: _Lines, line: IntArray, plus: BoolArray, order: IntArray, turn: Array
+    ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """Return B and C of Z_i - Z_0 = Bt + C in every piece, and bounds on their errors."""
+        model = self.model
+        p = np.empty((len(line), order.shape[1] + 1, len(model.pull)))
+        change = np.where(plus, 1.0, -1.0) - model.y
+        p[:, 0] = change @ model.pull.T
+        p[:, 1:] = model.pull.T[order] * turn[:, :, None]
+        np.cumsum(p, axis=1, out=p)
+        square = np.einsum("rpk,rpk->rp", p, p)
+        size = np.abs(p)
+        values, errors = [], []
+        for power in (1, 0):
+            c, v, c_error = lines.c[power, line], lines.v[power, line], lines.c_error[power, line]
+            fits = np.empty(p.shape[:2])
+            fits[:, 0] = (change * v).sum(axis=1)
+            fits[:, 1:] = np.take_along_axis(v, order, axis=1) * turn
+            np.cumsum(fits, axis=1, out=fits)
+            value = 2 * ((p @ c[:, :, None])[:, :, 0] - fits)
+            error = 2 * (size @ c_error[:, :, None])[:, :, 0]
+            error += 2 * (np.abs(c) @ model.errors + lines.v_error[power, line])[:, None]
+            if power == 0:
+                value += square
+                error += 2 * size @ model.errors
+            values.append(value)
+            errors.append(error)
+        return (values[0], values[1]), (errors[0], errors[1])
+
+
+def _labels(plus: BoolArray, order: IntArray, row: IntArray, piece: IntArray) -> Array:
+    """Return the labels ±1 in some pieces of some rows, (N, n)."""
+    place = np.full(plus.shape, order.shape[1])
+    np.put_along_axis(place, order, np.arange(order.shape[1])[None, :], axis=1)
+    return np.where(plus[row] ^ (place[row] < piece[:, None]), 1.0, -1.0)

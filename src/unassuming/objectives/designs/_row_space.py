@@ -63,6 +63,11 @@ class RowSpace:
     rows: tuple[Remainders, ...]
     copies: IntArray | None = None
 
+    @property
+    def most(self) -> int:
+        """The rank of Φ, or an upper bound of it."""
+        return min(self.design.matrix.shape) if self.rank is None else self.rank
+
     def holds(self, g: Array) -> BoolArray:
         """Return which functionals (N, d) of given numbers fitted values certainly determine."""
         if self.rank == g.shape[1]:

@@ -29,11 +29,12 @@ from unassuming.geometry.labels import (
     Known,
     LabelLines,
     LabelModel,
+    Moments,
     Support,
 )
+from unassuming.membership import ExactGaps
 from unassuming.objectives import (
     BallCoordinates,
-    Design,
     LeastNormScore,
     NormBall,
     Quadratic,
@@ -60,6 +61,7 @@ from unassuming.regions.search._proposals import Proposals
 from unassuming.regions.shapes._boxes import how_found, nested, of_the_ball, without_boxes
 from unassuming.regions.shapes._line_shape import LineShape
 from unassuming.regions.shapes._shape import OuterBounds
+from unassuming.regions.shapes._unresolved import unresolved
 
 _SMALLEST = 1e-3
 """Singular values of Φ are raised to this share of the largest, in walks."""
@@ -111,9 +113,15 @@ class LabelShape(LineShape):
         white = None
         if self.engine.whitened:
             white = projector_error(o.design, o.w, o.lam, o.whitening)
-        model = LabelModel.of(o.design.matrix, o.y, drawn, score, order[0] < order[1:], white)
+        phi, wins, moments = o.design.matrix, order[0] < order[1:], None
+        if self.engine.whitened and not o.design.dual and ExactGaps.affordable(o):
+            moments = Moments(phi, o.y, o.w, o.lam * o.n * o.design.penalty_matrix())
+        model = LabelModel.of(phi, o.y, drawn, score, wins, white, moments)
         rows = row_space(o.design)
-        admissible = _admissible(o.design, rows)
+        if o.design.dual:
+            admissible = Admissible.of_kernel(phi, rows.rank, entry_errors(o.design))
+        else:
+            admissible = Admissible.of_features(phi)
         penalty = o.lam * o.design.penalty_matrix()
         boxes = Boxes.of(model, admissible, partial(rows.vanish, w=o.w), penalty)
         return Linear(model, admissible, rows, boxes)
@@ -166,6 +174,11 @@ class LabelShape(LineShape):
                 f"larger one{otherwise}."
             )
 
+    @cached_property
+    def _unresolved(self) -> tuple[Fact, ...]:
+        known, names = self.linear, self.problem.objective.names
+        return () if known is None else unresolved(known.rows.design, known.admissible, names)
+
     # Bounds
 
     def bounds(self, question: Question, levels: Sequence[Level]) -> list[OuterBounds]:
@@ -204,7 +217,8 @@ class LabelShape(LineShape):
         lower = np.maximum(found.lower - beyond, np.maximum(lower, -near))
         upper = np.minimum(found.upper + beyond, np.minimum(upper, near))
         lower, upper = nested(lower, upper)
-        status = status_of(lower, upper, Status.UNDETERMINED)
+        lost = self._unresolved if known.determined[np.isinf(upper - lower)].all() else ()
+        status = status_of(lower, upper, Status.NO_OUTER_BOUND if lost else Status.UNDETERMINED)
         explanation = self._explained(status, facts, ball, question)
         witnesses = found.witnesses if question.inner and not search else members.witnesses
         return OuterBounds(lower, upper, status, explanation, witnesses, members.endless(g))
@@ -221,10 +235,13 @@ class LabelShape(LineShape):
                 return Explanation((Cause.NO_LABEL_MODEL(),), OF_EMPTY_LABEL_REGION)
             return Explanation((Cause.NO_LABEL_MODEL_IN_BALL(bound=ball.bound),))
         if status is Status.CERTIFIED:
-            loose = self.linear is not None and self.linear.boxes is None
-            attained = () if question.inner else (ATTAINED,)
-            return Explanation(facts, (FEW_LABEL_COEFFICIENTS, *attained) if loose else None)
+            if self.linear is None or self.linear.boxes is not None:
+                return Explanation(facts)
+            fewer = () if self._unresolved else (FEW_LABEL_COEFFICIENTS,)
+            return Explanation(facts, (*fewer, *(() if question.inner else (ATTAINED,))) or None)
         norm = () if ball is not None else (LABEL_NORM_BOUND,)
+        if status is Status.NO_OUTER_BOUND:
+            return Explanation(self._unresolved, norm or None)
         return Explanation((), (*OF_HIDDEN_LABEL_FUNCTIONALS, *norm))
 
     def _log_odds(
@@ -246,7 +263,7 @@ class LabelShape(LineShape):
             why = found.explanation
             if found.status is Status.UNDETERMINED:
                 why = Explanation((Cause.VALUES_HIDDEN(),), why.remedies)
-            if found.status in (Status.CERTIFIED, Status.UNDETERMINED) and trivial:
+            if found.status is not Status.EMPTY and trivial:
                 return found.because(Status.TRIVIAL, why)
             return found
         if found.status is Status.EMPTY:
@@ -280,7 +297,7 @@ class LabelShape(LineShape):
             largest = admissible.bounds(g, known)
             found = Support(-largest, largest, np.zeros(len(g), dtype=np.bool_), None)
             how = Cause.VALUES_ALONE() if ball is None else Cause.VALUES_AND_BALL()
-            return found, (how, Cause.FEW_COEFFICIENTS(most=LARGEST_RANK))
+            return found, (how, *(self._unresolved or (Cause.FEW_COEFFICIENTS(most=LARGEST_RANK),)))
         within = None if ball is None else self._ball_in(boxes, ball)
         nearby = partial(self._nearby, level, ball)
         found = boxes.support(g, level.q, nearby, within=within)
@@ -317,7 +334,7 @@ class LabelShape(LineShape):
         if rank == d:
             verdict, fact = "bounded", Cause.VALUES_DETERMINE()
         elif (
-            rank is not None
+            self.linear.rows.most < d
             and self.linear.model.follows_values(self.linear.admissible.null)
             and self._holds_start(level)
         ):
@@ -377,10 +394,3 @@ class LabelShape(LineShape):
             f"{known}, whose region has no outer bound: crossings(direction) shows where a line "
             "leaves it, band(X, inner=True) what members attain."
         )
-
-
-def _admissible(design: Design, rows: RowSpace) -> Admissible:
-    """Return the coefficients with values in [-1, 1]."""
-    if not design.dual:
-        return Admissible.of_features(design.matrix)
-    return Admissible.of_kernel(design.matrix, rows.rank, entry_errors(design))
