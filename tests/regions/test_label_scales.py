@@ -39,11 +39,8 @@ def lines(region, scale, rng):
 
 @pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize(
-    ("first", "scale"),
-    # With labels out of balance, membership counts more differences as ties in smaller units.
-    [(50, scale) for scale in SCALES] + [(60, scale) for scale in SCALES if scale > 1e-30],
-)
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("first", [50, 60])
 def test_lines_agree_with_membership_whatever_the_units(name, scale, first):
     X, y = flowers(slice(first, None))
     region = ua.confidence_region(MODELS[name], X * scale, y, random_state=0)

@@ -18,9 +18,6 @@ import numpy as np
 from unassuming._exact import Exact, Triangle
 from unassuming._typing import Array, BoolArray
 
-_UNIT = 52
-"""Rounding of features may change a moment by twice their sizes times 2 to minus 53."""
-
 
 @final
 class Moments:
@@ -56,16 +53,13 @@ class Moments:
     ) -> tuple[Array, Array, BoolArray]:
         """Return Z_i - Z_0 = Bt + C up to a factor, and which tie with Z_0, for some δ and lines.
 
-        ``change`` is (N, n), the lines are (N, d). Statistics tie if rounding of the features alone
-        could make g zero.
+        ``change`` is (N, n), the lines are (N, d).
         """
         whole, triangle = Exact(change.T.astype(np.int64).astype(object), 0), self._triangle
         if triangle is None or not len(change):
             none = np.zeros(len(change))
             return none, none, none == 0
         g = self._weighted @ whole
-        size = abs(self._weighted) @ abs(whole)
-        tied = ((abs(g.number) << _UNIT) <= size.number).all(axis=0).astype(np.bool_)
         x, a = triangle.solve(g + self._twice), Exact.of(2 * origin.T)
         C, B = (g * (x - a)).columns(), (g * Exact.of(-2 * direction.T)).columns()
         terms = (abs(g) * (abs(x) + abs(a))).columns().times_two_to(-triangle.bits // 2)
@@ -75,7 +69,7 @@ class Moments:
             unit = 1 << max(abs(b), abs(c)).bit_length()
             values.append((b / unit, c / unit))
         slope, start = np.array(values).T
-        return slope, start, tied | ((slope == 0) & (start == 0))
+        return slope, start, (slope == 0) & (start == 0)
 
 
 def _alike(*numbers: Exact) -> list[Any]:
