@@ -198,3 +198,23 @@ def test_ends_of_parabolas_have_the_right_signs(c, b, k, wins):
             assert not holds(Fraction(end) + sign * (step * away + step))
     if low < high and not (np.isinf(low) or np.isinf(high)):
         assert holds((Fraction(low) + Fraction(high)) / 2)
+
+
+def test_a_line_whose_statistics_tie_near_the_origin_and_far_away_only():
+    """In between, bt exceeds the rounding of the data: on one side its terms cancel."""
+    X = [
+        [-0.02617757118556913, -0.6549498166557379, -2.3930819424820515],
+        [-1.7354380460125147, 2.7605327789003913, 0.9316002188611956],
+        [-1.1453151944528054e18, -4.664016769711686e17, 4.4252596000991546e17],
+    ]
+    problem = Problem.of(
+        model="LS-SVC",
+        X=X,
+        y=[1.0, -1.0, -1.0],
+        noise="symmetric-exchangeable",
+        m=5,
+        seed=4716,
+        ties="conservative",
+    )
+    region, origin, way = problem.region(), rationals([0] * 4), rationals([0, -3, 0, 1])
+    assert not list(checks.crossings(problem, region, origin, way, 1, [1.0, -1e-3, 10.0, -10.0]))

@@ -5,7 +5,8 @@ they are not somewhere, the line counts as it was given.
 
 Along a line Z_i - Z_0 = c + bt + kt², and rounding may change this by about B_0 + B_1|t| + B_2 t².
 The origin shows whether c is more than that. Very far away k decides, and b exceeds the bound by
-most where B_0 = B_2 t².
+most where B_0 = B_2 t². On one side of the origin terms of the bound may cancel, so that it grows
+later. There b exceeds it as soon as bt is more than B_0.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from unassuming.membership._states import State, nearest
 
 _FAR = 64
 """Where a step changes so many binary digits more than there was before, nothing else matters."""
+_MORE = -40
+"""Where bt certainly exceeds B_0: by 2 to this power, and not 2^-52, in units of rounding."""
 _APART = 8
 """Powers of two are multiples of this one, so that statistics share the places where they are."""
 
@@ -49,7 +52,8 @@ class TiedLine:
         tied = self._tied(some, near)
         far = Fraction(2) ** self._far
         tied[tied] = self._tied(some[tied], [(far, -far)] * int(tied.sum()))
-        tied[tied] = self._tied(some[tied], self._between(some[tied]))
+        left = [gap for gap, open_ in zip(gaps, tied, strict=True) if open_]
+        tied[tied] = self._tied(some[tied], self._between(some[tied], left))
         return tied
 
     def _tied(self, some: IntArray, places: Sequence[Places]) -> BoolArray:
@@ -61,15 +65,24 @@ class TiedLine:
                 tied[asked] = np.equal(self._at(t, some[asked]).order, 0)
         return tied
 
-    def _between(self, some: IntArray) -> list[Places]:
-        """Return for each statistic where B_0 = B_2 t², or the origin if there is no such place."""
+    def _between(self, some: IntArray, gaps: Sequence[Parabola]) -> list[Places]:
+        """Return for each statistic where B_0 = B_2 t², and where bt is more than B_0."""
         if not some.size:
             return []
-        far, found = self._at(Fraction(2) ** self._far, some), list[Places]()
-        for k, j in enumerate(some.tolist(), start=1):
-            power = (self.here.log_blur(j + 1) - far.log_blur(k)) / 2 + self._far
-            t = Fraction(2) ** (_APART * round(power / _APART)) if isfinite(power) else Fraction(0)
-            found.append((t, -t))
+        t = Fraction(2) ** self._far
+        far, found = self._at(t, some), list[Places]()
+        for k, (j, gap) in enumerate(zip(some.tolist(), gaps, strict=True), start=1):
+            least = self.here.log_blur(j + 1)
+            powers = [(least - far.log_blur(k)) / 2 + self._far]
+            whole = gap.c + gap.b * t + gap.k * t**2
+            if gap.b and whole:  # the unit of c, b and k is seen far away
+                unit = _log2(far.gaps[k - 1]) - _binary_digits(whole)
+                powers.append(least + _MORE - unit - _binary_digits(Fraction(gap.b)))
+            steps = [
+                Fraction(2) ** (_APART * round(power / _APART)) if isfinite(power) else Fraction(0)
+                for power in powers
+            ]
+            found.append(tuple(sign * step for step in steps for sign in (1, -1)))
         return found
 
     def _at(self, t: Fraction, some: IntArray) -> State:
@@ -102,5 +115,10 @@ class TiedLine:
 
 
 def _log2(x: Exact) -> int:
-    """Return the binary logarithm of a positive number, rounded up."""
-    return int(x.number).bit_length() - x.shift
+    """Return the binary logarithm of the size of a number, rounded up."""
+    return abs(int(x.number)).bit_length() - x.shift
+
+
+def _binary_digits(x: Fraction) -> int:
+    """Return the binary logarithm of the size of a number, to within one."""
+    return abs(x.numerator).bit_length() - x.denominator.bit_length()
