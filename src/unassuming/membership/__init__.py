@@ -6,7 +6,7 @@ and leave those that rounding could affect to it.
 
 from unassuming.membership._candidates import FITTED, Candidates, resolve
 from unassuming.membership._comparison import Comparison
-from unassuming.membership._doubt import columns_in_doubt
+from unassuming.membership._doubt import about_columns_in_doubt
 from unassuming.membership._engine import RankEngine
 from unassuming.membership._exact import ExactGaps
 from unassuming.membership._lines import LineGaps
@@ -18,6 +18,6 @@ __all__ = [
     "ExactGaps",
     "LineGaps",
     "RankEngine",
-    "columns_in_doubt",
+    "about_columns_in_doubt",
     "resolve",
 ]

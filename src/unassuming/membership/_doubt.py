@@ -118,9 +118,16 @@ def columns_in_doubt(objective: Quadratic) -> list[str]:
 
 def undecided_columns(objective: Quadratic) -> ArithmeticError:
     """Return the refusal of a rank that depends on whether columns are independent."""
-    names = joined(columns_in_doubt(objective))
-    return ArithmeticError(
-        "the rank of the candidate cannot be decided in double precision: expected features that "
-        f"are independent, or dependent to the last digit, given {names}, which depend on each "
-        "other up to rounding. Drop one of them, or round them to fewer digits."
+    return ArithmeticError(about_columns_in_doubt("the rank of the candidate", objective))
+
+
+def about_columns_in_doubt(what: str, objective: Quadratic) -> str:
+    """Say that something depends on whether columns are independent; empty if none is in doubt."""
+    columns = columns_in_doubt(objective)
+    if not columns:
+        return ""
+    return (
+        f"{what} cannot be decided in double precision: expected features that are independent, or "
+        f"dependent to the last digit, given {joined(columns)}, which depend on each other up to "
+        "rounding. Drop one of them, or round them to fewer digits."
     )

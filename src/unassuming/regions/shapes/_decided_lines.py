@@ -11,9 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from unassuming._typing import Array, BoolArray
-from unassuming._words import joined
 from unassuming.geometry.quadratic import covered, first_ends
-from unassuming.membership import columns_in_doubt
+from unassuming.membership import about_columns_in_doubt
 from unassuming.objectives import Quadratic
 
 
@@ -75,12 +74,8 @@ def _require(
             f"ends are certain despite the rounding errors of the sums, {given}. Build the "
             "region in memory with ua.confidence_region(estimator, X, y)."
         )
-    if columns := columns_in_doubt(objective):
-        raise ValueError(
-            "the end of the region cannot be decided in double precision: expected features that "
-            f"are independent, or dependent to the last digit, given {joined(columns)}, which "
-            "depend on each other up to rounding. Drop one of them, or round them to fewer digits."
-        )
+    if sentence := about_columns_in_doubt("the end of the region", objective):
+        raise ValueError(sentence)
     raise ValueError(
         "the end of the region cannot be decided in double precision: expected sets whose ends "
         f"are certain despite rounding, {given}. {remedy}If a number that exceeds all others "
