@@ -1,1 +1,0 @@
-"""An adversary: bad scales on purpose, and exact rationals to compare with."""
