@@ -1,0 +1,158 @@
+"""What counts as equal: the only page that knows the unit of rounding.
+
+Exactness is a statement about the noise, not about the last bit. Ordinary data are decided by three
+rules, each made once: columns depend on each other if the factor of the design says so, statistics
+tie if they differ by no more than one tolerance, and data that double precision does not resolve
+are refused at one door, before anything is computed from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import eigh, solve_triangular, svd
+
+from unassuming._typing import Array, BoolArray, IntArray
+
+EPS = float(np.finfo(np.float64).eps)
+CUT, SEEN = 1e-11, 1e-7
+"""Singular values below this share of the largest are zero: the columns depend on each other. A
+functional sees a direction without fitted values above this share of its length."""
+
+CELL, CONDITION, PENALTY, OUTPUT = 1e7, 1e10, 1e-9, 1e150
+"""The door: the largest cell, in scales of its column; the largest condition number of independent
+columns, centred and scaled; the least penalty of a kernel, as a share of its largest eigenvalue;
+the largest output."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """Coordinates v in which H = ΦᵀWΦ + P is the identity (docs/theory.md 4).
+
+    The rows of Q (n, k), those of W^½Φ, and of the penalty's part are together orthonormal columns.
+    ``back`` (d, k) is H^(-1/2), from v to coefficients; ``push`` (k, d) is H^(-1/2)P; ``null``
+    (d, d - k) spans the coefficients without fitted values; ``scales`` (d, d) makes coefficients of
+    those of columns centred and scaled, whose singular values above the cut are ``values``;
+    ``weakest`` (d,) are the shares of the columns in the direction of the last.
+    """
+
+    Q: Array
+    back: Array
+    push: Array
+    null: Array
+    scales: Array
+    values: Array
+    weakest: Array
+
+    def unseen(self, g: Array) -> BoolArray:
+        """Which functionals g (..., d) the columns do not determine, in any units."""
+        size = np.linalg.norm(g @ self.scales, axis=-1)
+        return np.asarray(np.linalg.norm(g @ self.null, axis=-1) > SEEN * size)
+
+    @property
+    def in_doubt(self) -> IntArray:
+        """The columns that are neither dependent nor resolved, if there are any."""
+        resolved = not len(self.values) or self.values[0] <= CONDITION * self.values[-1]
+        return np.flatnonzero((self.weakest > 0.1 * self.weakest.max()) & (not resolved))
+
+
+def factor(Phi: Array, w: Array, R: Array | None = None, *, intercept: bool = False) -> Factor:
+    """Factor W^½Φ above R, where P = RᵀR; the first column may be an intercept without penalty."""
+    n, d = Phi.shape
+    R = np.zeros((0, d)) if R is None else R
+    scales, size = np.eye(d), np.linalg.norm(Phi, axis=0)
+    if intercept:
+        scales[0, 1:] = -(w @ Phi[:, 1:]) / w.sum()
+    spread = np.linalg.norm(Phi @ scales, axis=0)
+    flat = ~(spread > CUT * size)  # zero, or a multiple of the intercept
+    scales = scales / np.where(size > 0, np.where(flat, size, spread), 1.0)
+    columns = np.vstack([np.sqrt(w)[:, None] * (Phi @ scales), R @ scales])
+    columns[:n, flat] = 0.0
+    U, s, V = _singular(columns)
+    k = int((s > CUT * s[0]).sum()) if s.any() else 0
+    Q, Qp, back, free = U[:n, :k], U[n:, :k], V[:k].T / s[:k], V[k:].T
+    if len(R):  # what the penalty alone sees changes no comparison
+        seen, turn = svd(Q, full_matrices=True)[1:]
+        rank = int((seen > CUT).sum())
+        free = np.hstack([free, back @ turn[rank:].T])
+        Q, Qp, back = (part @ turn[:rank].T for part in (Q, Qp, back))
+    back, null = scales @ back, scales @ (free / np.linalg.norm(free, axis=0))
+    if not len(R):  # of coefficients with the same fitted values, those with the shortest slopes
+        i = int(intercept)
+        back = back - null @ np.linalg.lstsq(null[i:], back[i:], rcond=CUT)[0]
+    weakest = np.abs(V[k - 1]) if k else np.zeros(d)
+    return Factor(Q, back, Qp.T @ R, null, scales, s[:k], weakest)
+
+
+def _singular(M: Array) -> tuple[Array, Array, Array]:
+    """Return U, s, Vᵀ of tall well-conditioned columns from their products, of others directly."""
+    n, d = M.shape
+    if n > 64 * d:
+        lam, V = eigh(M.T @ M)
+        if lam[0] > 1e-8 * lam[-1]:  # products make columns orthonormal to 1e-8, then to EPS
+            s = np.sqrt(lam[::-1])
+            U = M @ (V[:, ::-1] / s)
+            U = solve_triangular(np.linalg.cholesky(U.T @ U), U.T, lower=True).T
+            return U, s, V[:, ::-1].T
+    U, s, V = svd(M, full_matrices=n < d)
+    return U[:, :d], np.append(s, np.zeros(len(V) - len(s))), V
+
+
+def kernel_factor(K: Array, w: Array, alpha: float) -> Factor:
+    """Factor Φ = K with P = alpha K through W^½KW^½ = UΛUᵀ: nothing is divided by alpha."""
+    root = np.sqrt(w)
+    lam, U = eigh(root[:, None] * K * root)
+    keep = lam > len(lam) * EPS * lam[-1]
+    lam, U, n = lam[keep], U[:, keep], len(K)
+    share = np.sqrt(lam / (lam + alpha))
+    back = root[:, None] * U / np.sqrt(lam * (lam + alpha))
+    push = alpha * (U * share).T / root
+    return Factor(U * share, back, push, np.zeros((n, 0)), np.eye(n), np.ones(1), np.zeros(n))
+
+
+def blur(y: Array, terms: Array) -> Array:
+    """Return e (N,), the rounding of residuals y - Φa; ``terms`` (N, n) are |Φ||a|."""
+    return np.asarray(4 * EPS * (np.abs(y) + terms).max(axis=-1))
+
+
+def snapped(x: Array, e: Array, kinks: tuple[float, ...] = (0.0,)) -> Array:
+    """Return x (N, ..., n), with what is within e (N,) of a kink at the kink."""
+    for kink in kinks:
+        near = np.abs(x - kink) <= e.reshape(-1, *[1] * (x.ndim - 1))
+        x = np.where(near, kink, x)
+    return x
+
+
+def gaps(r: Array, d: Array, p: Array, s: Array, P: Array, e: Array, norm: float) -> list[Array]:
+    """Return Z_i - Z_0, up to a positive factor, and the tolerance within which they are equal.
+
+    Of residuals r (N, n) and their changes d = (G_i - I)r (N, m, n); of the weighted gradients z_i
+    (N, m, k) the difference p = z_i - z_0 and the sum s = z_i + z_0; of the penalty's part P of z_0
+    (N, k); of the blur e (N,) of r. The map from r to z_0 has this norm: 1 for the rows of Q.
+    """
+    n, k = d.shape[-1], p.shape[-1]
+    moved, both, changed = (np.linalg.norm(part, axis=-1) for part in (p, s, d))
+    sums = changed * both + np.linalg.norm(2 * np.abs(r)[:, None] + np.abs(d), axis=-1) * moved
+    sums = (n + k) * norm * sums + np.linalg.norm(P, axis=-1)[:, None] * moved
+    entries = 4 * norm * e[:, None] * np.sqrt(n) * (moved + both * (changed > 0))
+    return [np.einsum("nik,nik->ni", p, s), 16 * EPS * sums + entries]
+
+
+def tied(gap: Array, tolerance: Array | float) -> BoolArray:
+    """Whether two numbers are equal: every comparison comes here."""
+    return np.asarray(np.abs(gap) <= tolerance)
+
+
+def precedes(gap: Array, tolerance: Array, tie_order: IntArray) -> BoolArray:
+    """Whether Z_i ≺ Z_0, from Z_i - Z_0 on the last axis, i = 1..m - 1 (docs/theory.md 2)."""
+    return np.where(tied(gap, tolerance), tie_order[1:] < tie_order[0], gap < 0)
+
+
+def far_columns(X: Array) -> IntArray:
+    """Return the columns with a cell beyond `CELL` times the median distance from the median."""
+    away = np.abs(X - np.median(X, axis=0))  # distances of zero do not count
+    scale = [np.median(column[column > 0]) if column.any() else np.inf for column in away.T]
+    return np.flatnonzero(away.max(axis=0, initial=0.0) > CELL * np.asarray(scale))
