@@ -18,6 +18,8 @@ from unassuming.inputs._directions import as_directions as as_directions
 from unassuming.inputs._directions import as_functionals as as_functionals
 from unassuming.inputs._directions import as_points as as_points
 from unassuming.inputs._directions import as_vector as as_vector
+from unassuming.inputs._door import features_door as features_door
+from unassuming.inputs._door import kernel_door as kernel_door
 from unassuming.inputs._lags import lagged_outputs as lagged_outputs
 from unassuming.inputs._options import check_assumption as check_assumption
 from unassuming.inputs._options import check_inner as check_inner

@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
+from unassuming._numerics import OUTPUT
 from unassuming._typing import Array, BoolArray
 from unassuming.inputs._arrays import as_finite
 from unassuming.inputs._classes import as_signs
@@ -57,7 +58,13 @@ def check_data(X: Any, y: Any, sample_weight: Any, *, classify: bool, classes: A
     if classify:
         classes, labels = as_signs(target, rows, classes)
         return Data(X, rows, labels, weight, classes)
-    return Data(X, rows, as_finite(target[rows], "y"), weight, None)
+    outputs = as_finite(target[rows], "y")
+    if np.abs(outputs).max() >= OUTPUT:
+        raise ValueError(
+            f"y is too large: expected numbers below {OUTPUT:g}, whose squares fit into double "
+            f"precision, given {np.abs(outputs).max():.3g}. Divide y by a power of ten."
+        )
+    return Data(X, rows, outputs, weight, None)
 
 
 def as_outputs(y: Any, length: int) -> Any:

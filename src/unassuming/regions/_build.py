@@ -26,9 +26,11 @@ from unassuming.inputs import (
     check_width,
     column_count,
     column_names,
+    features_door,
     fit_transform_without_y,
     is_label_model,
     is_series_model,
+    kernel_door,
     lagged_outputs,
     refuse_classes,
     seed_unset,
@@ -209,6 +211,7 @@ def build_region(
     if names is not None:
         objective.rename(names)
 
+    door = partial(_door, objective, data)
     if drawn is None and not data.rows.all():
         chosen = restricted(chosen, data.rows)
     objective = _in_basis(chosen, objective, data)
@@ -238,6 +241,7 @@ def build_region(
         transform=_inputs(transformers, data, column_names(features), width),
         rows=data,
         transformers=transformers,
+        door=door,
     )
     # In another basis the transformations act on the rotated rows of the objective.
     perturbations = replace(perturbations, noise=problem.row_noise)
@@ -247,6 +251,18 @@ def build_region(
     score = partial(objective.score, psi) if later else objective.score(psi)
     engine = RankEngine(objective, score, perturbations, tie_order, whitened=whitened)
     return Region(problem, engine)
+
+
+def _door(objective: Objective, data: Data) -> str:
+    """Return why the features or the penalty are not ordinary; nothing if they are."""
+    design, lam = objective.design, getattr(objective, "lam", 0.0)
+    if design is None:
+        return ""
+    w = np.ones(objective.n) if data.weight is None else data.weight
+    if not design.dual:
+        columns, penalty = design.matrix, lam * objective.n
+        return features_door(columns, w, penalty, objective.names, intercept=design.intercept)
+    return kernel_door(design.gram(), w, lam * objective.n) if hasattr(objective, "lam") else ""
 
 
 def _features(

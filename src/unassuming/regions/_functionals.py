@@ -269,11 +269,13 @@ class Functionals(Membership):
     @cached_property
     def _numbers(self) -> Numbers:
         """Single numbers; refuses models and noise without an answer."""
+        self._require_ordinary()
         return Numbers(self.problem)
 
     @cached_property
     def _instruments(self) -> Instruments:
         """What is known about coefficients of endogenous columns."""
+        self._require_ordinary()
         return Instruments(self.problem)
 
     def _single(self, functionals: Any) -> Any:
@@ -285,6 +287,7 @@ class Functionals(Membership):
     @cached_property
     def _functions(self) -> Functions:
         """Values of a function of bounded norm; refuses models and noise without an answer."""
+        self._require_ordinary()
         return Functions(self.problem)
 
     def _options(self, cells: Any, method: Any, weights: Any, estimator: Any) -> SingleOptions:

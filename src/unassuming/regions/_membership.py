@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from unassuming._errors import NotAvailable
+from unassuming._errors import NotAvailable, levels_to_user
 from unassuming._typing import Array, IntArray
 from unassuming._words import shown
 from unassuming.membership import FITTED, Candidates, Comparison, RankEngine, resolve
@@ -46,7 +47,7 @@ class Membership(ABC):
         self.enumerated, self.seed = problem.enumerated, problem.seed
         self.caveat = "" if problem.guaranteed else PUBLISHED_CLASSIFIER
         self.tuning: Tuning | None = None
-        self._engine = engine
+        self._engine, self._warned = engine, False
 
     @property
     @abstractmethod
@@ -257,6 +258,11 @@ class Membership(ABC):
     def __repr__(self) -> str:
         return f"<Region of {shown(self.estimator)}: n={self.n}, m={self.m}, {shown(self.noise)}>"
 
+    def _require_ordinary(self) -> None:
+        """Refuse data that double precision does not resolve; ranks and tests alone answer."""
+        if self.problem.not_ordinary:
+            raise NotAvailable(self.problem.not_ordinary)
+
     def _at_levels(self, level: Any, at: Callable[[Sequence[Level]], list[T]]) -> Any:
         """Return the answer at one level, or a dictionary of answers at several.
 
@@ -271,6 +277,13 @@ class Membership(ABC):
 
 def _resolved(region: Membership, candidates: Any) -> Candidates:
     problem = region.problem
+    if problem.not_ordinary and not region._warned:
+        region._warned = True
+        warnings.warn(
+            f"Ranks and p-values may follow rounding: {problem.not_ordinary}",
+            UserWarning,
+            stacklevel=levels_to_user(),
+        )
     return resolve(
         candidates,
         problem.objective,

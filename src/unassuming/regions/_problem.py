@@ -56,6 +56,8 @@ class Problem:
         What a stream has collected for single numbers.
     transformers : Pipeline or None
         The fitted transformers of a pipeline.
+    door : callable
+        Says why the data are not ordinary and what to do; an empty string if they are.
     """
 
     estimator: Any
@@ -70,6 +72,12 @@ class Problem:
     rows: Data | None
     cells: KeptCells | None = None
     transformers: Pipeline | None = None
+    door: Callable[[], str] = str
+
+    @cached_property
+    def not_ordinary(self) -> str:
+        """Why rounding decides more than the noise here; empty for ordinary data."""
+        return self.door()
 
     @cached_property
     def divisions(self) -> dict[int, IntArray]:

@@ -79,9 +79,14 @@ class Region(Summaries):
     True
     """
 
-    @cached_property
+    @property
     def shape(self) -> Shape:
         """The geometry in use; printed, it says which one it is, and why."""
+        self._require_ordinary()
+        return self._shape
+
+    @cached_property
+    def _shape(self) -> Shape:
         return shape_of(self.problem, self._engine)
 
     @property
@@ -368,4 +373,4 @@ class Region(Summaries):
     def _description(self, language: Language = Language.PYTHON) -> Description:
         tuned = [] if self.tuning is None else [("tuned", str(self.tuning))]
         words = describe(self.problem, self.m)
-        return words.with_lines(*self.shape.lines_of_print(language), *tuned)
+        return words.with_lines(*self._shape.lines_of_print(language), *tuned)

@@ -1,0 +1,63 @@
+"""The door: what double precision does not resolve is refused here, in one sentence.
+
+It looks at features, weights and penalty only, never at the outputs (docs/theory.md 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from unassuming._numerics import CELL, CONDITION, PENALTY, factor, far_columns
+from unassuming._typing import Array
+
+_NAMED = 6
+"""The number of columns that a sentence names."""
+
+
+def features_door(
+    Phi: Array, w: Array, penalty: float, names: Sequence[str], *, intercept: bool
+) -> str:
+    """Say which columns are beyond double precision and what to do; nothing if none is.
+
+    ``penalty`` is that of all coefficients but the intercept.
+    """
+    far = far_columns(Phi)
+    if len(far):
+        j = int(far[0])
+        away = np.abs(Phi[:, j] - np.median(Phi[:, j]))
+        row, size = int(np.argmax(away)), away.max() / np.median(away[away > 0])
+        return (
+            f"the table has a cell that rounding sets apart: expected at most {CELL:g} times the "
+            f"scale of its column (the median distance from the median), given {size:.2g} times in "
+            f"{names[j]}, row {row} (counted from zero). Mark it as missing if it stands for a "
+            f"missing value, or take the logarithm of {names[j]}."
+        )
+    first = int(intercept)
+    R = np.sqrt(penalty) * np.eye(Phi.shape[1])[first:] if penalty else None
+    found = factor(Phi, w, R, intercept=intercept)
+    shared = [names[j] for j in found.in_doubt]
+    if shared:
+        more = f" and {len(shared) - _NAMED} more" if len(shared) > _NAMED else ""
+        return (
+            "the table has columns that nearly depend on each other, and rounding decides by how "
+            f"much: expected a condition number of at most {CONDITION:g} (columns centred and "
+            f"scaled) or an exact dependence, given {found.values[0] / found.values[-1]:.2g} for "
+            f"{', '.join(shared[:_NAMED])}{more}. Drop one of them, or use a penalty (Ridge)."
+        )
+    return ""
+
+
+def kernel_door(K: Array, w: Array, alpha: float) -> str:
+    """Say if the penalty of a kernel is lost in rounding, and what to do; nothing if not."""
+    root, n = np.sqrt(w), len(K)
+    largest = float(eigvalsh(root[:, None] * K * root, subset_by_index=[n - 1, n - 1])[0])
+    if alpha >= PENALTY * largest:
+        return ""
+    return (
+        "the penalty is lost in the rounding of the kernel matrix: expected alpha, or 1 / (2C), of "
+        f"at least {PENALTY * largest:.2g}, which is {PENALTY:g} of its largest eigenvalue, given "
+        f"{alpha:.2g}. Use a larger alpha, or a smaller C."
+    )
