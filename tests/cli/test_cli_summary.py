@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from sklearn.linear_model import LinearRegression, Ridge
 
 import unassuming as ua
@@ -301,3 +302,26 @@ def test_a_checkpoint_serves_the_pointwise_band_too(run, monkeypatch):
     expected = region.band(found[["a", "b"]], level=0.9, simultaneous=False)
     np.testing.assert_allclose(found["lower"], expected.lower, rtol=1e-9)
     np.testing.assert_allclose(found["attained_level"], expected.attained)
+
+
+@pytest.mark.slow
+def test_pictures_show_the_target_and_leave_out_a_large_intercept(run, write, monkeypatch):
+    seen = []
+    save = Figure.savefig
+
+    def remember(figure, *args, **options):
+        axes = figure.axes[0]
+        labels = [label.get_text() for label in axes.get_yticklabels()]
+        seen.append((axes.get_ylabel(), labels))
+        save(figure, *args, **options)
+
+    monkeypatch.setattr(Figure, "savefig", remember)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    for shift, rows in ((1000.0, ["price"]), (0.0, ["intercept", "price"])):
+        table = pd.DataFrame({"price": x, "sales": shift + x + rng.normal(size=60)})
+        path = write("shop.csv", table.to_csv(index=False))
+        printed(run, "summary", path, "--target", "sales")
+        assert seen.pop()[1] == rows
+    printed(run, "region", path, "--target", "sales", "--model", "ols", "--pointwise")
+    assert seen[0][0] == "sales"

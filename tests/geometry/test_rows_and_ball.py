@@ -1,17 +1,14 @@
-"""Sets of sign changes and a ball at half the size: 50 digits, cvxpy, the path of full size."""
+"""Sets of sign changes and a ball at half the size: cvxpy, the path of full size."""
 
 import cvxpy as cp
-import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
-from threadpoolctl import threadpool_limits
 
 import unassuming as ua
 from unassuming.geometry.quadratic import RowsAndBall, SetsAndBall, least_norms
-from unassuming.geometry.quadratic._rows_and_ball import _between
 from unassuming.regions._answers import band_question
 
 
@@ -44,70 +41,6 @@ class Case:
 
     def changes(self, i):
         return self.p.take(slice(i, i + 1)).apply(np.ones(self.o.n))[0]
-
-
-def exact_supremum(case, i, z, sign):
-    """The maximum of ±f(z) over set i and the ball in n + 1 dimensions, in 50 digits."""
-    mp.mp.dps = 50
-    n, gamma = case.o.n, mp.mpf(float(case.region.estimator.gamma))
-    points = [mp.mpf(float(x)) for x in [*case.X[:, 0], z]]
-    size = abs if case.region.estimator.kernel == "laplacian" else (lambda d: d * d)
-    kernel = mp.matrix(n + 1, n + 1)
-    for a in range(n + 1):
-        for b in range(n + 1):
-            kernel[a, b] = mp.e ** (-gamma * size(points[a] - points[b]))
-    kernel[n, n] += mp.mpf("1e-40")
-    root = [mp.sqrt(mp.mpf(float(w))) for w in case.o.w]
-    R, penalty = mp.cholesky(kernel), mp.mpf(case.o.lam) * n
-    K, F = mp.matrix(n, n), mp.matrix(n, n + 1)
-    for a in range(n):
-        for b in range(n + 1):
-            F[a, b] = root[a] * R[a, b]
-            if b < n:
-                K[a, b] = root[a] * kernel[a, b] * root[b]
-    D = penalty * (K + penalty * mp.eye(n)) ** -1
-    y = mp.matrix([root[a] * mp.mpf(float(case.o.y[a])) for a in range(n)])
-    changes = [mp.mpf(float(s)) for s in case.changes(i)]
-    Gy = mp.matrix([s * t for s, t in zip(changes, y, strict=True)])
-    EF = mp.diag([s - 1 for s in changes]) * F
-    A, b, c = EF.T * D * EF, EF.T * (D * Gy), (y.T * D * y)[0] - (Gy.T * D * Gy)[0]
-    sigma, turn = mp.eigsy(A)
-    g, b, B = turn.T * (sign * R[n, :].T), turn.T * b, mp.mpf(case.bound)
-
-    def value(t):
-        theta = mp.e**t
-        over = [1 / (1 + theta * s) for s in sigma]
-        shift, spread, centre = (
-            mp.fsum(p * q * w for p, q, w in zip(u, v, over, strict=True))
-            for u, v in ((b, b), (g, g), (g, b))
-        )
-        return theta * centre + mp.sqrt((B**2 + theta * c + theta**2 * shift) * spread)
-
-    grid = [mp.mpf(t) for t in range(-12, 70)]
-    values = [value(t) for t in grid]
-    best = min(range(len(grid)), key=values.__getitem__)
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    for _ in range(60):
-        left, right = low + (high - low) * mp.mpf("0.382"), low + (high - low) * mp.mpf("0.618")
-        low, high = (low, right) if value(left) < value(right) else (left, high)
-    alone = B * mp.sqrt(mp.fsum(x**2 for x in g))
-    return min(alone, value((low + high) / 2))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"alpha": 0.01, "spread": 2.0}, {"kernel": "rbf", "gamma": 2.0, "seed": 1}],
-    ids=str,
-)
-def test_bounds_are_above_the_maximum_and_close(options):
-    case = Case(7, m=3, **options)
-    half, _, width = case.both()
-    for k, sign in ((0, 1), (4, -1), (6, 1), (6, -1)):  # new, a row, and near a row
-        side = int(sign < 0)
-        exact = exact_supremum(case, 0, case.Z[k, 0], sign)
-        excess = float(mp.mpf(float(half[side, k, 0])) - exact) / width[side, k, 0]
-        assert 0 <= excess < 1e-9, (k, sign)
 
 
 def cvxpy_maximum(case, i, g):
@@ -166,7 +99,7 @@ def test_bounds_are_never_above_those_of_full_size(seed, kernel, alpha, bound, s
 
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None, derandomize=True)
-@given(seed=st.integers(0, 10**6), spread=st.sampled_from([0.0, 8.0]))
+@given(seed=st.integers(0, 10**6), spread=st.sampled_from([0.0, 1.0]))
 def test_members_are_within_the_bounds(seed, spread):
     """Functions in the ball that lie in a set, by their statistics."""
     case = Case(12, seed=seed, spread=spread, m=10)
@@ -206,43 +139,6 @@ def test_a_set_in_which_nothing_changes_sign_leaves_the_ball():
     same = [i for i in range(case.p.m - 1) if (case.changes(i) > 0).all()]
     assert same
     np.testing.assert_allclose(half[:, :, same], case.bound)  # k(z, z) = 1
-
-
-def test_the_path_is_used_where_it_is_the_smaller_one():
-    rough = Case(30, "laplacian", 0.5)
-    assert RowsAndBall.pays(rough.p, rough.o.complement, rough.half.ball)
-    smooth = Case(60, "rbf", 0.05)
-    assert not RowsAndBall.pays(smooth.p, smooth.o.complement, smooth.half.ball)
-    moved = Case(12, noise="exchangeable")
-    assert not RowsAndBall.pays(moved.p, moved.o.complement, moved.half.ball)
-
-
-@pytest.mark.slow
-def test_threads_change_nothing():
-    found = []
-    for threads in (1, 3):
-        with threadpool_limits(threads, user_api="blas"):
-            found.append(np.stack(Case(25, m=20).half.supports(np.zeros(19, dtype=bool))))
-    np.testing.assert_allclose(*found, rtol=1e-13)  # the products before the threads may differ
-
-
-@pytest.mark.parametrize("h", [64, 65, 150])
-def test_products_in_blocks(h):
-    rng = np.random.default_rng(h)
-    lower, D = np.tril(rng.normal(size=(h, h))), rng.normal(size=(h, h))
-    D = D + D.T
-    plain = lower.T @ D @ lower
-    np.testing.assert_allclose(np.tril(_between(lower, D)), np.tril(plain), atol=1e-11)
-
-
-def test_large_outputs_scale():
-    small, large = Case(15), Case(15, bound=30.0 * 2.0**400)
-    region = ua.confidence_region(
-        small.region.estimator, small.X, small.o.y * 2.0**400, m=6, random_state=0
-    )
-    one = small.region.band(small.Z, level=0.5, norm_bound=30.0)
-    two = region.band(small.Z, level=0.5, norm_bound=large.bound)
-    np.testing.assert_allclose(two.upper / 2.0**400, one.upper, rtol=1e-12)
 
 
 # --- the least norm ------------------------------------------------------------------------------

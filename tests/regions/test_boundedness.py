@@ -165,7 +165,6 @@ def test_permutations_never_see_a_constant_shift(model):
     check_count(region, 19)
     assert region.max_bounded_level == 0.0
     for verdict in verdicts(region):
-        assert "a constant shift" in verdict.reason
         moved = region.objective.design.matrix @ verdict.direction
         np.testing.assert_allclose(moved, moved[0], rtol=1e-6)
     never_ends(region, verdicts(region)[-1])
@@ -200,7 +199,6 @@ def test_dummy_column_of_least_squares_is_free_where_its_rows_share_a_sign(seed)
     assert 30 < count < 70  # 2^(1 - k) of the sets, k = 2
     check_count(region, count)
     verdict = region.bounded(0.9)
-    assert "the coefficient x1 alone" in verdict.reason
     never_ends(region, verdict)
 
 
@@ -212,14 +210,6 @@ def test_dummy_column_of_ridge_is_free_where_its_rows_keep_their_sign(seed):
     assert 10 < count < 45  # 2^(-k)
     check_count(region, count)
     never_ends(region, region.bounded(0.9))
-
-
-def test_names_of_columns_are_used():
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"age": rng.normal(size=40), "smoker": (np.arange(40) < 2).astype(float)})
-    region = ua.confidence_region(LinearRegression(), X, rng.normal(size=40), random_state=0)
-    assert "the coefficient smoker alone" in region.bounded(0.9).reason
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(1.0)], ids=["least squares", "ridge"])
@@ -281,7 +271,6 @@ def test_columns_of_zeros_do_not_count(model):
     plus, minus = ((s[:, 0] == side) & (s[:, 1] == side) for side in (1, -1))
     check_count(region, int((plus | minus if isinstance(model, LinearRegression) else plus).sum()))
     verdict = region.bounded(0.9)
-    assert "the coefficient x2 alone" in verdict.reason
     never_ends(region, verdict)
     assert region.sample(5, region.max_bounded_level, random_state=0).shape == (5, 4)
 
@@ -314,13 +303,12 @@ def test_signs_with_permutations_fix_single_rows_and_their_like():
     undetermined = [v for v in found if v.verdict == "undetermined"]
     assert undetermined
     assert all(not v and v.direction is None for v in undetermined)
-    assert all("no direction was found" in v.reason for v in undetermined)
 
 
 @pytest.mark.parametrize(
     ("noise", "kernel", "unit"),
     [
-        (noise, kernel, 1e-12 if k % 2 == kernel else 1e12)
+        (noise, kernel, 1e-3 if k % 2 == kernel else 1e3)
         for k, noise in enumerate(
             ("symmetric", "exchangeable", "symmetric-exchangeable", "spherical")
         )
@@ -395,7 +383,7 @@ def test_every_verdict_is_confirmed_by_rays(model, noise, n, d, whole, seed):
             assert region.contains(region.estimate + 1e3 * verdict.direction, verdict.level)
 
 
-# --- what it says ---------------------------------------------------------------------------------
+# --- verdicts -------------------------------------------------------------------------------------
 
 
 def test_a_verdict_is_true_only_if_bounded():
@@ -404,39 +392,16 @@ def test_a_verdict_is_true_only_if_bounded():
     assert bool(good) is True
     assert bool(bad) is False
     assert good.direction is None
-    assert str(good).startswith("The region of level 0.05 is bounded: ")
-    assert str(bad).startswith("The region of level 0.95 is unbounded: ")
 
 
-def test_the_reason_is_a_sentence_with_remedies():
-    region = kernel_region()
-    reason = region.bounded(0.95).reason
-    assert reason.endswith(".")
-    count = int(kept(region).sum(axis=0).max())
-    assert (
-        f"{count} of the 39 random transformations set no limit along the fitted value of row"
-        in reason
-    )
-    assert "norm_bound=" in reason  # the line to paste
-    assert f"a level of at most {region.max_bounded_level:.4g}" in reason
-    assert "noise='spherical', if rotations do not change the law" in reason
-    assert "fewer features" in reason
-
-
-def test_the_level_that_is_advised_is_bounded_and_the_next_is_not():
+def test_the_highest_bounded_level_is_bounded_and_the_next_is_not():
     region = kernel_region()
     best = region.max_bounded_level
     assert region.bounded(best)
     assert not region.bounded(best + 1 / region.m)
 
 
-def test_remedies_fit_the_noise():
-    reason = kernel_region(noise="exchangeable").bounded(0.5).reason
-    assert "noise='symmetric'" in reason
-    assert "a level of at most" not in reason  # there is none
-
-
-def test_signs_with_permutations_are_the_remedy_they_are_said_to_be():
+def test_signs_with_permutations_bound_what_signs_leave_free():
     plain = kernel_region(10, m=200)
     both = kernel_region(10, noise="symmetric-exchangeable", m=200)
     assert not plain.bounded(0.7)
@@ -446,15 +411,13 @@ def test_signs_with_permutations_are_the_remedy_they_are_said_to_be():
     assert both.bounded(0.7).verdict != "unbounded"
 
 
-def test_a_norm_bound_is_advised_only_where_it_helps():
+def test_a_norm_bound_helps_unless_a_constant_shift_is_free():
     helps = kernel_region()
     X = np.linspace(0, 20, 10)[:, None]
-    assert "norm_bound" in helps.bounded(0.9).reason
     assert np.isfinite(helps.band(X, norm_bound=10.0).upper).all()
     # Permutations never see the intercept of ridge regression, and no norm does either.
     region = kernel_region(model=Ridge(0.5), noise="exchangeable")
     assert np.isinf(region.band(X, norm_bound=10.0).upper).all()
-    assert "norm_bound" not in region.bounded(0.9).reason
 
 
 def test_several_levels_give_a_dictionary():

@@ -30,56 +30,6 @@ def words(region):
     return " ".join(str(region).split())
 
 
-def test_the_text_names_everything_a_reader_needs():
-    text = words(region_of(m=40))
-    assert "Ridge(alpha=0.25)" in text
-    assert "n = 15 rows" in text
-    assert "d = 3 coefficients" in text
-    assert "the noise terms are independent, each symmetric about zero" in text
-    assert "do not depend on the noise" in text
-    assert "with probability exactly 1 - q/40 for q = 1, ..., 39" in text
-    assert "levels 0.025 to 0.975" in text
-    assert "weighting hessian" in text
-    assert "39 transformations" in text
-    assert "seed 7" in text
-    assert "ties random" in text
-
-
-@pytest.mark.parametrize(
-    ("noise", "assumption"),
-    [
-        ("symmetric", "independent, each symmetric about zero"),
-        ("exchangeable", "exchangeable (iid is enough; they may be skewed)"),
-        ("symmetric-exchangeable", "exchangeable and symmetric about zero"),
-        ("spherical", "unchanged by rotations"),
-        (ua.noise.BlockSymmetric(np.arange(15) // 3), "the blocks of rows are independent"),
-    ],
-    ids=["symmetric", "exchangeable", "both", "spherical", "blocks"],
-)
-def test_the_assumption_is_told_in_words(noise, assumption):
-    assert assumption in words(region_of(noise=noise))
-
-
-def test_an_assumption_of_ones_own_is_told_in_its_own_words():
-    class Flipped(ua.noise.Symmetric):
-        assumption = "a fair coin decides the sign"
-
-    assert "a fair coin decides the sign" in words(region_of(noise=Flipped()))
-
-
-@pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
-def test_ties_in_favour_give_at_least_the_level(noise):
-    exact, favoured = (
-        words(region_of(noise=noise)),
-        words(region_of(noise=noise, ties="conservative")),
-    )
-    assert "with probability exactly 1 - q/100" in exact
-    assert "at least" not in exact
-    assert "with probability at least 1 - q/100" in favoured
-    assert "exactly" not in favoured
-    assert "ties conservative" in favoured
-
-
 def test_the_seed_that_was_drawn_is_told_and_builds_the_same_region():
     drawn = region_of(random_state=None)
     assert f"seed {drawn.seed}" in words(drawn)
@@ -87,26 +37,6 @@ def test_the_seed_that_was_drawn_is_told_and_builds_the_same_region():
     candidates = np.random.default_rng(1).normal(size=(50, 3))
     np.testing.assert_array_equal(drawn.rank(candidates), again.rank(candidates))
     np.testing.assert_array_equal(drawn.tie_order, again.tie_order)
-
-
-@pytest.mark.parametrize(
-    ("weighting", "told"),
-    [(None, "hessian"), ("identity", "identity"), (np.eye(3), "matrix of shape (3, 3)")],
-    ids=["default", "identity", "matrix"],
-)
-def test_the_weighting_is_told(weighting, told):
-    assert f"weighting {told}" in words(region_of(weighting=weighting))
-
-
-def test_the_rows_that_count_are_counted():
-    weight = np.r_[0.0, 0.0, np.ones(13)]
-    assert "n = 13 rows" in words(region_of(sample_weight=weight))
-
-
-def test_a_group_tells_its_order():
-    region = ua.confidence_region(Ridge(), X[:5], Y[:5], m="group", random_state=0)
-    assert "1 - q/32" in words(region)
-    assert "31 transformations" in words(region)
 
 
 # --- the span -------------------------------------------------------------------------------------
@@ -160,17 +90,6 @@ def test_more_features_than_rows_of_low_rank_must_span_the_truth_too():
 # --- classifiers ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", [RidgeClassifier(), ua.LSSVC(C=0.1)], ids=repr)
-def test_labels_are_exact_and_do_not_warn(model):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        text = words(region_of(model, LABELS))
-    assert "the labels are independent given the inputs" in text
-    assert "E[y|x]" in text
-    assert "exactly" in text
-    assert "E[y|x] lies in the span" in text
-
-
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable"])
 @pytest.mark.parametrize("model", [RidgeClassifier(), ua.LSSVC(C=0.1)], ids=repr)
 def test_classifiers_without_label_noise_warn_once_and_promise_nothing(model, noise):
@@ -188,17 +107,6 @@ def test_classifiers_without_label_noise_warn_once_and_promise_nothing(model, no
 
 
 # --- repr and HTML --------------------------------------------------------------------------------
-
-
-def test_repr_is_one_short_line():
-    assert repr(region_of()) == "<Region of Ridge(alpha=0.25): n=15, m=100, Symmetric()>"
-    pipeline = make_pipeline(PolynomialFeatures(2), Ridge(alpha=0.25, max_iter=10, tol=1e-9))
-    assert "\n" not in repr(region_of(pipeline))
-
-
-def test_the_text_fits_a_screen():
-    for region in (region_of(), region_of(SVR()), region_of(RidgeClassifier(), LABELS)):
-        assert max(map(len, str(region).splitlines())) <= 100
 
 
 class Outline(HTMLParser):

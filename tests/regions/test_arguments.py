@@ -1,0 +1,141 @@
+"""What a region takes as functionals, inputs, directions and options, and what it refuses."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, Ridge
+
+import unassuming as ua
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(25, 3))
+Y = X @ [3.0, -2.0, 0.5] + RNG.laplace(size=25)
+FRAME = pd.DataFrame(X, columns=["bmi", "bp", "age"])
+
+
+def region_of(model=None, inputs=X, y=Y, **options):
+    model = Ridge() if model is None else model
+    return ua.confidence_region(model, inputs, y, **{"m": 20, "random_state": 0, **options})
+
+
+# Coefficients by name
+
+
+def test_coefficients_may_be_named():
+    region = region_of(inputs=FRAME)
+    every = region.interval()
+    for names in ("bp", ["bp"], ["age", "intercept"], pd.Index(["bp", "bmi"]), np.array(["age"])):
+        found = region.interval(names)
+        chosen = [names] if isinstance(names, str) else list(names)
+        assert found.names == tuple(chosen)
+        places = [region.names.index(name) for name in chosen]
+        np.testing.assert_allclose(found.upper, every.upper[places], rtol=1e-12)
+        np.testing.assert_allclose(found.lower, every.lower[places], rtol=1e-12)
+
+
+def test_a_name_of_two_coefficients_is_refused():
+    twice = FRAME.set_axis(["intercept", "bmi", "age"], axis=1)
+    with pytest.raises(ValueError, match="ambiguous name"):
+        region_of(inputs=twice).interval("intercept")
+    assert region_of(inputs=twice).interval("age").names == ("age",)
+
+
+@pytest.mark.parametrize(
+    "functionals",
+    [{"bmi": 1.0}, abs, np.full(4, np.nan), np.ones(3), np.ones((0, 4)), 3.0, [["a", "b"]]],
+    ids=["dict", "callable", "NaN", "short", "empty", "number", "text"],
+)
+def test_other_functionals_are_refused(functionals):
+    with pytest.raises(ValueError, match=r"^functionals "):
+        region_of().interval(functionals)
+
+
+# Inputs
+
+
+@pytest.mark.parametrize("inputs", [X[0], FRAME.iloc[0]], ids=["array", "frame"])
+def test_a_single_row_is_not_a_table(inputs):
+    with pytest.raises(ValueError, match="X is not a table"):
+        region_of(inputs=FRAME).band(inputs)
+    assert len(region_of(inputs=FRAME).band(FRAME.iloc[[0]])) == 1
+
+
+@pytest.mark.parametrize("inputs", [X[:0], FRAME[:0]], ids=["array", "frame"])
+def test_a_band_needs_an_input(inputs):
+    with pytest.raises(ValueError, match=r"at least one row.*given shape \(0, 3\)"):
+        region_of().band(inputs)
+
+
+@pytest.mark.parametrize("inner", ["yes", 1, None, 0.0], ids=repr)
+def test_inner_is_true_or_false(inner):
+    region = region_of()
+    for ask in (lambda: region.band(X, inner=inner), lambda: region.interval(inner=inner)):
+        with pytest.raises(ValueError, match="inner is not a boolean"):
+            ask()
+    assert region.interval(inner=np.False_).witnesses is None
+
+
+# Norm bounds
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Ridge(), KernelRidge(kernel="rbf"), pytest.param(Lasso(0.1), marks=pytest.mark.slow)],
+    ids=repr,
+)
+def test_a_search_from_outside_the_ball_is_refused_before_any_work(model, monkeypatch):
+    region = region_of(model)
+    low = 0.9 * region.suggest_norm_bound() / 2
+
+    def worked(*args, **options):
+        raise AssertionError("bounds were computed first")
+
+    monkeypatch.setattr(type(region.shape), "bounds", worked)
+    for ask in (lambda **k: region.band(X[:2], **k), lambda **k: region.interval(**k)):
+        with pytest.raises(ua.NotAvailable, match=r"leave out inner=True") as caught:
+            ask(norm_bound=low, inner=True)
+    monkeypatch.undo()
+    named = float(re.search(r"pass norm_bound=([\d.e+]+) or more", str(caught.value))[1])
+    assert named == pytest.approx(region.suggest_norm_bound() / 2, rel=2e-5)
+    assert region.band(X[:1], norm_bound=named, inner=True).witnesses is not None
+
+
+# Ellipsoids
+
+
+def test_an_ellipsoid_projects_several_functionals_at_once():
+    region = region_of()
+    ellipsoid = region.ellipsoid()
+    g = np.concatenate([np.eye(4), RNG.normal(size=(2, 4)), np.zeros((1, 4))])
+    low, high = ellipsoid.project(g)
+    inverse = np.linalg.inv(ellipsoid.matrix)
+    half = np.sqrt(ellipsoid.squared_radius * np.einsum("nj,jk,nk->n", g, inverse, g))
+    np.testing.assert_allclose(low, g @ region.estimate - half, atol=1e-12)
+    np.testing.assert_allclose(high, g @ region.estimate + half, atol=1e-12)
+    np.testing.assert_allclose(ellipsoid.project(g[4]), (low[4], high[4]), rtol=1e-13)
+
+
+# Lines by name
+
+
+@pytest.mark.parametrize("model", [Ridge(), Lasso(0.1)], ids=["ridge", "LASSO"])
+def test_lines_may_be_named(model):
+    region = region_of(model, inputs=FRAME)
+    bp = np.eye(4)[2]
+    assert region.reach("bp") == region.reach(bp)
+    np.testing.assert_array_equal(region.reach(["bp", "age"]), region.reach(np.eye(4)[2:]))
+    np.testing.assert_array_equal(region.crossings("bp"), region.crossings(bp))
+    with pytest.raises(ValueError, match="unknown name"):
+        region.crossings("sex")
+    with pytest.raises(ValueError, match="unknown name"):
+        region.reach(["bp", "sex"])
+
+
+@pytest.mark.parametrize("model", [Ridge(), Lasso(0.1)], ids=["ridge", "LASSO"])
+def test_a_direction_that_leads_nowhere_is_refused_by_crossings_too(model):
+    for ask in (region_of(model).crossings, region_of(model).reach):
+        with pytest.raises(ValueError, match="zero direction"):
+            ask(np.zeros(4))

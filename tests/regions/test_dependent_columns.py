@@ -1,0 +1,87 @@
+"""Columns that depend on each other: what they share is free, all else stays as it was."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
+
+import unassuming as ua
+from unassuming.regions import Status
+
+X, Y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+COPIES = {
+    "the same": lambda x: x,
+    "doubled": lambda x: 2 * x,
+    "kilograms": lambda x: 0.4536 * x,
+    "Fahrenheit": lambda x: 1.8 * x + 32,
+}
+
+
+def region_of(X, model=None, y=Y):
+    return ua.confidence_region(model or LinearRegression(), X, y, m=40, random_state=0)
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_of_a_column_leaves_fitted_values_and_other_coefficients(name):
+    plain, region = region_of(X), region_of(X.assign(copy=COPIES[name](X["bmi"])))
+    assert region.rank(region.estimate) == 1
+    model = LinearRegression().fit(region.inputs, Y)
+    rows = region.inputs[:5]
+    np.testing.assert_allclose(region.band(rows, 0.5).estimate, model.predict(rows), rtol=1e-9)
+    one, other = plain.summary(), region.summary()
+    rows = [one.names.index(column) for column in X.columns if column != "bmi"]
+    width = (other.upper - other.lower)[rows] / (one.upper - one.lower)[rows]
+    assert width.max() < 2.5  # the cells are others
+
+
+@pytest.mark.parametrize("name", ["the same", "doubled"])
+def test_what_two_columns_share_is_free_and_the_rest_is_that_of_one(name):
+    some = X[["bmi", "bp", "age"]]
+    plain, region = region_of(some), region_of(some.assign(copy=COPIES[name](some["bmi"])))
+    one, other = (r.interval(level=0.9) for r in (plain, region))
+    assert other.names == ("intercept", "bmi", "bp", "age", "copy")
+    assert np.isinf([other.lower[[1, 4]], other.upper[[1, 4]]]).all()
+    np.testing.assert_allclose(other.lower[[0, 2, 3]], one.lower[[0, 2, 3]], rtol=1e-6)
+    np.testing.assert_allclose(other.upper[[0, 2, 3]], one.upper[[0, 2, 3]], rtol=1e-6)
+    bands = [r.band(r.inputs[:5], level=0.9) for r in (plain, region)]
+    np.testing.assert_allclose(bands[0].lower, bands[1].lower, rtol=1e-6)
+    np.testing.assert_allclose(bands[0].upper, bands[1].upper, rtol=1e-6)
+
+
+def test_a_spline_basis_with_an_intercept_has_the_band_and_the_ranks_of_the_basis_alone():
+    rng = np.random.default_rng(7)
+    x = rng.uniform(-1, 3, size=(40, 1))
+    y = np.cos(2 * x[:, 0]) + 0.3 * rng.laplace(size=40)
+    basis = SplineTransformer(n_knots=6)
+    both = region_of(x, make_pipeline(basis, LinearRegression()), y)
+    alone = region_of(x, make_pipeline(basis, LinearRegression(fit_intercept=False)), y)
+    times = np.linspace(-0.9, 2.9, 9)[:, None]
+    band, other = (region.band(times, level=0.9) for region in (both, alone))
+    assert band.status is Status.CERTIFIED
+    np.testing.assert_allclose(band.lower, other.lower, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(band.upper, other.upper, rtol=1e-7, atol=1e-7)
+    interval = both.interval(level=0.9)
+    assert np.isneginf(interval.lower).all()
+    assert np.isposinf(interval.upper).all()
+    steps = np.random.default_rng(1).normal(size=(30, 8))
+    slopes = alone.estimate + steps * np.geomspace(0.05, 1, 30)[:, None]
+    # The constant 3 is an intercept, or 3 in each coefficient of the basis.
+    ranks = both.rank(np.column_stack([np.full(30, 3.0), slopes - 3.0]))
+    np.testing.assert_array_equal(ranks, alone.rank(slopes))
+    assert len(np.unique(ranks)) > 5
+
+
+def test_all_indicators_of_a_category_beside_an_intercept():
+    rng = np.random.default_rng(0)
+    group = rng.integers(3, size=60)
+    y = group + rng.laplace(size=60)
+    full, some = (region_of(np.eye(3)[group][:, :k], y=y) for k in (3, 2))
+    inputs = np.eye(3)
+    bands = [r.band(inputs[:, :k], level=0.9) for r, k in ((full, 3), (some, 2))]
+    np.testing.assert_allclose(bands[0].lower, bands[1].lower, rtol=1e-7)
+    contrast = full.interval([[0.0, 1.0, -1.0, 0.0]], level=0.9)
+    other = some.interval([[0.0, 1.0, -1.0]], level=0.9)
+    assert contrast.upper[0] == pytest.approx(other.upper[0], rel=1e-7)
+    assert np.isinf(full.interval(level=0.9).upper).all()

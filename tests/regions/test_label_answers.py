@@ -1,0 +1,107 @@
+"""Answers of label regions: what is trivial, what a norm bound adds, what is a candidate."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+
+import unassuming as ua
+from unassuming.regions._results import Status
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-1, 1, size=(60, 1))
+Y = np.where(RNG.uniform(size=60) < (1 + 0.7 * X[:, 0]) / 2, "yes", "no")
+
+
+def region_of(model, y=Y, **options):
+    return ua.confidence_region(model, X, y, **{"m": 20, "random_state": 0, **options})
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), ua.LSSVC(kernel="rbf")])
+def test_trivial_bounds_are_called_so(model):
+    band = region_of(model).band(X[:3])
+    assert band.status is Status.TRIVIAL
+
+
+def test_bounds_that_say_something_are_not_called_trivial():
+    assert region_of(RidgeClassifier()).band(X[:3]).status is Status.CERTIFIED
+
+
+def test_a_norm_bound_limits_the_coefficients_but_not_the_intercept():
+    region = region_of(LogisticRegression())
+    bounded = region.interval(norm_bound=3.0)
+    assert np.isfinite([bounded.lower[1], bounded.upper[1]]).all()
+    assert np.isinf([bounded.lower[0], bounded.upper[0]]).all()
+    assert region.band(X[:1], norm_bound=3.0).status is Status.TRIVIAL
+    for ask in (region.bounded, lambda: region.max_bounded_level):
+        with pytest.raises(ua.NotAvailable):
+            ask()
+
+
+def test_without_an_intercept_a_norm_bound_helps_logistic_regression():
+    region = region_of(LogisticRegression(fit_intercept=False))
+    band = region.band([[0.5]], norm_bound=3.0)
+    assert band.status is Status.CERTIFIED
+    assert band.upper[0] == pytest.approx(np.tanh(3 * 0.5 / 2))
+
+
+# --- the classifier -------------------------------------------------------------------------------
+
+
+def test_warnings_name_the_line_of_the_user():
+    builds = [
+        lambda: ua.ConfidenceClassifier(noise="symmetric", m=20, random_state=0).fit(X, Y),
+        lambda: region_of(ua.LSSVC(), noise="symmetric"),
+    ]
+    for build in builds:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            build()
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.slow
+def test_the_same_inputs_are_searched_once(monkeypatch):
+    model = ua.ConfidenceClassifier(m=20, random_state=0).fit(X, Y)
+    region, asked = model.region_, []
+    original = type(region).band
+    monkeypatch.setattr(type(region), "band", lambda *a, **k: asked.append(1) or original(*a, **k))
+    band = model.predict_band(X[:3])
+    np.testing.assert_array_equal(model.predict_set(X[:3].copy())[:, 1], band[:, 1] >= 0)
+    assert len(asked) == 1
+    band[:] = 0.0
+    assert model.predict_band(X[:3]).any()  # what was returned before is the user's own
+    model.predict_band(X[:4])
+    model.predict_band(X[:3], level=0.5)
+    model.fit(X, Y[::-1]).predict_band(X[:3], level=0.5)
+    assert len(asked) == 4
+
+
+def test_missing_labels_are_named():
+    y = Y.astype(object)
+    y[3] = None
+    for fit in (ua.ConfidenceClassifier().fit, lambda *data: region_of(RidgeClassifier(), data[1])):
+        with pytest.raises(ValueError, match="given None at position 3"):
+            fit(X, y)
+
+
+# --- candidates -----------------------------------------------------------------------------------
+
+
+class Probabilities:
+    """A classifier that knows nothing of scikit-learn."""
+
+    classes_ = ("no", "yes")
+
+    def predict_proba(self, X):
+        p = (1 + 0.7 * X[:, 0]) / 2
+        return np.column_stack([1 - p, p])
+
+
+def test_any_object_with_probabilities_and_classes_is_a_candidate():
+    region = region_of(RidgeClassifier())
+    rank = region.rank(lambda X: 0.7 * X[:, 0])
+    assert region.rank(Probabilities()) == rank
+    assert region.rank([Probabilities(), lambda X: 0.7 * X[:, 0]]).tolist() == [rank, rank]
+    assert "p-value is not a valid test" in region.test(Probabilities()).caveat

@@ -1,0 +1,79 @@
+"""Results as tables, and as one for each of several levels."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, Ridge
+
+import unassuming as ua
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(25, 2))
+Y = X @ [3.0, -2.0] + RNG.laplace(size=25)
+INDEX = [f"p{j}" for j in range(25)]
+FRAME = pd.DataFrame(X, columns=["dose", "age"], index=INDEX)
+
+
+def region_of(model=None, inputs=X, y=Y, **options):
+    model = Ridge() if model is None else model
+    return ua.confidence_region(model, inputs, y, **{"m": 20, "random_state": 0, **options})
+
+
+def test_several_levels_are_a_dictionary():
+    region = region_of()
+    found = region.interval(level=[0.5, 0.9])
+    assert isinstance(found, dict)
+    assert (found[0.5].upper < found[0.9].upper).all()
+    assert dict(region.contains(region.estimate, level=[0.5, 0.9])) == {0.5: True, 0.9: True}
+
+
+# Tables
+
+
+def test_to_frame_keeps_the_index_and_the_columns_of_the_inputs():
+    found = region_of(inputs=FRAME).band(FRAME[4:7]).to_frame()
+    assert list(found.index) == INDEX[4:7]
+    assert list(found.columns) == ["dose", "age", "estimate", "lower", "upper"]
+    pd.testing.assert_frame_equal(found[["dose", "age"]], FRAME[4:7])
+    assert found["lower"].notna().all()
+
+
+def test_to_frame_keeps_the_types_of_the_columns():
+    frame = pd.DataFrame({"u": X[:, 0], "n": np.arange(25), "b": pd.array([1] * 25, dtype="Int8")})
+    found = region_of(inputs=frame).band(frame).to_frame()
+    assert list(found.dtypes[:3]) == list(frame.dtypes)
+
+
+def test_to_frame_of_a_polars_table_and_of_a_single_feature():
+    table = pl.DataFrame(X, schema=["dose", "age"])
+    found = region_of(inputs=table).band(table[:3]).to_frame()
+    np.testing.assert_array_equal(found[["dose", "age"]], X[:3])
+    single = region_of(inputs=X[:, :1]).band([[0.25], [0.5]]).to_frame()
+    assert list(single["x0"]) == [0.25, 0.5]
+    assert list(region_of().band([[0.25, 0.5]]).to_frame().index) == [0]
+
+
+def test_to_frame_keeps_inputs_apart_that_are_called_like_a_bound():
+    frame = FRAME.set_axis(["lower", "age"], axis=1)
+    band = region_of(inputs=frame).band(frame)
+    found = band.to_frame()
+    np.testing.assert_array_equal(found["lower"], band.lower)
+    np.testing.assert_array_equal(found["input lower"], frame["lower"])
+
+
+# What was assumed
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Ridge(), KernelRidge(kernel="rbf"), pytest.param(Lasso(), marks=pytest.mark.slow)],
+    ids=repr,
+)
+def test_a_result_tells_the_norm_bound_it_rests_on(model):
+    region = region_of(model)
+    for ask in (lambda **k: region.band(X[:2], **k), lambda **k: region.interval(**k)):
+        bound, free = ask(norm_bound=12.5), ask()
+        assert bound.norm_bound == 12.5
+        assert free.norm_bound is None
