@@ -1,4 +1,4 @@
-"""Answers on 65 ordinary problems, with everything that they are answers to.
+"""Answers on 75 ordinary problems, with everything that they are answers to.
 
 ``problems.npz`` holds the data, the transformations themselves (signs, permutations, rotations,
 uniform numbers), the tie order, the candidates and their ranks; ``problems.json`` the models, the

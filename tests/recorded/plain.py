@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from recorded import make
 from scipy.optimize import lsq_linear
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import make_pipeline
 
+from recorded import make
 from unassuming._numerics import EPS, blur, factor, gaps, kernel_factor, precedes, snapped
 
 
@@ -300,7 +300,10 @@ def simulated_gaps(problem, a):
         u = problem.arrays["X"].reshape(-1)
         lagged = [u[now - model.delay - k] for k in range(model.nb)]
         driven = np.vstack([driven, lagged])
-    own, drive = a[:, first : first + model.na], np.delete(a, range(first, first + model.na), axis=1)
+    own, drive = (
+        a[:, first : first + model.na],
+        np.delete(a, range(first, first + model.na), axis=1),
+    )
     fitted = own @ past + drive @ driven
     e = blur(y[start:], np.abs(own) @ np.abs(past) + np.abs(drive) @ np.abs(driven))
     r = snapped(y[start:] - fitted, e)
