@@ -1,4 +1,4 @@
-"""Answers on 75 ordinary problems, with everything that they are answers to.
+"""Answers on 79 ordinary problems, with everything that they are answers to.
 
 ``problems.npz`` holds the data, the transformations themselves (signs, permutations, rotations,
 uniform numbers), the tie order, the candidates and their ranks; ``problems.json`` the models, the
@@ -161,8 +161,8 @@ class Problem:
 
     def ranks(self, tie_order):
         """The ranks of the candidates for any tie order π."""
-        ties = self.tied & (tie_order[1:] < tie_order[0])
-        return np.where(self.arrays["admitted"], 1 + (self.less | ties).sum(-1), M)
+        before = self.less | (self.tied & (tie_order[1:] < tie_order[0]))
+        return np.where(self.arrays["admitted"], 1 + before.sum(axis=-1), M)
 
     @property
     def less(self):
