@@ -61,7 +61,7 @@ class Ledger:
         self.nodes: dict[Node, Part] = {}  # sums of complete nodes
         self.pending: dict[int, Pending] = {}  # incomplete leaves, by number
         self.spans: list[tuple[int, int]] = []  # ranges [first, stop) of rows, sorted and disjoint
-        self.spaces: Spaces | None = ()  # of the features of all rows; None: from an older file
+        self.spaces: Spaces = ()  # of the features of all rows
 
     @property
     def count(self) -> int:
@@ -89,7 +89,7 @@ class Ledger:
                 where[offset : offset + len(some)] = True
                 draft._wait(leaf, where, np.column_stack([some, own]), sums)
             start = stop
-        if draft.spaces is not None and len(rows):
+        if len(rows):
             draft.spaces = extended(draft.spaces, rows[:, :-1])
         return draft
 
@@ -100,8 +100,7 @@ class Ledger:
             draft._complete(place, other.nodes[place], sums)
         for leaf, pending in other.pending.items():
             draft._wait(leaf, pending.there, pending.present(), sums)
-        known = draft.spaces is not None and other.spaces is not None
-        draft.spaces = joined(draft.spaces or (), other.spaces or ()) if known else None
+        draft.spaces = joined(draft.spaces, other.spaces)
         return draft
 
     def _draft(self, spans: list[tuple[int, int]]) -> Ledger:
