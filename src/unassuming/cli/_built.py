@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from unassuming._labels import as_labels
 from unassuming.cli._estimators import in_short
 from unassuming.cli._terminal import stages
 from unassuming.cli.options import RECIPES, Model, Problem
@@ -120,6 +121,11 @@ def build_in_memory(problem: Problem, source: Source, columns: Columns) -> Built
     return Built(region, table.X, y, ranges, terms, table.columns, table.dropped)
 
 
+def _labels(column: pd.Series) -> Any:
+    """Return the labels of the groups of rows; refuse missing ones and fractions."""
+    return as_labels(column.to_numpy(), f"the column {column.name!r}")
+
+
 def _weights(column: pd.Series) -> Any:
     """Return the weights of the rows; refuse negative ones."""
     negative = np.flatnonzero(column.to_numpy() < 0)
@@ -138,7 +144,7 @@ def region_in_memory(problem: Problem, table: Loaded) -> tuple[Region, tuple[Ter
     estimator, labels = problem.estimator(terms), y.tolist()
     settings = problem.settings
     if problem.clusters is not None:
-        settings["noise"] = BlockSymmetric(pd.factorize(frame[problem.clusters])[0])
+        settings["noise"] = BlockSymmetric(_labels(frame[problem.clusters]))
     if problem.weights is not None:
         settings["sample_weight"] = _weights(frame[problem.weights])
     if problem.classes is not None:

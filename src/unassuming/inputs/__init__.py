@@ -2,7 +2,6 @@
 
 # Shared within the library, not public.
 from unassuming.inputs._arrays import as_finite as as_finite
-from unassuming.inputs._arrays import is_missing as is_missing
 from unassuming.inputs._classes import as_signs as as_signs
 from unassuming.inputs._classes import coded_classes as coded_classes
 from unassuming.inputs._classes import one_class as one_class
