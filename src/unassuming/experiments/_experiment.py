@@ -10,7 +10,7 @@ import numpy as np
 from unassuming._labels import Labels, as_labels, is_missing, numbered
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming._words import spoken
-from unassuming.inputs import as_finite, as_inputs
+from unassuming.inputs import as_finite, as_inputs, check_alignment
 
 
 @final
@@ -56,6 +56,9 @@ class Experiment:
         cls, y: Any, treatment: Any, treated: Any, strata: Any, clusters: Any, controls: Any
     ) -> Experiment:
         """Check what the user passes."""
+        check_alignment(
+            y=y, treatment=treatment, strata=strata, clusters=clusters, controls=controls
+        )
         outcomes = as_finite(y, "y")
         if outcomes.ndim == 2 and outcomes.shape[1] == 1:
             outcomes = outcomes[:, 0]

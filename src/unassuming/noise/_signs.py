@@ -99,7 +99,7 @@ class BlockSymmetric(SignFlips):
     )
 
     def __init__(self, blocks: ArrayLike) -> None:
-        self._index = row_index(blocks)
+        self._column = None if row_index(blocks) is None else blocks
         self._number(as_labels(blocks, "blocks"))
 
     def _number(self, labels: NDArray[Any]) -> None:
@@ -108,9 +108,9 @@ class BlockSymmetric(SignFlips):
         self._block_of_row, self._count = numbered(labels)
 
     @property
-    def index(self) -> Any:
-        """The index of the rows, if the labels were a column of pandas."""
-        return self._index
+    def column(self) -> Any:
+        """The labels as they were passed, if as a column of pandas, whose index names the rows."""
+        return self._column
 
     def check_length(self, n: int) -> None:
         """Raise unless there is one label for each row."""
@@ -149,7 +149,7 @@ class BlockSymmetric(SignFlips):
         """Keep the labels of the given rows: a part of a symmetric block is symmetric."""
         self.check_length(len(rows))
         part = copy(self)  # the constructor of a subclass may take other arguments
-        part._index = None
+        part._column = None
         part._number(self.blocks[rows])
         return part
 

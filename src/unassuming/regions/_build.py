@@ -196,7 +196,8 @@ def build_region(
         features, width = data.X, None
         objective = factory(model, design, outputs, data.weight)
     else:
-        data = check_data(deepcopy(X), y, sample_weight, classify=classify, classes=classes)
+        about_y = {"classify": classify, "classes": classes, "noise": chosen}
+        data = check_data(deepcopy(X), y, sample_weight, **about_y)
         features, design, width = _features(transformers, feature_stream, model, data, y)
         if drawn is None and not classify:
             _warn_of_lags(model, X, y)
