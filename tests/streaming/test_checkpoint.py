@@ -185,7 +185,9 @@ def test_a_file_of_another_format_is_refused(number, tmp_path):
         ua.StreamingRegion.load(path)
 
 
-@pytest.mark.parametrize("name", ["least0", "errors0", "lengths0", "still0", "cells0", "space0"])
+@pytest.mark.parametrize(
+    "name", ["least0", "errors0", "lengths0", "still0", "cells0", "space0", "outcomes"]
+)
 def test_a_file_that_lacks_a_part_is_refused(name, tmp_path):
     path = tmp_path / "c"
     stream(cells=8).partial_fit(X, Y).save(path)

@@ -91,18 +91,7 @@ class Built:
         first = f"{problem.data.name}: target {problem.target}, features {features}{dropped}"
         splines = problem.model is Model.SPLINE
         chosen = in_words(self.terms, splines=splines)
-        return "\n".join([first, *self.columns.remarks, *chosen, *self._two_values(problem)])
-
-    def _two_values(self, problem: Problem) -> list[str]:
-        """Warn of labels that are treated as numbers: their noise is not symmetric."""
-        values = np.unique(self.y)
-        if RECIPES[problem.model].classify or len(values) != 2:
-            return []
-        return [
-            f"Caution: {problem.target} has only the values {values[0]:g} and {values[1]:g}. If "
-            "they are labels, the assumption on the noise below is false: use --model ls-svc or "
-            "--model logistic."
-        ]
+        return "\n".join([first, *self.columns.remarks, *chosen])
 
     def model(self, problem: Problem) -> str:
         """Name the model."""

@@ -13,7 +13,7 @@ from unassuming.cells import KeptCells, KeptRows, centred
 from unassuming.membership import RankEngine
 from unassuming.noise import BlockSymmetric, Perturbations
 from unassuming.objectives import Quadratic, Score
-from unassuming.regions import Problem, Region, require_representable
+from unassuming.regions import Problem, Region, require_representable, warn_of_two_values
 from unassuming.streaming._compressed import compress, uncompressed
 from unassuming.streaming._errors import weighted
 from unassuming.streaming._exact_rank import null_spaces
@@ -42,6 +42,7 @@ def region_of(stream: StreamingRegion, ties: str) -> Region:
         rows=None,
         cells=cells,
     )
+    warn_of_two_values(stream._ledger.outcomes, stream.n, stream.noise)
     return Region(problem, RankEngine(objective, score, perturbations, tie_order, whitened=True))
 
 

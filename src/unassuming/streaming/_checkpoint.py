@@ -56,6 +56,7 @@ def write_checkpoint(
         store.arrays[f"there{j}"] = pending.there
     for j, form in enumerate(ledger.spaces):
         store.arrays[f"space{j}"] = form
+    store.arrays["outcomes"] = ledger.outcomes
     store.arrays["key"] = stream._key
     store.arrays["tie_order"] = stream._tie_order
     if stream._cells.number:

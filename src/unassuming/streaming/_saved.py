@@ -52,6 +52,7 @@ class Saved:
     nodes: dict[Node, Part]
     pending: dict[int, Pending]
     spaces: Spaces
+    outcomes: Array
     width: int | None
     inputs: list[Any] | None
     columns: list[str] | None
@@ -74,7 +75,7 @@ class Saved:
         if self.cell_key is not None:
             stream._cells = replace(stream._cells, key=self.cell_key)
         ledger.spans, ledger.nodes, ledger.pending = self.spans, self.nodes, pending
-        ledger.spaces = self.spaces
+        ledger.spaces, ledger.outcomes = self.spaces, self.outcomes
 
     def sample(self, store: Store) -> tuple[Any, Array] | None:
         """Return one row of inputs and its features, if the model has transformers."""
@@ -133,6 +134,7 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
         nodes=nodes,
         pending=pending,
         spaces=_spaces(arrays) if spans else (),
+        outcomes=_outcomes(arrays["outcomes"], spans),
         width=width,
         inputs=inputs and [tuple(c) if isinstance(c, list) else c for c in inputs],
         columns=columns,
@@ -196,6 +198,14 @@ def _spaces(arrays: dict[str, Any]) -> Spaces:
         require(bool(((form >= 0) & (form < prime)).all()), "features")
         found.append(form)
     return tuple(found)
+
+
+def _outcomes(values: Any, spans: list[tuple[int, int]]) -> Array:
+    """Return the different values of y, at most three; some if there are rows."""
+    require(values.dtype == np.float64 and values.ndim == 1, "outcomes")
+    require(len(values) <= 3 and bool(values.size) == bool(spans), "outcomes")
+    require(bool(np.isfinite(values).all()), "outcomes")
+    return np.unique(values)
 
 
 def _with_weights(part: Pending, k: int) -> Pending:
