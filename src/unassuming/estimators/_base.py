@@ -81,10 +81,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         estimator = self._model()
         transformers, model = split_pipeline(estimator)
         self._check(model)
-        if isinstance(self.m, str):
-            Level.at_least(self.level, LARGEST_GROUP)
-        else:
-            Level.exactly(self.level, check_m(self.m))
+        Level.at_least(self.level, LARGEST_GROUP if isinstance(self.m, str) else check_m(self.m))
         check_distinct(X)
         check_alignment(X=X, y=y, sample_weight=sample_weight, blocks=group_column(self.noise))
         if transformers is None and is_frame(X):
