@@ -127,8 +127,11 @@ def test_the_rows_are_divided_once_for_a_number_of_cells(monkeypatch):
 def test_a_region_keeps_its_divisions(monkeypatch):
     X, y, _ = ua.datasets.linear(n=200, d=3, random_state=0)
     region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
-    first = region.interval(level=0.9, method="cells", cells=16)
+    first = region.interval(level=0.9, method="cells", cells=16, simultaneous=True)
     monkeypatch.setattr(_search, "balance", None)
-    second = region.interval(level=0.9, method="cells", cells=16)
+    second = region.interval(level=0.9, method="cells", cells=16, simultaneous=True)
     assert (second.lower == first.lower).all()
-    assert region.interval(level=0.75, method="cells", cells=16).method == "balanced cells"
+    assert (
+        region.interval(level=0.75, method="cells", cells=16, simultaneous=True).method
+        == "balanced cells"
+    )

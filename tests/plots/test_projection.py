@@ -15,13 +15,15 @@ PAIR = ["x0", "x2"]
 @pytest.fixture(scope="module")
 def region():
     inputs, y, _ = ua.datasets.linear(n=130, d=3, random_state=0)
-    return ua.confidence_region(LinearRegression(), inputs, y, random_state=0)
+    return ua.confidence_region(LinearRegression(), inputs, y, random_state=0, m=100)
 
 
 @pytest.mark.parametrize("method", ["joint", "cells"])
 def test_the_box_is_that_of_the_intervals(region, method):
     data = ua.plots.coefficients_data(region, PAIR, [0.5, 0.9], rays=8, method=method)
-    for level, interval in region.interval(level=[0.5, 0.9], method=method).items():
+    for level, interval in region.interval(
+        level=[0.5, 0.9], method=method, simultaneous=True
+    ).items():
         rows = [interval.names.index(name) for name in PAIR]
         expected = np.column_stack([interval.lower, interval.upper])[rows]
         np.testing.assert_allclose(data.projection.box(level), expected, rtol=1e-9)
@@ -71,7 +73,9 @@ def test_a_slice_that_the_estimate_hides_is_neither_drawn_nor_named():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(130, 2))
     near = np.hstack([X, X + 1e-3 * rng.normal(size=(130, 2))])
-    region = ua.confidence_region(LinearRegression(), near, rng.normal(size=130), random_state=0)
+    region = ua.confidence_region(
+        LinearRegression(), near, rng.normal(size=130), random_state=0, m=100
+    )
     ax = ua.plots.coefficients(region, levels=[0.9], rays=12)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == ["90 % region", "estimate"]
@@ -92,7 +96,7 @@ def test_the_box_of_labels_is_that_of_the_intervals():
     """Searches for two numbers and for all of them stop at different bounds."""
     inputs, labels, _ = ua.datasets.labels(n=16, random_state=0)
     region = ua.confidence_region(ua.LSSVC(), inputs, labels, m=10, random_state=0)
-    table = region.interval(level=0.5)
+    table = region.interval(level=0.5, simultaneous=True, method="joint")
     data = ua.plots.coefficients_data(region, levels=[0.5], rays=4)
     rows = [table.names.index(name) for name in data.names]
     expected = np.column_stack([table.lower, table.upper])[rows]
@@ -100,7 +104,7 @@ def test_the_box_of_labels_is_that_of_the_intervals():
 
 
 def test_given_intervals_are_drawn_as_they_are(region):
-    found = region.interval(level=0.9)
+    found = region.interval(level=0.9, simultaneous=True, method="joint")
     wider = replace(found, lower=found.lower - 1, upper=found.upper + 2)
     data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=8, intervals={0.9: wider})
     rows = [found.names.index(name) for name in PAIR]
@@ -111,7 +115,7 @@ def test_given_intervals_are_drawn_as_they_are(region):
 @pytest.mark.parametrize("simultaneous", [True, False])
 def test_given_bands_are_drawn_as_they_are(simultaneous):
     X, y, _ = ua.datasets.linear(n=60, d=1, random_state=0)
-    line = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    line = ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
     grid = np.array([[1.0], [-1.0], [0.0]])
     found = line.band(grid, level=0.5, simultaneous=simultaneous)
     wider = replace(found, lower=found.lower - 1)

@@ -46,6 +46,14 @@ def frames(npartitions=4):
     return table[["size", "age"]], table["y"]
 
 
+def parts(columns=("size", "age")):
+    """As from several files: the index of each partition begins at 0."""
+    names = columns if isinstance(columns, str) else list(columns)
+    rows = [slice(start, start + 900) for start in range(0, N, 900)]
+    pieces = [FRAME[names][part].reset_index(drop=True) for part in rows]
+    return dd.from_map(lambda piece: piece, pieces, meta=FRAME[names].iloc[:0])
+
+
 ARRAYS = {
     "chunks": lambda: (da.from_array(X, chunks=(700, 1)), da.from_array(Y, chunks=1100)),
     "one chunk": lambda: (da.from_array(X, chunks=-1), da.from_array(Y, chunks=-1)),
@@ -57,7 +65,9 @@ ARRAYS = {
     "frames": frames,
     "frame and array": lambda: (frames()[0], da.from_array(Y, chunks=900)),
     "frame and series in memory": lambda: (frames()[0], FRAME["y"]),
-    "frame and series by labels": lambda: (frames()[0], FRAME["y"].set_axis(np.arange(N) / 2)),
+    "frame that counts the rows of its parts": lambda: (parts(), FRAME["y"]),
+    "frame and series that count the rows of their parts": lambda: (parts(), parts("y")),
+    "frame and series of which one counts": lambda: (parts(), frames()[1]),
     "frame and series apart": lambda: (frames()[0], dd.from_pandas(FRAME["y"], npartitions=4)),
     "array and series": lambda: (da.from_array(X, chunks=(700, 1)), frames()[1]),
 }
@@ -69,6 +79,12 @@ def test_collections_have_the_region_of_the_data(kind):
     region = ua.confidence_region(Ridge(2.0), *ARRAYS[kind](), **OPTIONS)
     assert_same(region)
     assert region.names[1:] == (["size", "age"] if kind.startswith("frame") else ["x0", "x1"])
+
+
+@pytest.mark.parametrize("order", [np.arange(N)[::-1], np.arange(N) / 2], ids=["order", "names"])
+def test_a_series_in_memory_with_another_index_is_refused(order):
+    with pytest.raises(ValueError, match="y has another index than X"):
+        ua.confidence_region(Ridge(2.0), frames()[0], FRAME["y"].set_axis(order), **OPTIONS)
 
 
 FRESH = """
@@ -98,7 +114,7 @@ def test_summaries_and_balanced_bands_do_not_depend_on_partitions():
         region = ua.confidence_region(LinearRegression(), *arrays, **OPTIONS)
         summary = region.summary(0.9)
         band = region.band(X[:5], 0.9, method="cells")
-        test = region.test_functional(["x0", "x1"], [1.0, -1.0])
+        test = region.hypothesis(["x0", "x1"], [1.0, -1.0])
         ends = (summary.lower, summary.upper, summary.pvalue, band.lower, band.upper)
         found.append([*(part.tobytes() for part in ends), test.pvalue])
     assert found[0] == found[1] == found[2]
@@ -180,7 +196,9 @@ def test_a_pipeline_of_fixed_transformers():
     near = memory.estimate + RNG.normal(size=(40, 6)) * 0.03
     assert region.rank(near).tolist() == memory.rank(near).tolist()
     # Both are rounded outward, one of them for sums of all rows.
-    assert region.band(X[:3]).upper == pytest.approx(memory.band(X[:3]).upper, rel=1e-6)
+    assert region.band(X[:3], method="joint").upper == pytest.approx(
+        memory.band(X[:3], method="joint").upper, rel=1e-6
+    )
 
 
 REFUSED = {
@@ -188,7 +206,7 @@ REFUSED = {
     "a scaler": (make_pipeline(StandardScaler(), Ridge()), {}, TypeError, "see all rows"),
     "permutations": (Ridge(), {"noise": "exchangeable"}, ValueError, "row by row"),
     "weighting": (Ridge(), {"weighting": "identity"}, ValueError, "weighting needs all rows"),
-    "group": (Ridge(), {"m": "group"}, ValueError, "m must be known"),
+    "group": (Ridge(), {"m": "all"}, ValueError, "m must be known"),
     "ties": (Ridge(), {"ties": "never"}, ValueError, "ties must be 'random'"),
 }
 

@@ -25,8 +25,10 @@ from unassuming.estimators._one_class import use_estimate
 from unassuming.inputs import (
     as_inputs,
     as_seed,
+    check_alignment,
     check_distinct,
     check_weight,
+    group_column,
     is_frame,
     split_pipeline,
 )
@@ -79,11 +81,9 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         estimator = self._model()
         transformers, model = split_pipeline(estimator)
         self._check(model)
-        if isinstance(self.m, str):
-            Level.at_least(self.level, LARGEST_GROUP)
-        else:
-            Level.exactly(self.level, check_m(self.m))
+        Level.at_least(self.level, LARGEST_GROUP if isinstance(self.m, str) else check_m(self.m))
         check_distinct(X)
+        check_alignment(X=X, y=y, sample_weight=sample_weight, blocks=group_column(self.noise))
         if transformers is None and is_frame(X):
             as_inputs(X)
         y = one_output(y, type(self).__name__)

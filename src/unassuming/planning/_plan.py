@@ -13,8 +13,10 @@ from sklearn.utils import _safe_indexing
 from unassuming._errors import NotAvailable
 from unassuming.inputs import (
     as_weights,
+    check_alignment,
     check_assumption,
     check_weight,
+    group_column,
     is_label_model,
     split_pipeline,
 )
@@ -37,7 +39,7 @@ def plan(
     *,
     norm_bound: float | None,
     noise_scale: float,
-    level: float = 0.9,
+    level: float = 0.95,
     alphas: Sequence[float] | None = None,
     inputs: Any = None,
     rows: Sequence[int] = (),
@@ -60,7 +62,7 @@ def plan(
         The norm bound that the band will assume. None is for models with features.
     noise_scale : float
         A guess of the standard deviation of the noise, from experience or from other data.
-    level : float, default 0.9
+    level : float, default 0.95
     alphas : sequence of floats, optional
         Penalties to compare. For (kernel) ridge regression the default is the penalty of the
         estimator and seven others, from 3 to 3,000 times ``(noise_scale / norm_bound)**2``.
@@ -131,6 +133,7 @@ def plan(
             "Use ua.tuned_region to choose the penalty of a classifier."
         )
     parameter = _penalty(estimator)
+    check_alignment(X=X, sample_weight=sample_weight, blocks=group_column(noise))
     length = int(np.shape(X)[0])
     used = check_weight(sample_weight, length)[0].nonzero()[0]
     weight = None if sample_weight is None else as_weights(sample_weight, length)
