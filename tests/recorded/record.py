@@ -327,6 +327,13 @@ def ties():
     yield "LASSO", model("Lasso", alpha=0.1), dummy(13, 51), E
 
 
+def rotated():
+    """Losses with kinks, whose derivative does not commute with rotations."""
+    yield "Huber", model("HuberRegressor", epsilon=1.5), coarse(12, 2, 52), SPHERE
+    yield "kernel Huber", model("KernelHuber", alpha=0.5, delta=0.3, **RBF), curve(10, 53), SPHERE
+    yield "SVR", model("SVR", C=1.0, epsilon=0.1, **RBF), curve(10, 54), SPHERE
+
+
 FAMILIES = {
     "least squares": linear,
     "ridge": ridge,
@@ -344,6 +351,7 @@ FAMILIES = {
     "ARX": systems,
     "instruments": instrumental,
     "ties": ties,
+    "rotations": rotated,
 }
 
 
