@@ -36,7 +36,7 @@ LONG_EXAMPLES = (
     "unassuming.plots._plan.",
     "unassuming.regions._norm_bounds.",
     "unassuming.regions._region.Region.norm_bounds_table",
-    "unassuming.testing._coverage.",
+    "unassuming.testing.coverage.",
 )
 """Modules or objects with examples that take more than half a second."""
 
