@@ -202,7 +202,7 @@ def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, mo
         ("--stream --m all", "--m all needs all rows at once"),
         ("--checkpoint c --no-stream", "--checkpoint needs a stream"),
         ("--checkpoint nowhere/c", "a folder that exists"),
-        ("--checkpoint c --level 0.905", "Try --level 0.9 or 0.91, or --m 200."),
+        ("--checkpoint c --m 100 --level 0.995", "Try --level 0.99; 0.995 takes --m 200 or more"),
         ("--checkpoint c --norm-bound 0", "--norm-bound is out of range"),
         ("--checkpoint c --model ols --alpha 1", "--alpha is not an option of ols"),
         ("--checkpoint c --features x,z", "the column 'z' is not in sine.csv"),

@@ -180,7 +180,7 @@ def test_it_may_end_a_pipeline_and_be_cross_validated():
     ("options", "y", "error", "message"),
     [
         ({"estimator": Ridge()}, Y, TypeError, r"is not a classifier.*ua\.ConfidenceRegressor"),
-        ({"level": 0.123}, Y, ValueError, "not admissible"),
+        ({"level": 0.995, "m": 100}, Y, ValueError, "level is too high"),
         ({}, np.arange(N) % 3, ValueError, "Only binary .* given 3 classes"),
         ({}, np.full(N, "a"), ValueError, "does not hold two classes.*classes="),
         ({}, TRUTH, ValueError, "Unknown label type"),

@@ -37,7 +37,7 @@ def line():
 
 def test_bounds_are_those_of_the_region_in_the_order_of_the_feature(spline):
     shuffled = np.array([[7.0], [1.0], [4.0]])
-    data = ua.plots.band_data(spline, shuffled, levels=[0.9, 0.5])
+    data = ua.plots.band_data(spline, shuffled, levels=[0.9, 0.5], method="joint")
     for level in (0.5, 0.9):
         band = spline.band(np.sort(shuffled, axis=0), level=level, method="joint")
         assert data.x.tolist() == [1.0, 4.0, 7.0]
@@ -154,7 +154,7 @@ def test_membership_flips_at_the_boundary(line, level):
 def test_the_outer_ellipse_holds_the_boundary_and_is_the_ellipsoid(line):
     data = ua.plots.coefficients_data(line, levels=[0.9], rays=40)
     ellipsoid = line.ellipsoid(0.9)
-    assert ellipsoid.contains(data.boundary[0.9], level=0.9).all()
+    assert ellipsoid.contains(data.boundary[0.9]).all()
     away = data.ellipses[0.9] - ellipsoid.center
     size = np.einsum("kj,jl,kl->k", away, ellipsoid.matrix, away)
     np.testing.assert_allclose(size, ellipsoid.squared_radius, rtol=1e-9)

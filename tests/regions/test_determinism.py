@@ -90,7 +90,7 @@ def test_the_same_seed_builds_the_same_region(name, noise):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_another_seed_builds_another_region(noise):
-    one, other = (build("Ridge", noise, random_state=seed) for seed in (0, 1))
+    one, other = (build("Ridge", noise, m=100, random_state=seed) for seed in (0, 1))
     r = np.arange(1.0, N + 1)
     assert (one.perturbations.apply(r) != other.perturbations.apply(r)).any()
     assert (one.tie_order != other.tie_order).any()
@@ -148,7 +148,7 @@ def test_no_other_source_of_randomness_is_accepted(wrong):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_what_is_drawn_does_not_depend_on_the_outputs_or_the_model(noise):
-    one = build("Ridge", noise)
+    one = build("Ridge", noise, m=100)
     other = ua.confidence_region(
         ua.KernelLasso(**KERNEL), X + 1, Y**3, noise=NOISES[noise], random_state=0, m=100
     )

@@ -20,7 +20,9 @@ def few_rows(n=16, d=7, seed=0):
 
 
 def region_of(X, y, noise, **options):
-    return ua.confidence_region(LinearRegression(), X, y, noise=noise, random_state=0, **options)
+    return ua.confidence_region(
+        LinearRegression(), X, y, noise=noise, **{"m": 100, "random_state": 0, **options}
+    )
 
 
 @pytest.mark.slow

@@ -18,14 +18,21 @@ _NAMED = 6
 
 
 def features_door(
-    Phi: Array, w: Array, penalty: float, names: Sequence[str], *, intercept: bool
+    Phi: Array,
+    w: Array,
+    penalty: float,
+    names: Sequence[str],
+    *,
+    intercept: bool,
+    computed: bool = False,
 ) -> str:
     """Say which columns are beyond double precision and what to do; nothing if none is.
 
-    ``penalty`` is that of all coefficients but the intercept.
+    ``penalty`` is that of all coefficients but the intercept. Columns that are ``computed`` from
+    the inputs, as splines are, may be next to nothing in most rows.
     """
     far = far_columns(Phi)
-    if len(far):
+    if len(far) and not computed:
         j = int(far[0])
         away = np.abs(Phi[:, j] - np.median(Phi[:, j]))
         row, size = int(np.argmax(away)), away.max() / np.median(away[away > 0])
