@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from unassuming._numerics import CELL, CONDITION, PENALTY, factor, far_columns
+from unassuming._numerics import CELL, CONDITION, OUTPUT, PENALTY, factor, far_columns
 from unassuming._typing import Array
 
 _NAMED = 6
@@ -31,6 +31,13 @@ def features_door(
     ``penalty`` is that of all coefficients but the intercept. Columns that are ``computed`` from
     the inputs, as splines are, may be next to nothing in most rows.
     """
+    sizes = np.abs(Phi).max(axis=0, initial=0.0)
+    if (sizes > OUTPUT).any():
+        j = int(np.argmax(sizes))
+        return (
+            "the table has numbers whose squares do not fit into double precision: expected at "
+            f"most {OUTPUT:g}, the largest of {names[j]} is {sizes[j]:.2g}. Use another unit."
+        )
     far = far_columns(Phi)
     if len(far) and not computed:
         j = int(far[0])

@@ -161,7 +161,7 @@ class Plan:
         >>> X = np.linspace(0, 10, 60)[:, None]
         >>> model = KernelRidge(kernel="rbf", gamma=0.1)
         >>> plan = ua.plan(model, X, norm_bound=60, noise_scale=0.7, alphas=[0.01])
-        >>> bool(150 < plan.rows_for(0.3, simultaneous=False) < 209)
+        >>> bool(190 < plan.rows_for(0.3, simultaneous=False) < 300)
         True
         """
         if not half_width > 0:

@@ -254,7 +254,7 @@ def band(
     ('x', 'y')
     >>> ax = ua.plots.band(line, levels=[0.9], pointwise=[0.9])
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
-    ['90 % simultaneous band', '90 % pointwise band']
+    ['90.625 % simultaneous band', '90 % pointwise band']
     """
     ax = canvas.new_axes(ax)
     data = band_data(

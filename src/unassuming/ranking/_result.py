@@ -55,9 +55,9 @@ class RankTest:
     --------
     >>> result = region.test(coefficients)
     >>> print(result)
-    Rank 47 of 100, p-value 0.54: inside every region of level 0.47 or more.
+    Rank 56 of 128, p-value 0.5703125: inside every region of level 0.4375 or more.
     >>> result.pvalue, result.smallest_level
-    (0.54, 0.47)
+    (0.5703125, 0.4375)
     """
 
     rank: int

@@ -134,7 +134,7 @@ class Bounds:
 
         Examples
         --------
-        >>> region.interval(level=0.9).description
+        >>> region.interval(level=0.9, simultaneous=True, method="joint").description
         'every bound is finite and an honest outer bound of the region'
         """
         if self.status is Status.SOME_EMPTY:
