@@ -26,7 +26,7 @@ def test_the_verdict_is_that_of_the_library(run, tables, candidate):
 def test_the_truth_is_kept_and_the_wrong_function_rejected(run):
     words = ("candidates.csv", "--target", "y", "--features", "x", "--candidate")
     assert "p-value <= 0.0079: outside every region" in run("test", *words, "late").stdout
-    assert "0.953125  inside" in run("test", *words, "truth").stdout
+    assert "0.953125     inside" in run("test", *words, "truth").stdout
 
 
 def test_the_candidate_is_never_a_feature(run, tables, tmp_path):

@@ -69,6 +69,7 @@ def checks(*models):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:y has only two values:UserWarning")
 @checks(None)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -76,6 +77,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:y has only two values:UserWarning")
 @checks(
     KernelRidge(), Lasso(alpha=0.01), LinearRegression(), SVR(), ua.KernelLasso(), ua.KernelHuber()
 )

@@ -294,7 +294,7 @@ def test_two_rays_are_returned_and_printed_as_such():
 def test_an_ordinary_interval_prints_as_always():
     region, _ = region_of(strength=1.5, n=100)
     found = region.summary(0.9)
-    assert "  estimate  cell_estimate     lower     upper     pvalue" in str(found)
+    assert "  estimate  cell_estimate     lower     upper      pvalue" in str(found)
     assert "Coefficients of controls have no exact interval" in str(found)
     assert region.interval(level=0.9, simultaneous=False).status is Status.ONE_BY_ONE
     assert "instruments act on y through these alone" in str(region)

@@ -90,8 +90,8 @@ def band_data(
     Examples
     --------
     >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
-    >>> data = ua.plots.band_data(line, levels=[0.9])
-    >>> data.x.shape, bool((data.lower[0.9] < data.upper[0.9]).all())
+    >>> data = ua.plots.band_data(line, levels=[0.75])
+    >>> data.x.shape, bool((data.lower[0.75] < data.upper[0.75]).all())
     ((200,), True)
     """
     inputs, x, order = horizontal(region, X)

@@ -48,7 +48,7 @@ class StreamingRegion:
     depend on the row number, and the row numbers decide the order in which sums are added. Where
     signs are drawn (m is not a power of two) its ranks are those of the region that
     `unassuming.confidence_region` builds in memory with the same seed; a group of signs goes by the
-    row number here and by the leverage there (docs/theory.md 17). A rank
+    row number here and by the leverage there. A rank
     that the rounding of sums may decide is refused: if rows or means differ by many orders of
     magnitude, or if more than 4 % of the statistics tie with that of the data.
 
