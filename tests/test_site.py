@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 from sklearn.base import is_classifier
 from sklearn.linear_model import LinearRegression
@@ -59,8 +58,7 @@ def test_nothing_is_listed_twice(entries):
 @pytest.mark.parametrize("model", [LinearRegression(), ua.KernelLasso(), ua.LSSVC()])
 def test_what_a_user_is_given_is_listed(entries, model):
     X, y, _ = ua.datasets.labels(n=20, d=1, random_state=0)
-    if not is_classifier(model):
-        y = np.arange(20.0)
+    y = y if is_classifier(model) else X[:, 0] ** 2
     region = ua.confidence_region(model, X, y, m=20, random_state=0)
     answers = [
         region,
