@@ -90,8 +90,8 @@ def band_data(
     Examples
     --------
     >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
-    >>> data = ua.plots.band_data(line, levels=[0.75])
-    >>> data.x.shape, bool((data.lower[0.75] < data.upper[0.75]).all())
+    >>> data = ua.plots.band_data(line, levels=[0.9])
+    >>> data.x.shape, bool((data.lower[0.9] < data.upper[0.9]).all())
     ((200,), True)
     """
     inputs, x, order = horizontal(region, X)
@@ -254,7 +254,7 @@ def band(
     ('x', 'y')
     >>> ax = ua.plots.band(line, levels=[0.9], pointwise=[0.9])
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
-    ['90.625 % simultaneous band', '90 % pointwise band']
+    ['90 % simultaneous band', '90 % pointwise band']
     """
     ax = canvas.new_axes(ax)
     data = band_data(

@@ -70,8 +70,8 @@ def coefficients_data(
 
     Examples
     --------
-    >>> data = ua.plots.coefficients_data(region, levels=[0.75], rays=12)
-    >>> data.names, data.boundary[0.75].shape
+    >>> data = ua.plots.coefficients_data(region, levels=[0.9], rays=12)
+    >>> data.names, data.boundary[0.9].shape
     (('x0', 'x1'), (12, 2))
     """
     i, j = _pair(region, which)

@@ -162,7 +162,7 @@ def bounds_from_cells(make: Callable[..., T], problem: Problem, why: Explanation
 
     Its level is the one that all bounds attain. Infinite ones, which attain 1, do not count.
     """
-    own["level"] = min(own["attained"][own["attained"] < 1], default=own["level"])
+    own["level"] = float(min(own["attained"][own["attained"] < 1], default=own["level"]))
     why = replace(why, facts=(*two_values(problem), *why.facts))
     without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
     return make(**without, reason=why.text(), explanation=why, **own)
