@@ -37,7 +37,7 @@ names = pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model).s
 
 @pytest.fixture(scope="module")
 def fitted():
-    return ua.ConfidenceClassifier(RidgeClassifier(0.5), m=20, random_state=0).fit(X, Y)
+    return ua.ConfidenceClassifier(RidgeClassifier(0.5), level=0.9, m=20, random_state=0).fit(X, Y)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -219,7 +219,7 @@ def test_the_undecided_zone_of_breast_cancer_shrinks_with_n_on_average():
         for n, shares in undecided.items():
             inputs, labels, *held_out = breast_cancer([1, 9], seed, n)
             others, truth = (part[:12] for part in held_out)
-            model = ua.ConfidenceClassifier(m=10, random_state=seed).fit(inputs, labels)
+            model = ua.ConfidenceClassifier(level=0.9, m=10, random_state=seed).fit(inputs, labels)
             kept = model.predict_set(others)
             one = kept.sum(axis=1) == 1
             shares.append((kept.sum(axis=1) == 2).mean())

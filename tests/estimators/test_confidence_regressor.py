@@ -70,7 +70,6 @@ def checks(*models):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 <<<<<<< HEAD
-@pytest.mark.filterwarnings("ignore:y has only two values:UserWarning")
 =======
 @pytest.mark.filterwarnings("ignore:y has only two values")
 >>>>>>> main
@@ -82,7 +81,6 @@ def test_scikit_learn_conventions(estimator, check):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 <<<<<<< HEAD
-@pytest.mark.filterwarnings("ignore:y has only two values:UserWarning")
 =======
 @pytest.mark.filterwarnings("ignore:y has only two values")
 >>>>>>> main

@@ -84,10 +84,13 @@ def test_rows_of_weight_zero_are_not_among_the_data():
     np.testing.assert_array_equal(data.observed_y, Y[5:])
 
 
-def test_the_levels_are_those_used():
+def test_the_levels_are_those_asked_for_and_the_bounds_those_attained():
     few = ua.confidence_region(LinearRegression(), X[::8], Y[::8], m="all", random_state=0)
-    data = ua.plots.band_data(few, levels=[0.8])
-    assert list(data.lower) == [float(few.level(0.8))] != [0.8]
+    attained = float(few.level(0.8))
+    data = ua.plots.band_data(few, levels=[0.8], method="joint")
+    assert list(data.lower) == [0.8] != [attained]
+    same = ua.plots.band_data(few, levels=[attained], method="joint")
+    np.testing.assert_array_equal(data.lower[0.8], same.lower[attained])
 
 
 def test_two_features_are_no_band():

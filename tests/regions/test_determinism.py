@@ -347,7 +347,7 @@ from peak_memory import peak_memory
 X, y, _ = ua.datasets.sine(n=20, random_state=0)
 svr, ridge = SVR(gamma=2.0), KernelRidge(kernel="rbf", gamma=2.0, alpha=2.0)
 for estimator, count in ((svr, 20_000), (ridge, 500_000)):
-    region = ua.confidence_region(estimator, X, y, random_state=0)
+    region = ua.confidence_region(estimator, X, y, m=100, random_state=0)
     d = region.objective.d
     a = np.random.default_rng(0).normal(size=(count, d))
     a *= np.random.default_rng(1).uniform(0, 2, size=(count, 1))

@@ -179,6 +179,7 @@ def test_a_null_vector_of_the_gram_matrix_changes_no_rank(kernel, X, null, weigh
     assert [region.rank(a) for a in moved] == ranks.tolist()
 
 
+@pytest.mark.filterwarnings("ignore:Ranks and p-values may follow rounding:UserWarning")
 @pytest.mark.parametrize("noise", EVERY)
 @pytest.mark.parametrize("weight", [None, np.array([1, 2, 0.5, 1, 3, 1, 1, 0.7])])
 @pytest.mark.parametrize("alpha", [0.5, 0.0])

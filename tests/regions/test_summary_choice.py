@@ -140,7 +140,7 @@ def test_permutations_are_a_remedy_where_they_would_work():
 @pytest.mark.slow
 def test_the_band_of_an_estimator_is_the_narrower_kind_by_prediction():
     X, y, _ = ua.datasets.linear(n=400, d=6, random_state=0)
-    model = ua.ConfidenceRegressor(LinearRegression(), random_state=0).fit(X, y)
+    model = ua.ConfidenceRegressor(LinearRegression(), level=0.9).fit(X, y)
     band = model.region_.band(X[:30], level=0.9, method="auto")
     assert band.method == "balanced cells"
     np.testing.assert_array_equal(model.predict_band(X[:30])[:, 1], band.upper)

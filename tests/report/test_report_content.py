@@ -42,7 +42,7 @@ def content(region):
 
 @pytest.mark.slow
 def test_the_content_agrees_with_the_region(region, content):
-    summary = region.summary(0.9)
+    summary = region.summary(float(region.level(0.9)))
     np.testing.assert_array_equal(content.summary.lower, summary.lower)
     np.testing.assert_array_equal(content.summary.pvalue, summary.pvalue)
     assert content.lack_of_fit == region.lack_of_fit()
