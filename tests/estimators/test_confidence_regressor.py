@@ -69,10 +69,7 @@ def checks(*models):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-<<<<<<< HEAD
-=======
 @pytest.mark.filterwarnings("ignore:y has only two values")
->>>>>>> main
 @checks(None)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -80,10 +77,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-<<<<<<< HEAD
-=======
 @pytest.mark.filterwarnings("ignore:y has only two values")
->>>>>>> main
 @checks(
     KernelRidge(), Lasso(alpha=0.01), LinearRegression(), SVR(), ua.KernelLasso(), ua.KernelHuber()
 )
