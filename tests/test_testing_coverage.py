@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import unassuming as ua
-from unassuming.testing.coverage import LeastSquares, bootstrap, gaussian_process, process_bounds
+from unassuming.testing.methods import LeastSquares, bootstrap, gaussian_process, process_bounds
 
 
 def parabola(X):

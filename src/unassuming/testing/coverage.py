@@ -2,49 +2,44 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, field
 from statistics import fmean
 from textwrap import fill
-from typing import Any, Self, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 from scipy.stats import binomtest
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.utils.parallel import Parallel, delayed
 
-from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable, complaint
 from unassuming._frames import as_frame
-from unassuming._numerics import CUT
 from unassuming._progress import counting
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array
 from unassuming.inputs import (
     as_inputs,
     as_seed,
     check_norm_bound,
     check_options,
     is_label_model,
-    seed_unset,
     split_pipeline,
 )
-from unassuming.noise import LARGEST_GROUP, Noise, sign_units_of
+from unassuming.noise import LARGEST_GROUP, Noise
 from unassuming.objectives import factory_for, register_objective
 from unassuming.ranking import Level
 from unassuming.regions import Region, confidence_region
+from unassuming.testing.methods import (
+    Bounds,
+    LeastSquares,
+    bootstrap,
+    gaussian_process,
+    process_bounds,
+)
 
-_BATCH = 2**25  # bytes of one array of bootstrap residuals
 _SPAN_SLACK = 1e-6  # of the largest value
 
 MakeData: TypeAlias = Callable[[np.random.Generator], tuple[Any, Any, Callable[[Any], Any]]]
-Bounds: TypeAlias = tuple[Array, Array, float]
-"""Lower and upper bounds of some numbers, and the level that they claim."""
 Outcome: TypeAlias = tuple[bool, float, float, float] | None
 """Whether all numbers were covered, the share that was, median width, level; None if unknown."""
 
@@ -80,142 +75,6 @@ _CLAIMS = {
 }
 """Where each method claims the level, and its assumptions."""
 
-# --- other methods ----------------------------------------------------------------------------
-
-
-def gaussian_process(X: Array, y: Array, seed: int) -> Any:
-    """Fit a Gaussian process, a constant times RBF plus white noise, by maximum likelihood."""
-    kernel = ConstantKernel() * RBF() + WhiteKernel()
-    fitted = GaussianProcessRegressor(kernel, normalize_y=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return fitted.fit(X, y)
-
-
-def process_bounds(fitted: Any, X: Array, level: float) -> tuple[Array, Array]:
-    """Return pointwise bounds of the function, without the noise."""
-    mean, deviation = fitted.predict(X, return_std=True)
-    # The kernel's diagonal includes the noise of a new observation; the function has none.
-    white = fitted.kernel_.k2.noise_level * fitted._y_train_std**2
-    half = ndtri((1 + level) / 2) * np.sqrt(np.clip(deviation**2 - white, 0.0, None))
-    return mean - half, mean + half
-
-
-def bootstrap(
-    estimator: Any, X: Any, y: Array, level: float, resamples: int, rng: np.random.Generator
-) -> Bounds:
-    """Return pointwise percentile bounds of refits to resampled, centred residuals."""
-    seed_unset(estimator, rng)  # the same random features in every refit
-
-    def refitted(outputs: Array) -> Array:
-        # Models may overwrite their inputs (copy=False): give them copies.
-        return np.asarray(clone(estimator).fit(deepcopy(X), outputs).predict(deepcopy(X)))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = refitted(y)
-        r = y - fitted - (y - fitted).mean()
-        refits = [refitted(fitted + rng.choice(r, len(y))) for _ in range(resamples)]
-    lower, upper = np.quantile(refits, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return lower, upper, level
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LeastSquares:
-    """Numbers A Qᵀ y, (k,), where Q Qᵀ y are the values that least squares fits.
-
-    Q (n, r) has orthonormal columns; A (k, r) is Q for the fitted values themselves. ``blocks``
-    (n,) are the clusters of the rows, None if the rows are independent.
-    """
-
-    A: Array
-    Q: Array
-    y: Array
-    blocks: IntArray | None = None
-
-    @classmethod
-    def of(cls, region: Region, y: Array, target: str) -> Self | None:
-        """Fit the features of a region, or its inputs; None without degrees of freedom."""
-        design = region.objective.design
-        if target == "coefficients":
-            Phi = region.problem.design("intervals of the coefficients").matrix
-        else:
-            Phi = region.problem.transform(region.inputs)  # what the model itself is given
-            if design is None or design.dual:
-                Phi = np.column_stack([np.ones(len(Phi)), Phi])
-            else:
-                Phi = design.rows(Phi)
-        Q, s, Vt = np.linalg.svd(Phi, full_matrices=False)
-        keep = s > CUT * s[0]
-        if len(y) <= keep.sum() or (target == "coefficients" and not keep.all()):
-            return None
-        blocks = sign_units_of(region.problem.row_noise, len(y))
-        single = blocks is None or int(blocks.max()) + 1 == len(y)
-        A = Vt.T / s if target == "coefficients" else Q[:, keep]
-        return cls(A, Q[:, keep], y, None if single else blocks)
-
-    def t(self, level: float) -> Bounds:
-        """Return Student's t intervals."""
-        freedom = len(self.y) - self.Q.shape[1]
-        deviation = np.linalg.norm(self._residuals) / np.sqrt(freedom)
-        return self._around(freedom, deviation * np.linalg.norm(self.A, axis=1), level)
-
-    def robust(self, level: float) -> Bounds:
-        """Return t intervals with HC3 standard errors, or CR1 for clusters."""
-        n, r = self.Q.shape
-        freedom = n - r if self.blocks is None else int(self.blocks.max())
-        return self._around(freedom, self._robust_errors(self._residuals[None])[0], level)
-
-    def wild(self, level: float, draws: int, rng: np.random.Generator) -> Bounds:
-        """Return studentised wild bootstrap intervals; one sign for each row or cluster.
-
-        The signs multiply the residuals, divided by 1 - h for single rows.
-        """
-        n = len(self.y)
-        units = np.arange(n) if self.blocks is None else self.blocks
-        scaled, statistics = self._residuals / self._less_leverage, []
-        for some in slices(draws, rows_that_fit(_BATCH, n)):
-            size = (some.stop - some.start, int(units.max()) + 1)
-            noise = (2.0 * rng.integers(0, 2, size=size) - 1)[:, units] * scaled
-            c = noise @ self.Q
-            with np.errstate(divide="ignore", invalid="ignore"):
-                errors = self._robust_errors(noise - c @ self.Q.T)
-                statistics.append(np.nan_to_num(np.abs(c @ self.A.T) / errors, nan=np.inf))
-        k = min(draws, int(np.ceil(level * (draws + 1)))) - 1
-        half = np.partition(np.concatenate(statistics), k, axis=0)[k]
-        half = half * self._robust_errors(self._residuals[None])[0]
-        return self._estimate - half, self._estimate + half, level
-
-    @property
-    def _estimate(self) -> Array:
-        return self.A @ (self.Q.T @ self.y)
-
-    @property
-    def _residuals(self) -> Array:
-        return self.y - self.Q @ (self.Q.T @ self.y)
-
-    @property
-    def _less_leverage(self) -> Array:
-        """Return 1 - h of each row, or ones for clusters."""
-        h = np.square(self.Q).sum(axis=1) * (self.blocks is None)
-        return np.asarray(np.maximum(1 - h, 1e-12))
-
-    def _robust_errors(self, residuals: Array) -> Array:
-        """Return standard errors of the numbers from residuals (B, n), shape (B, k)."""
-        P, (n, r) = self.A @ self.Q.T, self.Q.shape
-        if self.blocks is None:
-            return np.asarray(np.sqrt(np.square(residuals / self._less_leverage) @ np.square(P).T))
-        G = int(self.blocks.max()) + 1
-        parts = [np.flatnonzero(self.blocks == g) for g in range(G)]
-        sums = sum(np.square(residuals[:, rows] @ P[:, rows].T) for rows in parts)
-        return np.asarray(np.sqrt(G / (G - 1) * (n - 1) / (n - r) * sums))
-
-    def _around(self, freedom: int, error: Array, level: float) -> Bounds:
-        half = stdtrit(freedom, (1 + level) / 2) * error
-        return self._estimate - half, self._estimate + half, level
-
-
 # --- results ----------------------------------------------------------------------------------
 
 
@@ -233,15 +92,13 @@ class MethodCoverage:
     low, high : float
         Exact (Clopper-Pearson) confidence interval of the coverage.
     pointwise : float
-        Share of the inputs, or of the coefficients, at which it covered the truth, over all runs;
-        NaN for membership.
+        Share of the inputs, or of the coefficients, at which it covered the truth.
     width : float
-        Median over runs of the median width; NaN for membership.
+        Median over runs of the median width. Both are NaN for membership.
     claims, assumes : str
         Where the method claims the level, and its assumptions, in words.
     level : float
-        The level that it claims, a mean over the runs. Intervals of one coefficient at a time
-        attain the next level that their number of cells allows.
+        The level that it claims, a mean over the runs.
 
     Examples
     --------
@@ -276,16 +133,15 @@ class Coverage:
     level : float
         The level that each method claims; the mean of the levels used if they differ.
     levels : tuple of two floats
-        The lowest and the highest level used. They differ for ``m="all"`` if the number of rows
-        varies, since a level is rounded up to the next level of the group.
+        The lowest and the highest level used; they differ for ``m="all"`` if the rows vary.
     repetitions : int
     confidence : float
         Level of the intervals of the coverage.
     seed : int
         ``random_state=seed`` gives the same numbers again.
     outside : int or None
-        Number of runs in which no coefficients give the truth at the inputs. The band claims
-        nothing about such a truth. None if the objective cannot decide it.
+        Number of runs in which no coefficients give the truth at the inputs; None if the objective
+        cannot decide it. The band claims nothing about such a truth.
     methods : tuple of MethodCoverage
         The region itself comes first.
     target : {"function", "coefficients"}
@@ -382,17 +238,15 @@ def coverage(
     """Measure how often regions cover the truth, on data that you generate.
 
     Every repetition draws data, builds a region and tests whether it contains the truth. If the
-    noise is as assumed, the region is exact: the coverage is the level itself, up to the binomial
-    error that the interval shows. The truth is tested as a function, with its own residuals. This
-    is exact even if the model cannot represent the truth, so the first row does not show whether it
-    can. The row of the band does, and ``outside`` counts the runs in which it cannot.
+    noise is as assumed, the coverage is the level, up to the binomial error that the interval
+    shows. The truth is tested as a function, with its own residuals: this is exact even if the
+    model cannot represent it. ``outside`` counts the runs in which it cannot.
 
-    For regressors, other methods are shown beside the region, each with its assumptions in words
-    and with its usual claim, the level at single inputs; compare them by that claim. They are
-    scikit-learn's Gaussian process (a constant times an RBF kernel plus white noise, fitted by
-    maximum likelihood; the bounds are for the function, without the noise), least squares with
-    Student's t (on the features of the model, or on the inputs for a kernel), and a residual
-    bootstrap of the estimator. All are evaluated at the inputs of the data.
+    For regressors, other methods are shown beside the region, each with its assumptions and its
+    usual claim, the level at single inputs: scikit-learn's Gaussian process (a constant times an
+    RBF kernel plus white noise, by maximum likelihood), least squares with Student's t (on the
+    features of the model, or on the inputs for a kernel), and a residual bootstrap of the
+    estimator. All bound the function at the inputs of the data, without the noise.
 
     With ``target="coefficients"`` intervals of the coefficients are compared instead: those of
     `Region.summary`, the bounds of the joint region, t intervals of least squares, the same with
@@ -412,10 +266,9 @@ def coverage(
     norm_bound : float, optional
         For the band of the region.
     compare : bool, default True
-        Whether to show bands, or intervals, at all; without them it is faster.
+        Whether to show bands, or intervals, at all.
     target : {"function", "coefficients"}, default "function"
-        What the bounds are for: the values of the function at the inputs, or the coefficients that
-        give these values. Coefficients need a regressor with features.
+        What the bounds are for. Coefficients need a regressor with features.
     resamples : int, default 99
         Number of refits of the bootstrap, or of draws of the wild bootstrap.
     confidence : float, default 0.95
@@ -444,9 +297,6 @@ def coverage(
     >>> measured = ua.testing.coverage(
     ...     make_data, LinearRegression(), target="coefficients", repetitions=30, random_state=0
     ... )
-    >>> [row.method for row in measured.methods[1:]]  # doctest: +NORMALIZE_WHITESPACE
-    ['region, one coefficient at a time', 'region, joint bounds', 'least squares, t intervals',
-     'least squares, robust', 'wild bootstrap']
     >>> cells, _, t, *_ = measured.methods[1:]
     >>> cells.pointwise > 0.85 > t.pointwise
     True
@@ -529,21 +379,17 @@ def _repetition(
     seed, rng = int(for_region.generate_state(1)[0]), np.random.default_rng(for_bootstrap)
     region = confidence_region(clone(estimator), X, y, random_state=seed, **options)
     p = float(region.level(asked))
-    found: dict[str, Outcome] = {
-        "region, membership of the truth": (bool(region.contains(f, asked)), np.nan, np.nan, p)
-    }
+    member = bool(region.contains(f, asked)), np.nan, np.nan, p
+    found: dict[str, Outcome] = {"region, membership of the truth": member}
     inside = truth[region.problem.data("the truth needs").rows]
     bounds: dict[str, Bounds | None] = {}
     if target == "coefficients":
         fit = LeastSquares.of(region, region.objective.y, target)
         truth = np.asarray(region.objective.coefficients(inside[None, :])[0])
         cells = region.summary(level=p)
+        own = cells.lower, cells.upper, float(cells.level.mean())
         bounds = {
-            "region, one coefficient at a time": (
-                cells.lower,
-                cells.upper,
-                float(cells.level.mean()),
-            ),
+            "region, one coefficient at a time": own,
             "region, joint bounds": _joint(
                 lambda: region.interval(level=p, simultaneous=True, method="joint"), p
             ),
@@ -566,7 +412,12 @@ def _repetition(
             "least squares, t bounds": fit and fit.t(p),
             "residual bootstrap": bootstrap(clone(estimator), X, outputs, p, resamples, rng),
         }
-    found |= {method: one and judged(one, truth) for method, one in bounds.items()}
+    for method, one in bounds.items():
+        found[method] = None
+        if one is not None:
+            lower, upper, attained = one
+            right, width = (lower <= truth) & (truth <= upper), float(np.median(upper - lower))
+            found[method] = bool(right.all()), float(right.mean()), width, attained
     return p, _outside(region, inside), found
 
 
@@ -577,13 +428,6 @@ def _joint(answer: Callable[[], Any], level: float) -> Bounds | None:
     except NotAvailable:
         return None
     return found.lower, found.upper, level
-
-
-def judged(bounds: Bounds, truth: Array) -> Outcome:
-    """Compare bounds with the truth."""
-    lower, upper, level = bounds
-    inside = (lower <= truth) & (truth <= upper)
-    return bool(inside.all()), float(inside.mean()), float(np.median(upper - lower)), level
 
 
 def _outside(region: Region, truth: Array) -> bool | None:
