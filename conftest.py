@@ -28,8 +28,8 @@ LONG_FILES = {
 other processes have nothing left to do."""
 
 LONG_EXAMPLES = (
-    "unassuming.estimators._classifier.",
-    "unassuming.estimators._tuned.",
+    "unassuming.estimators.classifier.",
+    "unassuming.estimators.tuned.",
     "unassuming.paper._reproduce.",
     "unassuming.planning.",
     "unassuming.plots._classification.",

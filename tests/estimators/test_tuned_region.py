@@ -240,17 +240,18 @@ class NeverSearchCV(BaseEstimator):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"level": 0.9}, TypeError, "'level' is not an option of a region.*chosen later"),
-        (
-            {"noize": "symmetric"},
-            TypeError,
-            "'noize' is not an option of a region: expected one of",
-        ),
+        ({"level": 0.9}, TypeError, "unexpected keyword argument 'level'"),
+        ({"noize": "symmetric"}, TypeError, "unexpected keyword argument 'noize'"),
+        ({"plan": 30}, ValueError, "plan does not fit: expected norm_bound"),
         ({"noise": "gaussian"}, ValueError, "noise is not a known assumption"),
         ({"m": 1}, ValueError, "m must be an integer"),
         ({"m": "all"}, ValueError, "too large to enumerate"),
         ({"ties": "never"}, ValueError, "ties must be"),
-        ({"weighting": "best"}, ValueError, "weighting is unknown"),
+        (
+            {"weighting": "best"},
+            ValueError,
+            "weighting is not available for the quadratic objective",
+        ),
         ({"y": Y[:-1]}, ValueError, "y and X differ in length: expected 60 outputs"),
         ({"y": np.where(Y > 1, np.nan, Y)}, ValueError, "y has missing or infinite values"),
         ({"sample_weight": -np.ones(N)}, ValueError, "sample_weight has a negative entry"),
