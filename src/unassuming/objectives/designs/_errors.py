@@ -8,7 +8,6 @@ from scipy.linalg import eigvalsh
 from unassuming._exact import Exact
 from unassuming._rounding import EPS
 from unassuming._typing import Array
-from unassuming.kernels import exact_gram
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._kernel import (
     KernelDesign,
@@ -79,10 +78,8 @@ def least_penalty(design: Design) -> float:
 
 
 def exact_kernel(design: Design) -> tuple[Exact, Array]:
-    """Return K without rounding, and its changes if the inputs are rounded, in such units."""
-    assert isinstance(design, KernelDesign)
-    found = None if design.kernel is None else exact_gram(design.kernel)
-    return computed_kernel(design) if found is None else found
+    """Return K as it was computed or given, and its changes if it is rounded, in such units."""
+    return computed_kernel(design)
 
 
 def computed_kernel(design: Design) -> tuple[Exact, Array]:
@@ -93,11 +90,7 @@ def computed_kernel(design: Design) -> tuple[Exact, Array]:
 
 def known_without_rounding(design: Design) -> bool:
     """Whether kernel values are known to more digits than a double has."""
-    kernel = design.kernel
-    if kernel is None or kernel.precomputed:
-        return False
-    polynomial = kernel.polynomial
-    return kernel.gaussian is not None or not (polynomial is None or polynomial.normalised)
+    return False
 
 
 def row_errors(design: Design, X: Array) -> Array | None:
@@ -133,19 +126,7 @@ def _value_errors(design: KernelDesign, Z: Array, own: Array | None) -> Array | 
     kernel = design.kernel
     if kernel is None or kernel.precomputed:
         return None
-    X, p = kernel.X, kernel.X.shape[1]
-    if not known_without_rounding(design):
-        # As many roundings as in `rounding_of_kernel`, each by half a unit at most.
-        assert own is not None
-        size = np.sqrt(np.abs(np.diagonal(design.K)))
-        return np.asarray((p + 4) * EPS / 2 * np.sqrt(np.abs(own))[:, None] * size)
-    if kernel.gaussian is not None:
-        exponent = kernel.gaussian * ((Z**2).sum(axis=1)[:, None] + (X**2).sum(axis=1))
-        K = design.K if Z is X else kernel.rows(Z)
-        return np.asarray(EPS * (4 + 2 * (p + 4) * exponent) * K)
-    assert kernel.polynomial is not None
-    size = np.abs(Z) @ np.abs(X).T
-    total = np.zeros_like(size)
-    for c in reversed(kernel.polynomial.c):
-        total = total * size + c
-    return np.asarray((p + 4 * kernel.polynomial.degree) * EPS * total)
+    # As many roundings as in `rounding_of_kernel`, each by half a unit at most.
+    assert own is not None
+    size = np.sqrt(np.abs(np.diagonal(design.K)))
+    return np.asarray((kernel.X.shape[1] + 4) * EPS / 2 * np.sqrt(np.abs(own))[:, None] * size)

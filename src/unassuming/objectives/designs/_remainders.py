@@ -26,17 +26,7 @@ def exact_columns(
         squares: Remainders | None = np.diag(held) * alpha
     elif isinstance(design, KernelDesign) and design.kernel is not None:
         kernel, squares = design.kernel, None
-        if kernel.polynomial is not None:
-            # Rows of length one are the rows times numbers, with which signs commute.
-            if kernel.polynomial.normalised and not signs:
-                return None
-            core = kernel.polynomial.remainders(kernel.X, prime)
-            rows = np.eye(core.shape[1], dtype=np.int64)
-            if not kernel.polynomial.normalised:
-                over = kernel.polynomial.squared_weights(kernel.X.shape[1], prime)
-                inverse = [pow(int(x), -1, prime) for x in over]
-                squares = np.diag(np.array(inverse, dtype=np.int64)) * alpha % prime
-        elif kernel.strict:  # its range: any values at the distinct inputs
+        if kernel.strict:  # its range: any values at the distinct inputs
             which = design.distinct[1]
             core = (which[:, None] == np.arange(which.max() + 1)).astype(np.int64)
             rows = np.eye(core.shape[1], dtype=np.int64)

@@ -25,6 +25,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from unassuming._typing import Array
+from unassuming.kernels.features import whole
 
 Jet: TypeAlias = tuple[Array, Array, Array, Array]
 """k, its derivative in z, that in x, and that in both, along one direction."""
@@ -38,74 +39,53 @@ def kernel_slope(
 ) -> SlopeOf | None:
     """Return the derivatives of a kernel; None if they do not exist, or are not known.
 
-    Parameters
-    ----------
-    kernel : str, gaussian_process kernel or callable
-    gamma, degree, coef0 : floats
-        Of a named kernel.
-
     Examples
     --------
     >>> slope = kernel_slope("rbf", 0.5)
     >>> [float(part.round(4)) for part in slope(np.array([2.0]), np.zeros(1), np.ones(1))]
     [0.1353, -0.2707, 0.2707, -0.406]
-    >>> kernel_slope("laplacian", 0.5) is None
-    True
     """
-    if isinstance(kernel, str):
-        return _named(kernel, gamma, degree, coef0)
     kind = type(kernel)
-    if kind is RBF or (kind is Matern and kernel.nu == np.inf):
-        return partial(_radial, _gauss, kernel.length_scale)
-    if kind is Matern and kernel.nu in (1.5, 2.5):
-        return partial(_radial, _matern_1 if kernel.nu == 1.5 else _matern_2, kernel.length_scale)
-    if kind is RationalQuadratic:
-        return partial(_radial, partial(_rational, kernel.alpha), kernel.length_scale)
-    if kind is ConstantKernel:
-        return partial(_constant, kernel.constant_value)
-    if kind is WhiteKernel:  # not part of k(z, x)
-        return partial(_constant, 0.0)
-    if kind is DotProduct:
-        return partial(_dot, 1.0, kernel.sigma_0**2)
-    if kind is Exponentiation and (base := kernel_slope(kernel.kernel)) is not None:
-        return partial(_power, base, kernel.exponent) if _whole(kernel.exponent) else None
-    if kind in (Sum, Product):
-        first, second = kernel_slope(kernel.k1), kernel_slope(kernel.k2)
-        if first is not None and second is not None:
-            return partial(_sum if kind is Sum else _product, first, second)
-    return None
-
-
-def _named(kernel: str, gamma: float | None, degree: float, coef0: float) -> SlopeOf | None:
+    found: SlopeOf | None = None
     if kernel == "linear":
-        return partial(_dot, 1.0, 0.0)
-    if kernel == "rbf" and gamma:
-        return partial(_radial, _gauss, 1 / np.sqrt(2 * gamma))
-    if kernel in ("poly", "polynomial") and gamma and _whole(degree):
-        return partial(_power, partial(_dot, gamma, coef0), degree)
-    return None
-
-
-def _whole(exponent: float) -> bool:
-    return exponent == int(exponent) and exponent >= 1
+        found = partial(_dot, 1.0, 0.0)
+    elif kernel == "rbf" and gamma:
+        found = partial(_radial, _gauss, 1 / np.sqrt(2 * gamma))
+    elif kernel in ("poly", "polynomial") and gamma and whole(degree):
+        found = partial(_power, partial(_dot, gamma, coef0), int(degree))
+    elif kind is RBF or (kind is Matern and kernel.nu == np.inf):
+        found = partial(_radial, _gauss, kernel.length_scale)
+    elif kind is Matern and kernel.nu in (1.5, 2.5):
+        shape = _matern_1 if kernel.nu == 1.5 else _matern_2
+        found = partial(_radial, shape, kernel.length_scale)
+    elif kind is RationalQuadratic:
+        found = partial(_radial, partial(_rational, kernel.alpha), kernel.length_scale)
+    elif kind is ConstantKernel:
+        found = partial(_dot, 0.0, kernel.constant_value)
+    elif kind is WhiteKernel:  # not part of k(z, x)
+        found = partial(_dot, 0.0, 0.0)
+    elif kind is DotProduct:
+        found = partial(_dot, 1.0, kernel.sigma_0**2)
+    elif kind is Exponentiation and whole(kernel.exponent):
+        base = kernel_slope(kernel.kernel)
+        found = base and partial(_power, base, int(kernel.exponent))
+    elif kind in (Sum, Product):
+        parts = kernel_slope(kernel.k1), kernel_slope(kernel.k2)
+        found = partial(_sum if kind is Sum else _product, *parts) if all(parts) else None
+    return found
 
 
 def _radial(
     shape: Callable[[Array], tuple[Array, Array, Array]], length: Any, z: Array, x: Array, u: Array
 ) -> Jet:
     """Return the derivatives of φ(t), t = Σ ((z - x)/ℓ)²."""
-    scale = np.broadcast_to(np.asarray(length, dtype=np.float64), (z.shape[-1],))
-    t = np.square((z - x) / scale).sum(axis=-1)
-    d = ((z - x) * u / scale**2).sum(axis=-1)
-    value, first, second = shape(t)
+    apart, step = (z - x) / length, u / length
+    value, first, second = shape(np.square(apart).sum(axis=-1))
+    d = (apart * step).sum(axis=-1)
     with np.errstate(invalid="ignore"):
         bend = np.where(d == 0, 0.0, 4 * second * d * d)
-    return (
-        value,
-        2 * first * d,
-        -2 * first * d,
-        -bend - 2 * first * np.square(u / scale).sum(axis=-1),
-    )
+    both = -bend - 2 * first * np.square(step + 0 * apart).sum(axis=-1)
+    return value, 2 * first * d, -2 * first * d, both
 
 
 def _gauss(t: Array) -> tuple[Array, Array, Array]:
@@ -131,24 +111,18 @@ def _rational(alpha: float, t: Array) -> tuple[Array, Array, Array]:
     return base**-alpha, -(base ** (-alpha - 1)) / 2, (alpha + 1) / alpha / 4 * base ** (-alpha - 2)
 
 
-def _constant(value: float, z: Array, x: Array, u: Array) -> Jet:
-    del u
-    zero = np.zeros(np.broadcast_shapes(z.shape, x.shape)[:-1])
-    return zero + value, zero, zero, zero
-
-
 def _dot(gamma: float, constant: float, z: Array, x: Array, u: Array) -> Jet:
+    """Return the derivatives of constant + γ zᵀx."""
     value = constant + gamma * (z * x).sum(axis=-1)
-    in_z, in_x = (gamma * (one * u).sum(axis=-1) for one in (x, z))
     zero = np.zeros_like(value)
-    return value, zero + in_z, zero + in_x, zero + gamma * np.square(u).sum(axis=-1)
+    in_z, in_x, both = (zero + gamma * (one * u).sum(axis=-1) for one in (x, z, u))
+    return value, in_z, in_x, both
 
 
-def _power(base: SlopeOf, exponent: float, z: Array, x: Array, u: Array) -> Jet:
+def _power(base: SlopeOf, e: int, z: Array, x: Array, u: Array) -> Jet:
     value, in_z, in_x, both = base(z, x, u)
-    e = int(exponent)
     first = e * value ** (e - 1)
-    second = e * (e - 1) * value ** (e - 2) if e > 1 else np.zeros_like(value)
+    second = e * (e - 1) * value ** max(e - 2, 0)
     return value**e, first * in_z, first * in_x, second * in_z * in_x + first * both
 
 

@@ -1,0 +1,157 @@
+"""What is known of a kernel without its matrix: its features if there are few, or its full rank.
+
+k(x, z) = Σ_k c_k (xᵀz)^k with c_k >= 0 is the inner product of the monomials of x and of z, those
+of degree k weighted by √(c_k k!/α!). The features have half as many digits to lose as the Gram
+matrix, whose condition is the square of theirs. A strictly positive definite kernel has a matrix of
+full rank at distinct inputs, whatever its rank in floating point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
+from typing import Any, final
+
+import numpy as np
+from numpy.polynomial import polynomial
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Exponentiation,
+    Matern,
+    Product,
+    RationalQuadratic,
+    Sum,
+)
+
+from unassuming._typing import Array
+
+
+@final
+@dataclass(frozen=True)
+class InnerProductKernel:
+    """k(x, z) = Σ_k c_k (xᵀz)^k with c_k >= 0, the inputs first scaled to length one if so wished.
+
+    Examples
+    --------
+    >>> kernel = InnerProductKernel((1.0, 2.0, 1.0))  # (1 + xz)²
+    >>> F = kernel.features(np.array([[0.0], [3.0]]))
+    >>> (F @ F.T).round(9)
+    array([[  1.,   1.],
+           [  1., 100.]])
+    """
+
+    c: tuple[float, ...]
+    normalised: bool = False
+
+    @property
+    def degree(self) -> int:
+        """The largest k with c_k > 0."""
+        return len(self.c) - 1
+
+    def count(self, p: int) -> int:
+        """Return the number of features of p inputs."""
+        return sum(comb(p + k - 1, k) for k, c in enumerate(self.c) if c)
+
+    def _monomials(self, p: int) -> list[tuple[float, list[int]]]:
+        """Return the weight of each feature, and its factors: columns of X with repetitions."""
+        return [
+            (np.sqrt(c * factorial(k) / prod(factorial(m.count(j)) for j in set(m))), list(m))
+            for k, c in enumerate(self.c)
+            if c
+            for m in combinations_with_replacement(range(p), k)
+        ]
+
+    def features(self, X: Array) -> Array:
+        """Return F (N, D) with FFᵀ = K."""
+        if self.normalised:
+            length = np.linalg.norm(X, axis=1, keepdims=True)
+            X = X / np.where(length > 0, length, 1.0)
+        return np.column_stack([w * X[:, m].prod(axis=1) for w, m in self._monomials(X.shape[1])])
+
+    def slopes(self, X: Array, along: Array) -> Array | None:
+        """Return the derivatives of the features along directions (N, p), shape (N, D).
+
+        None for inputs that are scaled to length one.
+        """
+        if self.normalised:
+            return None
+        columns = []
+        for w, m in self._monomials(X.shape[1]):
+            parts = [along[:, j] * X[:, m[:i] + m[i + 1 :]].prod(axis=1) for i, j in enumerate(m)]
+            columns.append(w * np.sum(parts, axis=0) if parts else np.zeros(len(X)))
+        return np.column_stack(columns)
+
+
+def inner_product_kernel(
+    kernel: Any, p: int, gamma: Any = None, degree: Any = 3, coef0: Any = 1
+) -> InnerProductKernel | None:
+    """Return a kernel of p inputs as such a polynomial, or None if it is not known to be one.
+
+    Examples
+    --------
+    >>> inner_product_kernel("poly", 1, gamma=2.0, degree=2, coef0=1)
+    InnerProductKernel(c=(1.0, 4.0, 4.0), normalised=False)
+    """
+    if kernel in ("linear", "cosine"):
+        return InnerProductKernel((0.0, 1.0), normalised=kernel == "cosine")
+    if kernel in ("poly", "polynomial"):
+        base = np.array([coef0, 1 / p if gamma is None else gamma])
+        c = _power(base, degree)
+    else:
+        c = _coefficients(kernel)
+    if c is None or not np.isfinite(c).all() or (c < 0).any() or c[-1] == 0:
+        return None
+    return InnerProductKernel(tuple(map(float, c)))
+
+
+def _coefficients(kernel: Any) -> Array | None:
+    """Return c of sums, products and powers of constants and inner products."""
+    kind = type(kernel)
+    if kind is ConstantKernel:
+        return np.array([kernel.constant_value])
+    if kind is DotProduct:
+        return np.array([kernel.sigma_0**2, 1.0])
+    if kind is Exponentiation:
+        return _power(_coefficients(kernel.kernel), kernel.exponent)
+    if kind not in (Sum, Product):
+        return None
+    one, two = _coefficients(kernel.k1), _coefficients(kernel.k2)
+    if one is None or two is None:
+        return None
+    return np.asarray(np.convolve(one, two) if kind is Product else polynomial.polyadd(one, two))
+
+
+def _power(c: Array | None, exponent: float) -> Array | None:
+    """Return the coefficients of a power of a polynomial; None unless the exponent is whole."""
+    if c is None or not whole(exponent):
+        return None
+    return reduce(np.convolve, [c] * int(exponent))
+
+
+def whole(exponent: float) -> bool:
+    """Whether an exponent is a positive integer."""
+    return exponent >= 1 and exponent == int(exponent)
+
+
+def strictly_positive_definite(kernel: Any) -> bool:
+    """Whether a kernel is known to be strictly positive definite.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import RBF, DotProduct
+    >>> strictly_positive_definite("rbf"), strictly_positive_definite(2.0 * RBF() + DotProduct())
+    (True, True)
+    """
+    kind = type(kernel)
+    if kind is Exponentiation:
+        return whole(kernel.exponent) and strictly_positive_definite(kernel.kernel)
+    if kind in (Sum, Product):
+        parts = kernel.k1, kernel.k2
+        strict = [strictly_positive_definite(part) for part in parts]
+        constant = [type(part) is ConstantKernel for part in parts]
+        return any(strict) and (kind is Sum or all(map(max, strict, constant)))
+    return kind in (RBF, Matern, RationalQuadratic) or kernel in ("rbf", "laplacian")
