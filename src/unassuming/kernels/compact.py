@@ -79,12 +79,6 @@ def _distances(x: ArrayLike, z: ArrayLike | None, metric: str) -> Array:
     """Return all distances, from differences and not from the expanded square, which cancels."""
     rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
     columns = rows if z is None else np.atleast_2d(np.asarray(z, dtype=np.float64))
-    if rows.ndim != 2 or rows.shape[1] != columns.shape[-1]:
-        raise ValueError(
-            "z cannot be compared with x: expected samples with equally many features, given "
-            f"shapes {rows.shape} and {columns.shape}. Pass two vectors, or two matrices with one "
-            "sample per row."
-        )
     return np.asarray(cdist(rows, columns, metric))
 
 

@@ -33,16 +33,7 @@ from unassuming._typing import Array
 @final
 @dataclass(frozen=True)
 class InnerProductKernel:
-    """k(x, z) = Σ_k c_k (xᵀz)^k with c_k >= 0, the inputs first scaled to length one if so wished.
-
-    Examples
-    --------
-    >>> kernel = InnerProductKernel((1.0, 2.0, 1.0))  # (1 + xz)²
-    >>> F = kernel.features(np.array([[0.0], [3.0]]))
-    >>> (F @ F.T).round(9)
-    array([[  1.,   1.],
-           [  1., 100.]])
-    """
+    """k(x, z) = Σ_k c_k (xᵀz)^k with c_k >= 0, of inputs scaled to length one if normalised."""
 
     c: tuple[float, ...]
     normalised: bool = False
@@ -56,21 +47,12 @@ class InnerProductKernel:
         """Return the number of features of p inputs."""
         return sum(comb(p + k - 1, k) for k, c in enumerate(self.c) if c)
 
-    def _monomials(self, p: int) -> list[tuple[float, list[int]]]:
-        """Return the weight of each feature, and its factors: columns of X with repetitions."""
-        return [
-            (np.sqrt(c * factorial(k) / prod(factorial(m.count(j)) for j in set(m))), list(m))
-            for k, c in enumerate(self.c)
-            if c
-            for m in combinations_with_replacement(range(p), k)
-        ]
-
     def features(self, X: Array) -> Array:
         """Return F (N, D) with FFᵀ = K."""
         if self.normalised:
             length = np.linalg.norm(X, axis=1, keepdims=True)
             X = X / np.where(length > 0, length, 1.0)
-        return np.column_stack([w * X[:, m].prod(axis=1) for w, m in self._monomials(X.shape[1])])
+        return np.asarray(self._monomials(X))
 
     def slopes(self, X: Array, along: Array) -> Array | None:
         """Return the derivatives of the features along directions (N, p), shape (N, D).
@@ -79,28 +61,26 @@ class InnerProductKernel:
         """
         if self.normalised:
             return None
+        step = 1e-100  # an imaginary one loses no digits
+        return np.asarray(self._monomials(X + 1j * step * along).imag / step)
+
+    def _monomials(self, X: Any) -> Any:
         columns = []
-        for w, m in self._monomials(X.shape[1]):
-            parts = [along[:, j] * X[:, m[:i] + m[i + 1 :]].prod(axis=1) for i, j in enumerate(m)]
-            columns.append(w * np.sum(parts, axis=0) if parts else np.zeros(len(X)))
+        for k, c in enumerate(self.c):
+            for m in combinations_with_replacement(range(X.shape[1]), k) if c else ():
+                ways = factorial(k) / prod(factorial(m.count(j)) for j in set(m))
+                columns.append(np.sqrt(c * ways) * X[:, list(m)].prod(axis=1))
         return np.column_stack(columns)
 
 
 def inner_product_kernel(
     kernel: Any, p: int, gamma: Any = None, degree: Any = 3, coef0: Any = 1
 ) -> InnerProductKernel | None:
-    """Return a kernel of p inputs as such a polynomial, or None if it is not known to be one.
-
-    Examples
-    --------
-    >>> inner_product_kernel("poly", 1, gamma=2.0, degree=2, coef0=1)
-    InnerProductKernel(c=(1.0, 4.0, 4.0), normalised=False)
-    """
+    """Return a kernel of p inputs as such a polynomial, or None if it is not known to be one."""
     if kernel in ("linear", "cosine"):
         return InnerProductKernel((0.0, 1.0), normalised=kernel == "cosine")
     if kernel in ("poly", "polynomial"):
-        base = np.array([coef0, 1 / p if gamma is None else gamma])
-        c = _power(base, degree)
+        c = _power(np.array([coef0, 1 / p if gamma is None else gamma]), degree)
     else:
         c = _coefficients(kernel)
     if c is None or not np.isfinite(c).all() or (c < 0).any() or c[-1] == 0:
@@ -138,14 +118,7 @@ def whole(exponent: float) -> bool:
 
 
 def strictly_positive_definite(kernel: Any) -> bool:
-    """Whether a kernel is known to be strictly positive definite.
-
-    Examples
-    --------
-    >>> from sklearn.gaussian_process.kernels import RBF, DotProduct
-    >>> strictly_positive_definite("rbf"), strictly_positive_definite(2.0 * RBF() + DotProduct())
-    (True, True)
-    """
+    """Whether a kernel is known to be strictly positive definite."""
     kind = type(kernel)
     if kind is Exponentiation:
         return whole(kernel.exponent) and strictly_positive_definite(kernel.kernel)

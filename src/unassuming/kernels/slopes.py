@@ -34,58 +34,44 @@ SlopeOf: TypeAlias = Callable[[Array, Array, Array], Jet]
 """From inputs z and x and a direction, broadcast against each other in all but the last axis."""
 
 
+Shape: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
+"""From t to φ(t), φ'(t) and φ''(t)."""
+
+
 def kernel_slope(
     kernel: Any, gamma: float | None = None, degree: float = 3, coef0: float = 1
 ) -> SlopeOf | None:
-    """Return the derivatives of a kernel; None if they do not exist, or are not known.
-
-    Examples
-    --------
-    >>> slope = kernel_slope("rbf", 0.5)
-    >>> [float(part.round(4)) for part in slope(np.array([2.0]), np.zeros(1), np.ones(1))]
-    [0.1353, -0.2707, 0.2707, -0.406]
-    """
+    """Return the derivatives of a kernel; None if they do not exist, or are not known."""
     kind = type(kernel)
-    found: SlopeOf | None = None
     if kernel == "linear":
-        found = partial(_dot, 1.0, 0.0)
-    elif kernel == "rbf" and gamma:
-        found = partial(_radial, _gauss, 1 / np.sqrt(2 * gamma))
-    elif kernel in ("poly", "polynomial") and gamma and whole(degree):
-        found = partial(_power, partial(_dot, gamma, coef0), int(degree))
-    elif kind is RBF or (kind is Matern and kernel.nu == np.inf):
-        found = partial(_radial, _gauss, kernel.length_scale)
-    elif kind is Matern and kernel.nu in (1.5, 2.5):
-        shape = _matern_1 if kernel.nu == 1.5 else _matern_2
-        found = partial(_radial, shape, kernel.length_scale)
-    elif kind is RationalQuadratic:
-        found = partial(_radial, partial(_rational, kernel.alpha), kernel.length_scale)
-    elif kind is ConstantKernel:
-        found = partial(_dot, 0.0, kernel.constant_value)
-    elif kind is WhiteKernel:  # not part of k(z, x)
-        found = partial(_dot, 0.0, 0.0)
-    elif kind is DotProduct:
-        found = partial(_dot, 1.0, kernel.sigma_0**2)
-    elif kind is Exponentiation and whole(kernel.exponent):
+        return partial(_dot, 1.0, 0.0)
+    if kernel == "rbf" and gamma:
+        return partial(_composed, _gauss, partial(_distance, 1 / np.sqrt(2 * gamma)))
+    if kernel in ("poly", "polynomial") and gamma and whole(degree):
+        return partial(_composed, partial(_power, int(degree)), partial(_dot, gamma, coef0))
+    if kind is DotProduct:
+        return partial(_dot, 1.0, kernel.sigma_0**2)
+    if kind in (ConstantKernel, WhiteKernel):  # white noise is no part of k(z, x)
+        return partial(_dot, 0.0, getattr(kernel, "constant_value", 0.0))
+    if kind in (RBF, Matern, RationalQuadratic):
+        shape = _shape(kernel)
+        return shape and partial(_composed, shape, partial(_distance, kernel.length_scale))
+    if kind is Exponentiation and whole(kernel.exponent):
         base = kernel_slope(kernel.kernel)
-        found = base and partial(_power, base, int(kernel.exponent))
-    elif kind in (Sum, Product):
-        parts = kernel_slope(kernel.k1), kernel_slope(kernel.k2)
-        found = partial(_sum if kind is Sum else _product, *parts) if all(parts) else None
-    return found
+        return base and partial(_composed, partial(_power, int(kernel.exponent)), base)
+    if kind in (Sum, Product):
+        one, two = kernel_slope(kernel.k1), kernel_slope(kernel.k2)
+        both = _sum if kind is Sum else _product
+        return partial(both, one, two) if one and two else None
+    return None
 
 
-def _radial(
-    shape: Callable[[Array], tuple[Array, Array, Array]], length: Any, z: Array, x: Array, u: Array
-) -> Jet:
-    """Return the derivatives of φ(t), t = Σ ((z - x)/ℓ)²."""
-    apart, step = (z - x) / length, u / length
-    value, first, second = shape(np.square(apart).sum(axis=-1))
-    d = (apart * step).sum(axis=-1)
-    with np.errstate(invalid="ignore"):
-        bend = np.where(d == 0, 0.0, 4 * second * d * d)
-    both = -bend - 2 * first * np.square(step + 0 * apart).sum(axis=-1)
-    return value, 2 * first * d, -2 * first * d, both
+def _shape(kernel: Any) -> Shape | None:
+    """Return φ of a kernel φ(t), t = Σ ((z - x)/ℓ)², if it has a derivative."""
+    if type(kernel) is RationalQuadratic:
+        return partial(_rational, kernel.alpha)
+    smoothness = getattr(kernel, "nu", np.inf)
+    return {1.5: _matern_1, 2.5: _matern_2, np.inf: _gauss}.get(smoothness)
 
 
 def _gauss(t: Array) -> tuple[Array, Array, Array]:
@@ -111,6 +97,17 @@ def _rational(alpha: float, t: Array) -> tuple[Array, Array, Array]:
     return base**-alpha, -(base ** (-alpha - 1)) / 2, (alpha + 1) / alpha / 4 * base ** (-alpha - 2)
 
 
+def _power(e: int, t: Array) -> tuple[Array, Array, Array]:
+    return t**e, e * t ** (e - 1), e * (e - 1) * t ** max(e - 2, 0)
+
+
+def _distance(length: Any, z: Array, x: Array, u: Array) -> Jet:
+    """Return the derivatives of t = Σ ((z - x)/ℓ)²."""
+    apart, step = (z - x) / length, u / length
+    d = 2 * (apart * step).sum(axis=-1)
+    return np.square(apart).sum(axis=-1), d, -d, -2 * np.square(step + 0 * apart).sum(axis=-1)
+
+
 def _dot(gamma: float, constant: float, z: Array, x: Array, u: Array) -> Jet:
     """Return the derivatives of constant + γ zᵀx."""
     value = constant + gamma * (z * x).sum(axis=-1)
@@ -119,11 +116,12 @@ def _dot(gamma: float, constant: float, z: Array, x: Array, u: Array) -> Jet:
     return value, in_z, in_x, both
 
 
-def _power(base: SlopeOf, e: int, z: Array, x: Array, u: Array) -> Jet:
-    value, in_z, in_x, both = base(z, x, u)
-    first = e * value ** (e - 1)
-    second = e * (e - 1) * value ** max(e - 2, 0)
-    return value**e, first * in_z, first * in_x, second * in_z * in_x + first * both
+def _composed(shape: Shape, inner: SlopeOf, z: Array, x: Array, u: Array) -> Jet:
+    t, in_z, in_x, both = inner(z, x, u)
+    value, first, second = shape(t)
+    with np.errstate(invalid="ignore"):
+        bend = np.where(in_z * in_x == 0, 0.0, second * in_z * in_x)
+    return value, first * in_z, first * in_x, bend + first * both
 
 
 def _sum(first: SlopeOf, second: SlopeOf, z: Array, x: Array, u: Array) -> Jet:

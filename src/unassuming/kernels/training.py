@@ -89,14 +89,7 @@ class TrainingKernel:
 def without_white_noise(kernel: Any) -> Any:
     """Return the kernel of the function alone, or None if the kernel is noise alone.
 
-    A `WhiteKernel` describes the noise of the outputs. It adds to the diagonal of ``kernel(X)`` and
-    to nothing else, so it is no part of the function.
-
-    Examples
-    --------
-    >>> from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-    >>> without_white_noise(2.0 * (RBF() + WhiteKernel(0.5)))
-    1.41**2 * RBF(length_scale=1)
+    A `WhiteKernel` adds to the diagonal of ``kernel(X)`` and to nothing else: it describes noise.
     """
     kind = type(kernel)
     if kind is WhiteKernel:
@@ -113,14 +106,7 @@ def without_white_noise(kernel: Any) -> Any:
 
 
 def white_noise(kernel: Any, X: Array) -> Array:
-    """Return what the noise adds to the diagonal of the kernel matrix, (n,), without cancellation.
-
-    Examples
-    --------
-    >>> from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-    >>> white_noise(2.0 * (RBF() + WhiteKernel(0.5)), np.zeros((3, 1)))
-    array([1., 1., 1.])
-    """
+    """Return what the noise adds to the diagonal of the kernel matrix, without cancellation."""
     return _diagonals(kernel, X)[1]
 
 

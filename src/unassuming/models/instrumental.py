@@ -12,14 +12,11 @@ from scipy.linalg import orth
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from unassuming._rounding import powers_of_two, rank_cut
+from unassuming._numerics import CUT
+from unassuming._rounding import powers_of_two
 from unassuming._typing import Array
-from unassuming._words import joined
 from unassuming.inputs import Roles, column_roles
 from unassuming.models.solvers import least_squares
-
-_FREE = 1e-11
-"""The share of its length by which an instrument must vary beyond the controls."""
 
 
 @final
@@ -144,24 +141,12 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
 @final
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """The columns of the equation and the exogenous ones, rows times the roots of their weights.
+    """The columns of the equation and the exogenous ones, rows times the roots of their weights."""
 
-    Attributes
-    ----------
-    columns : array of shape (n, d)
-        [1, controls, endogenous columns].
-    exogenous : array of shape (n, k)
-        [1, controls, instruments].
-    basis : array of shape (n, r)
-        An orthonormal basis of ``exogenous``.
-    root : array of shape (n,)
-        The roots of the weights.
-    """
-
-    columns: Array
-    exogenous: Array
-    basis: Array
-    root: Array
+    columns: Array  # [1, controls, endogenous columns]
+    exogenous: Array  # [1, controls, instruments]
+    basis: Array  # orthonormal, of the exogenous columns
+    root: Array  # of the weights
 
     @classmethod
     def of(
@@ -190,7 +175,7 @@ class Equation:
 def _basis(columns: Array) -> Array:
     """Return an orthonormal basis of columns, whose units do not decide the rank."""
     unit = powers_of_two(np.linalg.norm(columns, axis=0))
-    return np.asarray(orth(columns / unit, rcond=rank_cut(columns.shape)))
+    return np.asarray(orth(columns / unit, rcond=CUT))
 
 
 def _require_instruments(
@@ -202,22 +187,16 @@ def _require_instruments(
         Q = _basis(known)
         rest = w - Q @ (Q.T @ w)
         known = np.column_stack([known, w])
-        if np.linalg.norm(rest) > _FREE * np.linalg.norm(w):
+        if np.linalg.norm(rest) > CUT * np.linalg.norm(w):
             continue
         if Q.shape[1] >= len(np.unique(np.hstack([Z, W]), axis=0)):
             return  # as many columns as rows: nothing is free to vary
         name = f"column {column}" if names is None else repr(names[column])
-        others = [
-            *(["the intercept"] if intercept else []),
-            *(["the controls"] if roles.controls else []),
-            *(["the other instruments"] if len(roles.instruments) > 1 else []),
-        ]
-        constant = " (a constant does not)" if intercept else ""
-        why = f"follows from {joined(others)}" if others else "is zero"
-        what = f"instruments that vary beyond them{constant}" if others else "other instruments"
+        others = "intercept, controls and other instruments" if intercept else "the others"
+        why = f"follows from {others}" if w.any() else "is zero"
         raise ValueError(
-            f"instruments has a column that {why}: expected {what}, given {name} "
-            f"(n_samples = {len(W)}). Leave it out."
+            f"instruments has a column that {why}: expected instruments that vary beyond {others}, "
+            f"given {name} (n_samples = {len(W)}). Leave it out."
         )
 
 
@@ -227,16 +206,7 @@ def roles_of(model: InstrumentalRegression, names: Sequence[Any] | None, width: 
 
 
 def numbered_columns(model: Any, names: Sequence[Any] | None, width: int) -> Any:
-    """Return the model with the numbers of its columns in place of names.
-
-    Other models than `InstrumentalRegression` are returned as they are.
-
-    Examples
-    --------
-    >>> named = ua.InstrumentalRegression(endogenous="price", instruments="tax")
-    >>> numbered_columns(named, ["price", "tax"], 2).get_params()
-    {'endogenous': (0,), 'fit_intercept': True, 'instruments': (1,)}
-    """
+    """Return a model with instruments with the numbers of its columns in place of names."""
     if not isinstance(model, InstrumentalRegression):
         return model
     roles = roles_of(model, names, width)

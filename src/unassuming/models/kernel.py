@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from unassuming._typing import Array
@@ -68,45 +68,12 @@ class KernelModel(BaseEstimator, ABC):
                     f"{name} of {type(self).__name__} is not usable: expected a positive number, "
                     f"given {value!r}. Set {name} to a positive number."
                 )
-        numeric = is_regressor(self)
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=numeric)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weights.any():
-            raise ValueError(
-                f"sample_weight of {type(self).__name__} leaves no row to fit: expected at least "
-                "one positive weight, given zeros only. Give a positive weight to the rows that "
-                "should count."
-            )
-        self.intercept_, self.dual_coef_ = self._minimum(X, y, weights)
-        self.X_fit_ = X.copy()
+        numeric, kind = is_regressor(self), np.float64
+        rows, y = validate_data(self, X, y, dtype=kind, order="C", y_numeric=numeric)
+        weights = _check_sample_weight(sample_weight, rows, dtype=kind, ensure_non_negative=True)
+        self.intercept_, self.dual_coef_ = self._minimum(rows, y, weights)
+        self.X_fit_ = rows.copy()
         return self
-
-    def _gram(self, X: Array, Z: Array | None = None) -> Array:
-        """Return the kernel values between the rows of X and those of Z, or of X itself."""
-        options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return gram(self.kernel, X, Z, params=self.kernel_params, **options)
-
-    def _semidefinite(self, X: Array) -> Array:
-        """Return the Gram matrix, refused if indefinite beyond rounding: in float32 if given."""
-        K, tolerance = self._gram(X), 1e-6 if self.kernel == "precomputed" else 0.0
-        values = np.linalg.eigvalsh(K)
-        require_positive_semidefinite(values, type(self).__name__, tolerance=tolerance)
-        return K
-
-    def _values(self, X: ArrayLike) -> Array:
-        """Return the values of the fitted function."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        return np.asarray(self._gram(rows, self.X_fit_) @ self.dual_coef_ + self.intercept_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
-
-
-class KernelRegressor(RegressorMixin, KernelModel, ABC):
-    """A kernel model of numbers, without an intercept."""
 
     def predict(self, X: ArrayLike) -> Array:
         """Predict with the fitted function.
@@ -122,9 +89,32 @@ class KernelRegressor(RegressorMixin, KernelModel, ABC):
         """
         return self._values(X)
 
+    def _gram(self, X: Array, Z: Array | None = None) -> Array:
+        """Return the kernel values between the rows of X and those of Z, or of X itself."""
+        named: dict[str, Any] = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return gram(self.kernel, X, Z, params=self.kernel_params, **named)
+
+    def _semidefinite(self, X: Array) -> Array:
+        """Return the Gram matrix, refused if indefinite beyond rounding: in float32 if given."""
+        K, tolerance = self._gram(X), 1e-6 if self.kernel == "precomputed" else 0.0
+        values: Array = np.asarray(np.linalg.eigvalsh(K), dtype=np.float64)
+        require_positive_semidefinite(values, type(self).__name__, tolerance=tolerance)
+        return K
+
+    def _values(self, X: ArrayLike) -> Array:
+        """Return the values of the fitted function."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, dtype=np.float64, order="C")
+        return np.asarray(self._gram(rows, self.X_fit_) @ self.dual_coef_ + self.intercept_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
 
 @final
-class KernelLasso(KernelRegressor):
+class KernelLasso(RegressorMixin, KernelModel):
     r"""Kernel lasso: minimise :math:`\tfrac{1}{2}\|y - Ka\|^2 + \alpha\|a\|_1`.
 
     The fitted function is :math:`f(x) = \sum_j a_j k(x, x_j)`, without an intercept. The kernel
@@ -186,7 +176,7 @@ class KernelLasso(KernelRegressor):
 
 
 @final
-class KernelHuber(KernelRegressor):
+class KernelHuber(RegressorMixin, KernelModel):
     r"""Kernel Huber regression: :math:`\min \sum_j w_j h_\delta(r_j) + \tfrac{\alpha}{2} a^T K a`.
 
     The residuals are :math:`r = y - Ka`, and :math:`h_\delta(r) = r^2/2` for
@@ -301,22 +291,20 @@ class LSSVC(ClassifierMixin, KernelModel):
 
     def _minimum(self, X: Array, y: Any, weights: Array) -> tuple[float, Array]:
         check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        if kind != "binary":
-            raise ValueError(
-                "Only binary classification is supported. y does not have two classes: expected "
-                f"two different labels, given a {kind} target. Use one LSSVC per pair of classes, "
-                "as OneVsOneClassifier does."
-            )
         self.classes_, codes = np.unique(y, return_inverse=True)
-        present = np.unique(y[weights > 0.0])
-        if len(present) != 2:
+        present = np.unique(codes[weights > 0.0])
+        if len(self.classes_) != 2 or len(present) != 2:
+            few = (
+                f"the class {self.classes_[present]} alone" if len(present) < 2 else "more classes"
+            )
             raise ValueError(
-                "y has one class only among the rows of positive weight: expected two different "
-                f"labels, given the class {present[0]}. Include rows of both classes."
+                "Only binary classification is supported. y does not have two classes among the "
+                f"rows of positive weight: expected two different labels, given {few}. Include "
+                "rows of both classes, or use OneVsOneClassifier."
             )
         K, alpha, intercept = self._semidefinite(X), 1.0 / (2.0 * float(self.C)), self.fit_intercept
-        return kernel_ridge(K, 2.0 * codes - 1.0, alpha, weights, fit_intercept=bool(intercept))
+        signs = np.where(codes > 0, 1.0, -1.0)
+        return kernel_ridge(K, signs, alpha, weights, fit_intercept=bool(intercept))
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the fitted function b + Σ_j a_j k(x, x_j), positive for the second class.

@@ -18,7 +18,8 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
 
-from unassuming._rounding import EPS, powers_of_two, rank_cut
+from unassuming._numerics import CUT, EPS
+from unassuming._rounding import powers_of_two, rank_cut
 from unassuming._typing import Array, BoolArray, IntArray
 
 _ROUNDS = 200
@@ -35,17 +36,12 @@ direction."""
 def least_squares(columns: Array, y: Array) -> Array:
     """Return the least-squares coefficients, the shortest ones if columns are dependent.
 
-    The columns are brought to the same length first.
-
-    Examples
-    --------
-    >>> least_squares(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))
-    array([2.])
+    The columns are brought to the same length first; the solution is refined once.
     """
-    unit, cut = _lengths(columns), rank_cut(columns.shape)
-    found = lstsq(columns / unit, y, cond=cut)[0]
+    unit = _lengths(columns)
+    found = lstsq(columns / unit, y, cond=CUT)[0]
     rest = y - (columns / unit) @ found
-    return np.asarray((found + lstsq(columns / unit, rest, cond=cut)[0]) / unit)
+    return np.asarray((found + lstsq(columns / unit, rest, cond=CUT)[0]) / unit)
 
 
 def kernel_ridge(
@@ -96,11 +92,6 @@ def huber_scale(residuals: Array, weights: Array, epsilon: float) -> Array:
 
     It is σ² = S / (Σ w - ε²L) with S the sum of w r² over the residuals below εσ and L the weight
     of the others, which sorting finds.
-
-    Examples
-    --------
-    >>> huber_scale(np.array([[3.0, -3.0, 3.0], [0.0, 0.0, 1.0]]), np.ones(3), 1.35)
-    array([ 3., nan])
     """
     square = np.square(residuals)
     order = np.argsort(square, axis=-1, kind="stable")
@@ -150,7 +141,7 @@ def concomitant_huber(
         gradient = p * a - Phi.T @ (weights * z)
         root = np.sqrt(weights / sigma) * (np.abs(z) < epsilon)
         rows, own = root[:, None] * Phi, root * r
-        rows -= np.outer(own, own @ rows / max(own @ own, EPS * EPS))  # the scale follows
+        rows -= np.outer(own, own @ rows / (own @ own))  # the scale follows
         # A ridge in proportion to the gradient changes the path, but not the minimum.
         share = np.abs(gradient).max(initial=0.0) / (epsilon * weights.sum())
         held = np.sqrt(p + max(1e-3 * share, EPS) * weights.sum() / sigma)
@@ -246,11 +237,6 @@ def quantile_regression(design: Array, y: Array, tau: float, penalty: Array) -> 
 
     The dual programme has a variable for each row, and the coefficients as multipliers. It ends at
     a vertex, whose equations r = 0 are solved once more.
-
-    Examples
-    --------
-    >>> quantile_regression(np.ones((3, 1)), np.array([1.0, 2.0, 9.0]), 0.5, np.zeros(1))
-    array([2.])
     """
     unit = _lengths(design) / np.sqrt(len(y))
     Phi, p = design / unit, penalty / unit
@@ -290,18 +276,12 @@ def l1_subdifferential(a: Array, penalty: Array | float) -> tuple[Array, Array]:
 
 
 def l1_least_squares(design: Array, y: Array, penalty: Array) -> Array:
-    """Minimise ½‖y - Da‖² + Σ p_j |a_j|; inactive coefficients are exactly zero.
-
-    Examples
-    --------
-    >>> l1_least_squares(np.eye(3), np.array([3.0, -0.5, -2.0]), np.ones(3))
-    array([ 2.,  0., -1.])
-    """
+    """Minimise ½‖y - Da‖² + Σ p_j |a_j|; inactive coefficients are exactly zero."""
     unit, found = _lengths(design), np.zeros(design.shape[1])
     free = np.flatnonzero(penalty == 0)
     if len(free):  # an independent set of the columns without a penalty
         R, order = qr(design[:, free] / unit[free], mode="r", pivoting=True)
-        free = free[np.sort(order[: int((np.abs(np.diagonal(R)) > rank_cut(R.shape)).sum())])]
+        free = free[np.sort(order[: int((np.abs(np.diagonal(R)) > CUT).sum())])]
     kept = np.union1d(np.flatnonzero(penalty), free)
     D, p = np.asfortranarray(design[:, kept] / unit[kept]), penalty[kept] / unit[kept]
 
@@ -310,7 +290,7 @@ def l1_least_squares(design: Array, y: Array, penalty: Array) -> Array:
         size = np.linalg.norm(y) + np.abs(a).sum()
         return D.T @ (y - D[:, active] @ a[active]), 4 * EPS * (size + p)
 
-    def newton(free: IntArray, slope: Array, error: Array) -> tuple[Array, float]:
+    def newton(free: IntArray, slope: Array) -> tuple[Array, float]:
         R = qr(D[:, free], mode="r")[0][: len(free)]
         R = np.vstack([R, np.zeros((len(free) - len(R), len(free)))])
         # A column that depends on the others: a long way along the null direction, to a zero.
@@ -331,11 +311,6 @@ def epsilon_svr(
     K is symmetric; if it is indefinite, a stationary point near that of scikit-learn is found. The
     intercept is the multiplier of 1ᵀa = 0, the midpoint of an interval if no a is strictly inside.
     With r = y - Ka - b: |r| <= ε where a = 0, ±r >= ε where a = ±C, and r = ε sign(a) elsewhere.
-
-    Examples
-    --------
-    >>> epsilon_svr(np.eye(3), np.array([0.0, 1.0, 5.0]), C=1.0, epsilon=0.5)
-    (1.5, array([-1.,  0.,  1.]))
     """
     sizes, scale = np.abs(K), float(np.abs(y).max())
 
@@ -343,11 +318,11 @@ def epsilon_svr(
         error = np.abs(y) + sizes @ np.abs(a) + epsilon
         return y - K @ a, 4 * EPS * (error + error.max() * fit_intercept)
 
-    def newton(free: IntArray, slope: Array, error: Array) -> tuple[Array, float]:
+    def newton(free: IntArray, slope: Array) -> tuple[Array, float]:
         M = K[np.ix_(free, free)]
         if fit_intercept:
             M, slope = _centred(M), slope - slope.mean()
-        return _ascent(M, slope, error, 1e-4 * scale)
+        return _ascent(M, slope, 1e-4 * scale)
 
     start = _libsvm(K, y, C, epsilon, scale, balanced=fit_intercept)
     penalty, box = np.full(len(y), float(epsilon)), np.full(len(y), float(C))
@@ -356,13 +331,15 @@ def epsilon_svr(
     return face.solve()
 
 
-def _libsvm(
-    K: Array, y: Array, C: float, epsilon: float, scale: float, *, balanced: bool
-) -> Array:
-    """Return the coefficients of scikit-learn, whose solver keeps the kernel in single precision."""
+def _libsvm(K: Array, y: Array, C: float, epsilon: float, scale: float, *, balanced: bool) -> Array:
+    """Return the coefficients of scikit-learn, which keeps the kernel in single precision."""
     n, weights = len(y), np.ones(len(y))
     if not balanced:  # two rows without a kernel, at ±ε, hold the intercept at zero
-        K, y, weights = np.pad(K, (0, 2)), np.append(y, [epsilon, -epsilon]), np.append(weights, [n, n])
+        K, y, weights = (
+            np.pad(K, (0, 2)),
+            np.append(y, [epsilon, -epsilon]),
+            np.append(weights, [n, n]),
+        )
     most = 100_000 + 100 * n
     solver = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=1e-8 * scale, max_iter=most)
     with warnings.catch_warnings():
@@ -373,7 +350,7 @@ def _libsvm(
     return np.clip(a[:n], -C, C)
 
 
-def _ascent(M: Array, slope: Array, error: Array, near: float) -> tuple[Array, float]:
+def _ascent(M: Array, slope: Array, near: float) -> tuple[Array, float]:
     """Return a direction of ascent of slopeᵀd - ½dᵀMd, and the step to the maximum along it."""
     try:
         L = np.linalg.cholesky(M)
@@ -384,7 +361,7 @@ def _ascent(M: Array, slope: Array, error: Array, near: float) -> tuple[Array, f
     curvature, V = eigh(M)
     slope = V.T @ slope
     null = np.abs(curvature) <= 10.0 * rank_cut(M.shape) * np.abs(curvature).max()
-    if np.linalg.norm(slope[null]) > np.linalg.norm(error):
+    if np.linalg.norm(slope[null]) > 1e-9 * near:
         return V[:, null] @ slope[null], np.inf
     curvature, V, slope = curvature[~null], V[:, ~null], slope[~null]
     if np.linalg.norm(slope) <= near:  # go to a stationary point, whatever the curvature
@@ -394,14 +371,14 @@ def _ascent(M: Array, slope: Array, error: Array, near: float) -> tuple[Array, f
 
 
 Pull: TypeAlias = Callable[[Array], tuple[Array, Array]]
-Step: TypeAlias = Callable[[IntArray, Array, Array], tuple[Array, float]]
+Step: TypeAlias = Callable[[IntArray, Array], tuple[Array, float]]
 
 
 @final
 class _ActiveSet:
     """Minimise ½aᵀMa - qᵀa + Σ p_j|a_j| over |a_j| <= box_j, with 1ᵀa = 0 if balanced.
 
-    ``pull(a)`` is q - Ma with its rounding error; ``newton(free, slope, error)`` is a direction of
+    ``pull(a)`` is q - Ma with its rounding error; ``newton(free, slope)`` is a direction of
     the free coefficients with the length of the step. They move until one of them reaches a kink,
     0 or ±box, or the minimum; then the worst one of those at kinks is set free.
     """
@@ -499,7 +476,7 @@ class _ActiveSet:
             # Three full Newton steps are one step and its refinement.
             if full_steps == 3 or np.all(np.abs(slope) <= self.error[free]):
                 return
-            direction, length = self.newton(free, slope, self.error[free])
+            direction, length = self.newton(free, slope)
             low, high = self._ends(free)
             end, steps = np.where(direction > 0.0, high, low), np.full(len(free), np.inf)
             moving = direction != 0.0

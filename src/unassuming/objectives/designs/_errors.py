@@ -77,27 +77,17 @@ def least_penalty(design: Design) -> float:
     return EPS * float(np.abs(design.spectrum[0]).max(initial=0.0))
 
 
-def exact_kernel(design: Design) -> tuple[Exact, Array]:
-    """Return K as it was computed or given, and its changes if it is rounded, in such units."""
-    return computed_kernel(design)
-
-
 def computed_kernel(design: Design) -> tuple[Exact, Array]:
     """Return K as it was computed or given, and its changes if it is rounded, in such units."""
     assert isinstance(design, KernelDesign)
     return Exact.of(design.K), np.abs(design.K)
 
 
-def known_without_rounding(design: Design) -> bool:
-    """Whether kernel values are known to more digits than a double has."""
-    return False
-
-
 def row_errors(design: Design, X: Array) -> Array | None:
     """Bound the errors of the rows of Φ at inputs X (N, p), (N, d); None if they are as given."""
     if not isinstance(design, KernelDesign):
         return None
-    errors = _value_errors(design, X, design.self_similarity(X))
+    errors = _value_errors(design, design.self_similarity(X))
     if errors is None or not design.intercept:
         return errors
     return np.column_stack([np.zeros(len(X)), errors])
@@ -115,13 +105,13 @@ def nonsingular(design: KernelDesign) -> bool:
 def _kernel_errors(design: KernelDesign) -> Array | None:
     """Bound the errors of computed kernel values, (n, n); None if they are as given."""
     kernel = design.kernel
-    return None if kernel is None else _value_errors(design, kernel.X, np.diagonal(design.K))
+    return None if kernel is None else _value_errors(design, np.diagonal(design.K))
 
 
-def _value_errors(design: KernelDesign, Z: Array, own: Array | None) -> Array | None:
-    """Bound the errors of kernel values between inputs Z and those of the data, (N, n).
+def _value_errors(design: KernelDesign, own: Array | None) -> Array | None:
+    """Bound the errors of kernel values between other inputs and those of the data, (N, n).
 
-    ``own`` is k(z, z). None if the values are as given.
+    ``own`` is k(z, z) of the others. None if the values are as given.
     """
     kernel = design.kernel
     if kernel is None or kernel.precomputed:

@@ -11,11 +11,11 @@ from unassuming.objectives.designs._kernel import KernelDesign
 
 
 def exact_columns(
-    design: Design, alpha: float, prime: int, *, signs: bool
+    design: Design, alpha: float, prime: int
 ) -> tuple[Remainders, Remainders, Remainders | None] | None:
     """Return Φ up to the scale of columns, P as rows and alpha P, if known to the last digit.
 
-    ``alpha`` is nλ. With ``signs`` the rows may be scaled too, since signs commute with that.
+    ``alpha`` is nλ.
     """
     penalised, alpha = alpha != 0, int(remainders(np.array(alpha), prime))
     if isinstance(design, FeatureDesign):
@@ -35,8 +35,6 @@ def exact_columns(
         ones = np.ones((design.n, int(design.intercept)), dtype=np.int64)
         Phi = np.hstack([ones, core])
         P = np.hstack([np.zeros((len(rows), ones.shape[1]), dtype=np.int64), rows])
-        if squares is not None and design.intercept:
-            squares = np.pad(squares, ((1, 0), (1, 0)))
     else:
         return None
     return Phi, P if penalised else P[:0], squares

@@ -28,7 +28,7 @@ from unassuming._modular import (
 from unassuming._rounding import column_units
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.objectives.designs._design import Design
-from unassuming.objectives.designs._errors import exact_kernel, nonsingular
+from unassuming.objectives.designs._errors import computed_kernel, nonsingular
 from unassuming.objectives.designs._kernel import KernelDesign
 
 _LARGEST = 512
@@ -127,7 +127,7 @@ class RowSpace:
         """Φ without rounding."""
         if not self.design.dual:
             return Exact.of(self.design.matrix)
-        K = exact_kernel(self.design)[0]
+        K = computed_kernel(self.design)[0]
         if not self.design.intercept:
             return K
         ones = np.full((len(K.number), 1), 1 << K.shift, dtype=object)
