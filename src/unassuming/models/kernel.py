@@ -295,7 +295,7 @@ class LSSVC(ClassifierMixin, KernelModel):
         present = np.unique(codes[weights > 0.0])
         if len(self.classes_) != 2 or len(present) != 2:
             few = (
-                f"the class {self.classes_[present]} alone" if len(present) < 2 else "more classes"
+                f"one class, {self.classes_[present][0]}," if len(present) < 2 else "more classes"
             )
             raise ValueError(
                 "Only binary classification is supported. y does not have two classes among the "

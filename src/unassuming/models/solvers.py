@@ -312,7 +312,8 @@ def epsilon_svr(
     intercept is the multiplier of 1ᵀa = 0, the midpoint of an interval if no a is strictly inside.
     With r = y - Ka - b: |r| <= ε where a = 0, ±r >= ε where a = ±C, and r = ε sign(a) elsewhere.
     """
-    sizes, scale = np.abs(K), float(np.abs(y).max())
+    sizes = np.abs(K)
+    scale = float(np.abs(y - y.mean() * fit_intercept).max()) or 1.0
 
     def pull(a: Array) -> tuple[Array, Array]:
         error = np.abs(y) + sizes @ np.abs(a) + epsilon
