@@ -294,9 +294,7 @@ class LSSVC(ClassifierMixin, KernelModel):
         self.classes_, codes = np.unique(y, return_inverse=True)
         present = np.unique(codes[weights > 0.0])
         if len(self.classes_) != 2 or len(present) != 2:
-            few = (
-                f"one class, {self.classes_[present][0]}," if len(present) < 2 else "more classes"
-            )
+            few = f"one class, {self.classes_[present][0]}," if len(present) < 2 else "more classes"
             raise ValueError(
                 "Only binary classification is supported. y does not have two classes among the "
                 f"rows of positive weight: expected two different labels, given {few}. Include "
@@ -307,16 +305,7 @@ class LSSVC(ClassifierMixin, KernelModel):
         return kernel_ridge(K, signs, alpha, weights, fit_intercept=bool(intercept))
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the fitted function b + Σ_j a_j k(x, x_j), positive for the second class.
-
-        Parameters
-        ----------
-        X : array-like of shape (N, d)
-            Inputs, or the kernel values with the training inputs if the kernel is precomputed.
-
-        Returns
-        -------
-        ndarray of shape (N,)
+        """Return b + Σ_j a_j k(x, x_j) at X (N, d), positive for the second class, shape (N,).
 
         Examples
         --------
@@ -327,18 +316,7 @@ class LSSVC(ClassifierMixin, KernelModel):
         return self._values(X)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict labels by the sign of the fitted function.
-
-        Parameters
-        ----------
-        X : array-like of shape (N, d)
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            Labels out of ``classes_``.
-        """
+        """Predict labels by the sign of the decision function at X (N, d), shape (N,)."""
         positive = self._values(X) > 0.0
         return np.asarray(self.classes_[positive.astype(np.intp)])
 

@@ -240,13 +240,11 @@ def quantile_regression(design: Array, y: Array, tau: float, penalty: Array) -> 
     """
     unit = _lengths(design) / np.sqrt(len(y))
     Phi, p = design / unit, penalty / unit
-    apart = np.abs(y - np.median(y))
+    apart, free = np.abs(y - np.median(y)), p == 0
     size = float(np.median(apart[apart > 0])) if apart.any() else 1.0
-    free = p == 0
-    both = np.concatenate([Phi[:, ~free].T, -Phi[:, ~free].T])
     found = linprog(
         -y / size,
-        A_ub=both,
+        A_ub=np.concatenate([Phi[:, ~free].T, -Phi[:, ~free].T]),
         b_ub=np.tile(p[~free], 2),
         A_eq=Phi[:, free].T,
         b_eq=np.zeros(free.sum()),
@@ -261,11 +259,11 @@ def quantile_regression(design: Array, y: Array, tau: float, penalty: Array) -> 
     a = np.zeros(len(p))
     a[free] = -found.eqlin.marginals * size
     a[~free] = (-found.ineqlin.marginals * size).reshape(2, -1).T @ [1.0, -1.0]
-    r = y - Phi @ a
     zero = ~free & (np.abs(a) <= 1e-8 * np.abs(a).max(initial=0.0))
-    rows = (np.abs(r) <= 1e-6 * size) & (found.x > tau - 1 + 1e-9) & (found.x < tau - 1e-9)
     a[zero] = 0.0
-    a[~zero] += least_squares(Phi[rows][:, ~zero], (y - Phi @ a)[rows])
+    r = y - Phi @ a
+    rows = np.abs(r) <= 1e-8 * size
+    a[~zero] += least_squares(Phi[rows][:, ~zero], r[rows])
     return np.asarray(a / unit)
 
 
@@ -371,10 +369,6 @@ def _ascent(M: Array, slope: Array, near: float) -> tuple[Array, float]:
     return V @ (slope / np.abs(curvature)), float(rise / bend) if bend > 0.0 else np.inf
 
 
-Pull: TypeAlias = Callable[[Array], tuple[Array, Array]]
-Step: TypeAlias = Callable[[IntArray, Array], tuple[Array, float]]
-
-
 @final
 class _ActiveSet:
     """Minimise ½aᵀMa - qᵀa + Σ p_j|a_j| over |a_j| <= box_j, with 1ᵀa = 0 if balanced.
@@ -386,8 +380,8 @@ class _ActiveSet:
 
     def __init__(
         self,
-        pull: Pull,
-        newton: Step,
+        pull: Callable[[Array], tuple[Array, Array]],
+        newton: Callable[[IntArray, Array], tuple[Array, float]],
         start: Array,
         penalty: Array,
         box: Array,
