@@ -9,6 +9,7 @@ from unassuming.kernels.compact import rectangular, truncated_parabolic
 from unassuming.kernels.features import InnerProductKernel as InnerProductKernel
 from unassuming.kernels.features import inner_product_kernel as inner_product_kernel
 from unassuming.kernels.features import strictly_positive_definite as strictly_positive_definite
+from unassuming.kernels.features import ways as ways
 from unassuming.kernels.gram import (
     KernelLike,
     gram,

@@ -52,7 +52,7 @@ class InnerProductKernel:
         if self.normalised:
             length = np.linalg.norm(X, axis=1, keepdims=True)
             X = X / np.where(length > 0, length, 1.0)
-        return np.asarray(self._monomials(X))
+        return np.asarray(self._features(X))
 
     def slopes(self, X: Array, along: Array) -> Array | None:
         """Return the derivatives of the features along directions (N, p), shape (N, D).
@@ -62,15 +62,24 @@ class InnerProductKernel:
         if self.normalised:
             return None
         step = 1e-100  # an imaginary one loses no digits
-        return np.asarray(self._monomials(X + 1j * step * along).imag / step)
+        return np.asarray(self._features(X + 1j * step * along).imag / step)
 
-    def _monomials(self, X: Any) -> Any:
-        columns = []
-        for k, c in enumerate(self.c):
-            for m in combinations_with_replacement(range(X.shape[1]), k) if c else ():
-                ways = factorial(k) / prod(factorial(m.count(j)) for j in set(m))
-                columns.append(np.sqrt(c * ways) * X[:, list(m)].prod(axis=1))
-        return np.column_stack(columns)
+    def monomials(self, p: int) -> list[tuple[int, ...]]:
+        """Return the factors of each feature of p inputs, columns with repetitions."""
+        degrees = [k for k, c in enumerate(self.c) if c]
+        return [m for k in degrees for m in combinations_with_replacement(range(p), k)]
+
+    def _features(self, X: Any) -> Any:
+        factors = self.monomials(X.shape[1])
+        weights = [np.sqrt(self.c[len(m)] * ways(m)) for m in factors]
+        return np.column_stack(
+            [w * X[:, list(m)].prod(axis=1) for w, m in zip(weights, factors, strict=True)]
+        )
+
+
+def ways(factors: tuple[int, ...]) -> int:
+    """Return the number of orders of the factors of a monomial."""
+    return factorial(len(factors)) // prod(factorial(factors.count(j)) for j in set(factors))
 
 
 def inner_product_kernel(

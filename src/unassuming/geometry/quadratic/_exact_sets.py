@@ -70,7 +70,7 @@ class ExactSets:
         if not noise.exact_arithmetic or not noise.orthogonal:
             return []
         design, alpha = objective.design, objective.n * objective.lam
-        found = [exact_columns(design, alpha, p) for p in PRIMES]
+        found = [exact_columns(design, alpha, p, signs=flips_signs(noise)) for p in PRIMES]
         moves = []
         for one, p in zip(found, PRIMES, strict=True):
             if one is None:

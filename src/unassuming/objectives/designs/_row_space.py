@@ -27,9 +27,11 @@ from unassuming._modular import (
 )
 from unassuming._rounding import column_units
 from unassuming._typing import Array, BoolArray, IntArray
+from unassuming.kernels import InnerProductKernel
 from unassuming.objectives.designs._design import Design
 from unassuming.objectives.designs._errors import computed_kernel, nonsingular
 from unassuming.objectives.designs._kernel import KernelDesign
+from unassuming.objectives.designs._remainders import monomials_modulo
 
 _LARGEST = 512
 """Kernel matrices of more rows take too long without rounding."""
@@ -89,7 +91,12 @@ class RowSpace:
             return self.holds(design.rows(X))
         if not design.intercept:
             return np.ones(len(X), dtype=np.bool_)
-        return np.zeros(len(X), dtype=np.bool_)
+        if not self.matrix or kernel.polynomial is None:
+            return np.zeros(len(X), dtype=np.bool_)
+        known = kernel.polynomial
+        return self._orthogonal(
+            [self._over(_with_ones(_gram(known, X, kernel.X, p)), p) for p in PRIMES]
+        )
 
     def vanish(self, change: Array, w: Array) -> BoolArray:
         """Return which ΦᵀWδ are zero, for small integers δ (N, n) and weights w (n,)."""
@@ -141,6 +148,10 @@ class RowSpace:
         least = min((one.shape[1] for one in found), default=0)
         return tuple(found) if all(one.shape[1] == least for one in found) else ()
 
+    def _over(self, rows: Remainders, prime: int) -> Remainders:
+        """Return rows (N, d) over the units of the columns."""
+        return rows * _inverses(self.unit, prime) % prime
+
     def _orthogonal(self, rows: list[Remainders]) -> BoolArray:
         """Return which rows (N, d), one array for each prime, all null vectors leave alone."""
         if not self._null:
@@ -165,6 +176,21 @@ def row_space(design: Design) -> RowSpace:
         found = tuple(remainders(design.matrix / unit, prime) for prime in PRIMES)
         return RowSpace(design, _rank(found), unit, found, found)
     kernel, n = design.kernel, design.n
+    known = None if kernel is None else kernel.polynomial
+    if kernel is not None and known is not None and not kernel.precomputed:
+        monomials = tuple(monomials_modulo(known, kernel.X, prime) for prime in PRIMES)
+        if known.normalised:  # rows of length one: their rank is known, and no more
+            certain = None if design.intercept else _rank(monomials)
+            return RowSpace(design, certain, unit, (), ())
+        rows = tuple(map(_with_ones, monomials)) if design.intercept else monomials
+        if n > _LARGEST:
+            return RowSpace(design, _rank(rows), unit, (), rows)
+        found = tuple(_gram(known, kernel.X, kernel.X, prime) for prime in PRIMES)
+        if design.intercept:
+            found = tuple(map(_with_ones, found))
+        pairs = zip(found, PRIMES, strict=True)
+        found = tuple(one * _inverses(unit, prime) % prime for one, prime in pairs)
+        return RowSpace(design, _rank(rows), unit, found, rows)
     given = kernel is None or kernel.precomputed
     if given and n <= _LARGEST:
         found = tuple(remainders(design.matrix / unit, prime) for prime in PRIMES)
@@ -181,8 +207,26 @@ def _rank(matrices: tuple[Remainders, ...]) -> int:
     return max(rank_modulo(few_rows(M, prime), prime) for M, prime in pairs)
 
 
+def _gram(kernel: InnerProductKernel, A: Array, B: Array, prime: int) -> Remainders:
+    """Return the kernel matrix between inputs, modulo a prime."""
+    inner = product(remainders(A, prime), remainders(B, prime).T, prime)
+    found = np.zeros_like(inner)
+    for c in remainders(np.array(kernel.c), prime)[::-1]:  # Horner's rule
+        found = (found * inner + c) % prime
+    return found
+
+
+def _with_ones(M: Remainders) -> Remainders:
+    return np.hstack([np.ones((len(M), 1), dtype=np.int64), M])
+
+
 def _weighted(rows: Remainders, w: Array, prime: int) -> Remainders:
     return rows * remainders(w, prime)[:, None] % prime
+
+
+def _inverses(unit: Array, prime: int) -> Remainders:
+    """Return the inverses of powers of two."""
+    return remainders(1 / unit, prime)
 
 
 def _copy(copies: IntArray) -> tuple[int, int]:
