@@ -20,27 +20,8 @@ from unassuming._typing import Array, BoolArray
 from unassuming._version import __version__
 from unassuming._words import shown
 from unassuming.inputs import column_at, is_frame, row_count, rows_between
-from unassuming.io.archive import (
-    FORMAT,
-    Unreadable,
-    as_integer,
-    as_tie_order,
-    check_format,
-    decoding,
-    read,
-    require,
-    write,
-)
-from unassuming.io.described import (
-    check_estimator,
-    check_noise,
-    check_noise_class,
-    describe_estimator,
-    describe_noise,
-    known_estimator,
-    known_noise,
-    other_estimator,
-)
+from unassuming.io import archive, described
+from unassuming.io.archive import Unreadable, as_integer, require
 from unassuming.io.tables import Store, as_plain, as_table
 from unassuming.noise import Labels, Noise, Perturbations, restricted
 from unassuming.ranking import check_ties
@@ -100,10 +81,10 @@ def save(region: Region, path: str | os.PathLike[str]) -> None:
         words = {name: plain if ok else shown(v) for name, ((plain, ok), v) in best.items()}
         chosen = {"best_params": words, "best_score": tuning.best_score, "seed": tuning.seed}
     header = {
-        "format": FORMAT,
+        "format": archive.FORMAT,
         "version": __version__,
-        "estimator": describe_estimator(region.estimator),
-        "noise": describe_noise(region.noise, store),
+        "estimator": described.describe_estimator(region.estimator),
+        "noise": described.describe_noise(region.noise, store),
         "X": store.put_table("X", data.X),
         "classes": None if data.classes is None else store.put("classes", data.classes),
         "drawn": [store.put_transformations(f"drawn{i}", part) for i, part in enumerate(parts)],
@@ -116,7 +97,7 @@ def save(region: Region, path: str | os.PathLike[str]) -> None:
         "seed": region.seed,
         "tuning": chosen,
     }
-    write(path, header, store.arrays)
+    archive.write(path, header, store.arrays)
 
 
 def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | None = None) -> Region:
@@ -151,20 +132,20 @@ def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | Non
     50
     """
     try:
-        header, arrays = read(path)
-        with decoding():
+        header, arrays = archive.read(path)
+        with archive.decoding():
             known, options, tuning = _decoded(header, Store(arrays))
     except Unreadable as error:
         raise _refused(path, error) from error
     entry = header["estimator"]
     if estimator is not None or known is None:
-        check_estimator(entry, estimator, _FILE, _LOAD)
+        described.check_estimator(entry, estimator, _FILE, _LOAD)
     if noise is not None or options["noise"] is None:
-        check_noise_class(header["noise"], noise, _FILE, _LOAD)
+        described.check_noise_class(header["noise"], noise, _FILE, _LOAD)
         assert noise is not None
         rows = arrays["rows"]
         options["noise"] = noise if rows.all() else restricted(noise, rows)
-        check_noise(header["noise"], options["noise"], _FILE)
+        described.check_noise(header["noise"], options["noise"], _FILE)
     model = known if estimator is None else estimator
     drawn, tie_order = options.pop("drawn")
     features = f"{shown(model)}, with other features, at the inputs or beyond them"
@@ -179,9 +160,9 @@ def load(path: str | os.PathLike[str], estimator: Any = None, noise: Noise | Non
         if estimator is None:
             raise _refused(path, f"no region can be built from it, {error}") from error
         now = f"{shown(estimator)}, which fails: {error}"
-        raise other_estimator(entry["shown"], now, _FILE) from error
+        raise described.other_estimator(entry["shown"], now, _FILE) from error
     if not same:
-        raise other_estimator(entry["shown"], features, _FILE)
+        raise described.other_estimator(entry["shown"], features, _FILE)
     if not ranked:
         raise _refused(path, "its candidates no longer have the ranks that it lists")
     if tuning is not None:
@@ -206,12 +187,12 @@ def _decoded(header: dict[str, Any], store: Store) -> tuple[Any, dict[str, Any],
     """
     if header.get("kind") == "stream":
         raise Unreadable("it holds a stream: ua.StreamingRegion.load reads it")
-    check_format(header)
+    archive.check_format(header)
     n, m = as_integer(header["n"], "rows", least=2), as_integer(header["m"], "ties", least=2)
     seed = as_integer(header["seed"], "numbers", most=2**128)
     require(type(header["several"]) is type(header["enumerated"]) is bool, "numbers")
     ties = check_ties(header["ties"])
-    tie_order = as_tie_order(store.arrays["tie_order"], m)  # before anything of length m
+    tie_order = archive.as_tie_order(store.arrays["tie_order"], m)  # before anything of length m
     require(ties == "random" or np.array_equal(tie_order, np.arange(m)), "ties")
     rows = store.arrays["rows"]
     require(rows.dtype == np.bool_ and rows.ndim == 1 and rows.sum() == n, "rows")
@@ -220,7 +201,7 @@ def _decoded(header: dict[str, Any], store: Store) -> tuple[Any, dict[str, Any],
     parts: Any = tuple(store.get_transformations(entry) for entry in header["drawn"])
     require(bool(parts) and all(len(part) == m - 1 for part in parts), "transformations")
     drawn = parts if header["several"] else parts[0]
-    noise = known_noise(header["noise"], store)
+    noise = described.known_noise(header["noise"], store)
     if noise is not None:
         require(all(part.shape[1:] in ((n,), (n, n)) for part in parts), "transformations")
         _check_drawn(Perturbations(noise, drawn, n, m))
@@ -230,7 +211,7 @@ def _decoded(header: dict[str, Any], store: Store) -> tuple[Any, dict[str, Any],
     ranks = store.arrays["ranks"]
     require(ranks.shape == (len(probe),) and ranks.dtype.kind in "iu", "candidates")
     require(store.arrays["fingerprint"].dtype == np.float64, "features")
-    known = known_estimator(estimator)
+    known = described.known_estimator(estimator)
     if known is not None and sparse.issparse(X):  # only a pipeline leaves it sparse
         store.require_room(8 * X.shape[0] * X.shape[1], "the inputs")
     y, classes = _vector(store, "y", rows), header["classes"]
