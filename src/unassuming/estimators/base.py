@@ -43,6 +43,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     level: float
     m: int | str
     random_state: Any
+    _limit: float = np.inf  # of the values that are bounded
 
     @abstractmethod
     def _model(self) -> Any:
@@ -111,6 +112,27 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(deepcopy(X)))
 
+    def predict_band(self, X: Any, level: Any = None) -> Any:
+        """Return lower and upper bounds that hold at all these inputs at once.
+
+        For a classifier they bound E[y|x], and are clipped to [-1, 1]; those of P(y = 1|x) are
+        ``(1 + band) / 2``, and both are NaN if the region is empty: the data contradict the model.
+        The bounds of two calls need not hold together: ask for all inputs in one call. They are
+        infinite if no finite bound is known; `band_status_` says why.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+            Inputs.
+        level : float or sequence of floats, optional
+            By default the level of the estimator.
+
+        Returns
+        -------
+        array of shape (N, 2), or a dict of them for several levels
+        """
+        return self._bounds(X, level, lambda bounds: np.clip(bounds, -self._limit, self._limit))
+
     @property
     def region_(self) -> Region:
         """The confidence region of the fitted estimator."""
@@ -150,7 +172,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         tags.non_deterministic = inner.non_deterministic
         return tags
 
-    def _bounds(self, X: Any, level: Any, form: Callable[[Array], Any] = np.asarray) -> Any:
+    def _bounds(self, X: Any, level: Any, form: Callable[[Array], Any]) -> Any:
         """Return the bounds (N, 2) in some form, for one level or several; keep their status."""
         count = len(self.predict(X))  # the estimator checks X and its column names
         asked = self.level if level is None else level

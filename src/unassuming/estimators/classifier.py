@@ -109,6 +109,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     array(['dose'], dtype=object)
     """
 
+    _limit = 1.0
     _warned: Region | None = None
 
     def __init__(
@@ -148,26 +149,6 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         """Return the decision function at inputs X, (N,), positive for the second class."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(deepcopy(X)))
-
-    def predict_band(self, X: Any, level: Any = None) -> Any:
-        """Return lower and upper bounds of E[y|x] at every input: a simultaneous band.
-
-        They are outer bounds of the region, clipped to [-1, 1], the range of E[y|x]. Bounds of the
-        probability P(y = 1|x) are ``(1 + band) / 2``. If the region is empty, which means that the
-        data contradict the model, both are NaN.
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs.
-        level : float or sequence of floats, optional
-            By default the level of the estimator.
-
-        Returns
-        -------
-        array of shape (N, 2), or a dict of them for several levels
-        """
-        return self._bounds(X, level, lambda bounds: np.clip(bounds, -1.0, 1.0))
 
     def predict_set(self, X: Any, level: Any = None, kind: str = "outer") -> Any:
         """Return which labels may be the likelier one at every input.

@@ -101,26 +101,6 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         self.norm_bound = norm_bound
         self.random_state = random_state
 
-    def predict_band(self, X: Any, level: Any = None) -> Any:
-        """Return lower and upper bounds that hold at all these inputs at once.
-
-        They come from the region, or from balanced cells of rows where these are expected to be
-        narrower before y is seen. The bounds of two calls need not hold together: ask for all
-        inputs in one call. They are infinite if no finite bound is known; `band_status_` says why.
-
-        Parameters
-        ----------
-        X : array or DataFrame
-            Inputs.
-        level : float or sequence of floats, optional
-            By default the level of the estimator.
-
-        Returns
-        -------
-        array of shape (N, 2), or a dict of them for several levels
-        """
-        return self._bounds(X, level)
-
     def predict_mean_interval(self, X: Any, level: Any = None) -> Any:
         """Return lower and upper bounds of the mean outcome at every input, one at a time.
 
@@ -174,7 +154,7 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         return y, {}
 
     def _use_estimate(self, fitted: Any, region: Region | NotAvailable) -> None:
-        raise AssertionError("a regressor is fitted to y itself")
+        """Nothing: a regressor is fitted to y itself."""
 
     def _bands(self, region: Region, X: Any, levels: list[float]) -> dict[float, Band]:
         return dict(region.band(X, level=levels, norm_bound=self.norm_bound, method="auto"))

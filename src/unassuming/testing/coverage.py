@@ -43,37 +43,26 @@ MakeData: TypeAlias = Callable[[np.random.Generator], tuple[Any, Any, Callable[[
 Outcome: TypeAlias = tuple[bool, float, float, float] | None
 """Whether all numbers were covered, the share that was, median width, level; None if unknown."""
 
+_AT_ONCE = ("region, membership of the truth", "region, outer band", "region, joint bounds")
+"""Methods that claim the level at all inputs, or coefficients, at once; others at each."""
 _GAUSSIAN = "independent Gaussian noise of one variance, and "
-_CLAIMS = {
-    "region, membership of the truth": ("all {0}s at once", "{1}"),
-    "region, outer band": ("all {0}s at once", "the same, and that {2}"),
-    "Gaussian process": (
-        "each single {0}",
-        _GAUSSIAN + "a truth drawn from the process with the kernel that maximum likelihood chose",
-    ),
-    "least squares, t bounds": (
-        "each single {0}",
-        _GAUSSIAN
-        + "that the truth lies in the span of the features, or of the inputs for a kernel",
-    ),
-    "residual bootstrap": (
-        "each single {0}",
-        "noise terms of one law, an unbiased estimate, and enough rows for an approximation",
-    ),
-    "region, one coefficient at a time": ("each single {0}", "the same, and that {2}"),
-    "region, joint bounds": ("all {0}s at once", "the same, and that {2}"),
-    "least squares, t intervals": ("each single {0}", _GAUSSIAN + "that {2}"),
-    "least squares, robust": (
-        "each single {0}",
-        "uncorrelated noise terms, or clusters of them, of finite variance, and enough rows or "
-        "clusters for an approximation (HC3 standard errors, CR1 for clusters)",
-    ),
-    "wild bootstrap": (
-        "each single {0}",
-        "the same as robust least squares (studentised, random signs of the residuals)",
-    ),
+_ASSUMES = {
+    "region, membership of the truth": "{0}",
+    "region, outer band": "the same, and that {1}",
+    "Gaussian process": _GAUSSIAN
+    + "a truth drawn from the process with the kernel that maximum likelihood has chosen",
+    "least squares, t bounds": _GAUSSIAN
+    + "that the truth lies in the span of the features, or of the inputs for a kernel",
+    "residual bootstrap": "noise terms of one law, an unbiased estimate, and enough rows for an "
+    "approximation",
+    "region, one coefficient at a time": "the same, and that {1}",
+    "region, joint bounds": "the same, and that {1}",
+    "least squares, t intervals": _GAUSSIAN + "that {1}",
+    "least squares, robust": "uncorrelated noise terms, or clusters of them, of finite variance, "
+    "and enough rows or clusters for an approximation (HC3 standard errors, CR1 for clusters)",
+    "wild bootstrap": "the same as robust least squares (studentised, random signs of the "
+    "residuals)",
 }
-"""Where each method claims the level, and its assumptions."""
 
 # --- results ----------------------------------------------------------------------------------
 
@@ -313,7 +302,8 @@ def coverage(
     levels, outside, outcomes = zip(*runs, strict=True)
     span = "the truth lies in the span of the model"
     span += "" if norm_bound is None else f", with a norm of {norm_bound:g} at most"
-    words = ({"function": "input"}.get(target, "coefficient"), assumption.assumption, span)
+    words = assumption.assumption, span
+    what = {"function": "input"}.get(target, "coefficient")
     return Coverage(
         level=fmean(levels),  # equal levels are their own mean, to the last digit
         levels=(min(levels), max(levels)),
@@ -322,7 +312,13 @@ def coverage(
         seed=seed,
         outside=None if None in outside else sum(outside),
         methods=tuple(
-            _counted(method, [found[method] for found in outcomes], confidence, words)
+            _counted(
+                method,
+                [found[method] for found in outcomes],
+                confidence,
+                f"all {what}s at once" if method in _AT_ONCE else f"each single {what}",
+                _ASSUMES[method].format(*words),
+            )
             for method in outcomes[0]
         ),
         target=target,
@@ -421,10 +417,9 @@ def _outside(region: Region, truth: Array) -> bool | None:
 
 
 def _counted(
-    method: str, outcomes: list[Outcome], confidence: float, words: tuple[str, str, str]
+    method: str, outcomes: list[Outcome], confidence: float, claims: str, assumes: str
 ) -> MethodCoverage:
     """Count the runs in which a method covered the truth."""
-    claims, assumes = (text.format(*words) for text in _CLAIMS[method])
     usable = [outcome for outcome in outcomes if outcome is not None]
     if not usable:
         return MethodCoverage(method, 0, 0, 0.0, 1.0, np.nan, np.nan, claims, assumes)

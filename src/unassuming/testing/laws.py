@@ -97,27 +97,12 @@ def check_noise(noise: Noise, n: int, *, repetitions: int = 1000, random_state: 
         return found
 
     many = moved(drawn, r, fitted)
-    for holds, what, wrong, expected in (
-        (
-            np.array_equal(many, moved(again, r, fitted)),
-            "draw",
-            "is not repeated by the seed",
-            "the same transformations for the same rng",
-        ),
-        (
-            _same(moved(drawn, r[1, 2], fitted[1, 2]), many[1, 2]),
-            "apply",
-            "treats several residual vectors unlike one",
-            "the same transformations of each",
-        ),
-        (
-            _same(moved(noise.take(drawn, slice(1, 3)), r, fitted, 2), many[..., 1:3, :]),
-            "take",
-            "returns other transformations",
-            "those of the slice",
-        ),
-    ):
-        _require(holds, f"{name}.{what}", wrong, expected)
+    same = np.array_equal(many, moved(again, r, fitted))
+    _require(same, f"{name}.draw", "is not repeated by the seed", "the same for the same rng")
+    same = _same(moved(drawn, r[1, 2], fitted[1, 2]), many[1, 2])
+    _require(same, f"{name}.apply", "treats several residual vectors unlike one", "the same")
+    same = _same(moved(noise.take(drawn, slice(1, 3)), r, fitted, 2), many[..., 1:3, :])
+    _require(same, f"{name}.take", "returns other transformations", "those of the slice")
     if noise.orthogonal:
         _check_group(noise, drawn, n, r[0, 0])
     _check_ranks(noise, n, repetitions, np.random.default_rng([seed, 2]))
