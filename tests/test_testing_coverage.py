@@ -7,7 +7,6 @@ from scipy.stats import beta, binom
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
-from sklearn.kernel_approximation import RBFSampler
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     Lasso,
@@ -168,18 +167,6 @@ def test_the_bounds_of_the_bootstrap_are_quantiles_of_refits_to_centred_residual
     np.testing.assert_array_equal(upper, [-1.0] * 4)  # at 0.75
 
 
-@pytest.mark.slow
-def test_the_bootstrap_has_the_spread_of_least_squares():
-    X, y, _ = make_data(np.random.default_rng(1), n=60)
-    rng = np.random.default_rng(0)
-    lower, upper, _ = bootstrap(QUADRATIC, X, y, 0.9, 300, rng)
-    Phi = np.column_stack([np.ones(60), X[:, 0], X[:, 0] ** 2])
-    H = Phi @ np.linalg.solve(Phi.T @ Phi, Phi.T)
-    r = y - H @ y
-    deviation = np.sqrt(np.mean((r - r.mean()) ** 2) * np.diag(H))
-    np.testing.assert_allclose(upper - lower, 2 * 1.645 * deviation, rtol=0.25)
-
-
 def test_t_bounds_of_a_kernel_are_those_of_least_squares_on_the_inputs():
     X, y, _ = make_data(np.random.default_rng(1))
     region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0, m=100)
@@ -187,14 +174,6 @@ def test_t_bounds_of_a_kernel_are_those_of_least_squares_on_the_inputs():
     expected = expected.get_prediction(sm.add_constant(X)).conf_int(alpha=0.1)
     found = np.column_stack(LeastSquares.of(region, y, "function").t(0.9)[:2])
     np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_a_kernel_compares_least_squares_on_the_inputs():
-    measured = measure(KernelRidge(kernel="rbf"), norm_bound=20.0, repetitions=3)
-    found = rows(measured)
-    assert np.isfinite(found["region, outer band"].width)
-    assert found["least squares, t bounds"].runs == 3
 
 
 @pytest.mark.slow
@@ -255,16 +234,6 @@ def test_models_that_overwrite_their_inputs_change_no_result():
         np.testing.assert_allclose(ours[3:], theirs[3:], rtol=1e-9)
 
 
-def test_models_that_overwrite_their_inputs_get_copies_in_every_refit():
-    X, y, _ = make_data(np.random.default_rng(1))
-    before = X.copy()
-    found = bootstrap(OVERWRITING, X, y, 0.9, 20, np.random.default_rng(0))
-    np.testing.assert_array_equal(X, before)
-    gentle = make_pipeline(StandardScaler(), LinearRegression())
-    expected = bootstrap(gentle, X, y, 0.9, 20, np.random.default_rng(0))
-    np.testing.assert_allclose(found[:2], expected[:2], rtol=1e-9)
-
-
 class OwnRidge(Ridge):
     """A model of the user's own, in a module that workers have not read."""
 
@@ -313,12 +282,6 @@ def test_the_table_says_what_each_method_claims_and_assumes():
     assert frame["assumes"].str.len().min() > 20
 
 
-@pytest.mark.slow
-def test_a_norm_bound_is_told_as_an_assumption():
-    measured = measure(KernelRidge(kernel="rbf"), norm_bound=20.0, repetitions=2)
-    assert "with a norm of 20 at most" in sentence(measured, "region, outer band")
-
-
 @pytest.mark.parametrize(
     ("model", "outside"),
     [
@@ -333,16 +296,6 @@ def test_runs_with_the_truth_outside_the_span_are_counted(model, outside):
     measured = measure(model, compare=False)
     assert measured.outside == outside
     assert f"outside the span of the model in {outside} of 6 runs" in str(measured)
-
-
-def test_a_truth_a_little_outside_the_span_is_outside():
-    """A hundredth of the largest value is no rounding."""
-
-    def bent(rng):
-        X, y, f = make_data(rng)
-        return X, y, lambda X: f(X) + 0.02 * np.sin(9 * X[:, 0])
-
-    assert measure(QUADRATIC, bent, compare=False).outside == 6
 
 
 def test_log_odds_in_the_span_are_told_from_others():
@@ -390,12 +343,6 @@ def test_coverage_of_groups_of_different_sizes_is_the_average_level():
     band = 4.9 * np.sqrt(np.sum(used * (1 - used)))
     assert abs(measured.region.covered - used.sum()) <= band
     assert used.sum() - 0.55 * runs > band  # the level that was asked for is outside
-
-
-def test_one_level_is_told_alone():
-    measured = measure(compare=False)
-    assert measured.levels == (0.9, 0.9)
-    assert str(measured).startswith("Coverage of the truth at level 0.9, 6 repetitions")
 
 
 @pytest.mark.parametrize(
@@ -453,21 +400,6 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys):
     monkeypatch.setattr("time.monotonic", iter(range(0, 10**6, 5)).__next__)
     measure(repetitions=3, compare=False)
     assert "2 of 3 repetitions" in capsys.readouterr().err
-
-
-def test_random_features_are_the_same_for_the_same_seed():
-    def data(rng):
-        X = rng.uniform(0, 3, size=(20, 1))
-        return X, X[:, 0] + rng.laplace(size=20), lambda X: X[:, 0]
-
-    model = make_pipeline(RBFSampler(n_components=4), Ridge(0.1))
-    one, two = (
-        ua.testing.coverage(
-            data, model, repetitions=3, resamples=9, random_state=0, m=100
-        ).to_frame()
-        for _ in range(2)
-    )
-    assert one.equals(two)
 
 
 def growing(rng, n=30):
@@ -552,16 +484,6 @@ def test_a_table_of_coefficients_prints_levels():
     assert cells.claims == "each single coefficient"
     assert list(measured.to_frame()["level"]) == [row.level for row in measured.methods]
     assert np.isfinite([row.width for row in measured.methods[1:]]).all()
-
-
-@pytest.mark.slow
-def test_too_few_rows_for_least_squares_are_said():
-    def short(rng):
-        X = rng.normal(size=(4, 4))
-        return X, X[:, 0] + rng.normal(size=4), lambda X: X[:, 0]
-
-    text = str(measure(Ridge(), short, target="coefficients", repetitions=2))
-    assert "wild bootstrap                     not available for these data" in text
 
 
 def test_coefficients_need_a_regression_with_features():

@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.base import BaseEstimator
-from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_selection import SelectKBest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, LinearRegression, Ridge, RidgeClassifier, RidgeCV
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier, RidgeCV
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -204,23 +203,11 @@ def test_a_search_that_does_not_decide_is_refused():
         tuned(search)
 
 
-def test_confidence_region_names_tuned_region_when_it_refuses_a_search():
-    with pytest.raises(TypeError, match=r"ua\.tuned_region\(search, X, y\)"):
-        ua.confidence_region(GridSearchCV(Ridge(), GRID), X, Y)
-
-
 def test_a_classifier_is_tuned_without_looking_at_the_labels_in_the_split():
     inputs, labels, _ = ua.datasets.labels(n=80, random_state=0)
     region = tuned(GridSearchCV(RidgeClassifier(), GRID, cv=3), inputs, labels)
     flipped = tuned(GridSearchCV(RidgeClassifier(), GRID, cv=3), inputs, -labels)
     np.testing.assert_array_equal(region.tuning.tuning_rows, flipped.tuning.tuning_rows)
-
-
-def test_real_data_with_a_lasso():
-    frame, y = load_diabetes(return_X_y=True, as_frame=True)
-    region = tuned(GridSearchCV(Lasso(), {"alpha": [0.01, 0.1, 1.0]}), frame, y)
-    assert region.n == 221
-    assert region.rank(region.estimate) == 1
 
 
 # --- what is wrong is said before the search ------------------------------------------------------
@@ -325,15 +312,6 @@ def test_a_noise_class_says_that_it_can_be_divided():
             return rng.choice([-1, 1], size=(size, n)).astype(np.int8)
 
     assert isinstance(tuned(noise=Signs()).noise, Signs)
-
-
-def test_blocks_of_a_subclass_are_divided():
-    region = tuned(noise=Pairs(N))
-    assert isinstance(region.noise, Pairs)
-    np.testing.assert_array_equal(region.noise.blocks, region.tuning.region_rows // 2)
-    np.testing.assert_array_equal(
-        region.tuning.tuning_rows[::2] + 1, region.tuning.tuning_rows[1::2]
-    )
 
 
 class SignSearchCV(BaseEstimator):
