@@ -41,7 +41,8 @@ def x_sin_x(X: Any) -> Array:
     >>> x_sin_x([[0.0]])
     array([0.])
     """
-    return (x := _columns(X, 1)[:, 0]) * np.sin(x)
+    x = _columns(X, 1)[:, 0]
+    return x * np.sin(x)
 
 
 @final

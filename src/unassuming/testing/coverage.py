@@ -161,7 +161,8 @@ class Coverage:
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row for each method."""
         named = {"rate": "simultaneous", "width": "median width"}
-        shown = "method rate low high pointwise width level runs claims assumes".split()
+        numbers = ("rate", "low", "high", "pointwise", "width", "level", "runs")
+        shown = ("method", *numbers, "claims", "assumes")
         rows = [{named.get(k, k): getattr(row, k) for k in shown} for row in self.methods]
         return as_frame(rows)
 
