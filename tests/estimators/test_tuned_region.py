@@ -180,6 +180,13 @@ def test_weights_are_those_of_the_rows_and_zero_leaves_a_row_out():
     assert (weight[region.tuning.tuning_rows] > 0).all()
 
 
+def test_weights_of_zero_and_one_leave_rows_out_of_both_parts():
+    weight = (np.arange(N) % 3 > 0).astype(float)
+    region = tuned(sample_weight=weight)
+    assert region.n == weight[region.tuning.region_rows].sum() < len(region.tuning.region_rows)
+    assert weight[region.tuning.tuning_rows].all()
+
+
 def test_fit_params_are_cut_to_the_tuning_rows():
     groups = np.arange(N) % 5
     search = GridSearchCV(Ridge(), GRID, cv=GroupKFold(3))

@@ -127,7 +127,7 @@ def tuned_region(
     options = {
         **region_options,
         "noise": restricted(noise, kept),
-        "sample_weight": None if data.weight is None else weight[rows],
+        "sample_weight": None if weights is None else weight[rows],
         "classes": data.classes,  # of all rows: those of the region may show only one
         "random_state": int(own.generate_state(1)[0]),
     }

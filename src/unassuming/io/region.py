@@ -304,14 +304,11 @@ def _fingerprint(region: Region) -> tuple[Array, Array]:
 def _same_fingerprint(saved: Array, region: Region) -> bool:
     """Whether the region has these features, up to rounding."""
     found, size = _fingerprint(region)
+    if found.shape != saved.shape:
+        return False
+    equal = (found == saved) | (np.isnan(found) & np.isnan(saved))
     with np.errstate(all="ignore"):  # far from the data there may be infinities
-        return found.shape == saved.shape and bool(
-            (
-                (np.abs(found - saved) <= 1e-7 * size)
-                | (np.isnan(found) & np.isnan(saved))
-                | (found == saved)
-            ).all()
-        )
+        return bool((equal | (np.abs(found - saved) <= 1e-7 * size)).all())
 
 
 def _at_new_inputs(region: Region, row: Any) -> tuple[Array, Array]:
