@@ -43,7 +43,7 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
     Predictions are those of the estimator itself. With labels ±1, +1 for ``classes_[1]``, the band
     bounds E[y|x] = 2 P(y = 1|x) - 1 at all inputs at once. It comes from the exact confidence
     region of regression functions (`unassuming.confidence_region` with label noise). `predict_set`
-    reports which labels are the likelier one for some member of the region.
+    reports which labels are the likelier one for some function in the region.
 
     Put transformers inside, as in ``ConfidenceClassifier(make_pipeline(StandardScaler(),
     RidgeClassifier()))``: a pipeline around this estimator passes y to them, and one that uses y,
@@ -154,9 +154,8 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         """Return which labels may be the likelier one at every input.
 
         With ``kind="outer"`` a label is dropped only if an outer bound of E[y|x] excludes it: no
-        member of the region prefers it. With ``kind="inner"`` a label is kept only if a known
-        member prefers it: the optimistic set, a subset of the other. If the region is empty, so is
-        every set.
+        function in the region prefers it. With ``kind="inner"`` a label is kept only if a known
+        function prefers it: a subset of the other. If the region is empty, so is every set.
 
         Parameters
         ----------
