@@ -143,8 +143,9 @@ def test_value_outside_if_and_only_if_p_is_at_most_one_minus_the_level(cells, tw
     assert outside == (found.count[0] + 1 <= found.q[0])
     scores = [2 * w * b - w * twice for b, w in zip(beta.astype(int), v.astype(int), strict=True)]
     assert found.count[0] == plain_count(scores)
-    ends = [found.lower[0] + 1e-12, found.upper[0] - 1e-12]
     if found.q[0]:
+        low, high = found.lower[0], found.upper[0]
+        ends = [low + 1e-12 * (high - low), high - 1e-12 * (high - low)]
         at_ends = intervals(np.tile(beta, (2, 1)), np.tile(v, (2, 1)), level, tau=np.array(ends))
         assert (at_ends.count + 1 > at_ends.q).all()
 
