@@ -162,7 +162,7 @@ def test_levels_are_nested():
 
 def test_every_sign_vector_of_the_words_up_to_a_common_sign():
     for K in range(1, 9):
-        assert {tuple(s * s[0]) for s in product((1.0, -1.0), repeat=K)} == set(
+        assert {tuple(x * s[0] for x in s) for s in product((1.0, -1.0), repeat=K)} == set(
             map(tuple, words(K))
         )
     assert largest_q(0.5, 2) == 1
