@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.estimates import Atoms, gathered
+from unassuming.cells.estimates import Atoms
 
 SWEEPS = 12
 _GAIN = 0.01  # a sweep that gains less is the last
@@ -98,19 +98,25 @@ def _rounds(K: int) -> Iterator[tuple[IntArray, IntArray]]:
 
 
 def swap(leading: Leading, U: Array) -> IntArray:
-    """Return places (c, K, s) that balance f_j = L_jᵀL_j u minus its mean for numbers U (c, r).
-
-    Exchanging i (cell a) for j (cell b) changes Σ_b ‖S_b‖² by 2(‖g‖² - gᵀ(S_a - S_b)), with
-    g = f_i - f_j and S_b the sum of the f in cell b.
-    """
-    c, (K, s), N = len(U), leading.places.shape, leading.N
-    L = leading.L
+    """Return places (c, K, s) that balance f_j = L_jᵀL_j u minus its mean for numbers U (c, r)."""
+    L, N = leading.L, leading.N
     f = np.einsum("jkr,cjk->cjr", L, np.einsum("jkr,cr->cjk", L, U))
     f[:, :-1] -= U[:, None] / N  # the mean over all atoms; f of nobody is 0
-    places = np.repeat(leading.places[None], c, axis=0)
     S = np.einsum("brs,cs->cbr", leading.rest, U) - leading.behind[:, None] * U[:, None] / N
-    S += f[np.arange(c)[:, None, None], places].sum(axis=2)
-    least = _TILT / N**2
+    return balance(np.repeat(leading.places[None], len(U), axis=0), f, S)
+
+
+def balance(places: IntArray, f: Array, S: Array) -> IntArray:
+    """Return places (c, K, s) after exchanges that lower Σ_b ‖S_b‖², for each of c numbers.
+
+    S_b is the sum of f (c, N + 1, p) over the cell, of which ``S`` (c, K, p) belongs to atoms that
+    stay. Exchanging i (cell a) for j (cell b) changes Σ_b ‖S_b‖² by 2(‖g‖² - gᵀ(S_a - S_b)), with
+    g = f_i - f_j.
+    """
+    places = places.copy()
+    c, K, s = places.shape
+    S = S + f[np.arange(c)[:, None, None], places].sum(axis=2)
+    least = _TILT / f.shape[1] ** 2
     tilt = least * np.arange(s) / s
     live, loss = np.arange(c), np.full(c, np.inf)
     for _ in range(SWEEPS):
@@ -188,7 +194,9 @@ def _variances(G: Array, inverse: Array, out: Array, into: Array, U: Array) -> t
     if out.shape[3] > 1:
         removed, added = (part.swapaxes(3, 4) @ part for part in (out, into))
         G = G[:, :, None, None] - removed[:, :, :, None] + added[:, :, None]
-        solved = np.linalg.solve(G, np.broadcast_to(U[:, None, None, None, :, None], (*G.shape[:-1], 1)))
+        solved = np.linalg.solve(
+            G, np.broadcast_to(U[:, None, None, None, :, None], (*G.shape[:-1], 1))
+        )
         return variance, (solved[..., 0] * U[:, None, None, None]).sum(axis=-1)
     out, into = out[..., 0, :], into[..., 0, :]
     out_I, into_I = out @ inverse, into @ inverse
