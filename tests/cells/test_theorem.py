@@ -143,8 +143,9 @@ def test_value_outside_if_and_only_if_p_is_at_most_one_minus_the_level(cells, tw
     assert outside == (found.count[0] + 1 <= found.q[0])
     scores = [2 * w * b - w * twice for b, w in zip(beta.astype(int), v.astype(int), strict=True)]
     assert found.count[0] == plain_count(scores)
-    ends = [found.lower[0] + 1e-12, found.upper[0] - 1e-12]
     if found.q[0]:
+        low, high = found.lower[0], found.upper[0]
+        ends = [low + 1e-12 * (high - low), high - 1e-12 * (high - low)]
         at_ends = intervals(np.tile(beta, (2, 1)), np.tile(v, (2, 1)), level, tau=np.array(ends))
         assert (at_ends.count + 1 > at_ends.q).all()
 
@@ -161,7 +162,7 @@ def test_levels_are_nested():
 
 def test_every_sign_vector_of_the_words_up_to_a_common_sign():
     for K in range(1, 9):
-        assert {tuple(s * s[0]) for s in product((1.0, -1.0), repeat=K)} == set(
+        assert {tuple(x * s[0] for x in s) for s in product((1.0, -1.0), repeat=K)} == set(
             map(tuple, words(K))
         )
     assert largest_q(0.5, 2) == 1

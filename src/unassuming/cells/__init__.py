@@ -53,7 +53,7 @@ from unassuming.cells._signs import (
 from unassuming.cells._spherical import t_intervals, t_pvalues
 from unassuming.cells._weights import residual_weights
 from unassuming.cells._width import approximate_width, predicted_width, width_factor
-from unassuming.cells.division import Division, candidates, divide, settled
+from unassuming.cells._old_division import Division, candidates, divide, settled
 
 __all__ = [
     "MOST_ENUMERATED",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.division import basis_of, settled
+from unassuming.cells._old_division import basis_of, settled
 
 
 def centred_in_blocks(Phi: Array, blocks: IntArray) -> Array:

@@ -7,7 +7,7 @@ from scipy.linalg import eigh, svd
 
 from unassuming._rounding import column_units, rank_cut
 from unassuming._typing import Array, IntArray
-from unassuming.cells.division import Basis, Search
+from unassuming.cells._old_division import Basis, Search
 from unassuming.cells.functions._system import System
 
 _LEADING = 16

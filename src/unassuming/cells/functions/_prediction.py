@@ -9,7 +9,7 @@ import numpy as np
 
 from unassuming._typing import Array, IntArray
 from unassuming.cells._balanced import balanced_numbers
-from unassuming.cells.division import candidates
+from unassuming.cells._old_division import candidates
 from unassuming.cells.functions._band import choose_band, looked_at
 from unassuming.cells.functions._divisions import interleaved
 from unassuming.cells.functions._kriging import Kriging

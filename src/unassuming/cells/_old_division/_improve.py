@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.division._basis import information
-from unassuming.cells.division._settled import first_largest
-from unassuming.cells.division._units import Units
+from unassuming.cells._old_division._basis import information
+from unassuming.cells._old_division._settled import first_largest
+from unassuming.cells._old_division._units import Units
 
 _NOTHING = 1e-2
 """Information, of n in all, that counts as none: it keeps searches from improving on nothing."""
@@ -75,7 +75,7 @@ def improve(
 
     Examples
     --------
-    >>> from unassuming.cells.division._units import RowUnits
+    >>> from unassuming.cells._old_division._units import RowUnits
     >>> rows = np.array([[2.0], [2.0], [1.0], [1.0]])
     >>> start = np.array([0, 0, 1, 1])
     >>> improve(RowUnits(rows), start, 2, np.ones(1), 0.9, np.random.default_rng(0))

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.division._settled import first_largest, settled
-from unassuming.cells.division._units import Units
+from unassuming.cells._old_division._settled import first_largest, settled
+from unassuming.cells._old_division._units import Units
 
 SWEEPS, FEW_SWEEPS = 12, 4
 """Sweeps over all pairs of cells; few suffice in cells of more than `MOST_UNITS` units."""
@@ -66,7 +66,7 @@ def balance(units: Units, labels: IntArray, K: int, rng: np.random.Generator) ->
 
     Examples
     --------
-    >>> from unassuming.cells.division._units import RowUnits
+    >>> from unassuming.cells._old_division._units import RowUnits
     >>> rows = np.array([[2.0], [2.0], [1.0], [1.0]])
     >>> balance(RowUnits(rows), np.array([0, 0, 1, 1]), 2, np.random.default_rng(0))
     array([1, 0, 0, 1])

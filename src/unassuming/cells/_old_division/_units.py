@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from unassuming._typing import Array, IntArray
-from unassuming.cells.division._basis import RIDGE
+from unassuming.cells._old_division._basis import RIDGE
 
 
 class Units(ABC):

@@ -1,0 +1,202 @@
+"""Least squares in each cell: v_b and β_b of many numbers at once (docs/theory.md 11.2, 11.3).
+
+The rows are those of a factor Q of the design, so that all of them together have the information 1
+about a number uᵀθ with ‖u‖ = 1, and y is replaced by the residuals of least squares. In cell b the
+information is v_b = 1 / uᵀG_b⁻¹u with G_b = Q_bᵀQ_b, and β_b = uᵀG_b⁻¹h_b with h_b = Q_bᵀe_b is how
+far its estimate is from that of all rows. One factorisation of a cell serves all numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from unassuming._typing import Array, IntArray
+
+_WELL, _CUT, _SEEN = 1e6, 1e-9, 1e-10
+"""Inverses with larger entries give way to eigenvalues; those below the cut are zero; a number is
+identified if its share outside the others is smaller than the last."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Atoms:
+    """What goes into a cell as a whole: N rows, or N units of rows in k rows each.
+
+    The rows L_j of unit j have L_jᵀL_j = Q_jᵀQ_j and L_jᵀe_j = Q_jᵀ(the residuals of the unit).
+
+    Attributes
+    ----------
+    L : array of shape (N, k, r)
+    e : array of shape (N, k)
+    squares : array of shape (N,)
+        Sums of the squared residuals.
+    rows : array of shape (N,)
+        Numbers of rows.
+    """
+
+    L: Array
+    e: Array
+    squares: Array
+    rows: Array
+
+    @classmethod
+    def of(cls, Q: Array, e: Array, units: IntArray | None = None) -> Atoms:
+        """Return the atoms of a design (n, r) with residuals (n,), or of its units 0, 1, ...
+
+        Examples
+        --------
+        >>> Q, e = np.eye(4)[:, :2], np.arange(4.0)
+        >>> Atoms.of(Q, e).L.shape, Atoms.of(Q, e, np.array([0, 0, 1, 1])).L.shape
+        ((4, 1, 2), (2, 2, 2))
+        """
+        if units is None:
+            return cls(Q[:, None], e[:, None], np.square(e), np.ones(len(e)))
+        n, r = Q.shape
+        order, N = np.argsort(units, kind="stable"), int(units.max()) + 1
+        starts = np.searchsorted(units[order], np.arange(N))
+        ends = np.append(starts[1:], n)
+        members = [order[a:b] for a, b in zip(starts, ends, strict=True)]
+        G = np.array([Q[rows].T @ Q[rows] for rows in members])
+        h = np.array([e[rows] @ Q[rows] for rows in members])
+        lam, V = np.linalg.eigh(G)
+        seen = lam > 1e-13
+        k = max(1, int(seen.sum(axis=1).max()))
+        root = np.sqrt(np.where(seen, lam, 1.0))
+        coordinates = np.einsum("jrk,jr->jk", V, h) / root
+        L = np.where(seen, root, 0.0)[:, :, None] * V.swapaxes(1, 2)
+        squares = np.bincount(units, np.square(e), minlength=N)
+        sizes = (ends - starts).astype(np.float64)
+        return cls(L[:, -k:], np.where(seen, coordinates, 0.0)[:, -k:], squares, sizes)
+
+    def __len__(self) -> int:
+        return len(self.L)
+
+    @property
+    def leverage(self) -> Array:
+        """The leverages, summed over the rows of a unit, (N,)."""
+        return np.einsum("jkr,jkr->j", self.L, self.L)
+
+    def products(self, places: IntArray) -> Array:
+        """Return G_b (K, r, r) of cells with these atoms (K, s), of which N stands for nobody."""
+        L = gathered(self.L, places)
+        return np.asarray(L.swapaxes(1, 2) @ L)
+
+    def sums(self, places: IntArray) -> CellSums:
+        """Return the sums over cells with these atoms (K, s), of which N stands for nobody."""
+        L, e = gathered(self.L, places), gathered(self.e, places)
+        lists = [gathered(part[:, None], places).sum(axis=1) for part in (self.squares, self.rows)]
+        turned = L.swapaxes(1, 2)
+        return CellSums(turned @ L, (turned @ e[:, :, None])[:, :, 0], *lists)
+
+
+def gathered(A: Array, places: IntArray) -> Array:
+    """Return the rows of the atoms (N, k, ...) of each cell (K, s), one after the other."""
+    N = len(A)
+    part = A[np.minimum(places, N - 1)]
+    part[places >= N] = 0.0
+    return part.reshape(len(places), -1, *A.shape[2:])
+
+
+def places_of(labels: IntArray) -> IntArray:
+    """Return the atoms (K, s) of the cells that labels 0, ..., K - 1 (N,) describe.
+
+    Examples
+    --------
+    >>> places_of(np.array([0, 1, 1]))
+    array([[0, 3],
+           [1, 2]])
+    """
+    counts, N = np.bincount(labels), len(labels)
+    order = np.argsort(labels, kind="stable")
+    place = np.arange(N) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.full((len(counts), counts.max()), N, dtype=np.intp)
+    places[labels[order], place] = order
+    return places
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CellSums:
+    """Sums over the rows of K cells, in the coordinates of the factor.
+
+    Attributes
+    ----------
+    G : array of shape (K, r, r)
+    h : array of shape (K, r)
+    squares : array of shape (K,)
+        Sums of the squared residuals e of all rows.
+    rows : array of shape (K,)
+    """
+
+    G: Array
+    h: Array
+    squares: Array
+    rows: Array
+
+    def merged(self, K: int) -> CellSums:
+        """Return the sums of K cells: cells with equal numbers modulo K, merged."""
+        labels = np.arange(len(self.G)) % K
+        parts = [np.zeros((K, *part.shape[1:])) for part in vars(self).values()]
+        for total, part in zip(parts, vars(self).values(), strict=True):
+            np.add.at(total, labels, part)
+        return CellSums(*parts)
+
+    def residual_weights(self, v: Array) -> Array:
+        """Return v_b / s_b² in place of v (c, K), with s_b² the residual variance of the cell.
+
+        A cell without degrees of freedom gets the pooled variance of the others. If no cell has
+        any, the weights stay v_b.
+        """
+        lam, V = np.linalg.eigh(self.G)
+        seen = lam > _CUT
+        explained = np.square(np.einsum("brk,br->bk", V, self.h)) / np.where(seen, lam, np.inf)
+        rest = np.maximum(self.squares - explained.sum(axis=1), 0.0)
+        freedom = np.maximum(self.rows - seen.sum(axis=1), 0)
+        free = freedom > 0
+        if not rest[free].any():
+            return v
+        pooled = rest[free].sum() / freedom[free].sum()
+        variance = np.where(free, rest / np.maximum(freedom, 1), pooled)
+        return np.asarray(v / np.maximum(variance / pooled, 1e-30))
+
+
+def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
+    """Return v (c, ...) and β (c, ...) of the numbers U (c, r), 0 where they are not identified.
+
+    G (..., r, r) are Gram matrices of cells or halves, h (..., r) the products with residuals.
+
+    Examples
+    --------
+    >>> G = np.array([np.diag([2.0, 1.0]), np.diag([4.0, 0.0])])
+    >>> v, beta = fits(G, np.array([[2.0, 1.0], [8.0, 0.0]]), np.eye(2))
+    >>> v, beta
+    (array([[2., 4.],
+           [1., 0.]]), array([[1., 2.],
+           [1., 0.]]))
+    """
+    inverse = _inverse(G)
+    if inverse is not None:
+        P = U @ inverse
+        v = 1 / np.einsum("...cr,cr->c...", P, U)
+        return v, np.einsum("...cr,...r->c...", P, h)
+    lam, V = np.linalg.eigh(G)
+    seen = (lam > _CUT)[..., None, :]
+    P = U @ V
+    scaled = P * np.where(seen, 1 / np.where(seen, lam[..., None, :], 1.0), 0.0)
+    variance = (P * scaled).sum(axis=-1)
+    known = ((np.square(P) * ~seen).sum(axis=-1) < _SEEN) & (variance > 0)
+    beta = np.einsum("...ck,...rk,...r->...c", scaled, V, h)
+    v = np.where(known, 1 / np.where(known, variance, 1.0), 0.0)
+    return np.moveaxis(v, -1, 0), np.moveaxis(np.where(known, beta, 0.0), -1, 0)
+
+
+def _inverse(G: Array) -> Array | None:
+    """Return the inverses of well-conditioned matrices; None if one of them is not."""
+    try:
+        inverse = np.linalg.inv(G)
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(inverse) if np.abs(inverse).max(initial=0.0) < _WELL else None
