@@ -103,7 +103,7 @@ def test_weights_do_not_matter_to_the_count():
 
 def test_all_signs_leave_exactly_one_half():
     # Of the 2ⁿ - 1 sign vectors other than the identity 2ⁿ⁻¹ - 1 have a plus at a given row.
-    region = kernel_region(5, m="group")
+    region = kernel_region(5, m="all")
     assert region.m == 32
     check_count(region, 15)
     assert region.max_bounded_level == 0.5
@@ -414,10 +414,10 @@ def test_signs_with_permutations_bound_what_signs_leave_free():
 def test_a_norm_bound_helps_unless_a_constant_shift_is_free():
     helps = kernel_region()
     X = np.linspace(0, 20, 10)[:, None]
-    assert np.isfinite(helps.band(X, norm_bound=10.0).upper).all()
+    assert np.isfinite(helps.band(X, norm_bound=10.0, method="joint").upper).all()
     # Permutations never see the intercept of ridge regression, and no norm does either.
     region = kernel_region(model=Ridge(0.5), noise="exchangeable")
-    assert np.isinf(region.band(X, norm_bound=10.0).upper).all()
+    assert np.isinf(region.band(X, norm_bound=10.0, method="joint").upper).all()
 
 
 def test_several_levels_give_a_dictionary():

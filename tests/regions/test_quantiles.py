@@ -293,7 +293,7 @@ def test_without_noise_the_region_is_a_point(values, alpha):
     y = values[0] + values[1] * x
     model = QuantileRegressor(alpha=alpha)
     region = ua.confidence_region(model, x[:, None], y, m=10, random_state=0)
-    found = region.interval(level=0.5)
+    found = region.interval(level=0.5, simultaneous=True, method="joint")
     assert found.status.name == "CERTIFIED"
     assert (found.lower <= values).all()
     assert (values <= found.upper).all()
@@ -400,7 +400,7 @@ X, Y = np.arange(12.0)[:, None], np.arange(12.0) % 5
         (LinearRegression(), {"noise": "quantile"}, r"expected QuantileRegressor"),
         (QuantileRegressor(), {"sample_weight": 1 + X[:, 0]}, r"sample_weight varies"),
         (QuantileRegressor(), {"weighting": "gram"}, r"weighting is not available"),
-        (QuantileRegressor(), {"m": "group"}, r"has no finite group"),
+        (QuantileRegressor(), {"m": "all"}, r"has no finite group"),
     ],
 )
 def test_bad_input_gets_one_sentence(model, options, message):
