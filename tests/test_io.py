@@ -68,7 +68,7 @@ CASES = {
     ),
     "group": (
         Ridge(0.5),
-        {"noise": ua.noise.BlockSymmetric(BLOCKS), "m": "group", "ties": "conservative"},
+        {"noise": ua.noise.BlockSymmetric(BLOCKS), "m": "all", "ties": "conservative"},
     ),
     "support vectors": (SVR(C=2.0), {"weighting": "identity"}),
     "lasso": (Lasso(0.1), {}),

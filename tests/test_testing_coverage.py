@@ -368,7 +368,7 @@ def small(sizes):
 
 def test_levels_of_groups_of_different_sizes_are_told_and_averaged():
     data = small([4, 6, 9])
-    measured = measure(Ridge(), data, m="group", level=0.85, repetitions=30, compare=False)
+    measured = measure(Ridge(), data, m="all", level=0.85, repetitions=30, compare=False)
     used = [np.ceil(0.85 * 2 ** len(y)) / 2 ** len(y) for _, y, _ in draws(measured, data)]
     assert len(set(used)) == 3
     assert measured.levels == (min(used), max(used))
@@ -382,7 +382,7 @@ def test_coverage_of_groups_of_different_sizes_is_the_average_level():
     """A sum of independent runs, each covered with its own level: mean and variance are known."""
     data, runs = small([2, 3]), 300
     measured = measure(
-        Ridge(), data, m="group", level=0.55, repetitions=runs, compare=False, noise="symmetric"
+        Ridge(), data, m="all", level=0.55, repetitions=runs, compare=False, noise="symmetric"
     )
     group = np.array([2 ** len(y) for _, y, _ in draws(measured, data)])
     used = np.ceil(0.55 * group) / group
@@ -423,7 +423,7 @@ def never(rng):
         ({"repetitions": "many"}, "repetitions is out of range"),
         ({"level": 90}, "level must be a number strictly between 0 and 1.*Pass 0.9"),
         ({"level": 0.905}, "level is not admissible with m = 100"),
-        ({"level": 0.0, "m": "group"}, "level must be a number strictly between 0 and 1"),
+        ({"level": 0.0, "m": "all"}, "level must be a number strictly between 0 and 1"),
         ({"m": 1}, "m must be an integer"),
         ({"noise": "gaussian"}, "noise is not a known assumption"),
         ({"norm_bound": -1.0}, "norm_bound is out of range"),

@@ -1,6 +1,6 @@
 """Numbers that belong to a function: values, differences, averages and slopes.
 
-`Region.interval` and `Region.test_functional` take them in place of functionals of the
+`Region.interval` and `Region.hypothesis` take them in place of functionals of the
 coefficients. A kernel model needs a norm bound for them, and ``simultaneous=False`` or
 ``method="cells"``.
 """
@@ -61,7 +61,7 @@ def value(X: Any) -> Functional:
 
     Examples
     --------
-    >>> region.test_functional(ua.functionals.value([[0.0, 0.0]]), value=0.5).tested
+    >>> region.hypothesis(ua.functionals.value([[0.0, 0.0]]), value=0.5).tested
     'value 0 = 0.5'
     """
     N = _rows(X)

@@ -199,7 +199,7 @@ def test_a_large_table_that_cannot_be_streamed_is_read_whole_with_a_note(run, mo
         ("--stream --model krr", "--model krr needs all rows at once"),
         ("--checkpoint c --model logistic", "with --checkpoint"),
         ("--stream --noise exchangeable", "expected symmetric with --stream"),
-        ("--stream --m group", "--m group needs all rows at once"),
+        ("--stream --m all", "--m all needs all rows at once"),
         ("--checkpoint c --no-stream", "--checkpoint needs a stream"),
         ("--checkpoint nowhere/c", "a folder that exists"),
         ("--checkpoint c --level 0.905", "Try --level 0.9 or 0.91, or --m 200."),

@@ -289,7 +289,7 @@ def test_a_first_fit_that_fails_leaves_nothing_fitted(options):
     [
         ({"level": 90}, "level must be a number strictly between 0 and 1.*Pass 0.9"),
         ({"level": 0.123}, "level is not admissible with m = 100"),
-        ({"level": 90, "m": "group"}, "level must be a number strictly between 0 and 1"),
+        ({"level": 90, "m": "all"}, "level must be a number strictly between 0 and 1"),
         ({"norm_bound": -1}, "norm_bound is out of range"),
     ],
     ids=str,

@@ -248,7 +248,7 @@ class NeverSearchCV(BaseEstimator):
         ),
         ({"noise": "gaussian"}, ValueError, "noise is not a known assumption"),
         ({"m": 1}, ValueError, "m must be an integer"),
-        ({"m": "group"}, ValueError, "too large to enumerate"),
+        ({"m": "all"}, ValueError, "too large to enumerate"),
         ({"ties": "never"}, ValueError, "ties must be"),
         ({"weighting": "best"}, ValueError, "weighting is unknown"),
         ({"y": Y[:-1]}, ValueError, "y and X differ in length: expected 60 outputs"),

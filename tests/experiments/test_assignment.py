@@ -327,4 +327,4 @@ def test_bad_input_gets_one_sentence(name):
 
 def test_too_many_assignments_to_list():
     with pytest.raises(ValueError, match="too many assignments to compare all of them"):
-        ua.assignment_test(np.arange(30.0), np.arange(30) % 2, m="group")
+        ua.assignment_test(np.arange(30.0), np.arange(30) % 2, m="all")

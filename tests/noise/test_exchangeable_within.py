@@ -72,7 +72,7 @@ def test_one_block_of_all_rows_is_exchangeable_noise():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4, 1)), rng.normal(size=4)
     within, whole = (
-        ua.confidence_region(Ridge(), X, y, noise=noise, m="group", random_state=0)
+        ua.confidence_region(Ridge(), X, y, noise=noise, m="all", random_state=0)
         for noise in (ExchangeableWithin(4), "exchangeable")
     )
     a = rng.normal(size=(50, 2))

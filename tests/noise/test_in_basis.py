@@ -202,7 +202,7 @@ def test_all_signs_of_coordinates_give_every_rank_equally_often(model):
     size, ranks = np.array([0.3, 1.0, 1.9, 3.1]), []
     for signs in product([-1, 1], repeat=n):
         y = 1 + inputs[:, 0] + basis @ (np.array(signs) * size)
-        region = region_of(model, ua.noise.InBasis(basis), inputs, y, m="group")
+        region = region_of(model, ua.noise.InBasis(basis), inputs, y, m="all")
         ranks.append(region.rank(lambda X: 1 + X[:, 0]))
     counts = Counter(ranks)
     assert sorted(counts) == list(range(1, region.m + 1))

@@ -69,7 +69,7 @@ def test_a_subclass_without_a_group_is_sampled_only():
     rng = np.random.default_rng(2)
     with pytest.raises(ValueError, match="no finite group"):
         own_region(
-            ExchangeableWithinBlocks(BLOCKS), rng.normal(size=6), rng.normal(size=(6, 2)), "group"
+            ExchangeableWithinBlocks(BLOCKS), rng.normal(size=6), rng.normal(size=(6, 2)), "all"
         )
 
 
@@ -113,7 +113,7 @@ def test_a_group_of_ones_own_may_be_enumerated_and_covers_exactly():
     X, noise, e = np.array([[1.0], [-0.4]]), Turns(), np.array([0.7, 2.0])
     orbit = [e, *noise.apply(noise.matrices([1, 2, 3, 4]), e, None)]
     a, ridge = np.array([3.0]), Ridge(alpha=0.5, fit_intercept=False)
-    regions = [ua.confidence_region(ridge, X, X @ a + v, noise=noise, m="group") for v in orbit]
+    regions = [ua.confidence_region(ridge, X, X @ a + v, noise=noise, m="all") for v in orbit]
     assert [region.m for region in regions] == [5] * 5
     assert sorted(region.rank(a) for region in regions) == [1, 2, 3, 4, 5]
 

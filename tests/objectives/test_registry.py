@@ -109,7 +109,7 @@ def test_ranks_of_ones_own_objective_are_exactly_uniform():
     ranks = []
     for code in range(16):
         signs = 1 - 2 * ((code >> np.arange(4)) & 1)
-        region = region_of(AbsoluteRidge(), X, X @ truth + signs * size, m="group")
+        region = region_of(AbsoluteRidge(), X, X @ truth + signs * size, m="all")
         assert region.m == 16
         ranks.append(region.rank(truth))
     assert sorted(ranks) == list(range(1, 17))
@@ -125,7 +125,7 @@ def test_a_sign_blind_objective_is_enumerated_modulo_sign_and_still_exact():
     ranks = []
     for code in range(16):
         signs = 1 - 2 * ((code >> np.arange(4)) & 1)
-        region = region_of(AbsoluteRidge(0.0), X, X @ truth + signs * size, m="group")
+        region = region_of(AbsoluteRidge(0.0), X, X @ truth + signs * size, m="all")
         assert region.m == 8
         ranks.append(region.rank(truth))
     assert sorted(ranks) == sorted([*range(1, 9)] * 2)

@@ -85,7 +85,7 @@ def test_rows_of_weight_zero_are_not_among_the_data():
 
 
 def test_the_levels_are_those_used():
-    few = ua.confidence_region(LinearRegression(), X[::8], Y[::8], m="group", random_state=0)
+    few = ua.confidence_region(LinearRegression(), X[::8], Y[::8], m="all", random_state=0)
     data = ua.plots.band_data(few, levels=[0.8])
     assert list(data.lower) == [float(few.level(0.8))] != [0.8]
 

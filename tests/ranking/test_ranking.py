@@ -156,7 +156,7 @@ def test_m_may_be_any_integer_of_at_least_two(m):
     "m", [1, 0, -5, 2.0, 99.5, "100", "groups", None, True, np.float64(10), np.array([10, 20])]
 )
 def test_any_other_m_is_refused(m):
-    with pytest.raises(ValueError, match="m must be an integer of at least 2, or 'group'"):
+    with pytest.raises(ValueError, match="m must be an integer of at least 2, or 'all'"):
         check_m(m)
 
 
@@ -501,7 +501,7 @@ def test_ranks_far_along_a_nearly_null_direction_are_those_of_exact_arithmetic(f
 @pytest.mark.parametrize(
     ("noise", "m"),
     [
-        ("exchangeable", "group"),
+        ("exchangeable", "all"),
         ("symmetric", 80),
         pytest.param("symmetric-exchangeable", 400, marks=pytest.mark.slow),
     ],

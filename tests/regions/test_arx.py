@@ -105,7 +105,7 @@ def test_over_all_signs_the_truth_takes_every_rank_once(name):
     ranks = []
     for signs in product([-1.0, 1.0], repeat=n):
         y = output(orders, u, start, theta, np.array(signs) * e)
-        ranks.append(ua.confidence_region(model, u, y, m="group", random_state=0).rank(theta))
+        ranks.append(ua.confidence_region(model, u, y, m="all", random_state=0).rank(theta))
     assert sorted(ranks) == list(range(1, 2**n + 1))
 
 
@@ -115,7 +115,7 @@ def test_without_past_outputs_opposite_signs_are_one_transformation():
     ranks = []
     for signs in product([-1.0, 1.0], repeat=5):
         y = output((0, 2, 1, False), u, np.zeros(2), [1.0, 0.5], np.array(signs) * e)
-        region = ua.confidence_region(ua.ARX(0, 2), u, y, m="group", random_state=0)
+        region = ua.confidence_region(ua.ARX(0, 2), u, y, m="all", random_state=0)
         ranks.append(region.rank([1.0, 0.5]))
     assert region.m == 16
     assert sorted(ranks) == sorted(2 * list(range(1, 17)))
@@ -127,7 +127,7 @@ def test_over_all_permutations_the_truth_takes_every_rank_once():
     ranks = []
     for order in permutations(range(5)):
         y = output((1, 1, 1, False), u, [0.5], [0.8, 1.0], e[list(order)])
-        region = ua.confidence_region(ua.ARX(), u, y, noise="exchangeable", m="group")
+        region = ua.confidence_region(ua.ARX(), u, y, noise="exchangeable", m="all")
         ranks.append(region.rank([0.8, 1.0]))
     assert sorted(ranks) == list(range(1, 121))
 
@@ -148,7 +148,7 @@ def test_noise_in_another_basis_is_that_of_the_rows_after_the_initial_values():
     ranks = []
     for signs in product([-1.0, 1.0], repeat=5):
         y = output((1, 1, 1, False), u, [0.5], [0.8, 1.0], Q @ (np.array(signs) * c))
-        region = ua.confidence_region(ua.ARX(), u, y, noise=ua.noise.InBasis(Q), m="group")
+        region = ua.confidence_region(ua.ARX(), u, y, noise=ua.noise.InBasis(Q), m="all")
         ranks.append(region.rank([0.8, 1.0]))
     assert sorted(ranks) == list(range(1, 33))
 
@@ -162,7 +162,7 @@ def test_rounding_of_rotated_noise_does_not_decide_ties(a):
     for _ in range(4):
         y = output((1, 1, 1, False), u, [0.5], theta, Q @ np.r_[0.0, rng.normal(size=7)])
         noise = ua.noise.InBasis(Q)
-        region = ua.confidence_region(ua.ARX(), u, y, noise=noise, m="group", ties="conservative")
+        region = ua.confidence_region(ua.ARX(), u, y, noise=noise, m="all", ties="conservative")
         Z = region.statistics(theta)
         assert (abs(Z - Z[0]) < 1e-9 * Z[0]).sum() == 2
         assert region.rank(theta) == 1 + (Z - Z[0] < -1e-9 * Z[0]).sum()
@@ -308,7 +308,7 @@ def test_ties_are_counted_in_the_order_drawn():
     """Noise without input from zero: opposite signs give opposite outputs, hence a tie."""
     e = np.random.default_rng(0).normal(size=3)
     y = output((1, 0, 1, False), np.zeros(4), [0.0], [0.5], e)
-    region = ua.confidence_region(ua.ARX(1, 0), None, y, m="group", random_state=0)
+    region = ua.confidence_region(ua.ARX(1, 0), None, y, m="all", random_state=0)
     Z = region.statistics([0.5])
     equal = np.abs(Z[1:] - Z[0]) <= 1e-9 * Z.max()
     assert equal.sum() == 1

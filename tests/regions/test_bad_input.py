@@ -307,30 +307,30 @@ def test_m_must_be_an_integer_of_at_least_two(m):
     assert_refused(
         lambda: region_of(m=m),
         ValueError,
-        rf"^m must be an integer of at least 2, or 'group', given {m!r}\. Pass e\.g\. m=100",
+        rf"^m must be an integer of at least 2, or 'all', given {m!r}\. Pass e\.g\. m=100",
     )
 
 
 GROUPS = [
     (
         "too many signs",
-        lambda: region_of(inputs=np.tile(X, (2, 1)), y=np.tile(Y, 2), m="group"),
+        lambda: region_of(inputs=np.tile(X, (2, 1)), y=np.tile(Y, 2), m="all"),
         "signs of 24 rows is too large to enumerate: .*at most 4096 elements, given 16777216",
     ),
     (
         "too many permutations",
-        lambda: region_of(noise="exchangeable", m="group"),
+        lambda: region_of(noise="exchangeable", m="all"),
         "permutations of 12 rows is too large to enumerate: .*at most 4096 elements",
     ),
     (
         "rotations",
-        lambda: region_of(noise="spherical", m="group"),
-        r"Spherical\(\) has no finite group to enumerate: m='group' needs signs.*m=100",
+        lambda: region_of(noise="spherical", m="all"),
+        r"Spherical\(\) has no finite group to enumerate: m='all' needs signs.*m=100",
     ),
     (
         "labels",
-        lambda: region_of(RidgeClassifier(), y=LABELS, m="group"),
-        r"Labels\(\) has no finite group to enumerate: m='group' needs signs.*m=100",
+        lambda: region_of(RidgeClassifier(), y=LABELS, m="all"),
+        r"Labels\(\) has no finite group to enumerate: m='all' needs signs.*m=100",
     ),
 ]
 

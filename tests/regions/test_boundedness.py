@@ -103,7 +103,7 @@ def test_weights_do_not_matter_to_the_count():
 
 def test_all_signs_leave_exactly_one_half():
     # Of the 2ⁿ - 1 sign vectors other than the identity 2ⁿ⁻¹ - 1 have a plus at a given row.
-    region = kernel_region(5, m="group")
+    region = kernel_region(5, m="all")
     assert region.m == 32
     check_count(region, 15)
     assert region.max_bounded_level == 0.5

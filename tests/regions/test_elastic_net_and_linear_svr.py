@@ -98,7 +98,7 @@ def test_all_signs_of_the_noise_give_every_rank_equally_often(name):
     ranks = []
     for signs in itertools.product([-1, 1], repeat=5):
         y = Phi @ truth + np.array(signs) * size
-        ranks.append(int(region_of(model, X, y, m="group").rank(truth)))
+        ranks.append(int(region_of(model, X, y, m="all").rank(truth)))
     assert sorted(ranks) == list(range(1, 33))
 
 

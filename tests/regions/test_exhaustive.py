@@ -38,7 +38,7 @@ class Case:
         self.a = rng.normal(size=objective.d) if a is None else np.asarray(a, dtype=float)
         self.f = E[:n] - objective.residuals(self.a[None])[0]
 
-    def region(self, e, m="group", **more):
+    def region(self, e, m="all", **more):
         """The region whose hidden noise is e."""
         options = {"noise": self.noise, "random_state": 0, **self.options, **more}
         return ua.confidence_region(self.estimator, self.X, self.f + e, m=m, **options)

@@ -60,7 +60,7 @@ def test_every_rank_of_the_joint_region_is_equally_frequent_over_all_sign_patter
         x = 0.2 * w + other + np.cumsum(e) ** 2
         y = truth[0] + truth[1] * x + e
         X = np.column_stack([x, w])
-        ranks.append(ua.confidence_region(model, X, y, m="group", random_state=0).rank(truth))
+        ranks.append(ua.confidence_region(model, X, y, m="all", random_state=0).rank(truth))
     counts = np.bincount(ranks, minlength=65)[1:]
     assert counts.tolist() == [2] * 64
 

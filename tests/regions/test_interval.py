@@ -117,7 +117,7 @@ def test_cvxpy_finds_the_same_maxima():
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("m", [M, "group"])
+@pytest.mark.parametrize("m", [M, "all"])
 def test_with_one_coefficient_the_interval_is_the_region_itself(seed, m):
     # Three rows: identity and -I are drawn often, and tie everywhere. Membership is the judge.
     rng = np.random.default_rng(seed)

@@ -218,7 +218,7 @@ def test_one_feature_compares_absolute_sums(noise):
 @pytest.mark.parametrize("estimator", [LinearRegression(fit_intercept=False), Ridge(0.1)], ids=str)
 def test_two_rows_are_enough(estimator):
     x, y = np.array([[1.0], [3.0]]), np.array([0.5, 2.0])
-    region = build(estimator, x, y, m="group")
+    region = build(estimator, x, y, m="all")
     assert region.m == (2 if isinstance(estimator, LinearRegression) else 4)
     assert region.rank(region.estimate) == 1
     assert region.contains(region.estimate, 0.5)
@@ -231,7 +231,7 @@ def test_two_rows_and_one_feature_by_hand():
         LinearRegression(fit_intercept=False),
         np.array([[1.0], [3.0]]),
         np.array([0.5, 2.0]),
-        m="group",
+        m="all",
         ties="conservative",
     )
     a = np.array([[0.0], [0.49], [0.5], [0.6], [0.66], [0.67], [1.0]])
@@ -242,7 +242,7 @@ def test_an_intercept_alone_compares_absolute_means():
     # n = 4 and no other feature: the classical sign-flip test of a mean.
     y = np.array([0.4, 1.1, -0.3, 2.2])
     estimator = LinearRegression(fit_intercept=False)
-    region = build(estimator, np.ones((4, 1)), y, m="group", ties="conservative")
+    region = build(estimator, np.ones((4, 1)), y, m="all", ties="conservative")
     for mean in np.linspace(-1, 2, 13):
         r = y - mean
         flips = [abs(np.dot(s, r)) for s in product([1, -1], repeat=4) if s[0] == 1]

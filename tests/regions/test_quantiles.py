@@ -400,7 +400,7 @@ X, Y = np.arange(12.0)[:, None], np.arange(12.0) % 5
         (LinearRegression(), {"noise": "quantile"}, r"expected QuantileRegressor"),
         (QuantileRegressor(), {"sample_weight": 1 + X[:, 0]}, r"sample_weight varies"),
         (QuantileRegressor(), {"weighting": "gram"}, r"weighting is not available"),
-        (QuantileRegressor(), {"m": "group"}, r"has no finite group"),
+        (QuantileRegressor(), {"m": "all"}, r"has no finite group"),
     ],
 )
 def test_bad_input_gets_one_sentence(model, options, message):

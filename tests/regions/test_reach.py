@@ -231,7 +231,7 @@ def test_enumerated_groups(noise, n, ties):
     X, y, rng = data(n, 2, seed=n)
     for model in ("least squares", "ridge", "rbf"):
         region = ua.confidence_region(
-            MODELS[model], X, y, noise=NOISES[noise](n), m="group", ties=ties, random_state=0
+            MODELS[model], X, y, noise=NOISES[noise](n), m="all", ties=ties, random_state=0
         )
         U = rng.normal(size=(3, region.objective.d))
         judge(region, U)

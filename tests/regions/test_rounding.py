@@ -121,4 +121,4 @@ def test_blocks_keep_their_signs_when_others_are_added():
 def test_a_huge_group_is_refused_without_being_counted():
     y = np.zeros(20_000)
     with pytest.raises(ValueError, match=r"too large to enumerate.*given 2\^20000"):
-        ua.confidence_region(Ridge(), y[:, None], y, m="group")
+        ua.confidence_region(Ridge(), y[:, None], y, m="all")

@@ -188,7 +188,7 @@ REFUSED = {
     "a scaler": (make_pipeline(StandardScaler(), Ridge()), {}, TypeError, "see all rows"),
     "permutations": (Ridge(), {"noise": "exchangeable"}, ValueError, "row by row"),
     "weighting": (Ridge(), {"weighting": "identity"}, ValueError, "weighting needs all rows"),
-    "group": (Ridge(), {"m": "group"}, ValueError, "m must be known"),
+    "group": (Ridge(), {"m": "all"}, ValueError, "m must be known"),
     "ties": (Ridge(), {"ties": "never"}, ValueError, "ties must be 'random'"),
 }
 

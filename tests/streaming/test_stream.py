@@ -330,7 +330,7 @@ def test_noise_that_mixes_all_rows_is_refused(noise):
 
 def test_a_group_cannot_be_listed_before_the_rows_are_counted():
     with pytest.raises(ValueError, match="m must be known before the first row"):
-        ua.StreamingRegion(Ridge(), m="group")
+        ua.StreamingRegion(Ridge(), m="all")
 
 
 # --- rows ------------------------------------------------------------------------------------

@@ -264,7 +264,7 @@ def arx(
         int, Option("--m", min=2, help="Number of statistics: levels are multiples of 1/m.")
     ] = 100,
     seed: Seed = 0,
-    levels: Levels = (0.9, 0.5),  # type: ignore[assignment]
+    levels: Levels = (0.95, 0.5),  # type: ignore[assignment]
     sep: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,

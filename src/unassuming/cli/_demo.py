@@ -67,7 +67,8 @@ def run(picture: Path, seed: int) -> None:
     X, y, f = datasets.sine(n=80, noise="laplace", random_state=seed)
     candidates: Candidates = {TRUE: f, LATE: lambda X: f(X - 0.2), SMALL: lambda X: 0.9 * f(X)}
     regions = {
-        name: confidence_region(model, X, y, random_state=seed) for name, model in MODELS.items()
+        name: confidence_region(model, X, y, m=100, random_state=seed)
+        for name, model in MODELS.items()
     }
     spline, kernel = regions.values()
     typer.echo(DATA.strip())
@@ -95,7 +96,7 @@ def run(picture: Path, seed: int) -> None:
 def _print_band(region: Region, norm_bound: float | None) -> None:
     """Print the 90 % band at five inputs."""
     x = np.linspace(0, 10, 5)
-    band = region.band(x[:, None], level=0.9, norm_bound=norm_bound)
+    band = region.band(x[:, None], level=0.9, norm_bound=norm_bound, method="joint")
     columns = (x, band.estimate, band.lower, band.upper)
     print_table(
         ("x", "estimate", "90% lower", "90% upper"),
@@ -125,7 +126,7 @@ def _repeat(candidates: Candidates, seed: int) -> dict[str, IntArray]:
     fresh = range(seed + 1, seed + 1 + REPETITIONS)
     for k, one in enumerate(followed(fresh, "fresh data sets", REPETITIONS)):
         X, y, _ = datasets.sine(n=80, noise="laplace", random_state=one)
-        region = confidence_region(MODELS["spline ridge"], X, y, random_state=one)
+        region = confidence_region(MODELS["spline ridge"], X, y, m=100, random_state=one)
         ranks[k] = region.rank(list(candidates.values()))
     return dict(zip(candidates, ranks.T, strict=True))
 

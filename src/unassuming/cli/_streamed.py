@@ -80,8 +80,8 @@ def _against(problem: Problem) -> tuple[str, str] | None:
     """Return an option that prevents streaming, and the value it should have."""
     if problem.model not in _STREAMED:
         return f"--model {problem.model}", " or ".join(_STREAMED)
-    if problem.m == "group":
-        return "--m group", "a number"
+    if problem.m == "all":
+        return "--m all", "a number"
     for option in ("clusters", "weights", "categorical"):
         if getattr(problem, option) is not None:
             return f"--{option} {getattr(problem, option)}", f"no --{option}"
@@ -109,7 +109,7 @@ def build_streamed(
     if single:
         settings["m"] = 2
     for level in () if single else problem.levels:
-        Level.exactly(level, settings["m"])
+        Level.at_least(level, settings["m"])
     checkpoint = None
     if streaming.checkpoint is not None:
         identity = _identity(problem, source, columns)

@@ -79,10 +79,7 @@ class ConfidenceEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         estimator = self._model()
         transformers, model = split_pipeline(estimator)
         self._check(model)
-        if isinstance(self.m, str):
-            Level.at_least(self.level, LARGEST_GROUP)
-        else:
-            Level.exactly(self.level, check_m(self.m))
+        Level.at_least(self.level, LARGEST_GROUP if isinstance(self.m, str) else check_m(self.m))
         check_distinct(X)
         if transformers is None and is_frame(X):
             as_inputs(X)

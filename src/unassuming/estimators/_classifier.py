@@ -66,16 +66,16 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         E[y|x]: the region is then empty, and so is every set.
     noise : str or Noise, default "labels"
         Any other assumption gives the published region, without a guarantee and with a warning.
-    level : float, default 0.9
+    level : float, default 0.95
         Level of the bands.
-    m : int, default 100
+    m : int, default 128
         Number of statistics; levels are multiples of 1/m.
     classes : sequence of two labels, optional
         Both labels in increasing order, for data in which only one may occur; not needed for 0 and
         1, -1 and 1 or booleans. With labels of one class the predictions are those of the region's
         estimate, since scikit-learn's classifiers refuse such data. LogisticRegression has no
         estimate then, unless it has no intercept, and is refused.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default 0
         Source of the fresh labels and of random features.
 
     Attributes
@@ -128,10 +128,10 @@ class ConfidenceClassifier(ClassifierMixin, ConfidenceEstimator):
         estimator: Any = None,
         *,
         noise: str | Noise | None = "labels",
-        level: float = 0.9,
-        m: int | str = 100,
+        level: float = 0.95,
+        m: int | str = 128,
         classes: Any = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.estimator = estimator
         self.noise = noise

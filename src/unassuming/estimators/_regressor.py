@@ -42,13 +42,13 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
     noise : str or Noise, optional
         The assumption on the noise; symmetric by default. An assumption that names rows, such as
         ``ua.noise.BlockSymmetric(blocks)``, fits only one data set, and excludes cross-validation.
-    level : float, default 0.9
+    level : float, default 0.95
         Level of the bands.
-    m : int or "group", default 100
+    m : int or "all", default 128
         Number of statistics; levels are multiples of 1/m.
     norm_bound : float, optional
         A bound that you assume for the norm of the coefficients, or of the function for kernels.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default 0
         Source of the transformations and of random features.
 
     Attributes
@@ -96,10 +96,10 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         estimator: Any = None,
         *,
         noise: str | Noise | None = None,
-        level: float = 0.9,
-        m: int | str = 100,
+        level: float = 0.95,
+        m: int | str = 128,
         norm_bound: float | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.estimator = estimator
         self.noise = noise
@@ -112,7 +112,7 @@ class ConfidenceRegressor(RegressorMixin, ConfidenceEstimator):
         """Return lower and upper bounds that hold at all these inputs at once.
 
         They come from the region, or from balanced cells of rows where these are expected to be
-        narrower before y is seen: ``region_.band(X, method="auto")``. The bounds of two calls need
+        narrower before y is seen: ``region_.band(X)``. The bounds of two calls need
         not hold together, so ask for all inputs in one call. Bounds are infinite if no finite bound
         holds or is known; `band_status_` says why.
 

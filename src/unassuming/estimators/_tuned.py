@@ -32,7 +32,7 @@ def tuned_region(
     tune_size: float = 0.5,
     fit_params: Mapping[str, Any] | None = None,
     plan: Mapping[str, Any] | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
     **region_options: Any,
 ) -> Region:
     """Choose hyper-parameters on one part of the rows and build the region on the other.
@@ -59,7 +59,7 @@ def tuned_region(
         Arguments of `unassuming.plan`, such as ``{"norm_bound": 30}``. The penalty is then planned
         for the inputs of the region, after the search has chosen the rest. Without ``noise_scale``
         the rows of the search give it.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default 0
         Source of the split, of the unseeded random parts of the search, and of the region's
         transformations, all independent of each other.
     **region_options

@@ -247,9 +247,8 @@ class AssignmentTest:
 
 def interval_of(lines: EffectLines, level: float, *, enumerated: bool) -> EffectInterval:
     """Return the effects that lie in at least q of the intervals {Z_0 <= Z_i}."""
-    make = Level.at_least if enumerated else Level.exactly
     try:
-        chosen = make(level, lines.m)
+        chosen = Level.at_least(level, lines.m)
     except ValueError:
         if not enumerated or not 0 < level < 1 or level <= 1 - 1 / lines.m:
             raise

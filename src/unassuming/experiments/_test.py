@@ -30,7 +30,7 @@ def assignment_test(
     treated: Any = None,
     m: int | str | None = None,
     ties: str = "random",
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> AssignmentTest:
     """Test a constant effect of a randomised treatment, and bound it by an exact interval.
 
@@ -62,13 +62,13 @@ def assignment_test(
         compared.
     treated : object, optional
         The value of `treatment` that means treated.
-    m : int or "group", optional
+    m : int or "all", optional
         Number of statistics. By default all assignments are compared if there are at most 4,096
-        (``"group"``); otherwise m = 1000, and m - 1 of them are drawn.
+        (``"all"``); otherwise m = 1000, and m - 1 of them are drawn.
     ties : {"random", "conservative"}, default "random"
         How equal statistics are ordered: at random (p-values are exact), or in favour of the
         hypothesis (nothing random; p-values at least as large).
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default 0
         Source of the drawn assignments and of the tie order.
 
     Returns
@@ -134,11 +134,11 @@ def _lists_all(m: int | str | None, order: int) -> bool:
     """Whether all assignments are compared."""
     if m is None:
         return order <= MOST
-    if not isinstance(m, str) or m != "group":
+    if not isinstance(m, str) or m != "all":
         return False
     if order > MOST:
         raise ValueError(
-            f"there are too many assignments to compare all of them: m='group' takes at most "
+            f"there are too many assignments to compare all of them: m='all' takes at most "
             f"{MOST}, given {order:,}. Pass an integer m instead."
         )
     return True

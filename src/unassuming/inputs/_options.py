@@ -28,12 +28,12 @@ def check_options(
     model: Any,
     *,
     noise: str | Noise | None = None,
-    m: int | str = 100,
+    m: int | str = 128,
     weighting: Any = None,
     ties: str = "random",
 ) -> Noise:
     """Check the options that do not depend on the data; return the assumption on the noise."""
-    if not (isinstance(m, str) and m == "group"):
+    if not (isinstance(m, str) and m == "all"):
         check_m(m)
     check_ties(ties, warn=False)  # the region itself warns of a former name
     if isinstance(weighting, str) and weighting not in _WEIGHTINGS:

@@ -12,7 +12,7 @@ from unassuming.inputs._arrays import as_finite, is_missing
 
 METHODS = ("auto", "cells", "pairs", "halves", "palmrt", "t")
 _WEIGHTS = ("design", "residuals")
-_ESTIMATORS = ("least squares", "least absolute deviations")
+_ESTIMATORS = ("mean", "median")
 
 
 @final
@@ -27,18 +27,18 @@ class SingleOptions:
     method : str
         One of `METHODS`.
     weights : {"design", "residuals"}
-    estimator : {"least squares", "least absolute deviations"}
+    estimator : {"mean", "median"}
     """
 
     cells: int | IntArray | None = None
     method: str = "auto"
     weights: str = "design"
-    estimator: str = "least squares"
+    estimator: str = "mean"
 
     @property
     def robust(self) -> bool:
         """Whether least absolute deviations replace least squares."""
-        return self.estimator == "least absolute deviations"
+        return self.estimator == "median"
 
     @property
     def cells_key(self) -> object:
@@ -56,11 +56,12 @@ def check_single(
     """
     if callable(weights):
         raise ValueError(
-            "weights is a function: expected 'design' or 'residuals', given a callable. Weights "
-            "that depend on the signs of residuals would void the coverage; choose one of the two."
+            "cell_weights is a function: expected 'design' or 'residuals', given a callable. "
+            "Weights that depend on the signs of residuals would void the coverage; choose one of "
+            "the two."
         )
-    _one_of("weights", weights, _WEIGHTS)
-    _one_of("estimator", estimator, _ESTIMATORS)
+    _one_of("cell_weights", weights, _WEIGHTS)
+    _one_of("cell_estimate", estimator, _ESTIMATORS)
     _one_of("method", method, METHODS)
     if cells is None or (np.ndim(cells) == 0 and not isinstance(cells, str)):
         return SingleOptions(_as_number(cells, int(np.sum(rows))), method, weights, estimator)

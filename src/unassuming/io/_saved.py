@@ -93,7 +93,7 @@ def _decoded(header: dict[str, Any], store: Store) -> Saved:
         drawn=drawn,
         tie_order=tie_order,
         options={
-            "m": "group" if header["enumerated"] else m,
+            "m": "all" if header["enumerated"] else m,
             "sample_weight": weight,
             "weighting": weighting if isinstance(weighting, str) else store.get(weighting),
             "ties": ties,

@@ -14,7 +14,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray, IntArray
 
 LARGEST_GROUP = 4096
-"""The order of the largest group that ``m="group"`` enumerates: all signs of 12 rows."""
+"""The order of the largest group that ``m="all"`` enumerates: all signs of 12 rows."""
 
 
 class Noise(ABC):
@@ -109,7 +109,7 @@ class Noise(ABC):
         With ``modulo_sign``, one element of each pair G, -G is kept if the group contains -I.
         """
         raise ValueError(
-            f"{self!r} has no finite group to enumerate: m='group' needs signs, block signs, "
+            f"{self!r} has no finite group to enumerate: m='all' needs signs, block signs, "
             f"permutations or both, given {self!r}. Pass an integer m such as m=100."
         )
 
@@ -196,7 +196,7 @@ def without_identity(noise: Noise, elements: Any, what: str) -> tuple[Any, int]:
     order = len(elements[0] if isinstance(elements, tuple) else elements)
     if order < 2:
         raise ValueError(
-            f"the group of {what} is too small: m='group' needs at least 2 different elements, "
+            f"the group of {what} is too small: m='all' needs at least 2 different elements, "
             f"given {order} for {noise!r}. Pass an integer m instead."
         )
     return noise.take(elements, slice(1, None)), order

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from unassuming._typing import Array, BoolArray
 from unassuming.noise._base import Noise
+from unassuming.noise._characters import group_by_leverage
 
 
 @final
@@ -105,6 +106,17 @@ class Perturbations:
         """Take the whole group of ``noise`` for n rows; ``modulo_sign`` as in `Noise.group`."""
         drawn, m = noise.group(n, modulo_sign=modulo_sign)
         return cls(noise, drawn, n, m)
+
+    @classmethod
+    def sign_group(
+        cls, noise: Noise, leverage: Array, m: int, *, modulo_sign: bool, key: int = 0
+    ) -> Perturbations:
+        """Take a group of m signs, or of fewer for few rows, that the leverages (n,) determine.
+
+        The key orders rows of equal leverage.
+        """
+        drawn = group_by_leverage(noise, leverage, m, modulo_sign=modulo_sign, key=key)
+        return cls(noise, drawn, len(leverage), len(drawn) + 1)
 
     def apply(self, residuals: ArrayLike, fitted: ArrayLike | None = None) -> Array:
         """Apply every transformation to residuals of shape (..., n).

@@ -42,7 +42,7 @@ def joint_width(setting: Setting, alpha: float | None) -> float:
         e = setting.noise_draw(rng)
         y = setting.outputs(made_up_values(setting, rng) + e)
         region = setting.region(y, alpha, level.m, seed=run)
-        band = region.band(setting.inputs, level=float(level), norm_bound=B)
+        band = region.band(setting.inputs, level=float(level), norm_bound=B, method="joint")
         halves.append(float(np.median((band.upper - band.lower) / 2)))
     return float(np.mean(halves))
 

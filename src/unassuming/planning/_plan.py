@@ -37,7 +37,7 @@ def plan(
     *,
     norm_bound: float | None,
     noise_scale: float,
-    level: float = 0.9,
+    level: float = 0.95,
     alphas: Sequence[float] | None = None,
     inputs: Any = None,
     rows: Sequence[int] = (),
@@ -60,7 +60,7 @@ def plan(
         The norm bound that the band will assume. None is for models with features.
     noise_scale : float
         A guess of the standard deviation of the noise, from experience or from other data.
-    level : float, default 0.9
+    level : float, default 0.95
     alphas : sequence of floats, optional
         Penalties to compare. For (kernel) ridge regression the default is the penalty of the
         estimator and seven others, from 3 to 3,000 times ``(noise_scale / norm_bound)**2``.

@@ -55,14 +55,14 @@ class BandData:
 def band_data(
     region: Region,
     X: Any = None,
-    levels: Sequence[float] = (0.5, 0.9),
+    levels: Sequence[float] = (0.5, 0.95),
     *,
     pointwise: Sequence[float] = (),
     norm_bound: float | None = None,
     model_error: float | None = None,
     noise_scale: float | None = None,
     target: str | None = None,
-    method: str | None = None,
+    method: str = "auto",
     inner: int = 0,
     rows: tuple[Any, Any] | None = None,
     compare: Any = None,
@@ -108,14 +108,14 @@ def band_data(
     alone: Mapping[float, Band] = {}
     if wanted:
         together = _known(bands, wanted, simultaneous=True) or region.band(
-            inputs, wanted, norm_bound, target, method=method, **assumed
+            inputs, wanted, norm_bound=norm_bound, target=target, method=method, **assumed
         )
     if single:
         alone = _known(bands, single, simultaneous=False) or region.band(
             inputs,
             single,
-            norm_bound,
-            None if model_error is None else target,
+            norm_bound=norm_bound,
+            target=None if model_error is None else target,
             simultaneous=False,
             **assumed,
         )
@@ -124,8 +124,8 @@ def band_data(
         region.band(
             like(inputs, x[few, None]),
             wanted,
-            norm_bound,
-            target,
+            norm_bound=norm_bound,
+            target=target,
             inner=True,
             method=method,
             **assumed,
@@ -181,14 +181,14 @@ def _observations(region: Region, inputs: Any, rows: Any) -> tuple[Array, Array,
 def band(
     region: Region,
     X: Any = None,
-    levels: Sequence[float] = (0.5, 0.9),
+    levels: Sequence[float] = (0.5, 0.95),
     *,
     pointwise: Sequence[float] = (),
     norm_bound: float | None = None,
     model_error: float | None = None,
     noise_scale: float | None = None,
     target: str | None = None,
-    method: str | None = None,
+    method: str = "auto",
     inner: int = 0,
     truth: Callable[[Any], Any] | None = None,
     rows: tuple[Any, Any] | None = None,
@@ -222,7 +222,7 @@ def band(
         standard deviation of the noise, which affects the width only.
     target : {"representation", "function"}, optional
         As for ``region.band``.
-    method : {"joint", "cells", "auto"}, optional
+    method : {"joint", "cells", "auto"}, default "auto"
         As for ``region.band``, of the simultaneous bands.
     inner : int, default 0
         Number of inputs at which to search for members near the bounds; dashes mark the values that
@@ -249,7 +249,7 @@ def band(
     Examples
     --------
     >>> line = ua.confidence_region(LinearRegression(), X[:, :1], y, random_state=0)
-    >>> ax = ua.plots.band(line, levels=(0.5, 0.9))
+    >>> ax = ua.plots.band(line, levels=(0.5, 0.95))
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x', 'y')
     >>> ax = ua.plots.band(line, levels=[0.9], pointwise=[0.9])

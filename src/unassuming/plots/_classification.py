@@ -44,7 +44,7 @@ class ClassificationData:
 
 def classification_data(
     region: Region,
-    levels: Sequence[float] = (0.5, 0.9),
+    levels: Sequence[float] = (0.5, 0.95),
     *,
     norm_bound: float | None = None,
     resolution: int | None = None,
@@ -110,7 +110,7 @@ def _undecided(band: Band) -> BoolArray:
 
 def classification(
     region: Region,
-    levels: Sequence[float] = (0.5, 0.9),
+    levels: Sequence[float] = (0.5, 0.95),
     *,
     norm_bound: float | None = None,
     resolution: int | None = None,

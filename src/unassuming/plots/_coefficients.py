@@ -43,7 +43,7 @@ class CoefficientsData:
 def coefficients_data(
     region: Region,
     which: Sequence[int | str] | None = None,
-    levels: Sequence[float] = (0.1, 0.5, 0.9),
+    levels: Sequence[float] = (0.5, 0.95),
     *,
     rays: int | None = None,
     method: str | None = None,
@@ -132,7 +132,7 @@ def _pair(region: Region, which: Sequence[int | str] | None) -> tuple[int, int]:
         raise ValueError(
             "which does not name two coefficients: expected two of "
             f"{', '.join(known[:6])}{', ...' * (d > 6)}, or their positions, given {which!r}. For "
-            "a model with one coefficient use region.interval()."
+            "a model with one coefficient use region.interval(simultaneous=True)."
         )
     return good[0] % d, good[1] % d
 
@@ -181,7 +181,7 @@ def _ellipses(
 def coefficients(
     region: Region,
     which: Sequence[int | str] | None = None,
-    levels: Sequence[float] = (0.1, 0.5, 0.9),
+    levels: Sequence[float] = (0.5, 0.95),
     *,
     rays: int | None = None,
     method: str | None = None,
@@ -197,8 +197,8 @@ def coefficients(
 
     With more coefficients, the shaded polygon is an outer bound of the projection: it contains both
     coefficients whatever the others are, and its extent along each axis is the interval of
-    ``region.interval()``. The dotted line is the slice at the estimate of the others, which is
-    smaller and gives no intervals.
+    ``region.interval(simultaneous=True)``. The dotted line is the slice at the estimate of the
+    others, which is smaller and gives no intervals.
 
     Parameters
     ----------

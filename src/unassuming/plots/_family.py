@@ -37,7 +37,7 @@ def family_data(
     region: Region,
     X: Any = None,
     size: int = 200,
-    level: float = 0.9,
+    level: float = 0.95,
     *,
     norm_bound: float | None = None,
     random_state: Any = 0,
@@ -99,7 +99,7 @@ def family(
     region: Region,
     X: Any = None,
     size: int = 200,
-    level: float = 0.9,
+    level: float = 0.95,
     *,
     norm_bound: float | None = None,
     random_state: Any = 0,
@@ -118,7 +118,7 @@ def family(
         Inputs of the functions; by default 200 inputs over the range of the data.
     size : int, default 200
         Number of members.
-    level : float, default 0.9
+    level : float, default 0.95
     norm_bound : float, optional
         Largest norm of a member.
     random_state : int, Generator, RandomState or None, default 0

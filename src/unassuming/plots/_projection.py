@@ -91,7 +91,9 @@ def project(
     """
     joint = method in (None, "joint")
     try:
-        found = region.interval(level=levels, method=method) if intervals is None else intervals
+        found = intervals
+        if found is None:
+            found = region.interval(level=levels, simultaneous=True, method=method or "joint")
         slanted = _slanted(region, pair, levels) if joint else None
     except NotAvailable:
         if joint:
@@ -117,7 +119,7 @@ def _slanted(region: Region, pair: list[int], levels: list[float]) -> Projection
         return None
     functionals = np.zeros((len(normals), region.objective.d))
     functionals[:, pair] = normals
-    found = region.interval(functionals, level=levels)
+    found = region.interval(functionals, level=levels, simultaneous=True, method="joint")
     both = np.stack([normals, -normals], axis=1).reshape(-1, 2)
     return Projection(both, {p: _both(i.lower, i.upper) for p, i in found.items()})
 

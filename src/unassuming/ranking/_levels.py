@@ -20,7 +20,7 @@ class Level:
 
     Examples
     --------
-    >>> Level.exactly(0.95, m=100)
+    >>> Level.at_least(0.95, m=100)
     Level(q=5, m=100)
     >>> Level.at_least(0.9, m=128)
     Level(q=12, m=128)
@@ -30,15 +30,6 @@ class Level:
 
     q: int
     m: int
-
-    @classmethod
-    def exactly(cls, level: float, m: int) -> Level:
-        """Return the level; raise ValueError if it is not a multiple of 1/m."""
-        position = _position(level, m)
-        slack = _slack(level) * m
-        if abs(position - round(position)) > slack or not 0 < round(position) < m:
-            raise _no_multiple(level, m)
-        return cls(m - round(position), m)
 
     @classmethod
     def at_least(cls, level: float, m: int) -> Level:
@@ -76,34 +67,17 @@ class InadmissibleLevel(ValueError):
         return str(self.args[0])
 
 
-def _no_multiple(level: Any, m: int) -> InadmissibleLevel:
-    """Name the nearest multiples of 1/m, and the smallest m of which the level is one."""
-    p = as_double(level)
-    below = min(max(floor(p * m), 1), m - 1)
-    above = min(max(ceil(p * m), 1), m - 1)
-    nearest = [level_in_digits(k / m, m) for k in sorted({below, above})]
-    plural = "levels are" if len(nearest) > 1 else "level is"
-    smallest = _smallest_m(p)
-    return InadmissibleLevel(
-        f"level is not admissible with m = {m}: expected a multiple of 1/m strictly between 0 "
-        f"and 1, given {p!r}. The nearest admissible {plural} {' and '.join(nearest)}; the "
-        f"smallest m that allows {p!r} is {smallest}.",
-        f"--level is not admissible with --m {m}: expected a multiple of 1/{m} strictly "
-        f"between 0 and 1, given {p!r}. Try --level {' or '.join(nearest)}, or --m {smallest}.",
-    )
-
-
 def _above_all(level: Any, m: int) -> InadmissibleLevel:
-    """Name the highest level of m statistics, and an m that is drawn and has this one."""
+    """Name the highest level of m statistics, and the smallest m that would do."""
     p, highest = as_double(level), level_in_digits((m - 1) / m, m)
-    smallest = _smallest_m(p)
-    few = f"these data have only m = {m} transformations"
+    fewest = ceil(1 / (1 - p) - _SLACK)
+    rows = (fewest - 1).bit_length() + 1
+    given = f"expected at most {highest} with m = {m} statistics, given {p!r}"
     return InadmissibleLevel(
-        f"level is higher than m='group' allows: {few}, and the highest level is {highest}, given "
-        f"{p!r}. Pass level={highest} or less, or make the region with m={smallest}, which draws "
-        "at random.",
-        f"--level is higher than --m group allows: {few}, and the highest level is {highest}, "
-        f"given {p!r}. Try --level {highest}, or --m {smallest}.",
+        f"level is too high: {given}. Pass level={highest}; {p!r} takes m={fewest} or more, and "
+        f"with signs at least {rows} rows or blocks.",
+        f"--level is too high: {given}. Try --level {highest}; {p!r} takes --m {fewest} or more, "
+        f"and with signs at least {rows} rows or blocks.",
     )
 
 
@@ -201,20 +175,6 @@ def _position(level: Any, m: int) -> float:
     )
 
 
-def _smallest_m(p: float) -> int:
-    """Return the smallest m with p a multiple of 1/m, within the slack."""
-
-    def allows(largest: int) -> bool:
-        return abs(Fraction(p).limit_denominator(largest) - Fraction(p)) <= _SLACK
-
-    low, high = 1, 10**9
-    while low < high:  # the error of the best fraction falls with its largest denominator
-        middle = (low + high) // 2
-        low, high = (low, middle) if allows(middle) else (middle + 1, high)
-    m = Fraction(p).limit_denominator(low).denominator
-    return max(m, 2) if 0 < round(p * m) < m else ceil(1 / min(p, 1 - p))
-
-
 def check_m(m: object) -> int:
     """Return m as an integer of at least 2, or raise.
 
@@ -225,7 +185,7 @@ def check_m(m: object) -> int:
     """
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 2:
         raise ValueError(
-            f"m must be an integer of at least 2, or 'group', given {m!r}. Pass e.g. m=100, which "
-            "allows every level that is a whole percentage."
+            f"m must be an integer of at least 2, or 'all', given {m!r}. Leave it out for "
+            "128, or pass e.g. m=1000."
         )
     return int(m)

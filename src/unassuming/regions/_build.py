@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from unassuming._errors import levels_to_user
+from unassuming._numerics import factor
 from unassuming._typing import Array, IntArray
 from unassuming._words import with_plain_numbers
 from unassuming.inputs import (
@@ -41,10 +42,12 @@ from unassuming.inputs import (
 from unassuming.membership import RankEngine
 from unassuming.models import numbered_columns
 from unassuming.noise import (
+    BlockSymmetric,
     Labels,
     Noise,
     Perturbations,
     Quantile,
+    is_group,
     require_basis,
     restricted,
 )
@@ -68,12 +71,13 @@ def confidence_region(
     y: Any,
     *,
     noise: str | Noise | None = None,
-    m: int | str = 100,
+    clusters: Any = None,
+    m: int | str = 128,
     sample_weight: Any = None,
     weighting: Any = None,
     ties: str = "random",
     classes: Any = None,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> Region:
     """Build the exact confidence regions of a model, for all levels 1 - q/m at once.
 
@@ -105,10 +109,15 @@ def confidence_region(
         ``"quantile"`` (for QuantileRegressor, which accepts no other), or an instance
         such as ``ua.noise.BlockSymmetric(blocks)`` or, for noise that satisfies an assumption in
         another basis, ``ua.noise.InBasis(Q, "symmetric")``.
-    m : int or "group", default 100
-        Number of statistics; levels are multiples of 1/m. ``"group"`` enumerates a small finite
-        group of transformations instead of sampling it: at most 4,096, so up to 12 rows for signs
-        and 6 for permutations. A level is then rounded up to the next multiple of 1/m.
+    clusters : array of shape (n,), optional
+        Short for ``noise=ua.noise.BlockSymmetric(clusters)``: one label for each row.
+    m : int or "all", default 128
+        Number of statistics; levels are multiples of 1/m. Signs, of rows or blocks, with m a power
+        of two are a group, which the inputs determine: the region is exact for this one choice, and
+        no seed is in it. Fewer than log2(m) rows or blocks have fewer sign changes, and m is then
+        smaller. Signs with another m, and all other transformations, are drawn at random.
+        ``"all"`` enumerates a small finite group: at most 4,096 elements, so up to 12 rows for
+        signs and 6 for permutations.
     sample_weight : array of shape (n,), optional
         Weights that do not depend on y. Rows of weight zero are dropped.
     weighting : {"hessian", "gram", "identity"} or matrix, optional
@@ -123,8 +132,8 @@ def confidence_region(
         order. They are needed if all labels are equal, unless y is coded by 0 and 1, by -1 and 1
         or by booleans. (If all labels are 1, the other class is taken to be 0, which affects only
         its name.) Discarding data sets with one class would change the coverage on the others.
-    random_state : int, Generator, RandomState or None
-        Source of the transformations and of the tie order.
+    random_state : int, Generator, RandomState or None, default 0
+        Source of the transformations that are drawn, and of the tie order.
 
     Returns
     -------
@@ -152,6 +161,8 @@ def confidence_region(
     >>> region.contains([lambda X: 0.95 + 0 * X[:, 0], lambda X: 0.5 + 0 * X[:, 0]])
     array([ True, False])
     """
+    if clusters is not None:
+        noise = _of_clusters(clusters, noise)
     build = builder_for(X, y, sample_weight) or build_region
     return build(
         estimator,
@@ -165,6 +176,16 @@ def confidence_region(
         classes=classes,
         seed=as_seed(random_state),
     )
+
+
+def _of_clusters(clusters: Any, noise: Any) -> Noise:
+    """Return what is assumed of clusters of rows."""
+    if noise is not None:
+        raise ValueError(
+            "clusters and noise are two assumptions: expected one of them, given clusters and "
+            f"noise={noise!r}. Leave out noise: clusters=g means noise=ua.noise.BlockSymmetric(g)."
+        )
+    return BlockSymmetric(clusters)
 
 
 def build_region(
@@ -215,13 +236,21 @@ def build_region(
     if drawn is None and not data.rows.all():
         chosen = restricted(chosen, data.rows)
     objective = _in_basis(chosen, objective, data)
-    enumerated = isinstance(m, str) and m == "group"
+    other = chosen.rotated()
+    rotation, row_noise = (None, chosen) if other is None else other
+    enumerated = isinstance(m, str) and m == "all"
     if drawn is not None:
         perturbations, tie_order = drawn
     elif enumerated:
         perturbations = Perturbations.enumerate(
             chosen, objective.n, modulo_sign=objective.sign_blind
         )
+    elif is_group(row_noise, check_m(m)):
+        leverage = _leverage(objective, data, design, rotation)
+        perturbations = Perturbations.sign_group(
+            row_noise, leverage, check_m(m), modulo_sign=objective.sign_blind
+        )
+        perturbations = replace(perturbations, noise=chosen)
     else:
         perturbations = Perturbations.sample(chosen, objective.n, check_m(m), transformation_stream)
     if drawn is None:
@@ -251,6 +280,26 @@ def build_region(
     score = partial(objective.score, psi) if later else objective.score(psi)
     engine = RankEngine(objective, score, perturbations, tie_order, whitened=whitened)
     return Region(problem, engine)
+
+
+def _leverage(objective: Objective, data: Data, inputs: Any, rotation: Array | None) -> Array:
+    """Return the leverage of each row in columns that do not depend on the noise (n,).
+
+    Those are [1, X] for kernels, and the exogenous columns where there are endogenous ones. Without
+    any, as for time series, all rows have the same leverage.
+    """
+    design = getattr(objective, "exogenous", objective.design)
+    unknown = design is not None and (design.kernel is None or design.kernel.precomputed)
+    if design is None or (design.dual and unknown):
+        return np.ones(objective.n)
+    columns = design.matrix
+    if design.dual:
+        columns = np.column_stack([np.ones(len(inputs)), inputs])
+    if rotation is not None and objective.basis is None:
+        columns = rotation.T @ columns
+    intercept = bool((columns[:, 0] == 1).all())
+    w = np.ones(objective.n) if data.weight is None else data.weight
+    return np.asarray((factor(columns, w, intercept=intercept).Q ** 2).sum(axis=1))
 
 
 def _door(objective: Objective, data: Data) -> str:

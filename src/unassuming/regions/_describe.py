@@ -12,7 +12,7 @@ import numpy as np
 from unassuming._typing import Array
 from unassuming._words import shown, spoken
 from unassuming.inputs import frozen_steps
-from unassuming.noise import Labels
+from unassuming.noise import Labels, is_group
 from unassuming.objectives import Objective
 from unassuming.regions._problem import Problem
 
@@ -33,7 +33,7 @@ PARTLY_FITTED = (
     "Other entries of the candidate equal the estimate, which was fitted to the same y: this "
     "p-value is not a valid test."
 )
-ONE_AT_A_TIME = " To test some coefficients whatever the others are: test_functional({functional})."
+ONE_AT_A_TIME = " To test some coefficients whatever the others are: hypothesis({functional})."
 
 
 def not_admitted(values: Array) -> str:
@@ -141,12 +141,18 @@ def describe(problem: Problem, m: int) -> Description:
     lines += [
         ("covers", covers if problem.guaranteed else PUBLISHED_CLASSIFIER),
         ("weighting", psi if isinstance(psi, str) else f"matrix of shape {np.shape(psi)}"),
-        (
-            "listed" if problem.enumerated else "drawn",
-            f"{m - 1} transformations, {shown(noise)}, seed {problem.seed}, ties {problem.ties}",
-        ),
+        _transformations(problem, m),
     ]
     return Description(shown(problem.estimator), tuple(lines))
+
+
+def _transformations(problem: Problem, m: int) -> tuple[str, str]:
+    """Say where the transformations come from."""
+    what = f"{m - 1} transformations, {shown(problem.noise)}"
+    if not problem.enumerated and is_group(problem.row_noise, m):
+        what = f"the {m - 1} sign changes of a group of {m}, the same for every seed"
+    heading = "listed" if problem.enumerated else "drawn"
+    return heading, f"{what}; seed {problem.seed}, ties {problem.ties}"
 
 
 def direction_in_words(v: Array, objective: Objective) -> str:

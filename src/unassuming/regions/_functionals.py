@@ -58,17 +58,17 @@ class Functionals(Membership):
     def interval(
         self,
         functionals: Any = None,
-        level: Any = 0.9,
-        norm_bound: float | None = None,
-        inner: bool = False,
-        simultaneous: bool = True,
+        level: Any = 0.95,
         *,
-        method: str | None = None,
-        cells: Any = None,
-        weights: str = "design",
-        estimator: str = "least squares",
+        simultaneous: bool = False,
+        norm_bound: float | None = None,
         model_error: float | None = None,
         noise_scale: float | None = None,
+        inner: bool = False,
+        method: str = "auto",
+        cells: Any = None,
+        cell_weights: str = "design",
+        cell_estimate: str = "mean",
     ) -> Any:
         """Bound linear functionals of the coefficients, all at once or one at a time.
 
@@ -85,25 +85,26 @@ class Functionals(Membership):
             Each row g stands for gᵀa, and a name out of ``region.names`` for that coefficient.
             `unassuming.functionals` has values, differences, averages and slopes of the function.
             None: every coefficient.
-        level : float or sequence of floats, default 0.9
-            A sequence gives a dictionary. (The default of `summary` is 0.95.)
+        level : float or sequence of floats, default 0.95
+            It is rounded up to the next level that can be attained, which the result reports. A
+            sequence gives a dictionary.
         norm_bound : float, optional
             An assumption: ‖coef‖ <= B (the penalised coefficients) for features, and ‖f‖ <= B in
             the norm of the kernel for kernels.
         inner : bool, default False
             Also search for members that come near the bounds, and return them as witnesses.
-        simultaneous : bool, default True
-            Whether all bounds hold at once. With False each interval has its level by itself. It is
-            usually much narrower, except where there are few data (docs/theory.md 9).
-        method : str, optional
-            With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
-            (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
+        simultaneous : bool, default False
+            Whether all bounds hold at once. If not, each interval has its level by itself. It is
+            usually much narrower then, except where there are few data (docs/theory.md 9).
+        method : str, default "auto"
+            With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
+            narrower from about 16 d rows on) or ``"auto"`` (the narrower one by the width predicted
             before y is seen). Without ``simultaneous``: see `summary`.
         cells : int or array of shape (n,), optional
             See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
-        weights : {"design", "residuals"}, default "design"
+        cell_weights : {"design", "residuals"}, default "design"
             Without ``simultaneous``: see `summary`.
-        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+        cell_estimate : {"mean", "median"}, default "mean"
             Without ``simultaneous``: see `summary`.
         model_error : float, optional
             An assumption: the features miss the function by at most this much at every input. The
@@ -146,7 +147,7 @@ class Functionals(Membership):
         alone = not check_simultaneous(simultaneous)
         asked = self._single(functionals) if alone else functionals
         g, names, values = self._asked(asked, assumption)
-        make, options = partial(Interval, names=names), (cells, weights, estimator)
+        make, options = partial(Interval, names=names), (cells, cell_weights, cell_estimate)
         if not alone:
             if isinstance(functionals, Functional) and self.problem.design("interval").dual:
                 method = cells_for_functionals(method)
@@ -162,18 +163,18 @@ class Functionals(Membership):
     def band(
         self,
         X: Any,
-        level: Any = 0.9,
-        norm_bound: float | None = None,
-        target: str | None = None,
-        inner: bool = False,
-        simultaneous: bool = True,
+        level: Any = 0.95,
         *,
-        method: str | None = None,
-        cells: Any = None,
-        weights: str = "design",
-        estimator: str = "least squares",
+        simultaneous: bool = True,
+        target: str | None = None,
+        norm_bound: float | None = None,
         model_error: float | None = None,
         noise_scale: float | None = None,
+        inner: bool = False,
+        method: str = "auto",
+        cells: Any = None,
+        cell_weights: str = "design",
+        cell_estimate: str = "mean",
     ) -> Any:
         """Return a band: honest bounds at every input, all at once or one input at a time.
 
@@ -192,8 +193,9 @@ class Functionals(Membership):
         X : array or DataFrame
             Inputs, as the model takes them. The columns of a DataFrame are those of the data, in
             the same order.
-        level : float or sequence of floats, default 0.9
-            A sequence gives a dictionary. (The default of `summary` is 0.95.)
+        level : float or sequence of floats, default 0.95
+            It is rounded up to the next level that can be attained, which the result reports. A
+            sequence gives a dictionary.
         norm_bound : float, optional
             An assumption: the norm of the function, or of the penalised coefficients, is at most B.
         target : {"representation", "function"}, optional
@@ -205,15 +207,15 @@ class Functionals(Membership):
             Whether all bounds hold at once. With False the interval at each input has its level by
             itself. It is usually much narrower, except where there are few data (docs/theory.md 9).
             A kernel then needs ``norm_bound``.
-        method : str, optional
-            With ``simultaneous``: ``"joint"`` (the default, bounds of this region), ``"cells"``
-            (exact, and narrower from about 16 d rows on) or ``"auto"`` (by the width predicted
+        method : str, default "auto"
+            With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
+            narrower from about 16 d rows on) or ``"auto"`` (the narrower one by the width predicted
             before y is seen). Without ``simultaneous``: see `summary`.
         cells : int or array of shape (n,), optional
             See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
-        weights : {"design", "residuals"}, default "design"
+        cell_weights : {"design", "residuals"}, default "design"
             Without ``simultaneous``: see `summary`.
-        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+        cell_estimate : {"mean", "median"}, default "mean"
             Without ``simultaneous``: see `summary`.
         model_error : float, optional
             An assumption: the features miss the function by at most this much at every input. The
@@ -244,7 +246,7 @@ class Functionals(Membership):
           2    1.09133  -17.4484  19.7186
           7    3.34613  -17.0953  20.4288
         """
-        options = cells, weights, estimator
+        options = cells, cell_weights, cell_estimate
         check_assumption(norm_bound, model_error, noise_scale)
         if model_error is not None:
             self.problem.refuse_basis("a model error")
@@ -319,7 +321,7 @@ class Functionals(Membership):
         question: Question,
         names: Sequence[str],
         level: Any,
-        method: str | None,
+        method: str,
         options: tuple[Any, Any, Any],
         make: Callable[..., T],
         assumption: Assumption,
@@ -359,7 +361,7 @@ class Functionals(Membership):
         g: Array,
         names: Sequence[str],
         level: Any,
-        method: str | None,
+        method: str,
         options: tuple[Any, Any, Any],
         make: Callable[..., T],
         *,
@@ -367,7 +369,7 @@ class Functionals(Membership):
     ) -> Any:
         """Return bounds that have their level each by itself."""
         cells, weights, estimator = options
-        checked = self._options(cells, "auto" if method is None else method, weights, estimator)
+        checked = self._options(cells, method, weights, estimator)
 
         def at(one: float) -> T:
             if self.objective.endogenous:
@@ -382,15 +384,14 @@ class Functionals(Membership):
         g: Array,
         names: Sequence[str],
         level: Any,
-        method: str | None,
+        method: str,
         options: tuple[Any, Any, Any],
         assumption: Assumption,
         make: Callable[..., T],
     ) -> Any:
         """Return bounds of functionals of the function, each with its level by itself."""
         cells, weights, estimator = options
-        chosen = "auto" if method is None else method
-        checked = function_options(self._functions, cells, chosen, weights, estimator)
+        checked = function_options(self._functions, cells, method, weights, estimator)
         estimate = g @ self.problem.estimate
 
         def at(one: float) -> T:

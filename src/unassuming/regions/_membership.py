@@ -157,15 +157,14 @@ class Membership(ABC):
         """
         return (self.m - self.rank(candidates) + 1) / self.m
 
-    def contains(self, candidates: Any, level: float | Sequence[float] = 0.9) -> Any:
+    def contains(self, candidates: Any, level: float | Sequence[float] = 0.95) -> Any:
         """Return whether the candidates lie in the region of that level.
 
         Parameters
         ----------
         candidates : array of shape (d,) or (N, d), callable, fitted estimator, or a list of these
-        level : float or sequence of floats, default 0.9
-            A sequence gives a dictionary. With ``m="group"`` the level used is the next admissible
-            one, see `level`.
+        level : float or sequence of floats, default 0.95
+            It is rounded up to the next multiple of 1/m. A sequence gives a dictionary.
 
         Examples
         --------
@@ -214,15 +213,14 @@ class Membership(ABC):
         Parameters
         ----------
         level : float
-            If m cannot represent it, ValueError is raised; for an enumerated group it is rounded up
-            to the next level that m can represent.
+            It is rounded up to the next multiple of 1/m; ValueError if none is below one.
 
         Examples
         --------
         >>> region.level(0.95)
-        Level(q=5, m=100)
+        Level(q=6, m=128)
         """
-        return (Level.at_least if self.enumerated else Level.exactly)(level, self.m)
+        return Level.at_least(level, self.m)
 
     def suggest_norm_bound(self) -> float:
         """Return twice the norm of the estimate: a heuristic from the data, not an assumption.

@@ -96,7 +96,7 @@ class Region(Summaries):
 
     # Lines
 
-    def reach(self, directions: Any, level: Any = 0.9) -> Any:
+    def reach(self, directions: Any, level: Any = 0.95) -> Any:
         """Return how far rays from the estimate stay in the region.
 
         The largest t such that all of estimate + [0, t] · direction belongs to the region: infinite
@@ -108,7 +108,7 @@ class Region(Summaries):
         directions : array of shape (d,) or (N, d), name or list of names
             Directions in the coefficients; t multiplies them as they are. A name out of
             ``region.names`` stands for that coefficient.
-        level : float, sequence of floats, or None, default 0.9
+        level : float, sequence of floats, or None, default 0.95
             A sequence gives a dictionary. None gives all levels: shape (N, m - 1), column q - 1 for
             level 1 - q/m.
 
@@ -136,7 +136,7 @@ class Region(Summaries):
 
         return self._at_levels(level, at)
 
-    def crossings(self, direction: Any, level: Any = 0.9, origin: Any = None) -> Any:
+    def crossings(self, direction: Any, level: Any = 0.95, origin: Any = None) -> Any:
         """Return the closed intervals of t with origin + t · direction in the region.
 
         Sorted and disjoint, ±inf allowed. Single points [t, t] occur: for LASSO and SVR a sparse
@@ -150,7 +150,7 @@ class Region(Summaries):
         direction : array of shape (d,) or (N, d), or name
             t multiplies it as it is. A name out of ``region.names`` stands for that coefficient.
             Several lines at once, which is faster than one by one, give a list.
-        level : float or sequence of floats, default 0.9
+        level : float or sequence of floats, default 0.95
             A sequence gives a dictionary.
         origin : array of shape (d,), optional
             The estimate by default.
@@ -177,7 +177,7 @@ class Region(Summaries):
 
     # Bounds
 
-    def ellipsoid(self, level: Any = 0.9) -> Any:
+    def ellipsoid(self, level: Any = 0.95) -> Any:
         """Return an outer ellipsoid, for quadratic objectives with weighting='hessian'.
 
         It is {a : (a - estimate)ᵀH(a - estimate) <= squared_radius} with H = ΦᵀWΦ/n + λP, in the
@@ -185,7 +185,7 @@ class Region(Summaries):
 
         Parameters
         ----------
-        level : float or sequence of floats, default 0.9
+        level : float or sequence of floats, default 0.95
             A sequence gives a dictionary.
 
         Returns
@@ -199,7 +199,7 @@ class Region(Summaries):
         """
         return self._at_levels(level, lambda used: [self.shape.ellipsoid(one) for one in used])
 
-    def bounded(self, level: Any = 0.9) -> Any:
+    def bounded(self, level: Any = 0.95) -> Any:
         """Return whether the region is bounded, with a certificate either way where there is one.
 
         Available for quadratic objectives and least-squares classifiers. It takes one symmetric
@@ -208,7 +208,7 @@ class Region(Summaries):
 
         Parameters
         ----------
-        level : float or sequence of floats, default 0.9
+        level : float or sequence of floats, default 0.95
             A sequence gives a dictionary.
 
         Returns
@@ -235,7 +235,7 @@ class Region(Summaries):
         """
         return self.shape.largest_bounded_rank() / self.m
 
-    def norm_lower_bound(self, level: Any = 0.9) -> Any:
+    def norm_lower_bound(self, level: Any = 0.95) -> Any:
         """Return a lower confidence bound of the norm of the function.
 
         Every member of the region has at least this norm, so the norm of the true function is at
@@ -247,7 +247,7 @@ class Region(Summaries):
 
         Parameters
         ----------
-        level : float or sequence of floats, default 0.9
+        level : float or sequence of floats, default 0.95
             A sequence gives a dictionary.
 
         Returns
@@ -266,7 +266,7 @@ class Region(Summaries):
         )
 
     def norm_bounds_table(
-        self, X: Any, norm_bounds: Sequence[float] | None = None, level: float = 0.9
+        self, X: Any, norm_bounds: Sequence[float] | None = None, level: float = 0.95
     ) -> NormBounds:
         """Compute the band for several norm bounds, to see how much depends on the choice.
 
@@ -276,7 +276,7 @@ class Region(Summaries):
             Inputs of the band.
         norm_bounds : sequence of floats, optional
             By default 1, 2, 4 and 8 times the norm of the estimate.
-        level : float, default 0.9
+        level : float, default 0.95
 
         Returns
         -------
@@ -293,14 +293,14 @@ class Region(Summaries):
             norm_bounds = [factor * self.suggest_norm_bound() / 2 for factor in (1, 2, 4, 8)]
         given = check_norm_bounds(norm_bounds)
         least = self.norm_lower_bound(level)
-        bands = [self.band(X, level=level, norm_bound=bound) for bound in given]
+        bands = [self.band(X, level=level, norm_bound=bound, method="joint") for bound in given]
         return NormBounds.of(bands, given, least)
 
     def sample(
         self,
         size: int,
-        level: float = 0.9,
-        random_state: Any = None,
+        level: float = 0.95,
+        random_state: Any = 0,
         norm_bound: float | None = None,
         thinning: int | None = None,
     ) -> Array:
@@ -316,8 +316,8 @@ class Region(Summaries):
         ----------
         size : int
             Number of samples, from 16 chains.
-        level : float, default 0.9
-        random_state : int, Generator, RandomState or None
+        level : float, default 0.95
+        random_state : int, Generator, RandomState or None, default 0
             Source of the walks.
         norm_bound : float, optional
             Sample within the ball of that norm (see `interval`). Needed where the region is

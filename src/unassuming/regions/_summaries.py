@@ -44,12 +44,12 @@ class Summaries(Functionals):
         self,
         level: float = 0.95,
         functionals: Any = None,
-        simultaneous: bool = False,
         *,
-        cells: Any = None,
+        simultaneous: bool = False,
         method: str = "auto",
-        weights: str = "design",
-        estimator: str = "least squares",
+        cells: Any = None,
+        cell_weights: str = "design",
+        cell_estimate: str = "mean",
     ) -> Summary:
         """Return estimate, interval and p-value of each coefficient, one at a time.
 
@@ -66,7 +66,7 @@ class Summaries(Functionals):
         Parameters
         ----------
         level : float, default 0.95
-            The attained levels are at least this. (The default of `interval` and `band` is 0.9.)
+            The attained levels are at least this.
         functionals : array of shape (d,) or (N, d), name or list of names, optional
             Other linear functionals of the coefficients; None: every coefficient. (For
             `InstrumentalRegression` only the endogenous column, unless ``simultaneous``.)
@@ -79,11 +79,12 @@ class Summaries(Functionals):
             ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
             ``"palmrt"`` (certified, for few rows) or ``"t"`` (spherical noise). ``"auto"`` chooses
             for each coefficient, before y is seen. With ``simultaneous``: as for `interval`.
-        weights : {"design", "residuals"}, default "design"
+        cell_weights : {"design", "residuals"}, default "design"
             How the cells are weighted: by the inputs, or also by the size of the residuals of each
             cell, which pays if the noise is much larger in some cells than in others.
-        estimator : {"least squares", "least absolute deviations"}, default "least squares"
-            How the cells are fitted; least absolute deviations resist heavy tails.
+        cell_estimate : {"mean", "median"}, default "mean"
+            How the cells are fitted: by least squares, or by least absolute deviations, which
+            resist heavy tails.
 
         Returns
         -------
@@ -113,27 +114,27 @@ class Summaries(Functionals):
         if at_once:
             if not self.objective.endogenous:
                 _ = self._numbers  # refuses labels and kernels
-            chosen = check_at_once(method, cells, weights, estimator)
+            chosen = check_at_once(method, cells, cell_weights, cell_estimate)
             question = Question(Call.INTERVAL, g)
             made = division_for(self.shape, question, level, chosen, cells)
             return simultaneous_summary(self.shape, g, names, level, self.level, made)
-        options = self._options(cells, method, weights, estimator)
+        options = self._options(cells, method, cell_weights, cell_estimate)
         if self.objective.endogenous:
             return instrument_summary(
                 self._instruments, g, names, level, options, all_asked=functionals is None
             )
         return summary_of(self._numbers, g, names, level, options)
 
-    def test_functional(
+    def hypothesis(
         self,
         functional: Any,
         value: Any = 0.0,
         *,
         level: float = 0.95,
-        cells: Any = None,
         method: str = "auto",
-        weights: str = "design",
-        estimator: str = "least squares",
+        cells: Any = None,
+        cell_weights: str = "design",
+        cell_estimate: str = "mean",
         norm_bound: float | None = None,
         model_error: float | None = None,
         noise_scale: float | None = None,
@@ -157,9 +158,9 @@ class Summaries(Functionals):
             As for `summary`.
         method : str, default "auto"
             As for `summary`.
-        weights : {"design", "residuals"}, default "design"
+        cell_weights : {"design", "residuals"}, default "design"
             As for `summary`.
-        estimator : {"least squares", "least absolute deviations"}, default "least squares"
+        cell_estimate : {"mean", "median"}, default "mean"
             As for `summary`.
         norm_bound : float, optional
             As for `interval`. The p-value is then an upper bound, and one functional is tested.
@@ -174,9 +175,9 @@ class Summaries(Functionals):
 
         Examples
         --------
-        >>> print(region.test_functional("x0"))
+        >>> print(region.hypothesis("x0"))
         Hypothesis x0 = 0: p-value 0.000488281 (rank 2048 of 2048).
-        >>> region.test_functional(["x0", "x1"], value=[1, 0]).tested
+        >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """
         check_assumption(norm_bound, model_error, noise_scale)
@@ -186,11 +187,11 @@ class Summaries(Functionals):
         tau = as_hypothesis(value, len(g))
         if assumption.given:
             functions, wanted = self._functions, values()
-            options = function_options(functions, cells, method, weights, estimator)
+            options = function_options(functions, cells, method, cell_weights, cell_estimate)
             level = check_level(level)
             found = function_test(functions, wanted, names, tau, level, options, assumption)
             return with_caution(self.problem, found)
-        options = self._options(cells, method, weights, estimator)
+        options = self._options(cells, method, cell_weights, cell_estimate)
         asked = g, names, check_level(level), options, tau
         if self.objective.endogenous:
             return with_caution(self.problem, instrument_test(self._instruments, *asked))
@@ -200,7 +201,7 @@ class Summaries(Functionals):
         """Look for features that the model lacks, by tests in enlarged models.
 
         A spline of each numeric column of X and products of two columns are added to the model, one
-        at a time, and tested by `test_functional` in the enlarged model. Which ones depends on the
+        at a time, and tested by `hypothesis` in the enlarged model. Which ones depends on the
         inputs alone, and each p-value is valid for every number of rows. The p-values are adjusted
         for their number (Bonferroni).
 

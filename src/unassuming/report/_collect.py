@@ -230,7 +230,7 @@ def _code(
     norm_bound: float | None,
 ) -> str:
     """Return Python that makes the report again; X and y are the reader's."""
-    m = '"group"' if region.enumerated else str(region.m)
+    m = '"all"' if region.enumerated else str(region.m)
     options = [f"m={m}", f"random_state={region.seed}"]
     if region.ties != "random":
         options.append(f"ties={region.ties!r}")

@@ -11,7 +11,7 @@ from unassuming._modular import PRIMES, Remainders
 from unassuming._typing import Array, BoolArray
 from unassuming.cells import KeptCells, KeptRows, centred
 from unassuming.membership import RankEngine
-from unassuming.noise import BlockSymmetric, Perturbations
+from unassuming.noise import BlockSymmetric, Perturbations, rows_of_stream
 from unassuming.objectives import Quadratic, Score
 from unassuming.regions import Problem, Region, require_representable
 from unassuming.streaming._compressed import compress, uncompressed
@@ -68,7 +68,7 @@ def _problem(
     names = ["intercept"] * stream._intercept + features.names()
     few = ledger.waiting()
     if few is not None:
-        drawn = stream.noise.draw_rows(stream._key, 0, n, stream.m - 1)
+        drawn = rows_of_stream(stream.noise, stream._key, 0, n, stream.m)
         objective = uncompressed(*few, stream._alpha, intercept=stream._intercept, names=names)
         objective.design.computed = features.transformers is not None
         require_representable(objective, stream.noise)
@@ -133,5 +133,5 @@ def _reversed(stream: StreamingRegion) -> BoolArray:
         if len(rows) <= _FEW_BLOCKS:
             found[:] = True
             for row in rows.tolist():
-                found &= noise.draw_rows(stream._key, row, 1, stream.m - 1)[:, 0] < 0
+                found &= rows_of_stream(noise, stream._key, row, 1, stream.m)[:, 0] < 0
     return found

@@ -66,7 +66,7 @@ class StreamingRegion:
     noise : str or Noise, optional
         ``"symmetric"`` (the default), ``ua.noise.BlockSymmetric(blocks)`` with the labels of all
         rows to come, or ``ua.noise.ExchangeableWithin(block_rows)``.
-    m : int, default 100
+    m : int, default 128
         Number of statistics; levels are multiples of 1/m.
     cells : int, optional
         Collect sums over this many cells of rows as well, for intervals and tests of one number at
@@ -75,7 +75,7 @@ class StreamingRegion:
         the results depend on neither chunks nor y. 16 cells serve single numbers at every usual
         level; all at once, 90 % takes 16 cells and 95 % takes 32. Every cell should have several
         times d rows. Not for ``ExchangeableWithin``.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default 0
         Source of the transformations, of the tie order and of the cells. Shards that will be merged
         need the same integer.
 
@@ -128,9 +128,9 @@ class StreamingRegion:
         estimator: Any,
         *,
         noise: str | Noise | None = None,
-        m: int = 100,
+        m: int = 128,
         cells: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         _, model = split_pipeline(estimator)
         self.estimator = estimator = deepcopy(estimator)

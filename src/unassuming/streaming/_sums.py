@@ -13,7 +13,7 @@ from scipy.linalg import cholesky, lapack, solve_triangular
 from unassuming._batches import slices
 from unassuming._rounding import powers_of_two
 from unassuming._typing import Array, BoolArray
-from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips
+from unassuming.noise import ExchangeableWithin, Key, RowNoise, SignFlips, rows_of_stream
 from unassuming.streaming._cells import RowCells
 from unassuming.streaming._errors import (
     BLOCK,
@@ -98,7 +98,7 @@ class Sums(ABC):
             least = size.min(axis=0, where=size > 0, initial=np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
             gram = blocked(Z.T, Z)
-        drawn = self.noise.draw_rows(self.key, first, len(Z), self.m - 1)
+        drawn = rows_of_stream(self.noise, self.key, first, len(Z), self.m)
         if _well_conditioned(gram):
             moved, cells = self.moved(Z, drawn), self.cells.grams(Z, first)
             still = self._still(Z, least, drawn, self.changes(moved), np.diagonal(gram))

@@ -29,7 +29,7 @@ def one_at_a_time(region: Region, level: float) -> Bounds:
 def projected(region: Region, level: float) -> Bounds | None:
     """Return the bounds of the joint region."""
     try:
-        found = region.interval(level=level)
+        found = region.interval(level=level, simultaneous=True, method="joint")
     except NotAvailable:
         return None
     return found.lower, found.upper, level

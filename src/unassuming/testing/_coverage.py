@@ -65,18 +65,18 @@ def coverage(
     make_data: MakeData,
     estimator: Any,
     noise: str | Noise | None = None,
-    level: float = 0.9,
+    level: float = 0.95,
     repetitions: int = 200,
     n_jobs: int | None = None,
     *,
-    m: int | str = 100,
+    m: int | str = 128,
     classes: Any = None,
     norm_bound: float | None = None,
     compare: bool = True,
     target: str = FUNCTION,
     resamples: int = 99,
     confidence: float = 0.95,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> Coverage:
     """Measure how often regions cover the truth, on data that you generate.
 
@@ -106,12 +106,12 @@ def coverage(
     estimator : scikit-learn estimator
         As for `unassuming.confidence_region`.
     noise : str or Noise, optional
-    level : float, default 0.9
+    level : float, default 0.95
     repetitions : int, default 200
     n_jobs : int, optional
         Number of processes, as in scikit-learn. It does not change the draws. Counts can differ if
         a statistic is within rounding of another, since workers may sum with fewer threads.
-    m : int or "group", default 100
+    m : int or "all", default 128
     classes : sequence of two labels, optional
         As for `unassuming.confidence_region`.
     norm_bound : float, optional
@@ -125,7 +125,7 @@ def coverage(
         Number of refits of the bootstrap, or of draws of the wild bootstrap.
     confidence : float, default 0.95
         Level of the intervals of the coverage.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default 0
 
     Returns
     -------
@@ -159,10 +159,7 @@ def coverage(
     _, model = split_pipeline(estimator)
     registered = type(model), factory_for(model)
     assumption = check_options(model, noise=noise, m=m)
-    if isinstance(m, str):
-        Level.at_least(level, LARGEST_GROUP)
-    else:
-        Level.exactly(level, m)
+    Level.at_least(level, LARGEST_GROUP if isinstance(m, str) else m)
     check_norm_bound(norm_bound)
     _check_numbers(make_data, repetitions, resamples, confidence)
     _check_target(target, model)

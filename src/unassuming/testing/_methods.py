@@ -71,7 +71,7 @@ def region_band(
     region: Region, X: Any, level: float, norm_bound: float | None
 ) -> tuple[Array, Array] | None:
     try:
-        band = region.band(X, level=level, norm_bound=norm_bound)
+        band = region.band(X, level=level, norm_bound=norm_bound, method="joint")
     except NotAvailable:
         return None
     return band.lower, band.upper

@@ -83,7 +83,7 @@ class Coverage:
     level : float
         The level that each method claims; the mean of the levels used if they differ.
     levels : tuple of two floats
-        The lowest and the highest level used. They differ for ``m="group"`` if the number of rows
+        The lowest and the highest level used. They differ for ``m="all"`` if the number of rows
         varies, since a level is rounded up to the next level of the group.
     repetitions : int
     confidence : float

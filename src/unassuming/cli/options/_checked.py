@@ -35,8 +35,8 @@ def check_options(problem: Problem) -> None:
 
 
 def statistics(m: str) -> int | str:
-    """Return the number of statistics, or ``group``."""
-    if m == "group":
+    """Return the number of statistics, or ``"all"``."""
+    if m == "all":
         return m
     try:
         number = int(m)
@@ -44,7 +44,7 @@ def statistics(m: str) -> int | str:
         number = 0
     if number < 2:
         raise ValueError(
-            f"--m is not a number of statistics: expected an integer >= 2, or group, given {m}. "
+            f"--m is not a number of statistics: expected an integer >= 2, or all, given {m}. "
             "Try --m 100."
         )
     return number

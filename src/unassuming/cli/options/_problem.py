@@ -176,11 +176,11 @@ class Problem:
     m: Annotated[
         str,
         Option(
-            "--m", help="Number of statistics: levels are multiples of 1/m. group: the whole group."
+            "--m", help="Number of statistics: levels are multiples of 1/m. all: the whole group."
         ),
-    ] = "100"
+    ] = "128"
     seed: Seed = 0
-    levels: Levels = (0.9, 0.5)  # type: ignore[assignment]  # a dataclass refuses a list
+    levels: Levels = (0.95, 0.5)  # type: ignore[assignment]  # a dataclass refuses a list
     drop_missing: Annotated[
         bool, Option("--drop-missing", help="Leave out rows with missing values.")
     ] = False

@@ -196,7 +196,7 @@ class LackOfFit:
 
 
 def lack_of_fit(problem: Problem, inputs: Mapping[str, Any], most: int) -> LackOfFit:
-    """Test up to ``most`` features of the inputs, by `test_functional` in the enlarged model."""
+    """Test up to ``most`` features of the inputs, by `hypothesis` in the enlarged model."""
     basis = _span(problem)
     intercept = problem.objective.design is not None and problem.objective.design.intercept
     choice = choose_features(inputs, basis, most)

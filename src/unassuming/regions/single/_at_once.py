@@ -69,26 +69,26 @@ class Simultaneous:
 
 def check_at_once(method: Any, cells: Any, weights: Any, estimator: Any) -> str:
     """Return the method of simultaneous bounds, after checking what goes with it."""
-    chosen = JOINT if method is None else method
-    if not isinstance(chosen, str) or chosen not in (JOINT, CELLS, AUTO):
+    if not isinstance(method, str) or method not in (JOINT, CELLS, AUTO):
         raise ValueError(
             f"method is unknown: expected 'joint', 'cells' or 'auto' with simultaneous=True, given "
             f"{method!r}. Pass simultaneous=False for the methods for one number at a time."
         )
-    if (weights, estimator) != ("design", "least squares"):
+    if (weights, estimator) != ("design", "mean"):
         raise ValueError(
-            "weights and estimator apply to one number at a time: expected simultaneous=False with "
-            f"them, given weights={weights!r} and estimator={estimator!r}. Leave them out."
+            "cell_weights and cell_estimate apply to one number at a time: expected "
+            f"simultaneous=False with them, given cell_weights={weights!r} and cell_estimate="
+            f"{estimator!r}. Leave them out."
         )
     if cells is None:
-        return chosen
+        return method
     integer = isinstance(cells, (int, np.integer)) and not isinstance(cells, bool)
-    if chosen != CELLS or not integer or cells < 2 or cells & (cells - 1):
+    if method != CELLS or not integer or cells < 2 or cells & (cells - 1):
         raise ValueError(
             "cells does not fit simultaneous bounds: expected a power of two with method='cells', "
-            f"given {cells!r} with method={chosen!r}. Leave it out for the default."
+            f"given {cells!r} with method={method!r}. Leave it out for the default."
         )
-    return chosen
+    return method
 
 
 def cells_for_model_error(method: str) -> str:

@@ -32,7 +32,9 @@ _COLLECT = (
 )
 
 _NEED = "intervals and tests of one number at a time need"
-_AT_ONCE = "Use region.interval() or region.band(X), which hold for all numbers at once."
+_AT_ONCE = (
+    "Use region.interval(simultaneous=True) or region.band(X), which hold for all numbers at once."
+)
 _LOGISTIC = (
     "Use region.test(coefficients) for a hypothesis about all of them, or RidgeClassifier(), whose "
     "interval() is finite with few columns."
@@ -143,23 +145,23 @@ class Evidence:
         if problem.objective.quantile is not None:
             raise NotAvailable(
                 f"{_NEED} a model of the mean: for regression quantiles only joint regions are "
-                "known. Use region.interval() or region.band(X), which hold for all numbers at "
-                "once.",
+                "known. Use region.interval(simultaneous=True) or region.band(X), which hold for "
+                "all numbers at once.",
                 f"{_NEED} a model of the mean: for regression quantiles only joint regions are "
                 "known. Use unassuming region without --pointwise: its bounds hold at once.",
             )
         if problem.objective.endogenous:
             raise NotAvailable(
                 "least squares in cells needs columns that do not depend on the noise, and "
-                f"{_listed_names(problem)} may depend on it. Use region.interval(), whose bounds "
-                "hold at once, or ask for the endogenous column alone: "
+                f"{_listed_names(problem)} may depend on it. Use "
+                "region.interval(simultaneous=True), whose bounds hold at once, or ask for the endogenous column alone: "
                 "region.summary(simultaneous=False)."
             )
         design = problem.design("one number at a time")
         if design.dual:
             raise NotAvailable(
                 f"{_KERNEL} Use region.band(X, norm_bound=B, simultaneous=False) for intervals and "
-                "test_functional(ua.functionals.value(X), norm_bound=B) for a test, or a pipeline "
+                "hypothesis(ua.functionals.value(X), norm_bound=B) for a test, or a pipeline "
                 "such as make_pipeline(Nystroem(n_components=10), Ridge()).",
                 f"{_KERNEL} Add --norm-bound B, or use --model spline.",
             )

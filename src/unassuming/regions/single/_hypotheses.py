@@ -52,7 +52,7 @@ class FTest:
     >>> spherical = ua.confidence_region(
     ...     LinearRegression(), X, y, noise="spherical", m=20, random_state=0
     ... )
-    >>> print(spherical.test_functional("x1"))
+    >>> print(spherical.hypothesis("x1"))
     Hypothesis x1 = 0: p-value 0.024996 (F = 5.36181 on 1 and 47 degrees of freedom).
     """
 

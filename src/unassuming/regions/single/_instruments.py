@@ -108,8 +108,8 @@ class Instruments:
             raise NotAvailable(
                 f"the coefficient of one endogenous column alone has no exact set if there are "
                 f"several ({columns}): the others depend on the noise, and no cell of rows removes "
-                "them. Use region.test_functional for all of them at once, or region.interval(), "
-                "whose bounds hold at once.",
+                "them. Use region.hypothesis for all of them at once, or "
+                "region.interval(simultaneous=True), whose bounds hold at once.",
                 f"the coefficient of one endogenous column alone has no exact set if there are "
                 f"several ({columns}): the others depend on the noise, and no cell of rows removes "
                 "them. Use unassuming region, whose bounds hold at once.",
@@ -120,8 +120,8 @@ class Instruments:
             raise NotAvailable(
                 f"{names[other[0]]} is not a multiple of the coefficient of {self.name}: other "
                 "coefficients change with that one, which no cell of rows removes, so they have no "
-                "exact interval one at a time. Use region.interval(), whose bounds hold at once, "
-                f"or region.test_functional with a value of {self.name} as well.",
+                "exact interval one at a time. Use region.interval(simultaneous=True), whose bounds "
+                f"hold at once, or region.hypothesis with a value of {self.name} as well.",
                 f"{names[other[0]]} is not a multiple of the coefficient of {self.name}: other "
                 "coefficients change with that one, which no cell of rows removes, so they have no "
                 "exact interval one at a time. Use unassuming region, whose bounds hold at once.",
@@ -169,7 +169,7 @@ class Instruments:
             raise NotAvailable(
                 "a test needs a hypothetical value of every endogenous coefficient "
                 f"({columns}): they are the coefficients that no cell of rows removes. Add them, "
-                f"as in region.test_functional({[o.names[j] for j in o.endogenous]!r}, value=...), "
+                f"as in region.hypothesis({[o.names[j] for j in o.endogenous]!r}, value=...), "
                 "with further coefficients if you like."
             )
         N = null_space(g[:, o.endogenous].T).T  # combinations of functionals of controls alone

@@ -163,7 +163,7 @@ def function_options(
             "method does not go with norm_bound or model_error: expected 'auto' or 'cells', given "
             f"{options.method!r}. Leave it out."
         )
-    if (options.weights, options.estimator) != ("design", "least squares"):
+    if (options.weights, options.estimator) != ("design", "mean"):
         raise ValueError(
             "weights and estimator do not go with norm_bound or model_error: expected 'design' and "
             f"'least squares', given {options.weights!r} and {options.estimator!r}. Leave them out."

@@ -1,0 +1,128 @@
+"""Signs from a group: a rank that is uniform for one fixed choice of signs (docs/theory.md 17).
+
+A row, or a block of rows, has a character g, a number from 1 to m - 1, and transformation i gives
+it the sign (-1)^popcount(i & g). The m transformations are then a group under multiplication, so
+that the rank of the true candidate is uniform without any draw. Which character a row has depends
+on its number alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unassuming._typing import Array, IntArray
+from unassuming.noise._base import Noise
+from unassuming.noise._counter_draws import Key
+from unassuming.noise._row_blocks import RowNoise
+from unassuming.noise._signs import BlockSymmetric, SignFlips, Signs, Symmetric
+from unassuming.noise._subsets import sign_units_between, sign_units_of
+
+POLYNOMIALS = {
+    4: 0b111,
+    8: 0b1011,
+    16: 0b10011,
+    32: 0b100101,
+    64: 0b1000011,
+    128: 0b10000011,
+    256: 0b100011101,
+    512: 0b1000010001,
+    1024: 0b10000001001,
+    2048: 0b100000000101,
+}
+"""By the order m of a group, a primitive polynomial: its root generates the field of m elements."""
+
+_TIED = 1e-9
+"""Leverages that differ by less count as equal."""
+
+
+def is_group(noise: Noise, m: int) -> bool:
+    """Whether m - 1 transformations and the identity are a group of signs.
+
+    A subclass of `Symmetric` with its own ``draw`` or ``apply`` keeps its own transformations.
+    """
+    if not isinstance(noise, SignFlips) or m & (m - 1) or m < min(POLYNOMIALS):
+        return False
+    if m not in POLYNOMIALS:
+        raise ValueError(
+            f"m is too large for a group of signs: expected a power of two up to "
+            f"{max(POLYNOMIALS)}, or another number, given {m}. Pass e.g. m={m - 1}, which draws "
+            "signs at random."
+        )
+    ours = type(noise).draw_rows in (Symmetric.draw_rows, BlockSymmetric.draw_rows)
+    return ours and (type(noise).draw, type(noise).apply) == (RowNoise.draw, SignFlips.apply)
+
+
+def numbers_by_leverage(leverage: Array, key: int = 0) -> IntArray:
+    """Number rows from 0 by leverage, descending; equal ones by a permutation that the key fixes.
+
+    The position of a row never decides: rows may be sorted by y.
+    """
+    # The shift keeps leverages such as 1/1024 off the boundaries of rounding.
+    rounded = np.floor(leverage / _TIED + 0.271828)
+    order = np.lexsort((hashed(np.arange(len(leverage)), key), -rounded))
+    number = np.empty(len(order), dtype=np.intp)
+    number[order] = np.arange(len(order))
+    return number
+
+
+def characters(number: IntArray, m: int) -> IntArray:
+    """Return the characters of rows of these numbers: distinct ones first, then random ones."""
+    powers, power = np.empty(m - 1, dtype=np.intp), 1
+    for t in range(m - 1):
+        powers[t] = power
+        power <<= 1
+        power ^= POLYNOMIALS[m] * (power >= m)
+    later = 1 + (hashed(number) % np.uint64(m - 1)).astype(np.intp)
+    return np.where(number < m - 1, powers[np.minimum(number, m - 2)], later)
+
+
+def group_by_leverage(
+    noise: Noise, leverage: Array, m: int, *, modulo_sign: bool, key: int = 0
+) -> Signs:
+    """Return the signs of n rows in each element of the group but the identity.
+
+    Fewer than log2(m) rows or blocks have fewer than m different elements: these alone are
+    returned, and of s and -s only one with ``modulo_sign``.
+    """
+    units = sign_units_of(noise, len(leverage))
+    assert units is not None
+    number = numbers_by_leverage(np.bincount(units, leverage).astype(np.float64), key)
+    used, of_unit = np.unique(characters(number, m), return_inverse=True)
+    signs = _signs(used, m)
+    if modulo_sign and len(used) > 1:
+        signs = _first_of_equals(signs, signs[:, :1] * signs)
+    signs = _first_of_equals(signs, signs)
+    return np.ascontiguousarray(signs[1:, of_unit.reshape(-1)[units]])
+
+
+def rows_of_stream(noise: RowNoise, key: Key, first: int, count: int, m: int) -> Any:
+    """Return the transformations of rows first, ..., first + count - 1 by their numbers alone."""
+    units = sign_units_between(noise, first, count) if is_group(noise, m) else None
+    if units is None:
+        return noise.draw_rows(key, first, count, m - 1)
+    return _signs(characters(units, m), m)[1:]
+
+
+def hashed(numbers: IntArray, key: int = 0) -> NDArray[np.uint64]:
+    """Return pseudo-random 64-bit numbers, a function of the numbers and the key (splitmix64)."""
+    with np.errstate(over="ignore"):
+        z = np.asarray(numbers).astype(np.uint64) + np.uint64(1)
+        z = (z + np.uint64(key) * np.uint64(2**32)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+def _signs(g: IntArray, m: int) -> Signs:
+    """Return (-1)^popcount(i & g) for i = 0, ..., m - 1, shape (m, len(g))."""
+    odd = np.array([number.bit_count() & 1 for number in range(m)], dtype=np.int8)
+    signs: Signs = (1 - 2 * odd)[np.arange(m)[:, None] & g]
+    return signs
+
+
+def _first_of_equals(signs: Signs, form: Signs) -> Signs:
+    """Return the signs without those whose form an earlier one has."""
+    return signs[np.sort(np.unique(form, axis=0, return_index=True)[1])]
