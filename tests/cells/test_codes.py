@@ -76,7 +76,7 @@ def test_cells_in_use():
     assert best.tolist() == list(range(16))
 
 
-@pytest.mark.parametrize("m", [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048])
+@pytest.mark.parametrize("m", [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048])
 def test_powers_visit_every_column(m):
     assert sorted(powers(m, m - 1).tolist()) == list(range(1, m))
     assert powers(m, m)[-1] == 1

@@ -187,9 +187,8 @@ def halves_where_narrower(
     They are tried only where the cells, of these widths, are wider than halves can be.
     """
     N, k, r = atoms.L.shape
-    narrowest = gaussian_extreme(fewest_words(level)) / np.sqrt(
-        max(1 - 2 * (r - 1) / (N * k), 0.05)
-    )
+    kept = max(1 - 2 * (r - 1) / (N * k), 0.05)
+    narrowest = gaussian_extreme(fewest_words(level)) / np.sqrt(kept)
     tried = np.flatnonzero(widths > narrowest)
     found = halves(atoms, level, key) if tried.size else None
     predicted = np.full(len(U), np.inf)

@@ -13,26 +13,13 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from unassuming._typing import Array, IntArray
+from unassuming.noise import POLYNOMIALS
 
 ALL, LEAST_CODED, CODED = 16, 25, 32
 """All sign vectors for up to 16 cells; the code for 25 to 32; of 17 to 24 the best 16 are used."""
 
 IDENTIFIED = 1e-8
 """A cell with less than this share of the information about a number does not identify it."""
-
-_POLYNOMIALS = (
-    0b11,
-    0b111,
-    0b1011,
-    0b10011,
-    0b100101,
-    0b1000011,
-    0b10000011,
-    0b100011101,
-    0b1000010001,
-    0b10000001001,
-    0b100000000101,
-)  # primitive polynomials over F_2, of degrees 1 to 11
 
 
 @lru_cache(maxsize=32)
@@ -124,7 +111,7 @@ def hadamard_words(m: int) -> Array:
 
 
 def powers(m: int, count: int) -> IntArray:
-    """Return 1, α, α², ... (count,) in GF(m), m = 2^k up to 2,048: every m - 1 differ.
+    """Return 1, α, α², ... (count,) in GF(m), m = 4, 8, ..., 2,048: every m - 1 differ.
 
     Examples
     --------
@@ -134,5 +121,5 @@ def powers(m: int, count: int) -> IntArray:
     cycle = [1]
     for _ in range(m - 2):
         double = cycle[-1] << 1
-        cycle.append(double ^ _POLYNOMIALS[m.bit_length() - 2] if double >= m else double)
+        cycle.append(double ^ POLYNOMIALS[m] if double >= m else double)
     return np.resize(np.array(cycle, dtype=np.intp), count)

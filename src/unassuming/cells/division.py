@@ -15,6 +15,7 @@ import numpy as np
 
 from unassuming._typing import Array, IntArray
 from unassuming.cells.estimates import Atoms
+from unassuming.noise import hashed
 
 SWEEPS = 12
 _GAIN = 0.01  # a sweep that gains less is the last
@@ -24,26 +25,16 @@ _RIDGE, _LEAST = 1e-6, 1e-9
 _BATCH = 10**7
 
 
-def scrambled(count: int, key: int = 0) -> IntArray:
-    """Return a pseudo-random permutation of the positions, fixed by the key (splitmix64)."""
-    with np.errstate(over="ignore"):
-        x = (np.arange(1, count + 1, dtype=np.uint64) + np.uint64(key << 32)) * np.uint64(
-            0x9E3779B97F4A7C15
-        )
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(np.argsort(x ^ (x >> np.uint64(31)), kind="stable"), dtype=np.intp)
-
-
-def order_of(values: Array, key: int = 0) -> IntArray:
+def order_of(values: Array, key: int = 0, blocks: IntArray | None = None) -> IntArray:
     """Return the positions in descending order of values, rounded to 1e-9 of their mean size.
 
-    Ties are broken by a fixed pseudo-random permutation, never by the position: rows may be sorted
-    by y.
+    Ties are broken by a pseudo-random permutation that the key fixes, never by the position: rows
+    may be sorted by y. With blocks the positions of each block follow one another.
     """
-    scale = np.abs(values).mean()
+    scale = float(np.abs(values).mean())
     rounded = np.round(values / scale, 9) if scale > 0 else values
-    return np.asarray(np.lexsort((scrambled(len(values), key), -rounded)), dtype=np.intp)
+    keys = [hashed(np.arange(len(values)), key), -rounded]
+    return np.asarray(np.lexsort(keys if blocks is None else [*keys, blocks]), dtype=np.intp)
 
 
 def deal(order: IntArray, K: int) -> IntArray:
@@ -194,10 +185,9 @@ def _variances(G: Array, inverse: Array, out: Array, into: Array, U: Array) -> t
     if out.shape[3] > 1:
         removed, added = (part.swapaxes(3, 4) @ part for part in (out, into))
         G = G[:, :, None, None] - removed[:, :, :, None] + added[:, :, None]
-        solved = np.linalg.solve(
-            G, np.broadcast_to(U[:, None, None, None, :, None], (*G.shape[:-1], 1))
-        )
-        return variance, (solved[..., 0] * U[:, None, None, None]).sum(axis=-1)
+        u = U[:, None, None, None]
+        solved = np.linalg.solve(G, np.broadcast_to(u[..., None], (*G.shape[:-1], 1)))
+        return variance, (solved[..., 0] * u).sum(axis=-1)
     out, into = out[..., 0, :], into[..., 0, :]
     out_I, into_I = out @ inverse, into @ inverse
     left = np.maximum(1 - (out_I * out).sum(axis=-1), _LEAST)[..., None]

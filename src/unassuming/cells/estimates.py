@@ -9,15 +9,132 @@ far its estimate is from that of all rows. One factorisation of a cell serves al
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
-from unassuming._typing import Array, IntArray
+from unassuming._numerics import EPS, Factor, factor
+from unassuming._typing import Array, BoolArray, IntArray
 
 _WELL, _CUT, _SEEN = 1e6, 1e-9, 1e-10
 """Inverses with larger entries give way to eigenvalues; those below the cut are zero; a number is
 identified if its share outside the others is smaller than the last."""
+
+_BLUR = 64 * EPS
+"""Rounding of estimates, in coordinates in which all rows say 1, as a share of the norm of y."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Coordinates θ of the coefficients in which all rows together have the information 1.
+
+    Attributes
+    ----------
+    factor : Factor
+        Of all rows; a = ``factor.back`` θ.
+    fit : array of shape (r,)
+        The least-squares fit.
+    rest : float
+        The norm of the residuals.
+    rows : int
+        Number of rows.
+    blur : float
+        What counts as rounding in estimates of uᵀθ.
+    """
+
+    factor: Factor
+    fit: Array
+    rest: float
+    rows: int
+    blur: float
+
+    @property
+    def rank(self) -> int:
+        """R."""
+        return len(self.fit)
+
+    def vectors(self, g: Array) -> tuple[Array, Array, BoolArray]:
+        """Return u (N, r), ‖.‖ (N,) with gᵀa = ‖.‖ uᵀθ, and which g (N, d) are determined at all."""
+        U = g @ self.factor.back
+        size = np.linalg.norm(U, axis=1)
+        return U / np.where(size > 0, size, 1.0)[:, None], size, ~self.factor.unseen(g)
+
+    def estimates(self, g: Array) -> Array:
+        """Return the least-squares estimates of functionals (N, d); NaN if not determined."""
+        found = g @ (self.factor.back @ self.fit)
+        return np.where(self.factor.unseen(g), np.nan, found)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows whose noise may change its sign, one by one or in units, and their coordinates.
+
+    Attributes
+    ----------
+    at : Coordinates
+    Q : array of shape (n, r)
+        The rows, times the roots of their weights: Qθ are fitted values.
+    e : array of shape (n,)
+        The residuals of least squares, times the roots of the weights.
+    units : integer array of shape (n,), or None
+        The unit of each row, from 0; None if every row is one.
+    """
+
+    at: Coordinates
+    Q: Array
+    e: Array
+    units: IntArray | None
+
+    @classmethod
+    def of(
+        cls,
+        Phi: Array,
+        y: Array,
+        w: Array | None = None,
+        *,
+        intercept: bool = False,
+        units: IntArray | None = None,
+    ) -> Sample:
+        """Return rows (n, d) with targets (n,) and weights (n,); the first column may be of ones.
+
+        Examples
+        --------
+        >>> sample = Sample.of(np.array([[1.0], [1.0], [1.0]]), np.array([1.0, 2.0, 6.0]))
+        >>> sample.at.estimates(np.eye(1)).round(6), (sample.e**2).sum().round(6)
+        (array([3.]), np.float64(14.))
+        """
+        weight = np.ones(len(y)) if w is None else w
+        found = factor(Phi, weight, intercept=intercept)
+        e = y * np.sqrt(weight)
+        length = float(np.linalg.norm(e - e.mean() if intercept and w is None else e))
+        fit = np.zeros(found.Q.shape[1])
+        for _ in range(2):  # once more for orthogonality to rounding
+            step = found.Q.T @ e
+            fit, e = fit + step, e - found.Q @ step
+        at = Coordinates(found, fit, float(np.linalg.norm(e)), len(y), _BLUR * length)
+        return cls(at, found.Q, e, units)
+
+    @cached_property
+    def atoms(self) -> Atoms:
+        """What goes into a cell as a whole."""
+        return Atoms.of(self.Q, self.e, self.units)
+
+    def labels(self, places: IntArray) -> IntArray:
+        """Return the cell of each row (n,) from the atoms (K, s) of the cells."""
+        N = len(self.atoms)
+        labels = np.empty(N + 1, dtype=np.intp)
+        labels[places] = np.arange(len(places))[:, None]
+        return labels[:N] if self.units is None else labels[:N][self.units]
+
+    def places(self, labels: IntArray) -> IntArray:
+        """Return the atoms (K, s) of cells that labels 0, ..., K - 1 of rows (n,) describe."""
+        if self.units is None:
+            return places_of(labels)
+        first = np.unique(self.units, return_index=True)[1]
+        return places_of(labels[first])
 
 
 @final
@@ -54,7 +171,7 @@ class Atoms:
         """
         if units is None:
             return cls(Q[:, None], e[:, None], np.square(e), np.ones(len(e)))
-        n, r = Q.shape
+        n = len(Q)
         order, N = np.argsort(units, kind="stable"), int(units.max()) + 1
         starts = np.searchsorted(units[order], np.arange(N))
         ends = np.append(starts[1:], n)
@@ -138,11 +255,8 @@ class CellSums:
 
     def merged(self, K: int) -> CellSums:
         """Return the sums of K cells: cells with equal numbers modulo K, merged."""
-        labels = np.arange(len(self.G)) % K
-        parts = [np.zeros((K, *part.shape[1:])) for part in vars(self).values()]
-        for total, part in zip(parts, vars(self).values(), strict=True):
-            np.add.at(total, labels, part)
-        return CellSums(*parts)
+        parts = self.G, self.h, self.squares, self.rows
+        return CellSums(*(np.array([one[b::K].sum(axis=0) for b in range(K)]) for one in parts))
 
     def residual_weights(self, v: Array) -> Array:
         """Return v_b / s_b² in place of v (c, K), with s_b² the residual variance of the cell.
@@ -161,6 +275,40 @@ class CellSums:
         pooled = rest[free].sum() / freedom[free].sum()
         variance = np.where(free, rest / np.maximum(freedom, 1), pooled)
         return np.asarray(v / np.maximum(variance / pooled, 1e-30))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KeptCells:
+    """Cells of a stream: sums that were collected in one pass, and can be merged to fewer cells.
+
+    A union of cells is a cell. So a stream collects C cells, and each question takes as many as
+    serve it best, merged by their numbers modulo K. Neither the cells nor K depend on y.
+
+    Attributes
+    ----------
+    at : Coordinates
+    sums : CellSums
+        Of C cells.
+    blocks : bool
+        Whether cells consist of blocks of rows, and not of single rows.
+    """
+
+    at: Coordinates
+    sums: CellSums
+    blocks: bool
+
+    @classmethod
+    def of_rows(cls, sample: Sample, labels: IntArray, number: int, *, blocks: bool) -> KeptCells:
+        """Return the cells that labels (n,) from 0 to number - 1 describe."""
+        places = places_of(np.append(labels, number - 1))  # so that the last cell has a place
+        sums = sample.atoms.sums(np.minimum(places, len(labels)))
+        return cls(sample.at, sums, blocks)
+
+    @property
+    def number(self) -> int:
+        """C."""
+        return len(self.sums.G)
 
 
 def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
