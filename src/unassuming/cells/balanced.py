@@ -85,10 +85,32 @@ def balanced_band(beta: Array, v: Array, level: float, tau: Array | float = 0.0)
     return BalancedBand(estimate, half, T, pvalue, q, K)
 
 
+def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
+    """Return the atoms (K, s) of cells with equal second moments; N stands for nobody.
+
+    f_j are the products L_jᵀL_j minus their mean: all of them, or those with the orthonormal rows
+    of U (k, r), if only these numbers matter.
+    """
+    leading = Leading(atoms, deal(order_of(atoms.leverage), K))
+    N, r = len(atoms), atoms.L.shape[2]
+    a, b = np.triu_indices(r)
+    twice = np.where(a == b, 1.0, np.sqrt(2.0))  # each product off the diagonal counts twice
+
+    def moments(G: Array) -> Array:
+        """Return what is balanced, from products (..., r, r)."""
+        if U is None:
+            return np.asarray(G[..., a, b] * twice / np.sqrt(r))
+        return np.asarray(G @ U.T / np.sqrt(len(U))).reshape(*G.shape[:-2], -1)
+
+    f = moments(leading.L.swapaxes(1, 2) @ leading.L)
+    mean = moments(np.eye(r)) / N
+    f[:-1] -= mean
+    S = moments(leading.rest) - leading.behind[:, None] * mean
+    return leading.all(balance(leading.places[None], f[None], S[None])[0])
+
+
 def balanced_labels(Q: Array, K: int, units: IntArray | None = None) -> IntArray:
     """Return the cell of each row (n,), from second moments of orthonormal columns Q (n, r).
-
-    f_j are the products q_ja q_jb of a row, or their sums over the rows of a unit, minus the mean.
 
     Examples
     --------
@@ -99,17 +121,9 @@ def balanced_labels(Q: Array, K: int, units: IntArray | None = None) -> IntArray
     ([16, 16, 16, 16], True)
     """
     atoms = Atoms.of(Q, np.zeros(len(Q)), units)
-    leading = Leading(atoms, deal(order_of(atoms.leverage), K))
-    (N, r), (a, b) = (len(atoms), Q.shape[1]), np.triu_indices(Q.shape[1])
-    twice = np.where(a == b, 1.0, np.sqrt(2.0)) / np.sqrt(r)
-    f = np.einsum("jkp,jkp->jp", leading.L[:, :, a], leading.L[:, :, b]) * twice
-    mean = np.eye(r)[a, b] * twice / N
-    f[:-1] -= mean
-    S = leading.rest[:, a, b] * twice - leading.behind[:, None] * mean
-    places = leading.all(balance(leading.places[None], f[None], S[None])[0])
-    labels = np.empty(N + 1, dtype=np.intp)
-    labels[places] = np.arange(K)[:, None]
-    return labels[:N] if units is None else labels[:N][units]
+    labels = np.empty(len(atoms) + 1, dtype=np.intp)
+    labels[balanced_places(atoms, K)] = np.arange(K)[:, None]
+    return labels[:-1] if units is None else labels[:-1][units]
 
 
 def width_factors(U: Array, numbers: list[int], level: float) -> Array:

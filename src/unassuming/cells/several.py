@@ -16,7 +16,10 @@ from scipy.linalg import null_space
 
 from unassuming._numerics import CUT
 from unassuming._typing import Array, IntArray
-from unassuming.cells.codes import in_use, words
+from unassuming.cells.balanced import balanced_places
+from unassuming.cells.choose import Division, divide, numbers_of_cells, width_factor
+from unassuming.cells.codes import fewest_cells, in_use, words
+from unassuming.cells.estimates import Atoms
 
 _FREE = 1e-9
 """Directions with less information in a cell, of one in all rows, are not identified there."""
@@ -61,9 +64,9 @@ class Several:
         values = np.linalg.eigvalsh(self.V.sum(axis=0))
         return bool(len(self.V) and values[0] > _FREE * values[-1])
 
-    def kept(self, whole: Array) -> float:
-        """Return the mean share of the information of all rows, V (k, k), that the cells keep."""
-        return float(np.trace(np.linalg.solve(whole, self.V.sum(axis=0))) / len(whole))
+    def kept(self, C: Array) -> float:
+        """Return the mean share that the cells keep of the information of all rows, (CCᵀ)⁻¹."""
+        return float(np.trace(C @ C.T @ self.V.sum(axis=0)) / len(C))
 
     def at(self, tau: Array) -> Array:
         """Return V^(-1/2)u_b for the first column and hypothetical values τ (k,): (B, k)."""
@@ -93,3 +96,36 @@ def joint_rank(z: Array) -> tuple[int, Array]:
     before = gap < -_TIED * np.linalg.norm(z, axis=1).sum() * size
     statistics = np.square(np.vstack([0 * total, change]) + total).sum(axis=1)
     return 1 + int(before.sum()), statistics
+
+
+def division(atoms: Atoms, C: Array, level: float, cells: int | None = None) -> Division:
+    """Return the cells for functionals C (k, r), by the width predicted for one number.
+
+    Fewer cells than for an interval are tried as well: halves do not take their place here.
+    """
+    k, (N, each, r) = len(C), atoms.L.shape
+    U = np.linalg.qr(C.T)[0].T
+    best = divide(atoms, U, level, cells)[0] if k == 1 else Division(None, np.inf)
+    if np.isfinite(best.width) or (k == 1 and cells is not None):
+        return best
+    few = set(range(fewest_cells(level), 8))
+    usual = set(numbers_of_cells(N, N * each, r)) if k > 1 else set()
+    for K in [cells] if cells is not None else sorted({K for K in few if K <= N} | usual):
+        if k == 1:
+            best = min(best, divide(atoms, U, level, K)[0], key=_width)
+            continue
+        places = balanced_places(atoms, K, U)
+        best = min(best, Division(places, predicted(atoms.products(places), C, level)), key=_width)
+    return best
+
+
+def predicted(G: Array, C: Array, level: float) -> float:
+    """Return the predicted width of cells with products G (K, r, r), as for one number."""
+    found = Several.of(G, np.zeros((*G.shape[:2], 1)), C)
+    if len(found.V) < 2 or not found.whole:
+        return np.inf
+    return width_factor(len(found.V), level) / float(np.sqrt(found.kept(C)))
+
+
+def _width(one: Division) -> float:
+    return one.width
