@@ -116,7 +116,7 @@ def divide(
         if not todo.size:
             continue
         dealt = deal(order, K)
-        for i, v in zip(todo.tolist(), fits_of(atoms, dealt, U[todo]), strict=True):
+        for i, v in zip(todo.tolist(), information(atoms, dealt, U[todo]), strict=True):
             best[i] = min(best[i], Division(dealt, half_width(v, level)), key=_width)
         todo = _wider(best, todo, ideal * _IDEAL)
         if not todo.size or dealt.shape[1] == 1:
@@ -159,12 +159,12 @@ def _divisions(
     found = []
     for one, u in zip(places, U, strict=True):
         whole = leading.all(one)
-        (v,) = fits_of(atoms, whole, u[None])
+        (v,) = information(atoms, whole, u[None])
         found.append(Division(whole, half_width(v, level)))
     return found
 
 
-def fits_of(atoms: Atoms, places: IntArray, U: Array) -> Array:
+def information(atoms: Atoms, places: IntArray, U: Array) -> Array:
     """Return the information v (c, K) of cells about numbers U (c, r)."""
     G = atoms.products(places)
     return fits(G, np.zeros(G.shape[:2]), U)[0]

@@ -56,7 +56,7 @@ class Coordinates:
         return len(self.fit)
 
     def vectors(self, g: Array) -> tuple[Array, Array, BoolArray]:
-        """Return u (N, r), ‖.‖ (N,) with gᵀa = ‖.‖ uᵀθ, and which g (N, d) are determined at all."""
+        """Return u (N, r), ‖.‖ (N,) with gᵀa = ‖.‖ uᵀθ, and which g (N, d) are determined."""
         U = g @ self.factor.back
         size = np.linalg.norm(U, axis=1)
         return U / np.where(size > 0, size, 1.0)[:, None], size, ~self.factor.unseen(g)

@@ -22,7 +22,8 @@ from scipy.special import ndtri
 from unassuming._typing import Array, IntArray
 from unassuming.cells.codes import hadamard_words, powers
 from unassuming.cells.division import order_of
-from unassuming.cells.estimates import Atoms, fits, places_of
+from unassuming.cells.estimates import Atoms, Sample, fits, places_of
+from unassuming.cells.robust import robust_estimates
 from unassuming.cells.theorem import Spans, outward
 
 _SWEEPS, _CHOOSING, _RIDGE = 4, 1000, 0.02
@@ -40,6 +41,18 @@ def certified_q(level: float, m: int) -> int:
     (25, 0)
     """
     return int(((1 - level) * m + 1) / 2 + 1e-9 * m)
+
+
+def certified_level(level: float, m: int) -> float:
+    """Return 1 - (2q - 1)/m, the level that is attained, or 1 if none is.
+
+    Examples
+    --------
+    >>> certified_level(0.95, 32), certified_level(0.95, 16)
+    (0.96875, 1.0)
+    """
+    q = certified_q(level, m)
+    return 1 - (2 * q - 1) / m if q else 1.0
 
 
 def certified(
@@ -97,6 +110,19 @@ class Halves:
         unknown = (v == 0).any(axis=1)
         lo = np.where(unknown, -np.inf, beta.min(axis=1))
         return outward(lo, np.where(unknown, np.inf, beta.max(axis=1)), blur)
+
+    def robust_spans(self, sample: Sample, U: Array) -> Spans:
+        """Return the spans of numbers U (c, r) from least absolute deviations in both halves."""
+        v, _ = self._fits(sample.atoms, U)
+        columns = self.columns if sample.units is None else self.columns[sample.units]
+        words = hadamard_words(self.m)[1:, columns] > 0
+        ends = np.array(
+            [robust_estimates(sample.Q, sample.e, word.astype(np.intp), 2, U) for word in words]
+        )
+        unknown = (v == 0).any(axis=1)
+        lo = np.where(unknown, -np.inf, ends.min(axis=2).T)
+        hi = np.where(unknown, np.inf, ends.max(axis=2).T)
+        return outward(lo, hi, sample.at.blur)
 
     def widths(self, atoms: Atoms, U: Array) -> Array:
         """Return the predicted half-widths of numbers U (c, r), for noise of size 1."""
@@ -226,7 +252,7 @@ def palmrt_spans(Q: Array, e: Array, u: Array, moves: IntArray) -> Spans:
     moves : integer array of shape (m - 1, n)
     """
     x, Z = Q @ u, Q @ qr(u[:, None], check_finite=False)[0][:, 1:]
-    lo, hi = np.full((2, len(moves)), np.inf)
+    lo, hi = np.full(len(moves), -np.inf), np.full(len(moves), np.inf)
     for i, order in enumerate(moves):
         both = np.column_stack([x, x[order], e])
         if Z.shape[1]:
@@ -236,11 +262,11 @@ def palmrt_spans(Q: Array, e: Array, u: Array, moves: IntArray) -> Spans:
             both = both - basis @ (basis.T @ both)
             both = both - basis @ (basis.T @ both)
         a, moved, rest = both.T
-        length, other = np.linalg.norm(a), np.linalg.norm(moved)
+        length, other = float(np.linalg.norm(a)), float(np.linalg.norm(moved))
         if min(length, other) > 1e-7:
             b, c = length, moved @ a / other
             s, t = a @ rest / length, moved @ rest / other
             if b - abs(c) > 1e-12 * b:  # equal: the permutation keeps x, up to a sign
                 ends = (s - t) / (b - c), (s + t) / (b + c)
                 lo[i], hi[i] = min(ends), max(ends)
-    return outward(np.where(lo > hi, -np.inf, np.where(np.isinf(lo), -np.inf, lo))[None], hi[None])
+    return outward(lo[None], hi[None])
