@@ -19,9 +19,7 @@ from unassuming._batches import rows_that_fit, slices
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
-from unassuming.cells.codes import fewest_cells
-from unassuming.cells.division import order_of, scrambled
-from unassuming.cells.estimates import Atoms, fits
+from unassuming.cells.division import order_of
 from unassuming.cells.functions.errors import Assumed, Errors
 from unassuming.cells.functions.kriging import Coordinates, Kriging, System, Wanted
 from unassuming.cells.functions.predict import (
@@ -42,10 +40,10 @@ from unassuming.cells.functions.theorem import (
 from unassuming.cells.theorem import Intervals
 from unassuming.functionals import Functional
 from unassuming.inputs import SingleOptions, check_like, check_single, single_column, tangents
-from unassuming.noise import sign_units_of
+from unassuming.noise import hashed, sign_units_of
 from unassuming.objectives import Design, Quadratic, in_basis
 from unassuming.regions._problem import Problem
-from unassuming.regions.single._evidence import require_whole_blocks
+from unassuming.regions.single.evidence import require_whole_blocks
 from unassuming.regions.single.joint_width import joint_of_features, joint_of_kernel
 
 WORKING_SCALE = 1 / 40
@@ -146,7 +144,7 @@ class Functions:
         These follow a fixed permutation, never the position: rows may be sorted by y.
         """
         if self._alone is not None:
-            return np.lexsort((scrambled(self.problem.n), self._alone))
+            return np.lexsort((hashed(np.arange(self.problem.n)), self._alone))
         return order_of(np.square(leading(self._penalised[0])).sum(axis=1))
 
     def _turned(self, columns: Array) -> Array:
