@@ -35,6 +35,7 @@ from unassuming.cells._instruments import InstrumentCells, InstrumentSet, instru
 from unassuming.cells._intervals import Intervals, Ranks, intervals, intervals_and_ranks, ranks
 from unassuming.cells._kept import KeptCells, KeptRows, KeptSums
 from unassuming.cells._method import Method, enough_cells, rows_needed
+from unassuming.cells._old_division import Division, candidates, divide, settled
 from unassuming.cells._pairs import centred_in_blocks, opposite_pairs, pair_differences
 from unassuming.cells._palmrt import palmrt_spans
 from unassuming.cells._robust import (
@@ -53,7 +54,6 @@ from unassuming.cells._signs import (
 from unassuming.cells._spherical import t_intervals, t_pvalues
 from unassuming.cells._weights import residual_weights
 from unassuming.cells._width import approximate_width, predicted_width, width_factor
-from unassuming.cells._old_division import Division, candidates, divide, settled
 
 __all__ = [
     "MOST_ENUMERATED",

@@ -19,9 +19,9 @@ from unassuming._rounding import EPS
 from unassuming._typing import Array, IntArray
 from unassuming.cells._estimates import estimates
 from unassuming.cells._kept import KeptCells
+from unassuming.cells._old_division import Search, basis_of, settled, usually_kept
 from unassuming.cells._signs import balanced_signs, largest_q
 from unassuming.cells._width import identified
-from unassuming.cells._old_division import Search, basis_of, settled, usually_kept
 
 MOST_BALANCED = 256
 _DRAWS = 2**14

@@ -21,6 +21,8 @@ _WELL, _CUT, _SEEN = 1e6, 1e-9, 1e-10
 """Inverses with larger entries give way to eigenvalues; those below the cut are zero; a number is
 identified if its share outside the others is smaller than the last."""
 
+_ROUNDED = 1e-7
+"""Eigenvalues of sums in a cell, of one in all rows, below this are rounding."""
 _BLUR = 64 * EPS
 """Rounding of estimates, in coordinates in which all rows say 1, as a share of the norm of y."""
 
@@ -304,6 +306,26 @@ class KeptCells:
         places = places_of(np.append(labels, number - 1))  # so that the last cell has a place
         sums = sample.atoms.sums(np.minimum(places, len(labels)))
         return cls(sample.at, sums, blocks)
+
+    @classmethod
+    def of_sums(
+        cls, phi: Array, y: Array, rest: float, inside: Array, rows: IntArray, *, blocks: bool
+    ) -> KeptCells:
+        """Return cells from products of an orthonormal basis of the columns of [Φ, y].
+
+        Φ = U phi and y = U y, with the last vector of the basis along the residual of y, of length
+        ``rest``. ``inside`` (C, r + 1, r + 1) are the products of the rows of U in each cell. What
+        they say less than 1e-7 about is rounding.
+        """
+        r = len(y)
+        found = factor(phi, np.ones(r))
+        lam, V = np.linalg.eigh(found.Q.T @ inside[:, :r, :r] @ found.Q)
+        G = (V * np.where(lam > _ROUNDED, lam, 0.0)[:, None]) @ V.swapaxes(1, 2)
+        h = rest * inside[:, :r, r] @ found.Q
+        squares = rest**2 * inside[:, r, r]
+        length = float(np.hypot(np.linalg.norm(y[1:]), rest))
+        at = Coordinates(found, found.Q.T @ y, rest, int(rows.sum()), _BLUR * length)
+        return cls(at, CellSums(G, h, squares, rows.astype(np.float64)), blocks)
 
     @property
     def number(self) -> int:

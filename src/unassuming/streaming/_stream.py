@@ -142,7 +142,7 @@ class StreamingRegion:
         self._key = draw_key(transformations)
         self._tie_order = draw_tie_order(self.m, "random", ties)
         self._cells = RowCells(
-            as_cells(cells, self.noise), draw_key(cell_stream(self.seed)), self.noise
+            as_cells(cells, self.noise), draw_key(cell_stream()), self.noise
         )
         self._features = Features(fixed_transformers(estimator, features))
         self._ledger = Ledger(leaf_rows(self.noise))

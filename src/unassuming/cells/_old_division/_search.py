@@ -14,6 +14,11 @@ import numpy as np
 
 from unassuming._errors import complaint
 from unassuming._typing import Array, IntArray
+from unassuming.cells._old_division._balance import balance, deal
+from unassuming.cells._old_division._basis import Basis, basis_of, information, second_moments
+from unassuming.cells._old_division._improve import improve
+from unassuming.cells._old_division._settled import settled
+from unassuming.cells._old_division._units import ClusterUnits, RowUnits, Units
 from unassuming.cells._signs import MOST_ENUMERATED, fewest_cells
 from unassuming.cells._width import (
     approximate_width,
@@ -21,11 +26,6 @@ from unassuming.cells._width import (
     predicted_width,
     width_factor,
 )
-from unassuming.cells._old_division._balance import balance, deal
-from unassuming.cells._old_division._basis import Basis, basis_of, information, second_moments
-from unassuming.cells._old_division._improve import improve
-from unassuming.cells._old_division._settled import settled
-from unassuming.cells._old_division._units import ClusterUnits, RowUnits, Units
 
 ENOUGH = 0.9
 """A number with an interval wider than if this share of the information was kept gets a better
