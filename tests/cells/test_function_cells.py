@@ -284,7 +284,9 @@ def test_the_chosen_cells_have_nearly_the_smallest_predicted_width():
             mu = share * (0.7 / 29.2) ** 2
             a, known = kriging.weights(wanted, mu)
             found = Errors.of(wanted, kriging, a, known)
-            plain[k, mu] = pointwise_half_width(found, assumed, 0.9, made_up.shifts(a, kriging, slice(None)))
+            plain[k, mu] = pointwise_half_width(
+                found, assumed, 0.9, made_up.shifts(a, kriging, slice(None))
+            )
     for i, (k, mu) in enumerate(zip(chosen.which, chosen.mu, strict=True)):
         assert chosen.half_width[i] == pytest.approx(plain[k, mu][i], rel=1e-9)
     assert (chosen.half_width <= 1.05 * np.min(list(plain.values()), axis=0)).all()

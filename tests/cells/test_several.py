@@ -84,7 +84,9 @@ def test_ties_count_in_favour_of_the_hypothesis():
     assert joint_rank(found.at(np.ones(1)))[0] == 1  # all statistics are zero
 
 
-@pytest.mark.parametrize(("n", "level", "finite"), [(200, 0.95, True), (40, 0.95, True), (14, 0.95, False)])
+@pytest.mark.parametrize(
+    ("n", "level", "finite"), [(200, 0.95, True), (40, 0.95, True), (14, 0.95, False)]
+)
 def test_divisions_keep_most_of_the_information_or_are_infinite(n, level, finite):
     _, Q, C = design(n)
     made = division(Atoms.of(Q, np.zeros(n)), C, level)

@@ -79,7 +79,7 @@ def balanced_band(beta: Array, v: Array, level: float, tau: Array | float = 0.0)
     T = T * (1 + 1e-9)  # equal statistics tie
     estimate[rows] = beta[rows].mean(axis=1)
     distance = np.abs(estimate - tau)[rows] / sigma(v[rows])
-    pvalue[rows] = (1 + (T >= distance[:, None]).sum(axis=1)) / K
+    pvalue[rows] = (1 + (distance[:, None] <= T).sum(axis=1)) / K
     if q:
         half[rows] = np.sort(T)[K - 1 - q] * sigma(v[rows])
     return BalancedBand(estimate, half, T, pvalue, q, K)

@@ -1,6 +1,6 @@
 """The errors of the estimates in the cells of a function: bias, noise, rounding (11.5).
 
-The bias of cell b is ⟨f, h_b⟩ with h_b = Σ_j a_bj k(x_j, ·) - k(z, ·). For weights w_b the part F of
+The bias of cell b is ⟨f, h_b⟩ with h_b = Σ_j a_bj k(x_j, ·) - k(z, ·). For weights w_b a part F of
 the cells has a bias of at most B‖Σ_F w_b h_b‖ / Σ_F w_b, and only the products of the h_b are
 needed for it. A model error adds Δ Σ_F w_b‖a_b‖₁ / Σ_F w_b. The norm bound also limits L f* without
 any data, |L f*| <= B‖L‖, and every interval is cut there.

@@ -8,7 +8,7 @@ coverage.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
@@ -50,9 +50,9 @@ def numbers_of_cells(level: float, units: int, *, simultaneous: bool = False) ->
     """
     if simultaneous:
         enough = [K for K in BALANCED if largest_q(level, K)][:3]
-        return [K for K in enough if K <= units]
+        return [K for K in enough if units >= K]
     enough = [K for K in NUMBERS if largest_q(level, 1 << (K - 1))] or [NUMBERS[-1]]
-    return [K for K in enough[:6] if K <= units] or [min(units, enough[0])]
+    return [K for K in enough[:6] if units >= K] or [min(units, enough[0])]
 
 
 def leading(system: System) -> Array:
@@ -156,9 +156,7 @@ def choose(
     for index in others:
         for mu in mus:
             compare(index, mu, np.flatnonzero((cells == index) & (first != mu)))
-    return Choice(
-        best.which, best.mu, np.minimum(best.half_width, assumed.limit(wanted.norm))
-    )
+    return Choice(best.which, best.mu, np.minimum(best.half_width, assumed.limit(wanted.norm)))
 
 
 def _wide(kriging: Kriging) -> int:
@@ -245,16 +243,19 @@ def choose_band(
         return float(np.median(width)), index, mu, width
 
     found = [at(index, mu) for index in range(len(divisions)) for mu in mus]
-    smallest: Callable[[tuple[float, int, float, Array]], float] = lambda one: one[0]
-    best = min(found, key=smallest)
+    best = min(found, key=_first)
     if len(mus) > 1 and np.isfinite(best[0]):
         for factor in _FINER:
-            best = min(best, at(best[1], max(best[2] * factor, mus[0])), key=smallest)
+            best = min(best, at(best[1], max(best[2] * factor, mus[0])), key=_first)
     _, index, mu, width = best
     N = len(some)
     if np.isfinite(width).all():
         width = np.minimum(width, assumed.limit(some.norm))
     return Choice(np.full(N, index, dtype=np.intp), np.full(N, mu), width)
+
+
+def _first(found: tuple[float, int, float, Array]) -> float:
+    return found[0]
 
 
 def band_half_width(

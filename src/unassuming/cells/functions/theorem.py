@@ -78,7 +78,9 @@ def biased_intervals(
         upper[rows] = np.minimum(high, upper[rows])
         count[rows] = np.where(np.abs(tau[rows]) <= limit[rows], found.holding(tau[rows]), 0)
     v = np.where(used, w, 0.0)
-    estimate = np.divide((v * u).sum(axis=1), v.sum(axis=1), out=np.full(N, np.nan), where=cells > 0)
+    estimate = np.divide(
+        (v * u).sum(axis=1), v.sum(axis=1), out=np.full(N, np.nan), where=cells > 0
+    )
     return Intervals(estimate, lower, upper, q, m, cells, count)
 
 

@@ -9,10 +9,9 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array, IntArray
+from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells.balanced import (
     NUMBERS,
-    BalancedBand,
     balanced_band,
     balanced_places,
     narrowest,
@@ -25,11 +24,14 @@ from unassuming.regions._problem import Problem
 from unassuming.regions._question import Call, Question
 from unassuming.regions._results import count
 from unassuming.regions.shapes import Shape
-from unassuming.regions.single._facts import outside
-from unassuming.regions.single._replies import bounds_from_cells, summary_from_cells
-from unassuming.regions.single._summary import Summary
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.joint_width import joint_of_features
+from unassuming.regions.single.summary import (
+    Summary,
+    bounds_from_cells,
+    differing,
+    summary_from_cells,
+)
 
 T = TypeVar("T")
 
@@ -47,46 +49,38 @@ class AtOnce:
     upper: Array
     pvalue: Array
     level: float
-    cells: int
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class BalancedCells:
-    """Cells for numbers uᵀθ times their sizes (N,), all rows' estimates (N,), expected half-widths.
+    """Cells for N numbers that are the estimates ``whole`` plus their ``size`` times uᵀθ, each (N,).
 
-    ``known`` says which of the numbers the rows determine.
+    ``known`` says which of them the rows determine; ``predicted`` are the expected half-widths for
+    noise of size one.
     """
 
     sums: CellSums
     U: Array
     size: Array
-    known: Array
+    known: BoolArray
     whole: Array
     predicted: Array
 
     def band(self, level: float) -> AtOnce:
-        """Return the simultaneous intervals at a level, in the numbers' own units."""
-        found = self._band(level)
-        estimate = self.whole + self.size * found.estimate
-        half = self.size * found.half_width
-        known = self.known & np.isfinite(half)
-        attained = 1 - found.q / found.m if found.q else 1.0
-        return AtOnce(
-            np.where(self.known, estimate, np.nan),
-            np.where(known, estimate - half, -np.inf),
-            np.where(known, estimate + half, np.inf),
-            np.where(known, found.pvalue, 1.0),
-            attained,
-            found.m,
-        )
-
-    def _band(self, level: float) -> BalancedBand:
+        """Return the simultaneous intervals at a level."""
         v, beta = fits(self.sums.G, self.sums.h, self.U)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            zero = np.where(self.size > 0, -self.whole / self.size, 0.0)
-        v = np.where(self.known[:, None], v, 0.0)
-        return balanced_band(beta, v, level, np.nan_to_num(zero))
+        some = self.known & (self.size > 0)
+        size = np.where(some, self.size, 1.0)
+        v = np.where(some[:, None], v, 0.0)
+        found = balanced_band(beta, v, level, -self.whole / size)
+        center = np.where(
+            some, self.whole + size * found.estimate, np.where(self.known, 0.0, np.nan)
+        )
+        half = np.where(some | ~self.known, size * found.half_width, 0.0)  # a functional of zero
+        lower, upper = (np.nan_to_num(center) + sign * half for sign in (-1.0, 1.0))
+        attained = 1 - found.q / found.m if found.q else 1.0
+        return AtOnce(center, lower, upper, found.pvalue, attained)
 
 
 def check_at_once(method: Any, cells: Any, weights: Any, estimator: Any) -> str:
@@ -196,11 +190,11 @@ def _balanced(
     """Return balanced cells of the rows, or of those that a stream has collected."""
     at, kept = evidence.whole, evidence.kept
     U, size, known = at.vectors(g)
-    known &= size > 0
+    some = known & (size > 0)
     units = evidence.clusters or at.rows
     most = units if kept is None else kept.number
     numbers = [K for K in NUMBERS if largest_q(level, K)] if cells is None else [cells]
-    numbers = [K for K in numbers if K <= most and K * at.rank <= at.rows]
+    numbers = [K for K in numbers if most >= K and K * at.rank <= at.rows]
 
     def sums(K: int) -> CellSums:
         if kept is not None:
@@ -213,13 +207,13 @@ def _balanced(
 
     def information(K: int) -> Array:
         found = sums(K)
-        return fits(found.G, found.h, U[known])[0]
+        return fits(found.G, found.h, U[some])[0]
 
-    best = narrowest(information, numbers, U[known], level) if known.any() else None
+    best = narrowest(information, numbers, U[some], level) if some.any() else None
     if best is None:
         return None
-    predicted = np.full(len(g), np.inf)
-    predicted[known] = size[known] * best[1]
+    predicted = np.where(known, 0.0, np.inf)
+    predicted[some] = size[some] * best[1]
     whole = np.nan_to_num(at.estimates(g))
     return BalancedCells(sums(best[0]), U, size, known, whole, predicted)
 
@@ -230,11 +224,11 @@ def _narrower(made: BalancedCells, evidence: Evidence, level: float, *, exact: b
     The joint region of a quadratic objective is about as wide as the F ellipsoid. Other objectives
     have outer bounds that are wider still, or none.
     """
-    n, rank, known = evidence.n, evidence.whole.rank, made.known
+    n, rank, some = evidence.n, evidence.whole.rank, made.known & (made.size > 0)
     if not exact or n <= rank:
         return True
-    joint = joint_of_features(1 / np.square(made.size[known]), n, rank, level)
-    return bool(np.log(made.predicted[known] / joint).mean() < 0)
+    joint = joint_of_features(1 / np.square(made.size[some]), n, rank, level)
+    return bool(np.log(made.predicted[some] / joint).mean() < 0)
 
 
 def too_few(
@@ -272,29 +266,19 @@ def too_few(
 
 
 def all_at_once(
-    shape: Shape,
-    question: Question,
-    names: Sequence[str],
-    level: float,
-    made: BalancedCells,
-    make: Callable[..., T],
+    shape: Shape, question: Question, level: float, made: BalancedCells, make: Callable[..., T]
 ) -> T:
     """Return simultaneous bounds from balanced cells."""
-    found = made.band(level)
-    estimate = question.g @ shape.problem.estimate
-    facts = outside(shape.problem, found.lower, found.upper, names, estimate)
-    status, why = Status.ALL_AT_ONCE, Explanation(facts)
-    if not made.known.all():
-        status, why = Status.UNDETERMINED, Explanation((*facts, Cause.HIDDEN_FEATURES()))
+    found, hidden = made.band(level), not made.known.all()
     return bounds_from_cells(
         make,
         shape.problem,
-        why,
+        Explanation((Cause.HIDDEN_FEATURES(),) if hidden else ()),
         level=level,
-        estimate=estimate,
+        estimate=found.estimate,
         lower=found.lower,
         upper=found.upper,
-        status=status,
+        status=Status.UNDETERMINED if hidden else Status.ALL_AT_ONCE,
         method="balanced cells",
         attained=np.full(len(question.g), found.level),
     )
@@ -309,30 +293,28 @@ def simultaneous_summary(
     made: BalancedCells | None,
 ) -> Summary:
     """Return the summary of functionals whose intervals hold all at once."""
-    problem = shape.problem
-    estimate = g @ problem.estimate
+    problem, model = shape.problem, g @ shape.problem.estimate
     if made is None:
         found, why = _joint(shape, g, joint_level(level))
-        how, method = Cause.JOINT_REGION(), "joint region"
+        method, least = "joint region", 1 / joint_level(level).m
     else:
         found, why = made.band(level), Explanation()
-        how = Cause.BALANCED_CELLS(cells=found.cells, units=Evidence.of(problem).units)
-        method = "balanced cells"
-    apart = outside(problem, found.lower, found.upper, names, estimate)
-    facts = (Cause.ALL_HOLD(level=found.level), how, *apart, *why.facts)
+        method, least = "balanced cells", 1 / len(made.sums.G)
+    facts = (*differing(found.estimate, found.lower, found.upper, names, model), *why.facts)
     return summary_from_cells(
         problem,
         Explanation(facts, why.remedies),
         names=tuple(names),
-        estimate=estimate,
-        cell_estimate=found.estimate,
+        estimate=found.estimate,
         lower=found.lower,
         upper=found.upper,
         pvalue=found.pvalue,
+        model_estimate=model,
         level=np.full(len(g), found.level),
         method=(method,) * len(g),
         requested_level=level,
         simultaneous=True,
+        least=np.full(len(g), least),
     )
 
 
@@ -346,5 +328,5 @@ def _joint(shape: Shape, g: Array, level: Level) -> tuple[AtOnce, Explanation]:
         out = (bound.lower > 0) | (bound.upper < 0)
         least = np.where(out, one.q, least)
     estimate = g @ shape.problem.estimate
-    found = AtOnce(estimate, asked.lower, asked.upper, least / level.m, float(level), 0)
+    found = AtOnce(estimate, asked.lower, asked.upper, least / level.m, float(level))
     return found, asked.explanation

@@ -108,7 +108,9 @@ class Functions:
             )
         self.problem = problem
         self.design: Design = problem.design("one value at a time")
-        self.data = problem.data("values of a function with a norm bound or model error need", IN_MEMORY)
+        self.data = problem.data(
+            "values of a function with a norm bound or model error need", IN_MEMORY
+        )
         self.basis, noise = problem.left_to_rotate
         units = sign_units_of(noise, problem.n)
         if units is None:

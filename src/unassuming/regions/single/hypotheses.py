@@ -10,7 +10,6 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming._words import joined
 from unassuming.cells.choose import Division
 from unassuming.cells.codes import number_of_words, words
 from unassuming.cells.estimates import CellSums, Sample
@@ -18,8 +17,9 @@ from unassuming.cells.several import Several, division, joint_rank, predicted
 from unassuming.cells.spherical import f_test
 from unassuming.inputs import SingleOptions
 from unassuming.ranking import RankTest
-from unassuming.regions.single.evidence import Evidence, require_whole_blocks
+from unassuming.regions.single.evidence import require_whole_blocks
 from unassuming.regions.single.numbers import CERTIFIED, Numbers
+from unassuming.regions.single.summary import tested
 
 AN_UPPER_BOUND = "The p-value is an upper bound, from halves or permutations of the rows."
 HIDDEN = "The rows do not determine what is tested, so they cannot refute it."
@@ -70,25 +70,25 @@ def hypothesis_test(
     tau: Array,
 ) -> RankTest | FTest:
     """Test hypothetical values of one functional, or of several at once."""
-    tested = joined(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
+    said = tested(names, tau)
     require_independent(g)
     if numbers.takes_t(options):
-        return _f_test(numbers.evidence.plain, g, tau, tested)
+        return _f_test(numbers.evidence.plain, g, tau, said)
     if len(g) == 1:
-        return _one(numbers, g, level, options, tau, tested)
-    return _several(numbers, g, level, options, tau, tested)
+        return _one(numbers, g, level, options, tau, said)
+    return _several(numbers, g, level, options, tau, said)
 
 
 def _one(
-    numbers: Numbers, g: Array, level: float, options: SingleOptions, tau: Array, tested: str
+    numbers: Numbers, g: Array, level: float, options: SingleOptions, tau: Array, said: str
 ) -> RankTest:
     """Test one functional, with the p-value of its row in a summary."""
     out = numbers.outcome(g, level, options, tau)
     rank, m = int(out.rank[0]), int(out.m[0])
     if out.method[0] in CERTIFIED:
-        return RankTest(rank, m, np.zeros(0), AN_UPPER_BOUND, tested)
+        return RankTest(rank, m, np.zeros(0), AN_UPPER_BOUND, said)
     if not out.cells[0]:
-        return RankTest(1, 1, np.zeros(1), HIDDEN, tested)
+        return RankTest(1, 1, np.zeros(1), HIDDEN, said)
     (way,) = numbers.ways(g, level, options)
     beta, _, weights = numbers.in_cells(g, way, options)
     at = numbers.coordinates(way)
@@ -96,7 +96,7 @@ def _one(
     used = weights[0] > 0
     u = weights[0, used] * (beta[0, used] - away)
     statistics = np.abs(words(len(u)) @ u)
-    return RankTest(rank, m, statistics, _least(int(out.cells[0]), level), tested)
+    return RankTest(rank, m, statistics, _least(int(out.cells[0]), level), said)
 
 
 def _least(cells: int, level: float) -> str:
@@ -108,7 +108,7 @@ def _least(cells: int, level: float) -> str:
 
 
 def _several(
-    numbers: Numbers, g: Array, level: float, options: SingleOptions, tau: Array, tested: str
+    numbers: Numbers, g: Array, level: float, options: SingleOptions, tau: Array, said: str
 ) -> RankTest:
     """Test several functionals at once: a nested model."""
     if options.robust or options.weights != "design" or options.method in CERTIFIED:
@@ -118,13 +118,13 @@ def _several(
         )
     found = [one for one in _candidates(numbers, g, level, options) if np.isfinite(one.width)]
     if not found:
-        return RankTest(1, 1, np.zeros(1), HIDDEN, tested)
+        return RankTest(1, 1, np.zeros(1), HIDDEN, said)
     best = min(found, key=lambda one: one.width)
     at = numbers.evidence.whole if best.sample is None else best.sample.at
     several = Several.of(best.sums.G, best.sums.h[..., None], g @ at.factor.back)
     rank, statistics = joint_rank(several.at(tau - at.estimates(g)))
     cells = len(several.V)
-    return RankTest(rank, number_of_words(cells), statistics, _least(cells, level), tested)
+    return RankTest(rank, number_of_words(cells), statistics, _least(cells, level), said)
 
 
 @final
@@ -147,7 +147,7 @@ def _candidates(
         if evidence.whole.factor.unseen(g).any():
             return
         for K in _STREAMED if given is None else (given,):
-            if isinstance(K, int) and K <= evidence.kept.number:
+            if isinstance(K, int) and evidence.kept.number >= K:
                 sums = evidence.kept.sums.merged(K)
                 yield Candidate(sums, predicted(sums.G, g @ C, level), None)
         return
@@ -179,16 +179,16 @@ def best_cells(sample: Sample, g: Array, level: float, cells: object) -> Divisio
     return division(sample.atoms, C, level, cells if isinstance(cells, int) else None)
 
 
-def _f_test(sample: Sample, g: Array, tau: Array, tested: str) -> FTest:
+def _f_test(sample: Sample, g: Array, tau: Array, said: str) -> FTest:
     at = sample.at
     k, freedom = len(g), at.rows - at.rank
     freedoms = float(k), float(freedom)
     if freedom < 1 or at.factor.unseen(g).any():
-        return FTest(0.0, freedoms, 1.0, tested)
+        return FTest(0.0, freedoms, 1.0, said)
     C, away = g @ at.factor.back, at.estimates(g) - tau
     distance = float(away @ np.linalg.solve(C @ C.T, away))
     F, pvalue = f_test(distance, k, at.rest, freedom)
-    return FTest(F, freedoms, pvalue, tested)
+    return FTest(F, freedoms, pvalue, said)
 
 
 def require_independent(g: Array) -> None:

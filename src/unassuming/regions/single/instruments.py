@@ -8,7 +8,7 @@ one endogenous column the values that are not rejected are found in closed form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, final
 
@@ -26,17 +26,19 @@ from unassuming.cells.several import Several, joint_rank
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.objectives import InstrumentObjective
 from unassuming.ranking import RankTest
-from unassuming.regions._explain import Cause, Explanation, Fact, Remedy, Status
+from unassuming.regions._explain import Cause, Explanation, Remedy, Status
 from unassuming.regions._problem import Problem
-from unassuming.regions._remedies import STRONGER
-from unassuming.regions._remedies import level as lower_level
-from unassuming.regions._results import count
+from unassuming.regions._remedies import FEWER_FEATURES, STRONGER
 from unassuming.regions._unions import IntervalUnion, several
-from unassuming.regions.single._facts import OTHER_CELLS, cells_missing
-from unassuming.regions.single._replies import bounds_from_cells, summary_from_cells
-from unassuming.regions.single._summary import Summary
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.hypotheses import HIDDEN, best_cells, require_independent
+from unassuming.regions.single.summary import (
+    OTHER_CELLS,
+    Summary,
+    bounds_from_cells,
+    summary_from_cells,
+    tested,
+)
 
 T = TypeVar("T")
 
@@ -143,15 +145,15 @@ class Instruments:
         return EndogenousSet(IntervalUnion(ends), estimate, 1 - q / m if q else 1.0, K)
 
     def test(
-        self, hypothesis: Hypothesis, level: float, options: SingleOptions, tested: str = ""
+        self, hypothesis: Hypothesis, level: float, options: SingleOptions, said: str = ""
     ) -> RankTest:
         """Test a hypothesis: instruments and tested controls must not explain y - xβ."""
         found = self._cells(hypothesis.functionals, level, options)
         if not len(found.V):
-            return RankTest(1, 1, np.zeros(1), HIDDEN, tested)
+            return RankTest(1, 1, np.zeros(1), HIDDEN, said)
         u = found.u @ np.append(1.0, -hypothesis.beta) - found.V @ hypothesis.tau
         rank, statistics = joint_rank(found.whitened(u))
-        return RankTest(rank, number_of_words(len(found.V)), statistics, "", tested)
+        return RankTest(rank, number_of_words(len(found.V)), statistics, "", said)
 
     def of_one(self, value: float) -> Hypothesis:
         """Return the hypothesis that the one endogenous coefficient has this value."""
@@ -191,7 +193,9 @@ class Instruments:
             given = options.cells
             if self.evidence.flips:
                 samples, own = [self.evidence.signed], given
-                samples += [_like(samples[0], self.evidence.turn(x), self.evidence) for x in columns]
+                samples += [
+                    _like(samples[0], self.evidence.turn(x), self.evidence) for x in columns
+                ]
             else:
                 labels = given if isinstance(given, np.ndarray) else None
                 pairs = self.evidence.pairs(h[0], labels)
@@ -268,23 +272,24 @@ def instrument_summary(
     factors = instruments.multiples(g, names)
     found = instruments.values(level, options)
     sets = tuple(found.values.times(float(c)) for c in factors)
-    tested = instruments.test(instruments.of_one(0.0), level, options)
+    zero = instruments.test(instruments.of_one(0.0), level, options)
     why = _why(instruments, found, sets, level, options)
     controls = instruments.objective.d > len(instruments.objective.endogenous)
     alone = (Cause.CONTROLS_ALONE(names=instruments.name),) if all_asked and controls else ()
     return summary_from_cells(
         problem,
-        Explanation((*_method(instruments, found), *why.facts, *alone), why.remedies),
+        Explanation((*why.facts, *alone), why.remedies),
         names=names,
-        estimate=g @ problem.estimate,
-        cell_estimate=factors * found.estimate,
+        estimate=factors * found.estimate,
         lower=np.array([one.lower for one in sets]),
         upper=np.array([one.upper for one in sets]),
-        pvalue=np.full(len(g), tested.pvalue),
+        pvalue=np.full(len(g), zero.pvalue),
+        model_estimate=g @ problem.estimate,
         level=np.full(len(g), found.level),
         method=(instruments.method,) * len(g),
         requested_level=level,
         simultaneous=False,
+        least=np.full(len(g), 1 / zero.m if zero.m > 1 else 0.0),
         sets=sets,
     )
 
@@ -307,7 +312,7 @@ def instrument_bounds(
         instruments.problem,
         _why(instruments, found, sets, level, options),
         level=level,
-        estimate=g @ instruments.problem.estimate,
+        estimate=factors * found.estimate,
         lower=np.array([one.lower for one in sets]),
         upper=np.array([one.upper for one in sets]),
         status=found.status,
@@ -327,18 +332,7 @@ def instrument_test(
     tau: Array,
 ) -> RankTest:
     """Test hypothetical values of all endogenous coefficients, and of others if some are given."""
-    tested = joined(f"{n} = {t:.6g}" for n, t in zip(names, tau.tolist(), strict=True))
-    return instruments.test(instruments.hypothesis(g, tau), level, options, tested)
-
-
-def _method(instruments: Instruments, found: EndogenousSet) -> Iterator[Fact]:
-    """Say how the set was found."""
-    if found.cells:
-        k, evidence = len(instruments.objective.roles.instruments), instruments.evidence
-        units = evidence.units if evidence.flips else "differences of paired rows"
-        which = "the instrument" if k == 1 else f"{k} instruments at once"
-        cells = count(found.cells, "cell")
-        yield Cause.BY_INSTRUMENTS(instruments=which, cells=cells, units=units)
+    return instruments.test(instruments.hypothesis(g, tau), level, options, tested(names, tau))
 
 
 def _why(
@@ -363,8 +357,7 @@ def _why(
         remedies.append(OTHER_CELLS)
         fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=cells)
     else:
-        fact = cells_missing(name, level, cells, evidence.units, evidence.n, evidence.whole.rank)
-    best = 1 - 1 / number_of_words(cells)
-    if 0.5 <= best < level:
-        remedies.insert(0, lower_level(best))
-    return Explanation((fact,), tuple(remedies))
+        fact = Cause.SOME_CELLS_MISSING(
+            names=name, level=level, needed=needed, units=evidence.units, cells=cells
+        )
+    return Explanation((fact,), (*remedies, FEWER_FEATURES))

@@ -22,10 +22,9 @@ from unassuming.regions._question import Question
 from unassuming.regions._remedies import FEWER_FEATURES
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions.shapes import OuterBounds, Shape
-from unassuming.regions.single._facts import NORM_BOUND, OTHER_CELLS, cells_missing, outside
-from unassuming.regions.single._replies import bounds_from_cells
 from unassuming.regions.single.at_once import too_few
 from unassuming.regions.single.functions import Assumption, Functions
+from unassuming.regions.single.summary import NORM_BOUND, OTHER_CELLS, bounds_from_cells
 
 T = TypeVar("T")
 
@@ -102,7 +101,6 @@ def values_one_by_one(
     known, finite = (got.q > 0) | used, not np.isinf([lower, upper]).any()
     empty = np.isnan(lower)
     facts = within_ball(functions, wanted, lower, upper, assumption)
-    facts += outside(functions.problem, lower, upper, asked.names, asked.estimate)
     why, status = Explanation(facts), Status.ONE_BY_ONE
     if not known.all():
         why = _too_few(functions, got, level, known, options, assumption, facts)
@@ -164,7 +162,6 @@ def values_at_once(
     refuted = bool((band.lower > band.upper).any())
     lower, upper = band.lower - assumption.beyond, band.upper + assumption.beyond
     facts = within_ball(functions, wanted, lower, upper, assumption)
-    facts += outside(functions.problem, lower, upper, asked.names, asked.estimate)
     return bounds_from_cells(
         make,
         functions.problem,
@@ -249,7 +246,15 @@ def _too_few(
         fact = Cause.LEVEL_TOO_HIGH(names=names, level=level)
     else:
         free = functions.system(assumption).trend.shape[1]
-        fact = cells_missing(names, level, most, units, n, free, counted=not rotated)
+        rows = max(fewest_cells(level) * max(free, 1), n + 1)
+        fact = Cause.CELLS_MISSING(
+            names=names,
+            level=level,
+            needed=fewest_cells(level),
+            units=units,
+            cells=most,
+            rows=rows,
+        )
     best = 1 - 1 / number_of_words(least)
     remedies: list[Remedy] = [lower_level(best)] if 0.5 <= best < level else []
     remedies += [OTHER_CELLS] * (options.cells is not None)
