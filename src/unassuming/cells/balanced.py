@@ -135,10 +135,10 @@ def width_factors(U: Array, numbers: list[int], level: float) -> Array:
     T = np.zeros(_DRAWS)
     for part in slices(len(U), rows_that_fit(_BATCH, _DRAWS)):
         T = np.maximum(T, np.abs(U[part] @ g).max(axis=0))
-    factors = []
+    factors: list[float] = []
     for K in numbers:
         q, groups = largest_q(level, K), T[: _DRAWS - _DRAWS % (K - 1)].reshape(-1, K - 1)
-        factors.append(np.sort(groups, axis=1)[:, K - 1 - q].mean() if q else np.inf)
+        factors.append(float(np.sort(groups, axis=1)[:, K - 1 - q].mean()) if q else np.inf)
     return np.array(factors)
 
 

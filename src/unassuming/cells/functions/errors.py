@@ -70,9 +70,9 @@ class Errors:
     def part(self, where: slice | IntArray, keep: BoolArray | None = None) -> Errors:
         """Return the errors of some functionals, in all cells or in those to keep (K,)."""
         cells = np.ones(self.H.shape[1], dtype=np.bool_) if keep is None else keep
-        each = (self.doubt, self.noise, self.reach, self.known)
-        doubt, noise, reach, known = (one[where][:, cells] for one in each)
-        H = self.H[where][:, cells][:, :, cells]
+        each = (self.doubt, self.noise, self.reach)
+        doubt, noise, reach = (one[where][:, cells] for one in each)
+        H, known = self.H[where][:, cells][:, :, cells], self.known[where][:, cells]
         return Errors(H, self.beyond[where], doubt, noise, reach, known, self.norm[where])
 
     def weights(self, assumed: Assumed) -> Array:

@@ -161,7 +161,7 @@ def choose(
 
 def _wide(kriging: Kriging) -> int:
     """Return how many numbers each functional takes."""
-    r = kriging.system.features.shape[1]
+    r = int(kriging.system.features.shape[1])
     return 2 * kriging.system.n + kriging.K * (r + kriging.K + _DRAWS)
 
 

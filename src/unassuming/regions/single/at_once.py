@@ -54,7 +54,7 @@ class AtOnce:
 @final
 @dataclass(frozen=True, eq=False)
 class BalancedCells:
-    """Cells for N numbers that are the estimates ``whole`` plus their ``size`` times uᵀθ, each (N,).
+    """Cells for N numbers: the estimates ``whole`` of all rows plus ``size`` times uᵀθ, each (N,).
 
     ``known`` says which of them the rows determine; ``predicted`` are the expected half-widths for
     noise of size one.
@@ -319,7 +319,7 @@ def simultaneous_summary(
 
 
 def _joint(shape: Shape, g: Array, level: Level) -> tuple[AtOnce, Explanation]:
-    """Return the bounds of the joint region, and p-values: the smallest q at which they exclude 0."""
+    """Return the bounds of the joint region, and p-values from the least q that excludes 0."""
     every = [Level(q, level.m) for q in range(1, level.m)]
     bounds = shape.bounds(Question(Call.INTERVAL, g), every)
     asked = bounds[level.q - 1]

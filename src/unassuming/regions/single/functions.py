@@ -202,7 +202,7 @@ class Functions:
     @cached_property
     def y(self) -> Array:
         """The outputs, in the order of the rows."""
-        return self._turned(self.problem.objective.y[:, None])[self.order, 0]
+        return np.asarray(self._turned(self.problem.objective.y[:, None])[self.order, 0])
 
     def coefficients(self, g: Array, assumption: Assumption) -> Wanted:
         """Return functionals (N, d) of the coefficients of features."""
@@ -235,11 +235,11 @@ class Functions:
             if found is None or assumption.norm_bound is None:
                 raise NotAvailable(NO_SLOPES)
             return self._of_kernel(g, found[1], np.sqrt(found[1]))
-        inputs = [self.problem.transform(X) for X, _ in functional.terms]
+        parts = [self.problem.transform(X) for X, _ in functional.terms]
         weights = [C for _, C in functional.terms]
         if assumption.norm_bound is None:
-            return self._of_primal(inputs, weights, assumption)
-        points, C = np.concatenate(inputs), np.concatenate(weights, axis=1)
+            return self._of_primal(parts, weights, assumption)
+        points, C = np.concatenate(parts), np.concatenate(weights, axis=1)
         square = None if kernel is None else kernel.squared_norms(points, C)
         own = design.self_similarity(points)
         if square is None or own is None:
@@ -281,9 +281,11 @@ class Functions:
         if key not in self._made:
             system = self.system(assumption)
             units = None if self._units is None else self._units[self.order]
-            ordered = self._alone is not None
-            made = interleaved(system, K, ordered=ordered, units=units) if labels is None else None
-            self._made[key] = Kriging(system, labels[self.order] if made is None else made, K)
+            if labels is None:
+                labels = interleaved(system, K, ordered=self._alone is not None, units=units)
+            else:
+                labels = labels[self.order]
+            self._made[key] = Kriging(system, labels, K)
         return self._made[key]
 
     def divisions(
@@ -313,7 +315,7 @@ class Functions:
         assumption: Assumption,
         tau: Array | float = 0.0,
     ) -> Intervals:
-        """Return the interval of each functional, and p-values; NaN if nothing in the ball agrees."""
+        """Return the intervals of functionals, and p-values; NaN if no bounded function agrees."""
         N, (divisions, choice) = len(wanted), made
         ends = [np.full(N, np.nan) for _ in range(3)]
         out = Intervals(*ends, *(np.zeros(N, dtype=np.intp) for _ in range(4)))
@@ -387,7 +389,7 @@ class Functions:
                 return unknown
             return joint_of_kernel(system, wanted, assumed, n * o.lam, level)
         Phi = np.column_stack([system.trend, system.features]) * np.sqrt(system.weight)[:, None]
-        U, s, Vt = np.linalg.svd(Phi, full_matrices=False)
+        _, s, Vt = np.linalg.svd(Phi, full_matrices=False)
         seen = s > 1e-11 * s[0]
         g = np.column_stack([wanted.trend, wanted.features]) @ (Vt[seen].T / s[seen])
         if n <= seen.sum():

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from unassuming._errors import NotAvailable
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.cells.choose import Division
 from unassuming.cells.codes import number_of_words, words
 from unassuming.cells.estimates import CellSums, Sample
@@ -151,7 +151,7 @@ def _candidates(
                 sums = evidence.kept.sums.merged(K)
                 yield Candidate(sums, predicted(sums.G, g @ C, level), None)
         return
-    samples: list[tuple[Sample, Array | None]] = []
+    samples: list[tuple[Sample, IntArray | None]] = []
     labels = given if isinstance(given, np.ndarray) else None
     if evidence.flips and options.method in ("auto", "cells"):
         samples.append((evidence.signed, labels))

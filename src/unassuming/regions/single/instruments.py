@@ -193,9 +193,7 @@ class Instruments:
             given = options.cells
             if self.evidence.flips:
                 samples, own = [self.evidence.signed], given
-                samples += [
-                    _like(samples[0], self.evidence.turn(x), self.evidence) for x in columns
-                ]
+                samples += [_like(self.evidence, x) for x in columns]
             else:
                 labels = given if isinstance(given, np.ndarray) else None
                 pairs = self.evidence.pairs(h[0], labels)
@@ -206,11 +204,11 @@ class Instruments:
         return self._found[key]
 
 
-def _like(sample: Sample, x: Array, evidence: Evidence) -> Sample:
-    """Return the same rows with another column in place of y."""
-    return Sample.of(
-        evidence.Phi, x, evidence.weight, intercept=evidence.intercept, units=sample.units
-    )
+def _like(evidence: Evidence, x: Array) -> Sample:
+    """Return the rows whose signs may change, with another column in place of y."""
+    units, intercept = evidence.signed.units, evidence.intercept
+    turned = evidence.turn(x)
+    return Sample.of(evidence.Phi, turned, evidence.weight, intercept=intercept, units=units)
 
 
 def _in_cells(samples: list[Sample], h: Array, level: float, cells: object) -> Several:

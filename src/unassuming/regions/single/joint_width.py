@@ -34,7 +34,7 @@ def joint_of_features(information: Array, n: int, d: int, level: float) -> Array
 def joint_of_kernel(
     system: System, wanted: Wanted, assumed: Assumed, alpha: float, level: float
 ) -> Array:
-    """Return the predicted half-widths of the band of N values (N,), for rows without free features.
+    """Return the predicted half-widths of the band at N inputs (N,), without free features.
 
     ``alpha`` is the penalty of kernel ridge regression.
     """
