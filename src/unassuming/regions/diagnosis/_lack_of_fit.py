@@ -42,11 +42,6 @@ SIGNIFICANT = 0.05
 _SHOWN = 20
 """Tests that are printed."""
 
-"""The largest number of cells, and rows of a cell for each coefficient."""
-
-_SEARCH = 0.95
-"""The level at which cells are searched for: for higher ones the search takes longer."""
-
 MULTIPLICITY = (
     "Each p-value is valid by itself, for every number of rows, if the model and the assumption on "
     "the noise hold. The adjusted p-values are multiplied by the number of tests (Bonferroni)."
