@@ -34,7 +34,9 @@ def measure(name: str) -> Result:
     y = 1 + X.sum(axis=1) + rng.laplace(size=N)
     model = MODELS[name]
     (seconds, conformal), (band, _) = best_times(
-        lambda: ua.confidence_region(model, X, y, m=M, random_state=0).band(Z, LEVEL),
+        lambda: ua.confidence_region(model, X, y, m=M, random_state=0).band(
+            Z, LEVEL, method="joint"
+        ),
         lambda: cross_conformal(model, X, y, Z),
         rounds=ROUNDS,
     )

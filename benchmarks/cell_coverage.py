@@ -197,7 +197,7 @@ def ties(runs: int) -> Iterator[Row]:
         for run in range(runs):
             y = X[:, 0] + law(rng, X)
             region = ua.confidence_region(LinearRegression(), X, y, m=2, random_state=run)
-            found = region.test_functional("x0", 1.0, cells=labels)
+            found = region.hypothesis("x0", 1.0, cells=labels)
             small += found.pvalue <= np.array([0.125, 0.25, 0.5])
             m = found.m
         assert m % 8 == 0
@@ -240,7 +240,7 @@ def nested(runs: int) -> Iterator[Row]:
     for _ in range(runs):
         y = X @ np.arange(4.0) + LAWS["scale grows with x"](rng, X)
         region = ua.confidence_region(LinearRegression(), X, y, m=2, random_state=0)
-        found = region.test_functional(["x0", "x1"], [0.0, 1.0])
+        found = region.hypothesis(["x0", "x1"], [0.0, 1.0])
         small += found.pvalue <= shares
     for p, count in zip(shares.tolist(), small, strict=True):
         yield Row("nested models, n = 60, d = 5", f"p-value <= {p}", np.array([count]), runs, p)
@@ -255,7 +255,7 @@ def balanced(runs: int) -> Iterator[Row]:
         for _ in range(runs):
             y = truth[0] + X @ truth[1:] + LAWS["scale grows with x"](rng, X)
             region = ua.confidence_region(LinearRegression(), X, y, m=2, random_state=0)
-            table = region.interval(level=level, method="cells")
+            table = region.interval(level=level, method="cells", simultaneous=True)
             band = region.band(Z, level=level, method="cells")
             everywhere[0] += bool(((table.lower <= truth) & (truth <= table.upper)).all())
             everywhere[1] += bool(((band.lower <= values) & (values <= band.upper)).all())
@@ -278,7 +278,7 @@ def power(runs: int) -> Iterator[Row | Power]:
             Y = np.array([slope * X[:, 0] + LAWS[name](rng, X) for _ in range(runs)])
             for run in range(min(runs, ONE_BY_ONE)):
                 region = ua.confidence_region(LinearRegression(), X, Y[run], m=2, random_state=0)
-                asked[run] = region.test_functional("x0", level=0.9).pvalue
+                asked[run] = region.hypothesis("x0", level=0.9).pvalue
             beta, v = in_cells(region, Y, np.eye(d)[1], Method.CELLS, 0.9)
             found = cells.ranks(beta, v, np.zeros(runs))
             pvalues, m = found.pvalue, int(found.m[0])

@@ -86,7 +86,7 @@ def band(name: str) -> Result:
         region = ua.confidence_region(LinearRegression(), X, y, random_state=run)
         (one, two), bands = best_times(
             lambda region=region, Z=Z: region.band(Z, level=0.9, method="cells"),
-            lambda region=region, Z=Z: region.band(Z, level=0.9),
+            lambda region=region, Z=Z: region.band(Z, level=0.9, method="joint"),
             rounds=1,
         )
         cells, joint = (np.median(b.upper - b.lower) for b in bands)

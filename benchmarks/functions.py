@@ -39,7 +39,7 @@ def data(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def band(X: np.ndarray, y: np.ndarray, Z: np.ndarray) -> Any:
     model = KernelRidge(kernel="laplacian", gamma=GAMMA, alpha=ALPHA)
     region = ua.confidence_region(model, X, y, m=M, random_state=0)
-    return region.band(Z, LEVEL, norm_bound=BOUND)
+    return region.band(Z, LEVEL, norm_bound=BOUND, method="joint")
 
 
 def finite(found: Any) -> Check:

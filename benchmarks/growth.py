@@ -36,7 +36,7 @@ def ridge_band(n: int = 500, d: int = 20, m: int = 100) -> Callable[[], Any]:
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(n, d)), rng.normal(size=(100, d))
     y = X.sum(axis=1) + rng.laplace(size=n)
-    return lambda: ua.confidence_region(Ridge(), X, y, m=m, random_state=0).band(Z)
+    return lambda: ua.confidence_region(Ridge(), X, y, m=m, random_state=0).band(Z, method="joint")
 
 
 def stream(n: int = 100_000, d: int = 20, m: int = 100) -> Callable[[], Any]:

@@ -54,7 +54,7 @@ def fit(name: str) -> Result:
     )
     start = process_time()
     region = one_pass.region()
-    bounds = region.interval(level=0.9)
+    bounds = region.interval(level=0.9, simultaneous=True, method="joint")
     after = process_time() - start
     finite = bool(np.isfinite(bounds.lower).all() and np.isfinite(bounds.upper).all())
     return Result(
@@ -86,7 +86,7 @@ def measured(rows: int) -> dict[str, float]:
 
 def main(rows: int) -> None:
     start = process_time()
-    stream(rows).region().interval(level=0.9)
+    stream(rows).region().interval(level=0.9, simultaneous=True, method="joint")
     print(json.dumps({"memory": peak_memory(), "seconds": process_time() - start}))
 
 

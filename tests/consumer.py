@@ -28,8 +28,8 @@ def ask(X: Floats, y: Floats) -> None:
 
 
 def bounds(region: ua.Region, new: Floats) -> tuple[Floats, Floats]:
-    band: Band = region.band(new, level=0.9)
-    interval: Interval = region.interval(level=0.9)
+    band: Band = region.band(new, level=0.9, method="joint")
+    interval: Interval = region.interval(level=0.9, simultaneous=True, method="joint")
     assert_type(band.lower, Floats)
     return band.lower, interval.upper
 

@@ -91,14 +91,18 @@ def finite(answer):
 def simultaneous(name):
     """The word of the table for simultaneous bounds, as the code answers."""
     X, region = region_of(name)
-    band = region.band(X[:3])
+    band = region.band(X[:3], method="joint")
     if region.problem.classes is not None:
-        more = region_of(name, columns=4)[1].band(X[:3].repeat(4, axis=1))
+        more = region_of(name, columns=4)[1].band(X[:3].repeat(4, axis=1), method="joint")
         assert more.status is not Status.CERTIFIED or (more.upper - more.lower > 1).any()
         return "trivial" if band.status is Status.TRIVIAL else "up to 4 coefficients"
     if finite(band):
         X, larger = region_of(name, columns=4)
-        return "finite with enough rows" if finite(larger.band(X[:3])) else "up to 4 coefficients"
+        return (
+            "finite with enough rows"
+            if finite(larger.band(X[:3], method="joint"))
+            else "up to 4 coefficients"
+        )
     design = region.objective.design
     if not design.dual:
         if not finite(region.band(X[:3], method="cells")):
@@ -106,9 +110,11 @@ def simultaneous(name):
         model = clone(MODELS[name]).set_params(fit_intercept=False)
         alone = ua.confidence_region(model, X, region.objective.y, random_state=0)
         ball = " or `norm_bound` without an intercept"
-        bounded = finite(alone.band(X[:3], norm_bound=5))
+        bounded = finite(alone.band(X[:3], norm_bound=5, method="joint"))
         return f'`method="cells"`{"," * bounded}{ball * bounded}; bounds of the joint region'
-    return "with `norm_bound`" if finite(region.band(X[:3], norm_bound=5)) else "none"
+    return (
+        "with `norm_bound`" if finite(region.band(X[:3], norm_bound=5, method="joint")) else "none"
+    )
 
 
 def one_at_a_time(name):
@@ -139,12 +145,12 @@ def test_a_dynamical_system_has_no_simultaneous_bounds(monkeypatch):
     assert single == "no"
     u, y, _ = ua.datasets.arx(n=40, random_state=0)
     region = ua.confidence_region(ua.ARX(1, 1), u, y, m=10, random_state=0)
-    assert region.interval().status is Status.NO_OUTER_BOUND
+    assert region.interval(simultaneous=True, method="joint").status is Status.NO_OUTER_BOUND
     with pytest.raises(ua.NotAvailable):
-        region.band(u[:3])
+        region.band(u[:3], method="joint")
     assert not region.exact_crossings
     assert len(region.crossings("a1", level=0.8))
-    found = region.interval("a1", level=0.8, inner=True)
+    found = region.interval("a1", level=0.8, inner=True, simultaneous=True, method="joint")
     assert found.inner_lower[0] < region.estimate[0] < found.inner_upper[0]
     for ask in (region.summary, lambda: region.interval("a1", simultaneous=False)):
         with pytest.raises(ua.NotAvailable):
@@ -162,8 +168,8 @@ def test_instruments_give_intervals_rays_or_the_line():
     assert bounds == "finite if instruments are strong"
     assert single == "the endogenous column: an interval, rays or the line"
     strong, weak = instrumented(2.0), instrumented(0.0)
-    assert finite(strong.interval())
-    assert not finite(weak.interval())
+    assert finite(strong.interval(simultaneous=True, method="joint"))
+    assert not finite(weak.interval(simultaneous=True, method="joint"))
     summary = strong.summary()
     assert summary.names == ("x0",)
     assert len(summary.sets[0]) == 1

@@ -60,8 +60,8 @@ def test_what_a_user_is_given_is_listed(entries, model):
     region = ua.confidence_region(model, X, y, m=10, random_state=0)
     answers = [
         region,
-        region.band(X),
-        region.interval(),
+        region.band(X, method="joint"),
+        region.interval(simultaneous=True, method="joint"),
         region.diagnose(),
         region.test(lambda X: 0 * X[:, 0]),
     ]

@@ -48,7 +48,7 @@ def tiny_region() -> ua.Region:
     """A region of 30 rows has finite bounds, and tests what it is asked."""
     X, y, coefficients = ua.datasets.linear(n=30, d=1, random_state=0)
     region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
-    interval = region.interval(level=0.9)
+    interval = region.interval(level=0.9, simultaneous=True, method="joint")
     expect(bool(np.isfinite(interval.upper - interval.lower).all()), "an interval is infinite")
     expect(region.rank(region.estimate) == 1, "the estimate does not come first")
     expect(region.contains(coefficients + 100, level=0.9) is False, "far coefficients are inside")
@@ -74,7 +74,11 @@ def bare() -> None:
     expect(not there, f"the environment is not bare: {there}")
     region = tiny_region()
     sentence(lambda: ua.plots.band(region), "matplotlib", "unassuming[plot]")
-    sentence(lambda: region.interval().to_frame(), "pandas", "pip install")
+    sentence(
+        lambda: region.interval(simultaneous=True, method="joint").to_frame(),
+        "pandas",
+        "pip install",
+    )
     helped = run("--help")
     expect(helped.returncode == 2, f"unassuming --help ended with {helped.returncode}")
     expect(helped.stderr.count("\n") == 1, f"not one line: {helped.stderr}")

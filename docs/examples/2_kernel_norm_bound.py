@@ -36,7 +36,7 @@ for part, B in zip(parts, (13, 50), strict=True):
 # many: there the data determine it.
 
 for B in (13, 25, 50):
-    band = region.band([[5.0], [10.0]], level=0.9, norm_bound=B)
+    band = region.band([[5.0], [10.0]], level=0.9, norm_bound=B, method="joint")
     print(f"B = {B}: widths {(band.upper - band.lower).round(2)} at x = 5 and x = 10")
 
 # %%

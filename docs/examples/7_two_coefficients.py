@@ -22,7 +22,7 @@ for part, noise in zip(parts.flat, names, strict=True):
     ax = ua.plots.coefficients(region, levels=(0.5, 0.9), truth=truth, ax=part.subplots())
     ax.set(xlim=(-2.2, 0.0), ylim=(0.7, 2.9))
     print(f"{noise}: 90 % interval of the slope", end=" ")
-    interval = region.interval("x0", level=0.9)
+    interval = region.interval("x0", level=0.9, simultaneous=True, method="joint")
     print(f"[{interval.lower[0]:.2f}, {interval.upper[0]:.2f}]")
 
 # %%

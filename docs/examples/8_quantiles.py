@@ -26,7 +26,7 @@ regions = {}
 for tau, color in ((0.9, "#D55E00"), (0.5, "#0072B2"), (0.1, "#009E73")):
     model = QuantileRegressor(quantile=tau, alpha=0)
     regions[tau] = ua.confidence_region(model, X, y, random_state=0)
-    band = regions[tau].band(grid, level=0.9)
+    band = regions[tau].band(grid, level=0.9, method="joint")
     ax.fill_between(grid["income"], band.lower, band.upper, color=color, alpha=0.25, lw=0)
     ax.plot(grid["income"], band.estimate, color=color, label=f"{tau:g}-quantile, 90 % band")
 ax.set(xlabel="income", ylabel="food expenditure", xlim=(300, 3050), ylim=(150, 2350))
@@ -38,7 +38,7 @@ ax.legend(loc="upper left", frameon=False)
 # food takes a larger share of it.
 
 for tau, region in regions.items():
-    interval = region.interval(level=0.9)
+    interval = region.interval(level=0.9, simultaneous=True, method="joint")
     lower, upper = interval.lower, interval.upper
     print(f"{tau:g}: intercept [{lower[0]:.0f}, {upper[0]:.0f}]", end=", ")
     print(f"slope [{lower[1]:.3f}, {upper[1]:.3f}]")

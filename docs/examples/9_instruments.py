@@ -36,7 +36,7 @@ for strength, region in regions.items():
 grid = np.linspace(-4, 5, 121)
 fig, axes = plt.subplots(2, 2, figsize=(8, 5.5), layout="constrained", sharex=True, sharey=True)
 for ax, (strength, region) in zip(axes.flat, regions.items(), strict=True):
-    p = [region.test_functional("price", value).pvalue for value in grid]
+    p = [region.hypothesis("price", value).pvalue for value in grid]
     ax.plot(grid, p, color="#0072B2")
     ax.axhline(0.05, color="0.5", linestyle="--", linewidth=1)
     ax.axvline(TRUTH, color="#D55E00", linewidth=1.2)

@@ -26,7 +26,7 @@ for _ in range(40):
     region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
     for kind, found in {
         "one at a time": region.summary(level=0.8),
-        "all at once": region.interval(level=0.8, method="cells"),
+        "all at once": region.interval(level=0.8, method="cells", simultaneous=True),
     }.items():
         missed[kind].append((truth < found.lower) | (truth > found.upper))
         widths[kind].append(found.upper - found.lower)

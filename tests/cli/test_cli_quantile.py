@@ -23,7 +23,7 @@ def test_the_band_of_a_quantile_is_that_of_the_library(run, tables):
     model = QuantileRegressor(quantile=0.3, alpha=0)
     region = ua.confidence_region(model, sine[["x"]], sine["y"], random_state=0)
     found = pd.read_csv(Path("unassuming-region") / "band.csv")
-    expected = region.band(found[["x"]], level=0.8)
+    expected = region.band(found[["x"]], level=0.8, method="joint")
     np.testing.assert_allclose(found["lower"], expected.lower, rtol=1e-9)
     np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-9)
 

@@ -67,7 +67,7 @@ def test_kernels_take_gamma_from_the_inputs_only(run, tables, write):
     model = make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", gamma=1 / 3, alpha=1.0))
     region = ua.confidence_region(model, X, people["y"], m=20, random_state=0)
     found = pd.read_csv(OUT / "band.csv").query("level == 0.9")
-    expected = region.band(X, level=0.9, norm_bound=20)
+    expected = region.band(X, level=0.9, norm_bound=20, method="joint")
     np.testing.assert_allclose(found["upper"], expected.upper, rtol=1e-6)
     described = json.loads((OUT / "region.json").read_text())["description"][0]
     other = write("other.csv", people.assign(y=-7 * people["y"]).to_csv(index=False))

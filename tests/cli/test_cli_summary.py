@@ -157,7 +157,7 @@ def test_clusters_and_weights_of_a_region(run, schools):
     )
     content = json.loads(Path("out/region.json").read_text())
     assert (content["clusters"], content["weights"]) == ("school", "weight")
-    expected = region.interval(level=0.9, method="auto")
+    expected = region.interval(level=0.9, method="auto", simultaneous=True)
     found = content["intervals"][0]
     assert found["method"] == expected.method
     np.testing.assert_allclose(list(found["lower"].values()), expected.lower, rtol=1e-9)

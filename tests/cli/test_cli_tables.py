@@ -62,7 +62,7 @@ def test_text_becomes_indicators_and_columns_without_information_are_left_out(ru
         }
     ).astype(float)
     region = ua.confidence_region(LinearRegression(), X, shop["sales"], m=20, random_state=0)
-    expected = region.interval(level=0.9, method="joint")
+    expected = region.interval(level=0.9, method="joint", simultaneous=True)
     found, bounds = intervals()
     assert found["band"][0]["method"] == "joint region"
     assert list(bounds["lower"]) == ["intercept", *X.columns]

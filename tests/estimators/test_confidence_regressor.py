@@ -117,7 +117,7 @@ def test_the_region_is_the_one_of_confidence_region(model):
 
 def test_the_band_is_the_one_of_the_region():
     model = fitted()
-    band = model.region_.band(NEW, level=0.9)
+    band = model.region_.band(NEW, level=0.9, method="joint")
     np.testing.assert_array_equal(model.predict_band(NEW)[:, 0], band.lower)
     np.testing.assert_array_equal(model.predict_band(NEW)[:, 1], band.upper)
     assert model.band_status_ == "every bound is finite and an honest outer bound of the region"
@@ -369,7 +369,7 @@ def test_set_output_of_pipelines_inside_and_outside_gives_named_coefficients(out
 @pytest.mark.parametrize("features", [RBFSampler(n_components=5), Nystroem(n_components=5)])
 def test_random_features_of_predictions_and_of_the_band_are_the_same(features):
     model = fitted(make_pipeline(features, Ridge(0.1)))
-    estimate = model.region_.band(NEW).estimate
+    estimate = model.region_.band(NEW, method="joint").estimate
     np.testing.assert_allclose(model.predict(NEW), estimate, rtol=1e-6, atol=1e-8)
     other = fitted(make_pipeline(features, Ridge(0.1)), random_state=1)
     assert not np.allclose(other.predict(NEW), estimate)

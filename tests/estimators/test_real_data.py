@@ -77,7 +77,7 @@ def test_pipelines_give_a_finite_band_around_the_predictions(kind):
     model.fit(X, y)
     band, prediction = model.predict_band(X), model.predict(X)
     np.testing.assert_allclose(
-        model.region_.band(X, level=0.5).estimate, prediction, rtol=1e-6, atol=1e-6
+        model.region_.band(X, level=0.5, method="joint").estimate, prediction, rtol=1e-6, atol=1e-6
     )
     inside = (band[:, 0] <= prediction) & (prediction <= band[:, 1])
     # The penalty of the model plays no part in bounds from cells, and the status says so.
@@ -104,7 +104,7 @@ def test_transformers_that_want_y_are_refused(step):
 def test_engel_food_expenditure_rises_with_income_less_than_one_to_one():
     X, y = engel()
     region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
-    interval = region.interval(level=0.95)
+    interval = region.interval(level=0.95, simultaneous=True, method="joint")
     slope = interval.names.index("income")
     assert 0 < interval.lower[slope] < interval.estimate[slope] < interval.upper[slope] < 1
     assert interval.estimate[slope] == pytest.approx(
@@ -136,7 +136,9 @@ def test_diabetes_tuned_saved_and_loaded(tmp_path):
     wrong = 1.2 * region.estimate
     assert loaded.rank(wrong) == region.rank(wrong)
     np.testing.assert_allclose(
-        loaded.band(X[:5], level=0.9).upper, region.band(X[:5], level=0.9).upper, rtol=1e-9
+        loaded.band(X[:5], level=0.9, method="joint").upper,
+        region.band(X[:5], level=0.9, method="joint").upper,
+        rtol=1e-9,
     )
 
 

@@ -124,7 +124,7 @@ def test_a_member_among_equal_inputs_is_not_cut_off():
     region = ua.confidence_region(RidgeClassifier(), X, X[:, 0], m=4, random_state=226)
     member = np.array([-1 / 15, 11 / 12])
     assert region.rank(member) == 1
-    assert region.band([[0.05]], 0.25).lower[0] <= member @ [1, 0.05]
+    assert region.band([[0.05]], 0.25, method="joint").lower[0] <= member @ [1, 0.05]
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_bounds_over_discrete_data_hold_the_members_found_on_the_way():
         region = ua.confidence_region(RidgeClassifier(), X, y, m=4, random_state=seed)
         grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 41)] * 2), axis=-1).reshape(-1, 2)
         for level in (0.25, 0.5):
-            band = region.band([[-1.0], [1.0]], level, inner=True)
+            band = region.band([[-1.0], [1.0]], level, inner=True, method="joint")
             members = grid[region.contains(grid, level)] @ [[1, 1], [-1, 1]]
             assert (members <= band.upper + 1e-12).all()  # sums of the grid round beyond 1
             assert (members >= band.lower - 1e-12).all()
@@ -158,10 +158,12 @@ def test_what_no_fitted_value_sees_is_not_bounded_beside_boxes():
     y = np.where(rng.uniform(size=30) < (1 + 0.7 * x[:, 0]) / 2, 1, -1)
     region = ua.confidence_region(RidgeClassifier(), np.hstack([x, x]), y, random_state=0)
     assert region.shape.linear.boxes is not None
-    interval = region.interval([[0.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    interval = region.interval(
+        [[0.0, 1.0, 0.0], [0.0, 1.0, 1.0]], simultaneous=True, method="joint"
+    )
     assert (interval.lower[0], interval.upper[0]) == (-np.inf, np.inf)
     assert np.isfinite([interval.lower[1], interval.upper[1]]).all()
-    band = region.band([[0.5, -0.5], [0.5, 0.5]])
+    band = region.band([[0.5, -0.5], [0.5, 0.5]], method="joint")
     assert (band.lower[0], band.upper[0]) == (-1, 1)  # all that is known of E[y|x] there
     assert np.isfinite([band.lower[1], band.upper[1]]).all()
     far = region.shape.start() + 1e6 * np.array([0.0, 1.0, -1.0])

@@ -49,7 +49,7 @@ def test_bounds_are_close_to_the_farthest_vertices(level, alpha):
     corners = np.concatenate([corners, *(corners + step for step in around)])
     members = corners[region.contains(corners, level)]
     g = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -3.0]])
-    found = region.interval(g, level)
+    found = region.interval(g, level, simultaneous=True, method="joint")
     values = members @ g.T
     width = values.max(axis=0) - values.min(axis=0)
     assert found.status.name == "CERTIFIED"
@@ -77,7 +77,7 @@ def test_bounds_contain_every_member_found_by_a_dense_search(seed, tau, alpha, l
     some = np.concatenate([some, vertices(region)])
     members = some[region.contains(some, level)]
     g = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]])
-    found = region.interval(g, level)
+    found = region.interval(g, level, simultaneous=True, method="joint")
     values = members @ g.T
     assert (values <= found.upper).all()
     assert (values >= found.lower).all()
@@ -104,7 +104,7 @@ def test_no_box_with_a_member_is_discarded():
 def test_one_side_is_bounded_where_the_other_is_not():
     """Ten rows say nothing about how large the 0.95-quantile is, but how small it can be."""
     region = made(0, n=10, tau=0.95)
-    found = region.interval([1.0, 1.0], 0.9)
+    found = region.interval([1.0, 1.0], 0.9, simultaneous=True, method="joint")
     assert found.status.name == "UNBOUNDED"
     assert found.upper[0] == np.inf
     assert np.isfinite(found.lower[0])
@@ -134,14 +134,14 @@ def test_the_verdict_is_that_of_the_lines_of_the_data(seed):
     expected = "unbounded" if far_members(region, 0.8) else "bounded"
     verdict = region.bounded(0.8)
     assert verdict.verdict == expected
-    found = region.interval(level=0.8)
+    found = region.interval(level=0.8, simultaneous=True, method="joint")
     assert found.status.name == ("UNBOUNDED" if expected == "unbounded" else "CERTIFIED")
 
 
 def test_three_coefficients_and_a_band():
     region = made(2, n=80, columns=2, m=40)
     grid = np.column_stack([np.linspace(0, 2, 7), np.linspace(2, 0, 7)])
-    band = region.band(grid, 0.8, inner=True)
+    band = region.band(grid, 0.8, inner=True, method="joint")
     assert band.status.name == "CERTIFIED"
     assert (band.lower <= band.inner_lower).all()
     assert (band.inner_upper <= band.upper).all()
@@ -153,7 +153,7 @@ def test_three_coefficients_and_a_band():
 
 def test_many_coefficients_have_no_outer_bound_but_attained_ones():
     region = made(3, n=60, columns=5)
-    found = region.interval(level=0.5, inner=True)
+    found = region.interval(level=0.5, inner=True, simultaneous=True, method="joint")
     assert found.status.name == "NO_OUTER_BOUND"
     assert np.isinf(found.upper).all()
     assert "at most 4 coefficients" in found.reason
@@ -168,17 +168,17 @@ def test_dependent_features_leave_coefficients_undetermined():
     X = np.column_stack([x, 2 * x])
     y = 1 + x + rng.lognormal(size=40)
     region = ua.confidence_region(QuantileRegressor(alpha=0), X, y, m=20, random_state=0)
-    found = region.interval(level=0.8)
+    found = region.interval(level=0.8, simultaneous=True, method="joint")
     assert np.isinf(found.upper).tolist() == [False, True, True]
-    band = region.band([[1.0, 2.0]], 0.8)
+    band = region.band([[1.0, 2.0]], 0.8, method="joint")
     assert band.status.name == "CERTIFIED"
 
 
 def test_a_norm_bound_cuts_the_region():
     region = made(4, n=40)
-    free = region.interval("x0", 0.9)
+    free = region.interval("x0", 0.9, simultaneous=True, method="joint")
     bound = float(free.upper[0]) - 0.3 * float(free.upper[0] - free.lower[0])
-    held = region.interval("x0", 0.9, norm_bound=bound)
+    held = region.interval("x0", 0.9, norm_bound=bound, simultaneous=True, method="joint")
     assert free.lower[0] - 1e-9 <= held.lower[0] < held.upper[0] <= bound * (1 + 1e-9)
 
 
@@ -191,6 +191,6 @@ def test_an_empty_region_is_said_to_be_empty():
         region = ua.confidence_region(model, np.ones((4, 1)), y, m=20, random_state=seed)
         if region.rank(region.estimate) > 1:
             break
-    found = region.interval(level=0.05)
+    found = region.interval(level=0.05, simultaneous=True, method="joint")
     assert found.status.name == "EMPTY"
     assert np.isnan([found.lower[0], found.upper[0]]).all()

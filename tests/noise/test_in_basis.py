@@ -98,7 +98,10 @@ def test_a_model_of_squares_is_that_of_the_rotated_data(inner):
     np.testing.assert_allclose(one.estimate, two.estimate, atol=1e-12)
     tried = one.estimate + 0.3 * RNG.normal(size=(80, 3))
     np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
-    ours, theirs = one.interval(level=0.8), two.interval(level=0.8)
+    ours, theirs = (
+        one.interval(level=0.8, simultaneous=True, method="joint"),
+        two.interval(level=0.8, simultaneous=True, method="joint"),
+    )
     assert ours.status is theirs.status
     np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-7)
     np.testing.assert_allclose(ours.upper, theirs.upper, rtol=1e-7)
@@ -123,10 +126,10 @@ def test_single_coefficients_do_not_depend_on_the_loss(name):
 def test_bands_with_a_norm_bound():
     noise = ua.noise.InBasis(Q)
     one, two = region_of(Ridge(1.0), noise), region_of(Ridge(1.0), Plain(noise))
-    ours, theirs = (r.band(X[:4], level=0.8, norm_bound=4) for r in (one, two))
+    ours, theirs = (r.band(X[:4], level=0.8, norm_bound=4, method="joint") for r in (one, two))
     np.testing.assert_allclose(ours.lower, theirs.lower, rtol=1e-6)
     kernel = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.5)
-    found = region_of(kernel, noise).band(X[:4], level=0.8, norm_bound=20)
+    found = region_of(kernel, noise).band(X[:4], level=0.8, norm_bound=20, method="joint")
     assert np.isfinite(found.lower).all()
     assert (found.lower < found.estimate).all()
     pointwise = one.band(X[:4], level=0.75, norm_bound=4, simultaneous=False)
@@ -187,7 +190,7 @@ def test_instruments_in_rotated_cells_have_every_rank_equally_often():
         y = 1 - control + 0.7 * price + e
         table = np.column_stack([price, control, w])
         region = region_of(model, ua.noise.InBasis(Q), X=table, y=y, m=4)
-        ranks[region.test_functional("x0", value=0.7, cells=cells).rank] += 1
+        ranks[region.hypothesis("x0", value=0.7, cells=cells).rank] += 1
     assert set(ranks) == set(range(1, 33))
     assert set(ranks.values()) == {2}
 
@@ -235,7 +238,7 @@ def test_what_a_single_coordinate_determines_has_no_bound():
     basis = np.linalg.qr(np.column_stack([np.ones(N), RNG.normal(size=(N, N - 1))]))[0]
     region = region_of(LinearRegression(), ua.noise.InBasis(basis))
     assert np.count_nonzero(region.objective.design.matrix[:, 0]) == 1
-    found = region.interval(level=0.8)
+    found = region.interval(level=0.8, simultaneous=True, method="joint")
     assert np.isneginf(found.lower[0])
     assert np.isposinf(found.upper[0])
     assert np.isfinite(found.lower[1:]).all()
@@ -254,9 +257,11 @@ def test_a_small_part_of_a_free_coefficient_has_no_bound(basis):
     model, noise = LinearRegression(fit_intercept=False), ua.noise.InBasis(basis)
     region = region_of(model, noise, features, y, m=20)
     for small in (1e-2, 1e-7, 1e-15):
-        assert region.band([[small, 1.0, 0.0]], level=0.5).status.name == "UNBOUNDED"
+        assert (
+            region.band([[small, 1.0, 0.0]], level=0.5, method="joint").status.name == "UNBOUNDED"
+        )
     for g in ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0]):
-        band = region.band([g], level=0.5)
+        band = region.band([g], level=0.5, method="joint")
         assert band.status.name == "CERTIFIED"
         inner = region.crossings(np.array(g), level=0.5)
         assert band.lower[0] <= band.estimate[0] + inner[0][0]
@@ -274,7 +279,11 @@ def test_words_say_that_rows_are_rotated():
     # A sentinel: rotated rows cannot be dropped, so no remedy says so.
     far = X.copy()
     far[0, 0] = 1e12
-    verdict = str(region_of(LinearRegression(), ua.noise.InBasis(Q), far).interval(level=0.9))
+    verdict = str(
+        region_of(LinearRegression(), ua.noise.InBasis(Q), far).interval(
+            level=0.9, simultaneous=True, method="joint"
+        )
+    )
     assert "drop row" not in verdict
 
 
@@ -308,7 +317,11 @@ def test_equal_weights_change_nothing_and_others_are_refused():
 
 def test_what_is_about_rows_is_refused():
     region = region_of(LinearRegression(), ua.noise.InBasis(Q))
-    for ask in (region.diagnose, region.lack_of_fit, lambda: region.interval(model_error=0.1)):
+    for ask in (
+        region.diagnose,
+        region.lack_of_fit,
+        lambda: region.interval(model_error=0.1, simultaneous=True, method="joint"),
+    ):
         with pytest.raises(ua.NotAvailable, match="describes the noise in another basis"):
             ask()
     with pytest.raises(ValueError, match=r"drawn row by row.*InBasis.*in memory"):
@@ -372,4 +385,8 @@ def test_the_unit_basis_is_no_basis_at_all():
     )
     tried = one.estimate + 0.3 * RNG.normal(size=(50, 3))
     np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
-    np.testing.assert_allclose(one.interval().lower, two.interval().lower, rtol=1e-9)
+    np.testing.assert_allclose(
+        one.interval(simultaneous=True, method="joint").lower,
+        two.interval(simultaneous=True, method="joint").lower,
+        rtol=1e-9,
+    )

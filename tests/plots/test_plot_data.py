@@ -39,7 +39,7 @@ def test_bounds_are_those_of_the_region_in_the_order_of_the_feature(spline):
     shuffled = np.array([[7.0], [1.0], [4.0]])
     data = ua.plots.band_data(spline, shuffled, levels=[0.9, 0.5])
     for level in (0.5, 0.9):
-        band = spline.band(np.sort(shuffled, axis=0), level=level)
+        band = spline.band(np.sort(shuffled, axis=0), level=level, method="joint")
         assert data.x.tolist() == [1.0, 4.0, 7.0]
         np.testing.assert_allclose(data.lower[level], band.lower, rtol=1e-12)
         np.testing.assert_allclose(data.upper[level], band.upper, rtol=1e-12)
@@ -70,7 +70,7 @@ def test_a_norm_bound_makes_it_a_band_of_the_function(kernel):
 def test_attained_values_lie_within_the_outer_bounds(spline):
     data = ua.plots.band_data(spline, X, levels=[0.9], inner=3)
     assert data.inner_x.tolist() == [X[0, 0], X[20, 0], X[-1, 0]]
-    outer = spline.band(data.inner_x[:, None], level=0.9)
+    outer = spline.band(data.inner_x[:, None], level=0.9, method="joint")
     assert (outer.lower <= data.inner_lower[0.9]).all()
     assert (data.inner_lower[0.9] < data.inner_upper[0.9]).all()
     assert (data.inner_upper[0.9] <= outer.upper).all()
@@ -231,7 +231,7 @@ def test_a_label_is_decided_where_all_bounds_have_one_sign(classes):
     for level in (0.5, 0.9):
         for i, j in np.ndindex(9, 9):
             at = pd.DataFrame({"a": [data.x1[j]], "b": [data.x2[i]]})
-            band = classes.band(at, level=level)
+            band = classes.band(at, level=level, method="joint")
             decided = band.lower[0] > 0 or band.upper[0] < 0
             assert data.undecided[level][i, j] == (not decided)
             assert data.estimate[i, j] == pytest.approx(band.estimate[0], abs=1e-9)
@@ -300,7 +300,7 @@ def test_a_stream_has_a_band_without_points_unless_rows_are_given():
     region, at = stream.region(), frame[::10]
     alone = ua.plots.band_data(region, at, levels=[0.9])
     assert (len(alone.observed_x), alone.name) == (0, "time")
-    np.testing.assert_allclose(alone.upper[0.9], region.band(at, level=0.9).upper)
+    np.testing.assert_allclose(alone.upper[0.9], region.band(at, level=0.9, method="joint").upper)
     given = ua.plots.band_data(region, at, levels=[0.9], rows=(frame[:5], Y[:5]))
     assert given.observed_y.tolist() == Y[:5].tolist()
     assert given.observed_x.tolist() == X[:5, 0].tolist()

@@ -21,7 +21,9 @@ def region():
 @pytest.mark.parametrize("method", ["joint", "cells"])
 def test_the_box_is_that_of_the_intervals(region, method):
     data = ua.plots.coefficients_data(region, PAIR, [0.5, 0.9], rays=8, method=method)
-    for level, interval in region.interval(level=[0.5, 0.9], method=method).items():
+    for level, interval in region.interval(
+        level=[0.5, 0.9], method=method, simultaneous=True
+    ).items():
         rows = [interval.names.index(name) for name in PAIR]
         expected = np.column_stack([interval.lower, interval.upper])[rows]
         np.testing.assert_allclose(data.projection.box(level), expected, rtol=1e-9)
@@ -92,7 +94,7 @@ def test_the_box_of_labels_is_that_of_the_intervals():
     """Searches for two numbers and for all of them stop at different bounds."""
     inputs, labels, _ = ua.datasets.labels(n=16, random_state=0)
     region = ua.confidence_region(ua.LSSVC(), inputs, labels, m=10, random_state=0)
-    table = region.interval(level=0.5)
+    table = region.interval(level=0.5, simultaneous=True, method="joint")
     data = ua.plots.coefficients_data(region, levels=[0.5], rays=4)
     rows = [table.names.index(name) for name in data.names]
     expected = np.column_stack([table.lower, table.upper])[rows]
@@ -100,7 +102,7 @@ def test_the_box_of_labels_is_that_of_the_intervals():
 
 
 def test_given_intervals_are_drawn_as_they_are(region):
-    found = region.interval(level=0.9)
+    found = region.interval(level=0.9, simultaneous=True, method="joint")
     wider = replace(found, lower=found.lower - 1, upper=found.upper + 2)
     data = ua.plots.coefficients_data(region, PAIR, [0.9], rays=8, intervals={0.9: wider})
     rows = [found.names.index(name) for name in PAIR]

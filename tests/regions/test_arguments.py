@@ -26,9 +26,9 @@ def region_of(model=None, inputs=X, y=Y, **options):
 
 def test_coefficients_may_be_named():
     region = region_of(inputs=FRAME)
-    every = region.interval()
+    every = region.interval(simultaneous=True, method="joint")
     for names in ("bp", ["bp"], ["age", "intercept"], pd.Index(["bp", "bmi"]), np.array(["age"])):
-        found = region.interval(names)
+        found = region.interval(names, simultaneous=True, method="joint")
         chosen = [names] if isinstance(names, str) else list(names)
         assert found.names == tuple(chosen)
         places = [region.names.index(name) for name in chosen]
@@ -39,8 +39,10 @@ def test_coefficients_may_be_named():
 def test_a_name_of_two_coefficients_is_refused():
     twice = FRAME.set_axis(["intercept", "bmi", "age"], axis=1)
     with pytest.raises(ValueError, match="ambiguous name"):
-        region_of(inputs=twice).interval("intercept")
-    assert region_of(inputs=twice).interval("age").names == ("age",)
+        region_of(inputs=twice).interval("intercept", simultaneous=True, method="joint")
+    assert region_of(inputs=twice).interval("age", simultaneous=True, method="joint").names == (
+        "age",
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_a_name_of_two_coefficients_is_refused():
 )
 def test_other_functionals_are_refused(functionals):
     with pytest.raises(ValueError, match=r"^functionals "):
-        region_of().interval(functionals)
+        region_of().interval(functionals, simultaneous=True, method="joint")
 
 
 # Inputs
@@ -59,23 +61,26 @@ def test_other_functionals_are_refused(functionals):
 @pytest.mark.parametrize("inputs", [X[0], FRAME.iloc[0]], ids=["array", "frame"])
 def test_a_single_row_is_not_a_table(inputs):
     with pytest.raises(ValueError, match="X is not a table"):
-        region_of(inputs=FRAME).band(inputs)
-    assert len(region_of(inputs=FRAME).band(FRAME.iloc[[0]])) == 1
+        region_of(inputs=FRAME).band(inputs, method="joint")
+    assert len(region_of(inputs=FRAME).band(FRAME.iloc[[0]], method="joint")) == 1
 
 
 @pytest.mark.parametrize("inputs", [X[:0], FRAME[:0]], ids=["array", "frame"])
 def test_a_band_needs_an_input(inputs):
     with pytest.raises(ValueError, match=r"at least one row.*given shape \(0, 3\)"):
-        region_of().band(inputs)
+        region_of().band(inputs, method="joint")
 
 
 @pytest.mark.parametrize("inner", ["yes", 1, None, 0.0], ids=repr)
 def test_inner_is_true_or_false(inner):
     region = region_of()
-    for ask in (lambda: region.band(X, inner=inner), lambda: region.interval(inner=inner)):
+    for ask in (
+        lambda: region.band(X, inner=inner, method="joint"),
+        lambda: region.interval(inner=inner, simultaneous=True, method="joint"),
+    ):
         with pytest.raises(ValueError, match="inner is not a boolean"):
             ask()
-    assert region.interval(inner=np.False_).witnesses is None
+    assert region.interval(inner=np.False_, simultaneous=True, method="joint").witnesses is None
 
 
 # Norm bounds
@@ -100,7 +105,7 @@ def test_a_search_from_outside_the_ball_is_refused_before_any_work(model, monkey
     monkeypatch.undo()
     named = float(re.search(r"pass norm_bound=([\d.e+]+) or more", str(caught.value))[1])
     assert named == pytest.approx(region.suggest_norm_bound() / 2, rel=2e-5)
-    assert region.band(X[:1], norm_bound=named, inner=True).witnesses is not None
+    assert region.band(X[:1], norm_bound=named, inner=True, method="joint").witnesses is not None
 
 
 # Ellipsoids

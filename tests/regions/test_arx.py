@@ -426,8 +426,8 @@ def test_what_needs_fixed_inputs_is_refused_with_the_reason():
     u = np.zeros((3, 1))
     for ask in (
         region.summary,
-        lambda: region.band(u),
-        lambda: region.test_functional("a1"),
+        lambda: region.band(u, method="joint"),
+        lambda: region.hypothesis("a1"),
         region.lack_of_fit,
         region.suggest_norm_bound,
         lambda: region.interval(simultaneous=False),
@@ -442,7 +442,7 @@ def test_what_needs_fixed_inputs_is_refused_with_the_reason():
     u, y, _ = ua.datasets.arx(n=30, random_state=0)
     with pytest.raises(ValueError, match=r"given ARX\. Leave out `noise`"):
         ua.confidence_region(ua.ARX(), u, y, noise="quantile")
-    interval = region.interval()
+    interval = region.interval(simultaneous=True, method="joint")
     assert np.isinf(interval.lower).all()
     assert "only membership can be tested" in interval.reason
 

@@ -454,7 +454,7 @@ def test_parameters_with_which_a_kernel_cannot_be_computed_are_named(model):
 @pytest.mark.parametrize("model", [SVR, ua.KernelLasso], ids=lambda model: model.__name__)
 def test_a_norm_bound_is_no_remedy_for_an_indefinite_kernel(model):
     region = region_of(model(kernel="sigmoid", gamma=1.0))
-    assert "norm_bound" not in region.band(X[:2]).reason
+    assert "norm_bound" not in region.band(X[:2], method="joint").reason
 
 
 # --- classes --------------------------------------------------------------------------------------
@@ -633,7 +633,7 @@ def test_no_level_at_all_is_refused(model):
     region = region_of(model)
     for ask in (
         lambda: region.contains(np.zeros(3), level=[]),
-        lambda: region.interval(level=()),
+        lambda: region.interval(level=(), simultaneous=True, method="joint"),
         lambda: region.reach(np.ones(3), level=np.array([])),
         lambda: region.crossings(np.ones(3), level=[]),
     ):

@@ -29,7 +29,10 @@ def test_the_band_at_the_training_inputs_bounds_the_fitted_values(noise):
     X, y = data()
     Phi = np.column_stack([np.ones(len(X)), X])
     region = ua.confidence_region(Ridge(alpha=2.0), X, y, noise=noise, random_state=0)
-    band, interval = region.band(X, 0.8), region.interval(Phi, 0.8)
+    band, interval = (
+        region.band(X, 0.8, method="joint"),
+        region.interval(Phi, 0.8, simultaneous=True, method="joint"),
+    )
     np.testing.assert_allclose(band.lower, interval.lower, rtol=1e-12)
     np.testing.assert_allclose(band.upper, interval.upper, rtol=1e-12)
     np.testing.assert_allclose(band.estimate, Ridge(alpha=2.0).fit(X, y).predict(X), rtol=1e-9)
@@ -44,8 +47,10 @@ def test_the_band_of_a_kernel_bounds_the_values_of_its_expansion():
         random_state=0,
     )  # fmt: skip
     for inputs in (X, Z):
-        band = region.band(inputs)
-        interval = region.interval(laplacian_kernel(inputs, X, gamma=1.0))
+        band = region.band(inputs, method="joint")
+        interval = region.interval(
+            laplacian_kernel(inputs, X, gamma=1.0), simultaneous=True, method="joint"
+        )
         assert np.isfinite(band.upper).all()
         np.testing.assert_allclose(band.upper, interval.upper, rtol=1e-9)
         np.testing.assert_allclose(band.lower, interval.lower, rtol=1e-9)
@@ -63,7 +68,7 @@ def test_every_member_lies_inside_the_band_at_every_level_and_input():
     # An intercept and a spline basis share the constants: look where fitted values move.
     u = np.linalg.pinv(rows) @ rows @ rng.normal(size=(rows.shape[1], 200))
     for level in (0.2, 0.5, 0.9):
-        band = region.band(grid, level)
+        band = region.band(grid, level, method="joint")
         assert band.status is Status.CERTIFIED
         ends = region.estimate + 0.999 * (region.reach(u.T, level)[:, None] * u.T)
         members = np.concatenate([ends, region.sample(50, level, random_state=0)])
@@ -76,20 +81,20 @@ def test_every_member_lies_inside_the_band_at_every_level_and_input():
 def test_bands_are_nested_and_come_as_a_dictionary():
     X, y = data(3)
     region = ua.confidence_region(Ridge(), X, y, random_state=3)
-    bands = region.band(X, level=(0.5, 0.95, 0.75))
+    bands = region.band(X, level=(0.5, 0.95, 0.75), method="joint")
     assert list(bands) == [0.5, 0.95, 0.75]
     assert (bands[0.95].lower < bands[0.75].lower).all()
     assert (bands[0.75].lower < bands[0.5].lower).all()
     assert (bands[0.95].upper > bands[0.75].upper).all()
     assert (bands[0.75].upper > bands[0.5].upper).all()
-    np.testing.assert_array_equal(region.band(X, 0.75).upper, bands[0.75].upper)
-    assert list(region.band(X, np.array([0.5]))) == [0.5]
+    np.testing.assert_array_equal(region.band(X, 0.75, method="joint").upper, bands[0.75].upper)
+    assert list(region.band(X, np.array([0.5]), method="joint")) == [0.5]
 
 
 def test_the_bound_at_an_input_does_not_depend_on_the_other_inputs():
     X, y = data(4)
     region = ua.confidence_region(Ridge(), X, y, random_state=4)
-    together, alone = region.band(X), region.band(X[7:8])
+    together, alone = region.band(X, method="joint"), region.band(X[7:8], method="joint")
     assert alone.upper[0] == pytest.approx(together.upper[7], rel=1e-12)
     assert len(alone) == 1
 
@@ -97,8 +102,10 @@ def test_the_bound_at_an_input_does_not_depend_on_the_other_inputs():
 def test_a_data_frame_gives_the_band_of_its_array():
     X, y = data(5)
     frame = pd.DataFrame(X, columns=["a", "b"])
-    by_array = ua.confidence_region(Ridge(), X, y, random_state=5).band(X[:9])
-    by_frame = ua.confidence_region(Ridge(), frame, y, random_state=5).band(frame[:9])
+    by_array = ua.confidence_region(Ridge(), X, y, random_state=5).band(X[:9], method="joint")
+    by_frame = ua.confidence_region(Ridge(), frame, y, random_state=5).band(
+        frame[:9], method="joint"
+    )
     np.testing.assert_allclose(by_array.upper, by_frame.upper, rtol=1e-12)
     assert by_frame.X is not None
     assert list(by_frame.X.columns) == ["a", "b"]
@@ -110,10 +117,14 @@ def test_a_pipeline_gives_the_band_of_its_features():
     y = x[:, 0] ** 2 + rng.laplace(size=50)
     new = np.linspace(-1, 1, 7)[:, None]
     pipeline = make_pipeline(PolynomialFeatures(3, include_bias=False), LinearRegression())
-    piped = ua.confidence_region(pipeline, x, y, random_state=6).band(new)
+    piped = ua.confidence_region(pipeline, x, y, random_state=6).band(new, method="joint")
     plain = ua.confidence_region(LinearRegression(), x ** [1, 2, 3], y, random_state=6)
-    np.testing.assert_allclose(piped.upper, plain.band(new ** [1, 2, 3]).upper, rtol=1e-9)
-    np.testing.assert_allclose(piped.lower, plain.band(new ** [1, 2, 3]).lower, rtol=1e-9)
+    np.testing.assert_allclose(
+        piped.upper, plain.band(new ** [1, 2, 3], method="joint").upper, rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        piped.lower, plain.band(new ** [1, 2, 3], method="joint").lower, rtol=1e-9
+    )
 
 
 def test_a_table_with_text_goes_through_its_encoder():
@@ -125,8 +136,10 @@ def test_a_table_with_text_goes_through_its_encoder():
     )
     region = ua.confidence_region(make_pipeline(columns, Ridge(0.1)), frame, y, random_state=7)
     new = pd.DataFrame({"x": [0.0, 0.0], "city": ["A", "B"]})
-    band, rows = region.band(new), np.array([[1.0, 0, 0], [1.0, 0, 1]])
-    np.testing.assert_allclose(band.upper, region.interval(rows).upper, rtol=1e-12)
+    band, rows = region.band(new, method="joint"), np.array([[1.0, 0, 0], [1.0, 0, 1]])
+    np.testing.assert_allclose(
+        band.upper, region.interval(rows, simultaneous=True, method="joint").upper, rtol=1e-12
+    )
 
 
 def test_a_spline_basis_with_an_intercept_has_a_finite_band():
@@ -134,7 +147,10 @@ def test_a_spline_basis_with_an_intercept_has_a_finite_band():
     rng = np.random.default_rng(8)
     x = rng.uniform(0, 1, size=(80, 1))
     region = ua.confidence_region(splines(), x, rng.normal(size=80), random_state=8)
-    band, interval = region.band(x), region.interval()
+    band, interval = (
+        region.band(x, method="joint"),
+        region.interval(simultaneous=True, method="joint"),
+    )
     assert band.status is Status.CERTIFIED
     assert np.isfinite([band.lower, band.upper]).all()
     assert interval.status is Status.UNDETERMINED
@@ -147,40 +163,44 @@ def test_rows_of_weight_zero_change_nothing():
     w[[3, 8]] = 0.0
     weighted = ua.confidence_region(Ridge(), X, y, sample_weight=w, random_state=9)
     dropped = ua.confidence_region(Ridge(), X[w > 0], y[w > 0], random_state=9)
-    np.testing.assert_allclose(weighted.band(X).upper, dropped.band(X).upper, rtol=1e-12)
+    np.testing.assert_allclose(
+        weighted.band(X, method="joint").upper, dropped.band(X, method="joint").upper, rtol=1e-12
+    )
 
 
 def test_data_that_move_by_a_model_move_the_band_of_least_squares():
     X, y = data(10)
     shift = 5 - 3 * X[:, 0]
-    before = ua.confidence_region(LinearRegression(), X, y, random_state=0).band(X)
-    after = ua.confidence_region(LinearRegression(), X, y + shift, random_state=0).band(X)
+    before = ua.confidence_region(LinearRegression(), X, y, random_state=0).band(X, method="joint")
+    after = ua.confidence_region(LinearRegression(), X, y + shift, random_state=0).band(
+        X, method="joint"
+    )
     np.testing.assert_allclose(after.upper, before.upper + shift, rtol=1e-9)
     np.testing.assert_allclose(after.lower, before.lower + shift, rtol=1e-9)
 
 
 def test_printing_names_the_target_the_level_and_the_status():
     X, y = data(11)
-    text = str(ua.confidence_region(Ridge(), X, y, random_state=0).band(X, 0.95))
+    text = str(ua.confidence_region(Ridge(), X, y, random_state=0).band(X, 0.95, method="joint"))
     assert "the ideal representation at 40 inputs at level 0.95" in text
     assert Status.CERTIFIED.value in text
     kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, m=20, random_state=0)
-    assert "the function itself at 40 inputs" in str(kernel.band(X, norm_bound=5.0))
+    assert "the function itself at 40 inputs" in str(kernel.band(X, norm_bound=5.0, method="joint"))
 
 
 def test_to_frame_has_one_row_for_each_input():
     X, y = data(12)
     region = ua.confidence_region(Ridge(), X, y, random_state=0)
-    frame = region.band(X[:6]).to_frame()
+    frame = region.band(X[:6], method="joint").to_frame()
     assert list(frame.columns) == ["estimate", "lower", "upper"]
     assert len(frame) == 6
     assert (frame["lower"] < frame["upper"]).all()
-    assert "inner_upper" in region.band(X[:2], inner=True).to_frame()
+    assert "inner_upper" in region.band(X[:2], inner=True, method="joint").to_frame()
 
 
 def test_a_band_keeps_what_was_asked():
     X, y = data(13)
-    band = ua.confidence_region(Ridge(), X, y, random_state=0).band(X, 0.75)
+    band = ua.confidence_region(Ridge(), X, y, random_state=0).band(X, 0.75, method="joint")
     assert isinstance(band, Band)
     assert band.X is X
     assert band.level == 0.75
@@ -202,7 +222,7 @@ def test_inputs_of_the_wrong_kind_are_refused(inputs, said):
     X, y = data(14)
     region = ua.confidence_region(Ridge(), X, y, random_state=0)
     with pytest.raises(ValueError, match=said):
-        region.band(inputs)
+        region.band(inputs, method="joint")
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear"])
@@ -210,7 +230,7 @@ def test_inputs_with_another_number_of_features_are_refused_by_a_kernel_too(kern
     X, y = data(14)
     region = ua.confidence_region(KernelRidge(kernel=kernel), X, y, random_state=0)
     with pytest.raises(ValueError, match=r"features|dimension"):
-        region.band(np.ones((3, 5)))
+        region.band(np.ones((3, 5)), method="joint")
 
 
 def test_kernel_values_of_the_wrong_length_are_refused():
@@ -218,11 +238,11 @@ def test_kernel_values_of_the_wrong_length_are_refused():
     K = laplacian_kernel(X)
     region = ua.confidence_region(KernelRidge(kernel="precomputed"), K, y, random_state=0)
     with pytest.raises(ValueError, match="wrong number of kernel values: expected 40 in each row"):
-        region.band(K[:3, :7])
+        region.band(K[:3, :7], method="joint")
 
 
 def test_a_target_without_meaning_is_refused():
     X, y = data(16)
     region = ua.confidence_region(Ridge(), X, y, random_state=0)
     with pytest.raises(ValueError, match="target is unknown"):
-        region.band(X, target="truth")
+        region.band(X, target="truth", method="joint")

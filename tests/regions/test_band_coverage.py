@@ -41,7 +41,7 @@ def test_least_squares_with_heteroscedastic_cauchy_noise():
         e = (0.1 + np.abs(X[:, 0])) * np.random.default_rng([1, run]).standard_cauchy(20)
         region = ua.confidence_region(model, X, f(X) + e, m=20, random_state=run)
         inside[run] = region.contains(f, 0.9)
-        covered[run] = covers(region.band(grid, 0.9), f(grid))
+        covered[run] = covers(region.band(grid, 0.9, method="joint"), f(grid))
     assert_honest(inside, covered)
     assert not covered.all()  # an honest band is not a band without end
 
@@ -63,7 +63,7 @@ def test_kernel_ridge_with_a_norm_bound_covers_the_function_between_its_inputs()
         y = f(X) + np.linspace(0.2, 1.0, 16) * rng.standard_t(2, size=16)
         region = ua.confidence_region(model, X, y, m=20, random_state=run)
         inside[run] = region.contains(f, 0.9)
-        band = region.band(grid, 0.9, norm_bound=f.norm)
+        band = region.band(grid, 0.9, norm_bound=f.norm, method="joint")
         assert band.target == "function"
         covered[run] = covers(band, f(grid))
     assert_honest(inside, covered)

@@ -414,10 +414,10 @@ def test_signs_with_permutations_bound_what_signs_leave_free():
 def test_a_norm_bound_helps_unless_a_constant_shift_is_free():
     helps = kernel_region()
     X = np.linspace(0, 20, 10)[:, None]
-    assert np.isfinite(helps.band(X, norm_bound=10.0).upper).all()
+    assert np.isfinite(helps.band(X, norm_bound=10.0, method="joint").upper).all()
     # Permutations never see the intercept of ridge regression, and no norm does either.
     region = kernel_region(model=Ridge(0.5), noise="exchangeable")
-    assert np.isinf(region.band(X, norm_bound=10.0).upper).all()
+    assert np.isinf(region.band(X, norm_bound=10.0, method="joint").upper).all()
 
 
 def test_several_levels_give_a_dictionary():

@@ -70,8 +70,12 @@ def build(estimator, data, **options):
 def test_it_finds_what_the_search_of_quadratic_regions_finds():
     """The same region, once known to be made of ellipsoids and once by lines alone."""
     X, y, _ = ua.datasets.linear(n=30, d=3, noise="laplace", random_state=0)
-    known = build(LinearRegression(), (X, y)).interval(None, 0.8, inner=True)
-    lines = build(Lasso(alpha=0.0), (X, y), weighting="hessian").interval(None, 0.8, inner=True)
+    known = build(LinearRegression(), (X, y)).interval(
+        None, 0.8, inner=True, simultaneous=True, method="joint"
+    )
+    lines = build(Lasso(alpha=0.0), (X, y), weighting="hessian").interval(
+        None, 0.8, inner=True, simultaneous=True, method="joint"
+    )
     spread = known.inner_upper - known.inner_lower
     assert (lines.inner_upper - lines.inner_lower > 0.9 * spread).all()
     assert (lines.inner_upper <= known.upper).all()
@@ -96,7 +100,9 @@ def test_long_samples_do_not_beat_it(name):
     region = build(estimator, (X, y), **options)
     bound = None if share is None else share * region.suggest_norm_bound() / 2
     Z = X[::8][:2]
-    found = region.band(Z, 0.9, norm_bound=bound, inner=True, target="representation")
+    found = region.band(
+        Z, 0.9, norm_bound=bound, inner=True, target="representation", method="joint"
+    )
     a = region.sample(60, 0.9, random_state=0, norm_bound=bound, thinning=6)
     values = a @ region.objective.design.rows(Z).T
     spread = values.max(axis=0) - values.min(axis=0)
@@ -109,7 +115,7 @@ def test_a_relaxed_band_is_not_far_from_what_is_attained():
     """Within a ball: the outer band at most twice the inner one, where the ball alone is more."""
     X, y, _ = ua.datasets.sine(n=25, noise="laplace", random_state=1)
     region = build(KernelRidge(alpha=1.0, **KERNEL), (X, y), weighting="identity")
-    found = region.band(X[::5], 0.8, norm_bound=15.0, inner=True)
+    found = region.band(X[::5], 0.8, norm_bound=15.0, inner=True, method="joint")
     outer = (found.upper - found.lower).mean()
     inner = (found.inner_upper - found.inner_lower).mean()
     assert inner <= outer < 2 * inner
@@ -118,7 +124,9 @@ def test_a_relaxed_band_is_not_far_from_what_is_attained():
 
 def test_a_functional_that_is_zero():
     X, y, _ = ua.datasets.linear(n=20, d=2, random_state=0)
-    found = build(Lasso(alpha=0.2), (X, y)).interval(np.zeros((1, 3)), 0.5, inner=True)
+    found = build(Lasso(alpha=0.2), (X, y)).interval(
+        np.zeros((1, 3)), 0.5, inner=True, simultaneous=True, method="joint"
+    )
     assert found.inner_lower == found.inner_upper == 0
     assert found.lower == found.upper == 0
 
@@ -126,7 +134,12 @@ def test_a_functional_that_is_zero():
 @pytest.mark.slow
 def test_the_search_is_reproducible():
     X, y, _ = ua.datasets.linear(n=20, d=2, random_state=0)
-    one, two = (build(Lasso(alpha=0.2), (X, y)).interval("x1", 0.5, inner=True) for _ in range(2))
+    one, two = (
+        build(Lasso(alpha=0.2), (X, y)).interval(
+            "x1", 0.5, inner=True, simultaneous=True, method="joint"
+        )
+        for _ in range(2)
+    )
     np.testing.assert_array_equal(one.witnesses, two.witnesses)
 
 
@@ -135,7 +148,7 @@ def test_a_diagonal_design_has_lines_that_move_few_coefficients():
     X = np.kron(np.eye(3), np.array([[1.0], [2.0], [-1.0], [0.5], [1.5], [-2.0]]))
     y = X @ [1.0, 0.0, -2.0] + np.random.default_rng(0).laplace(size=18)
     region = build(Lasso(alpha=0.05, fit_intercept=False), (X, y))
-    found = region.interval(None, 0.8, inner=True)
+    found = region.interval(None, 0.8, inner=True, simultaneous=True, method="joint")
     assert region.contains(found.witnesses.reshape(-1, 3), 0.8).all()
     assert (found.inner_upper > region.estimate).all()
     assert (found.inner_upper <= found.upper).all()

@@ -31,7 +31,7 @@ MODELS = [LinearRegression(), KernelRidge(kernel="rbf"), Lasso()]
 def test_columns_in_another_order_are_refused_with_the_order(model, library):
     frame = FRAME if library == "pandas" else pl.DataFrame(X, schema=NAMES)
     with pytest.raises(ValueError, match="another order") as caught:
-        region_of(model, frame).band(frame[NAMES[::-1]])
+        region_of(model, frame).band(frame[NAMES[::-1]], method="joint")
     assert str(caught.value) == (
         "X has its columns in another order: expected ['bmi', 'bp', 'age'], given "
         "['age', 'bp', 'bmi']. Pass X[['bmi', 'bp', 'age']]."
@@ -40,48 +40,50 @@ def test_columns_in_another_order_are_refused_with_the_order(model, library):
 
 def test_columns_of_other_names_are_refused():
     with pytest.raises(ValueError, match=r"different columns .*\['BMI', 'bp', 'age'\]\. Rename"):
-        region_of(Ridge()).band(FRAME.rename(columns={"bmi": "BMI"}))
+        region_of(Ridge()).band(FRAME.rename(columns={"bmi": "BMI"}), method="joint")
 
 
 def test_more_columns_than_the_data_are_told_which_to_pass():
     wide = FRAME.assign(sex=1.0)
     with pytest.raises(ValueError, match=r"different columns .*Pass X\[\['bmi', 'bp', 'age'\]\]"):
-        region_of(Ridge()).band(wide)
-    assert len(region_of(Ridge()).band(wide[["bmi", "bp", "age"]])) == 25
+        region_of(Ridge()).band(wide, method="joint")
+    assert len(region_of(Ridge()).band(wide[["bmi", "bp", "age"]], method="joint")) == 25
 
 
 def test_long_lists_of_names_are_cut_short():
     names = [f"c{j}" for j in range(20)]
     wide = pd.DataFrame(RNG.normal(size=(25, 20)), columns=names)
     with pytest.raises(ValueError, match=r"expected \['c0', .*'c6', \.\.\.\], given \['c19', "):
-        region_of(Ridge(), wide).band(wide[names[::-1]])
+        region_of(Ridge(), wide).band(wide[names[::-1]], method="joint")
 
 
 def test_without_names_on_one_side_the_position_counts():
     by_name, by_place = region_of(Ridge()), region_of(Ridge(), X)
-    for band in (by_name.band(X), by_place.band(FRAME)):
-        np.testing.assert_allclose(band.upper, by_name.band(FRAME).upper, rtol=1e-12)
+    for band in (by_name.band(X, method="joint"), by_place.band(FRAME, method="joint")):
+        np.testing.assert_allclose(
+            band.upper, by_name.band(FRAME, method="joint").upper, rtol=1e-12
+        )
 
 
 def test_a_transformer_that_goes_by_name_takes_any_order():
     columns = make_column_transformer(("passthrough", ["bmi"]), (FunctionTransformer(), ["age"]))
     region = region_of(make_pipeline(columns, Ridge()))
-    expected = region.band(FRAME).upper
-    np.testing.assert_array_equal(region.band(FRAME[NAMES[::-1]]).upper, expected)
+    expected = region.band(FRAME, method="joint").upper
+    np.testing.assert_array_equal(region.band(FRAME[NAMES[::-1]], method="joint").upper, expected)
 
 
 def test_features_that_keep_their_names_are_checked_behind_a_transformer():
     region = region_of(make_pipeline(FunctionTransformer(np.tanh), Ridge()))
     with pytest.raises(ValueError, match="features has its columns in another order"):
-        region.band(FRAME[NAMES[::-1]])
+        region.band(FRAME[NAMES[::-1]], method="joint")
 
 
 def test_a_table_of_functionals_has_the_columns_of_the_coefficients():
     region = region_of(Ridge(fit_intercept=False))
     frame = FRAME[:4]
-    assert len(region.interval(frame)) == 4
+    assert len(region.interval(frame, simultaneous=True, method="joint")) == 4
     with pytest.raises(ValueError, match="functionals has its columns in another order"):
-        region.interval(frame[NAMES[::-1]])
+        region.interval(frame[NAMES[::-1]], simultaneous=True, method="joint")
 
 
 @pytest.mark.parametrize("model", [Ridge(1.0), LinearRegression()])
@@ -90,8 +92,12 @@ def test_a_column_of_zeros_hides_no_other_coefficient(model):
     X = rng.normal(size=(40, 3))
     y = X @ [1.0, 2.0, 0.0] + rng.laplace(size=40)
     X[:, 2] = 0.0
-    found = ua.confidence_region(model, X, y, random_state=0).interval(level=0.9)
-    without = ua.confidence_region(model, X[:, :2], y, random_state=0).interval(level=0.9)
+    found = ua.confidence_region(model, X, y, random_state=0).interval(
+        level=0.9, simultaneous=True, method="joint"
+    )
+    without = ua.confidence_region(model, X[:, :2], y, random_state=0).interval(
+        level=0.9, simultaneous=True, method="joint"
+    )
     np.testing.assert_allclose(found.lower[:3], without.lower, rtol=1e-9)
     np.testing.assert_allclose(found.upper[:3], without.upper, rtol=1e-9)
     assert np.isinf([found.lower[3], found.upper[3]]).all()

@@ -29,7 +29,9 @@ def test_a_copy_of_a_column_leaves_fitted_values_and_other_coefficients(name):
     assert region.rank(region.estimate) == 1
     model = LinearRegression().fit(region.inputs, Y)
     rows = region.inputs[:5]
-    np.testing.assert_allclose(region.band(rows, 0.5).estimate, model.predict(rows), rtol=1e-9)
+    np.testing.assert_allclose(
+        region.band(rows, 0.5, method="joint").estimate, model.predict(rows), rtol=1e-9
+    )
     one, other = plain.summary(), region.summary()
     rows = [one.names.index(column) for column in X.columns if column != "bmi"]
     width = (other.upper - other.lower)[rows] / (one.upper - one.lower)[rows]
@@ -40,12 +42,12 @@ def test_a_copy_of_a_column_leaves_fitted_values_and_other_coefficients(name):
 def test_what_two_columns_share_is_free_and_the_rest_is_that_of_one(name):
     some = X[["bmi", "bp", "age"]]
     plain, region = region_of(some), region_of(some.assign(copy=COPIES[name](some["bmi"])))
-    one, other = (r.interval(level=0.9) for r in (plain, region))
+    one, other = (r.interval(level=0.9, simultaneous=True, method="joint") for r in (plain, region))
     assert other.names == ("intercept", "bmi", "bp", "age", "copy")
     assert np.isinf([other.lower[[1, 4]], other.upper[[1, 4]]]).all()
     np.testing.assert_allclose(other.lower[[0, 2, 3]], one.lower[[0, 2, 3]], rtol=1e-6)
     np.testing.assert_allclose(other.upper[[0, 2, 3]], one.upper[[0, 2, 3]], rtol=1e-6)
-    bands = [r.band(r.inputs[:5], level=0.9) for r in (plain, region)]
+    bands = [r.band(r.inputs[:5], level=0.9, method="joint") for r in (plain, region)]
     np.testing.assert_allclose(bands[0].lower, bands[1].lower, rtol=1e-6)
     np.testing.assert_allclose(bands[0].upper, bands[1].upper, rtol=1e-6)
 
@@ -58,11 +60,11 @@ def test_a_spline_basis_with_an_intercept_has_the_band_and_the_ranks_of_the_basi
     both = region_of(x, make_pipeline(basis, LinearRegression()), y)
     alone = region_of(x, make_pipeline(basis, LinearRegression(fit_intercept=False)), y)
     times = np.linspace(-0.9, 2.9, 9)[:, None]
-    band, other = (region.band(times, level=0.9) for region in (both, alone))
+    band, other = (region.band(times, level=0.9, method="joint") for region in (both, alone))
     assert band.status is Status.CERTIFIED
     np.testing.assert_allclose(band.lower, other.lower, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(band.upper, other.upper, rtol=1e-7, atol=1e-7)
-    interval = both.interval(level=0.9)
+    interval = both.interval(level=0.9, simultaneous=True, method="joint")
     assert np.isneginf(interval.lower).all()
     assert np.isposinf(interval.upper).all()
     steps = np.random.default_rng(1).normal(size=(30, 8))
@@ -79,9 +81,9 @@ def test_all_indicators_of_a_category_beside_an_intercept():
     y = group + rng.laplace(size=60)
     full, some = (region_of(np.eye(3)[group][:, :k], y=y) for k in (3, 2))
     inputs = np.eye(3)
-    bands = [r.band(inputs[:, :k], level=0.9) for r, k in ((full, 3), (some, 2))]
+    bands = [r.band(inputs[:, :k], level=0.9, method="joint") for r, k in ((full, 3), (some, 2))]
     np.testing.assert_allclose(bands[0].lower, bands[1].lower, rtol=1e-7)
-    contrast = full.interval([[0.0, 1.0, -1.0, 0.0]], level=0.9)
-    other = some.interval([[0.0, 1.0, -1.0]], level=0.9)
+    contrast = full.interval([[0.0, 1.0, -1.0, 0.0]], level=0.9, simultaneous=True, method="joint")
+    other = some.interval([[0.0, 1.0, -1.0]], level=0.9, simultaneous=True, method="joint")
     assert contrast.upper[0] == pytest.approx(other.upper[0], rel=1e-7)
-    assert np.isinf(full.interval(level=0.9).upper).all()
+    assert np.isinf(full.interval(level=0.9, simultaneous=True, method="joint").upper).all()

@@ -18,7 +18,7 @@ ASKED = {
     "sample": lambda region: region.sample(3),
     "interval": lambda region: region.interval(simultaneous=False),
     "joint interval": lambda region: region.interval(simultaneous=True),
-    "band": lambda region: region.band(region.inputs[:2]),
+    "band": lambda region: region.band(region.inputs[:2], method="joint"),
     "summary": lambda region: region.summary(),
 }
 

@@ -192,7 +192,7 @@ def test_limits_of_the_elastic_net():
 def test_bounds_of_the_elastic_net_hold_members():
     X, y = data(n=40)
     region = region_of(ElasticNet(alpha=0.1), X, y)
-    found = region.interval(level=0.9)
+    found = region.interval(level=0.9, simultaneous=True, method="joint")
     assert found.status.name == "CERTIFIED"
     members = region.sample(60, level=0.9, random_state=0)
     assert (found.lower <= members).all()
@@ -263,8 +263,12 @@ def test_bounds_of_the_elastic_net_tend_to_those_of_ridge():
     """With a faint l1 penalty: the relaxation is honest, and not much wider than the exact set."""
     X, y = data(n=40)
     for alpha in (0.2, 2.0):
-        exact = region_of(ElasticNet(alpha, l1_ratio=0.0), X, y).interval(level=0.9)
-        found = region_of(ElasticNet(alpha, l1_ratio=1e-7), X, y).interval(level=0.9)
+        exact = region_of(ElasticNet(alpha, l1_ratio=0.0), X, y).interval(
+            level=0.9, simultaneous=True, method="joint"
+        )
+        found = region_of(ElasticNet(alpha, l1_ratio=1e-7), X, y).interval(
+            level=0.9, simultaneous=True, method="joint"
+        )
         assert (found.lower <= exact.lower + 1e-6).all()
         assert (found.upper >= exact.upper - 1e-6).all()
         wider = (found.upper - found.lower) / (exact.upper - exact.lower)

@@ -30,7 +30,7 @@ def region(request):
 
 
 def test_a_line_without_end_makes_the_region_unbounded(region):
-    found = region.interval()
+    found = region.interval(simultaneous=True, method="joint")
     assert found.status is Status.UNBOUNDED
     assert np.isneginf(found.lower).all()
     assert np.isposinf(found.upper).all()
@@ -38,7 +38,9 @@ def test_a_line_without_end_makes_the_region_unbounded(region):
 
 
 def test_the_direction_in_the_reason_has_no_end(region):
-    words = region.interval("bmi").reason.split("arbitrarily far along ")[1]
+    words = region.interval("bmi", simultaneous=True, method="joint").reason.split(
+        "arbitrarily far along "
+    )[1]
     if words.startswith("the direction"):
         direction = [float(x) for x in words.split("[")[1].split("]")[0].split(",")]
     else:
@@ -48,7 +50,7 @@ def test_the_direction_in_the_reason_has_no_end(region):
 
 @pytest.mark.slow
 def test_an_infinite_inner_bound_has_a_line_behind_it_and_a_member(region):
-    found = region.interval(inner=True)
+    found = region.interval(inner=True, simultaneous=True, method="joint")
     assert np.isneginf(found.inner_lower).all()
     assert np.isposinf(found.inner_upper).all()
     assert region.contains(found.witnesses.reshape(-1, 3)).all()
@@ -60,14 +62,18 @@ def test_an_infinite_inner_bound_has_a_line_behind_it_and_a_member(region):
 @pytest.mark.parametrize("scaled", [True, False])
 def test_scaling_and_the_hessian_weighting_help_as_is_said(scaled):
     data = diabetes(scaled=scaled)
-    reason = build(Lasso(0.1), data, weighting="identity").interval().reason
+    reason = (
+        build(Lasso(0.1), data, weighting="identity")
+        .interval(simultaneous=True, method="joint")
+        .reason
+    )
     assert "weighting='hessian'" in reason
     assert "make_pipeline(StandardScaler(), Lasso(alpha=0.1))" in reason
     for other in (
         build(Lasso(0.1), data, weighting="hessian"),
         build(make_pipeline(StandardScaler(), Lasso(0.1)), data, weighting="identity"),
     ):
-        found = other.interval()
+        found = other.interval(simultaneous=True, method="joint")
         assert found.status is Status.CERTIFIED
         assert np.isfinite([found.lower, found.upper]).all()
 
@@ -77,7 +83,7 @@ def test_a_functional_that_the_line_does_not_see_is_searched_for():
     """The intercept is free, and the slope within the ball is not."""
     X, y, _ = ua.datasets.linear(n=30, d=1, noise="laplace", random_state=0)
     region = build(Lasso(0.1), (X, y), noise="exchangeable")
-    found = region.interval(norm_bound=5.0, inner=True)
+    found = region.interval(norm_bound=5.0, inner=True, simultaneous=True, method="joint")
     assert np.isinf(found.inner_upper[0])
     assert found.inner_upper[1] == found.witnesses[1, 1, 1] <= 5.0
 

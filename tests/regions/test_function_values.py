@@ -56,7 +56,7 @@ def test_the_interval_does_not_depend_on_the_loss():
 def test_it_is_narrower_than_the_simultaneous_band_and_does_not_depend_on_other_inputs():
     region, _ = region_of()
     alone = region.band(GRID[[1]], norm_bound=30, simultaneous=False)
-    joint = region.band(GRID[[1]], norm_bound=30)
+    joint = region.band(GRID[[1]], norm_bound=30, method="joint")
     both = region.band(GRID, norm_bound=30, simultaneous=False)
     assert half(alone)[0] < 0.6 * half(joint)[0]
     assert alone.lower[0] == pytest.approx(both.lower[1], abs=1e-9)
@@ -166,7 +166,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="method does not go with norm_bound"):
         region.band(GRID, method="halves", **ask)
     with pytest.raises(ValueError, match="weights and estimator do not go with norm_bound"):
-        region.band(GRID, weights="residuals", **ask)
+        region.band(GRID, cell_weights="residuals", **ask)
     with pytest.raises(ua.NotAvailable, match=r"band\(X, norm_bound=B, simultaneous=False\)"):
         region.band(GRID, simultaneous=False)
     with pytest.raises(ua.NotAvailable, match="a model error alone needs a model with features"):
@@ -216,18 +216,18 @@ def test_auto_takes_the_joint_region_for_few_rows_and_cells_for_many():
     some = GRID[1:2]
     cells = many.band(some, norm_bound=73, method="auto")
     assert cells.method == "balanced cells"
-    assert (half(cells) < half(many.band(some, norm_bound=73))).all()
+    assert (half(cells) < half(many.band(some, norm_bound=73, method="joint"))).all()
     with pytest.raises(ua.NotAvailable, match="balanced cells are too few"):
         few.band(GRID, 0.99, norm_bound=30, method="cells")
-    assert few.band(GRID[:1], 0.9, 30, inner=True, method="auto").inner_lower is not None
+    assert few.band(GRID[:1], 0.9, norm_bound=30, inner=True, method="auto").inner_lower is not None
     with pytest.raises(ua.NotAvailable, match="balanced cells do not search for members"):
-        few.band(GRID, 0.9, 30, inner=True, method="cells")
+        few.band(GRID, 0.9, norm_bound=30, inner=True, method="cells")
 
 
 def test_a_model_error_in_simultaneous_bands_takes_cells():
     region, _ = region_of(MODELS[6], n=320)
     with pytest.raises(ua.NotAvailable, match="a model error needs estimates in cells"):
-        region.band(GRID, model_error=0.1)
+        region.band(GRID, model_error=0.1, method="joint")
     exact = region.band(GRID, model_error=0.0, method="cells", noise_scale=1.0)
     band = region.band(GRID, model_error=0.1, method="auto", target="function", noise_scale=1.0)
     assert band.method == "balanced cells"

@@ -157,9 +157,9 @@ def test_coverage_of_a_slope_a_difference_and_an_average():
 def test_features_take_them_without_a_norm_bound():
     region = region_of(make_pipeline(StandardScaler(), LinearRegression()))
     found = region.interval(difference([[3.0]], [[1.0]]), simultaneous=False)
-    band = region.band([[3.0], [1.0]])
+    band = region.band([[3.0], [1.0]], method="joint")
     assert found.estimate[0] == pytest.approx(band.estimate[0] - band.estimate[1])
-    joint = region.interval(average(GRID))
+    joint = region.interval(average(GRID), simultaneous=True, method="joint")
     assert joint.lower[0] < joint.estimate[0] < joint.upper[0]
 
 
@@ -168,9 +168,7 @@ def test_hypotheses_are_dual_to_intervals():
     found = region.interval(slope(GRID[[1]]), level=0.9, **ALONE)
     for end, inside in ((found.lower[0], -1), (found.upper[0], 1)):
         for step in (-1e-6, 1e-6):
-            test = region.test_functional(
-                slope(GRID[[1]]), value=end + step, level=0.9, norm_bound=30
-            )
+            test = region.hypothesis(slope(GRID[[1]]), value=end + step, level=0.9, norm_bound=30)
             assert (test.pvalue > 1 - found.attained[0]) == (step * inside < 0)
     assert test.tested.startswith("slope 0 = ")
     assert "upper bound" in str(test)
@@ -181,12 +179,12 @@ def test_simultaneous_functionals_of_a_kernel_take_cells():
         KernelRidge(kernel="rbf", gamma=0.1), *ua.datasets.sine(n=300, random_state=0)[:2], m=20
     )
     pairs = difference(GRID[1:], GRID[:2])
-    found = region.interval(pairs, norm_bound=60, method="cells")
+    found = region.interval(pairs, norm_bound=60, method="cells", simultaneous=True)
     assert found.method == "balanced cells"
     truth = F(GRID[1:]) - F(GRID[:2])
     assert ((found.lower <= truth) & (truth <= found.upper)).all()
     with pytest.raises(ua.NotAvailable, match="the joint region of a kernel bounds its repr"):
-        region.interval(pairs, norm_bound=60)
+        region.interval(pairs, norm_bound=60, simultaneous=True, method="joint")
 
 
 def test_an_indefinite_kernel_has_no_norm():
@@ -217,7 +215,7 @@ def test_bad_input():
     with pytest.raises(ua.NotAvailable, match=r"norm_bound=B, simultaneous=False"):
         region.interval(value(GRID), simultaneous=False)
     with pytest.raises(ua.NotAvailable, match="expected one functional, given 3"):
-        region.test_functional(value(GRID), norm_bound=30)
+        region.hypothesis(value(GRID), norm_bound=30)
 
 
 @pytest.mark.parametrize(
@@ -245,4 +243,4 @@ def test_slopes_at_other_columns_are_refused(model):
 def test_a_band_of_a_kernel_says_how_many_columns_it_expects():
     region = region_of()
     with pytest.raises(ValueError, match="expected 1, as in the data, given 2"):
-        region.band([[1.0, 2.0]], norm_bound=30)
+        region.band([[1.0, 2.0]], norm_bound=30, method="joint")

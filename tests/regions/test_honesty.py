@@ -37,7 +37,7 @@ def test_repeated_identities_leave_the_whole_ball(seed, factor):
     model = LinearRegression(fit_intercept=False)
     region = ua.confidence_region(model, X, y, m=20, noise=noise, random_state=seed)
     bound = factor * np.linalg.norm(region.estimate)
-    found = region.interval(level=0.9, norm_bound=bound)
+    found = region.interval(level=0.9, norm_bound=bound, simultaneous=True, method="joint")
     members = assert_inside(region, ball(rng, 2000, 2, bound), 0.9, found)
     assert (members == 0) == (found.status is Status.EMPTY)
     if members:
@@ -52,7 +52,7 @@ def test_as_many_rows_as_features(fraction):
     X, y = rng.normal(size=(3, 3)), rng.normal(size=3)
     region = ua.confidence_region(LinearRegression(fit_intercept=False), X, y, m=20, random_state=3)
     bound = fraction * np.linalg.norm(region.estimate)
-    found = region.interval(level=0.9, norm_bound=bound)
+    found = region.interval(level=0.9, norm_bound=bound, simultaneous=True, method="joint")
     points = np.vstack([ball(rng, 2000, 3, bound), np.zeros(3)])
     assert assert_inside(region, points, 0.9, found) > 0
     assert found.status is Status.CERTIFIED
@@ -74,7 +74,7 @@ def test_a_large_offset_of_the_outputs_does_not_shrink_the_region(offset, n):
     for t in (0.99, 1.01):
         end = region.estimate + t * region.reach(slope) * slope
         assert region.contains(end) == (t < 1)
-    band, same = region.band(x[:3, None]), plain.band(x[:3, None])
+    band, same = region.band(x[:3, None], method="joint"), plain.band(x[:3, None], method="joint")
     np.testing.assert_allclose(band.upper - band.lower, same.upper - same.lower, rtol=1e-2)
 
 
@@ -111,7 +111,7 @@ def test_a_constant_column_beside_an_intercept_changes_nothing(degree):
     for bias in (True, False):
         model = make_pipeline(PolynomialFeatures(degree, include_bias=bias), LinearRegression())
         region = ua.confidence_region(model, x, y, random_state=0)
-        bands.append(region.band(x))
+        bands.append(region.band(x, method="joint"))
         assert region.sample(3, random_state=0).shape == (3, degree + 1 + bias)
     assert bands[0].status is Status.CERTIFIED
     np.testing.assert_allclose(bands[0].upper, bands[1].upper, rtol=1e-8)
@@ -122,7 +122,7 @@ def test_a_heavy_penalty_is_no_lack_of_rank(unit):
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
     region = ua.confidence_region(Ridge(1.0, fit_intercept=False), unit * X, y, random_state=0)
-    found = region.interval()
+    found = region.interval(simultaneous=True, method="joint")
     assert found.status is Status.CERTIFIED
     moves = np.eye(2) / unit
     assert np.isfinite(region.reach(moves)).all()
@@ -139,5 +139,8 @@ def test_sets_that_miss_the_ball_are_empty_for_every_functional():
     y = 5 + np.random.default_rng(0).normal(size=12)
     region = ua.confidence_region(KernelRidge(kernel="poly", degree=2), X, y, random_state=0)
     bound = 0.05 * region.suggest_norm_bound() / 2
-    assert region.band(X, 0.3, norm_bound=bound).status is Status.EMPTY
-    assert region.interval(level=0.3, norm_bound=bound).status is Status.EMPTY
+    assert region.band(X, 0.3, norm_bound=bound, method="joint").status is Status.EMPTY
+    assert (
+        region.interval(level=0.3, norm_bound=bound, simultaneous=True, method="joint").status
+        is Status.EMPTY
+    )

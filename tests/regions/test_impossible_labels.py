@@ -52,7 +52,7 @@ def test_the_region_of_logistic_regression_has_an_end_on_lines_and_can_be_sample
 @pytest.mark.slow
 def test_inner_bounds_of_logistic_regression_say_something():
     region = logistic(n=60)
-    band = region.band([[0.9]], inner=True)
+    band = region.band([[0.9]], inner=True, method="joint")
     assert -0.7 < band.inner_lower[0] < band.inner_upper[0] < 0.99
     assert abs(band.witnesses).max() < 10
 

@@ -44,7 +44,7 @@ def test_the_inner_width_is_nine_tenths_of_the_outer_for_least_squares(d, law):
             LinearRegression(fit_intercept=False), X, y, m=40, random_state=seed
         )
         g = np.concatenate([np.eye(d), rng.normal(size=(8 - d, d))])
-        found = region.interval(g, inner=True)
+        found = region.interval(g, inner=True, simultaneous=True, method="joint")
         share = (found.inner_upper - found.inner_lower) / (found.upper - found.lower)
         assert np.median(share) >= 0.9
         assert_attained(region, found, g)
@@ -68,7 +68,7 @@ def test_witnesses_are_members_and_attain_their_values(seed, noise, alpha, q, ti
         Ridge(alpha=alpha), X, y, noise=noise, m=20, ties=ties, random_state=seed % 1000
     )
     g = np.concatenate([np.eye(3), rng.normal(size=(1, 3))])
-    found = region.interval(g, 1 - q / 20, inner=True)
+    found = region.interval(g, 1 - q / 20, inner=True, simultaneous=True, method="joint")
     if found.status is not Status.EMPTY:
         assert_attained(region, found, g)
 
@@ -78,13 +78,15 @@ def test_weights_are_respected():
     X = rng.normal(size=(40, 2))
     y, w = X @ [1.0, 2.0] + rng.laplace(size=40), rng.uniform(0.1, 5.0, size=40)
     region = ua.confidence_region(Ridge(0.1), X, y, sample_weight=w, random_state=1)
-    assert_attained(region, region.interval(inner=True), np.eye(3))
+    assert_attained(
+        region, region.interval(inner=True, simultaneous=True, method="joint"), np.eye(3)
+    )
 
 
 def test_several_levels_have_their_own_witnesses():
     X, y, _ = ua.datasets.linear(n=60, random_state=2)
     region = ua.confidence_region(LinearRegression(), X, y, random_state=2)
-    found = region.interval(level=[0.5, 0.9], inner=True)
+    found = region.interval(level=[0.5, 0.9], inner=True, simultaneous=True, method="joint")
     for interval in found.values():
         assert_attained(region, interval, np.eye(4))
     assert (found[0.9].inner_upper > found[0.5].inner_upper).all()
@@ -94,7 +96,7 @@ def test_several_levels_have_their_own_witnesses():
 def test_a_band_has_witnesses_at_every_input():
     X, y, _ = ua.datasets.linear(n=60, random_state=3)
     region = ua.confidence_region(Ridge(0.5), X, y, random_state=3)
-    band = region.band(X[:6], inner=True)
+    band = region.band(X[:6], inner=True, method="joint")
     assert band.witnesses.shape == (2, 6, 4)
     assert_attained(region, band, np.column_stack([np.ones(6), X[:6]]))
     share = (band.inner_upper - band.inner_lower) / (band.upper - band.lower)
@@ -104,7 +106,10 @@ def test_a_band_has_witnesses_at_every_input():
 def test_the_same_seed_finds_the_same_witnesses():
     X, y, _ = ua.datasets.linear(n=40, random_state=4)
     region = ua.confidence_region(Ridge(), X, y, random_state=4)
-    one, two = region.interval(inner=True), region.interval(inner=True)
+    one, two = (
+        region.interval(inner=True, simultaneous=True, method="joint"),
+        region.interval(inner=True, simultaneous=True, method="joint"),
+    )
     np.testing.assert_array_equal(one.witnesses, two.witnesses)
 
 
@@ -118,7 +123,7 @@ def test_the_search_beats_random_rays():
     )
     u = rng.normal(size=(2000, 10))
     by_rays = (region.estimate + region.reach(u)[:, None] * u)[:, 0].max() - region.estimate[0]
-    found = region.interval(np.eye(10)[0], inner=True)
+    found = region.interval(np.eye(10)[0], inner=True, simultaneous=True, method="joint")
     assert found.inner_upper[0] - region.estimate[0] > 1.1 * by_rays
 
 
@@ -135,7 +140,7 @@ def kernel_region(n=20, noise="symmetric", alpha=2.0):
 @pytest.mark.slow
 def test_the_inner_band_of_a_kernel_fills_the_outer_one_where_it_is_finite():
     X, region = kernel_region()
-    band = region.band(X[::4], 0.3, inner=True)
+    band = region.band(X[::4], 0.3, inner=True, method="joint")
     assert band.status is Status.CERTIFIED
     assert_attained(region, band, region.objective.design.rows(X[::4]))
     share = (band.inner_upper - band.inner_lower) / (band.upper - band.lower)
@@ -145,7 +150,7 @@ def test_the_inner_band_of_a_kernel_fills_the_outer_one_where_it_is_finite():
 @pytest.mark.slow
 def test_the_inner_band_of_a_nearly_singular_kernel_does_not_collapse():
     X, region = kernel_region(n=100)
-    band = region.band(X[::25], 0.3, inner=True)
+    band = region.band(X[::25], 0.3, inner=True, method="joint")
     assert_attained(region, band, region.objective.design.rows(X[::25]))
     share = (band.inner_upper - band.inner_lower) / (band.upper - band.lower)
     assert share.min() > 0.3
@@ -155,7 +160,7 @@ def test_the_inner_band_of_a_nearly_singular_kernel_does_not_collapse():
 @pytest.mark.parametrize("noise", slow_but(["symmetric", "symmetric-exchangeable"], "symmetric"))
 def test_inner_bounds_stay_finite_and_attained_where_the_outer_are_not(noise):
     X, region = kernel_region(noise=noise)
-    band = region.band(X[:2], 0.9, inner=True)
+    band = region.band(X[:2], 0.9, inner=True, method="joint")
     assert np.isinf(band.upper).all()
     assert np.isfinite(band.witnesses).all()
     assert_attained(region, band, region.objective.design.rows(X[:2]))
@@ -167,7 +172,7 @@ def test_inner_bounds_stay_finite_and_attained_where_the_outer_are_not(noise):
 def test_witnesses_meet_the_norm_bound(target):
     X, region = kernel_region()
     Z, bound = np.array([[0.3], [5.1], [9.0]]), 30.0
-    band = region.band(Z, norm_bound=bound, target=target, inner=True)
+    band = region.band(Z, norm_bound=bound, target=target, inner=True, method="joint")
     assert_attained(region, band, region.objective.design.rows(Z))
     members, K = band.witnesses.reshape(-1, 20), rbf_kernel(X, gamma=0.5)
     norms = np.sqrt(np.einsum("nd,de,ne->n", members, K, members))
@@ -180,7 +185,7 @@ def test_witnesses_of_features_meet_the_norm_bound():
     X, y, _ = ua.datasets.linear(n=40, random_state=6)
     region = ua.confidence_region(Ridge(0.5), X, y, random_state=6)
     bound = 1.05 * region.suggest_norm_bound() / 2
-    found = region.interval(norm_bound=bound, inner=True)
+    found = region.interval(norm_bound=bound, inner=True, simultaneous=True, method="joint")
     assert_attained(region, found, np.eye(4))
     assert (np.linalg.norm(found.witnesses[..., 1:], axis=-1) <= bound * (1 + 1e-9)).all()
 
@@ -189,26 +194,29 @@ def test_a_search_that_would_start_outside_the_ball_says_so():
     X, y, _ = ua.datasets.linear(n=40, random_state=6)
     region = ua.confidence_region(Ridge(0.5), X, y, m=20, random_state=6)
     bound = 0.95 * region.suggest_norm_bound() / 2
-    assert region.interval(norm_bound=bound).status is Status.CERTIFIED
+    assert (
+        region.interval(norm_bound=bound, simultaneous=True, method="joint").status
+        is Status.CERTIFIED
+    )
     with pytest.raises(ua.NotAvailable, match="starts at the estimate"):
-        region.interval(norm_bound=bound, inner=True)
+        region.interval(norm_bound=bound, inner=True, simultaneous=True, method="joint")
 
 
 def test_a_search_beyond_the_memory_cap_says_so(monkeypatch):
     X, y, _ = ua.datasets.linear(n=40, random_state=6)
     region = ua.confidence_region(Ridge(0.5), X, y, random_state=6)
     monkeypatch.setattr("unassuming.regions.search._star_search._LARGEST_SEARCH", 100)
-    assert np.isfinite(region.interval().upper).all()
+    assert np.isfinite(region.interval(simultaneous=True, method="joint").upper).all()
     with pytest.raises(ua.NotAvailable, match="inner=False"):
-        region.interval(inner=True)
+        region.interval(inner=True, simultaneous=True, method="joint")
 
 
-def test_functionals_that_are_not_determined_have_inner_bounds_all_the_same():
+def hypothesiss_that_are_not_determined_have_inner_bounds_all_the_same():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(40, 2))
     X = np.column_stack([X, X[:, 0]])
     region = ua.confidence_region(Ridge(1.0), X, rng.normal(size=40), random_state=7)
-    found = region.interval(inner=True)
+    found = region.interval(inner=True, simultaneous=True, method="joint")
     np.testing.assert_array_equal(np.isinf(found.upper), [False, True, False, True])
     assert_attained(region, found, np.eye(4))
 
@@ -220,7 +228,7 @@ def test_a_region_without_members_has_no_inner_bounds():
         LinearRegression(fit_intercept=False), x, 2 * x[:, 0], m=20, random_state=0
     )
     assert not region.contains(region.estimate, 0.05)
-    found = region.interval(level=0.05, inner=True)
+    found = region.interval(level=0.05, inner=True, simultaneous=True, method="joint")
     assert found.status is Status.EMPTY
     for value in (found.inner_lower, found.inner_upper, found.witnesses):
         assert value is None or np.isnan(value).all()

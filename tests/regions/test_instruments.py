@@ -109,15 +109,15 @@ def test_other_noise_has_cells_of_its_own(noise):
     found = other.summary(0.9)
     assert found.method == ("pairs" if noise == "exchangeable" else "cells",)
     assert found.sets[0].contains(truth[-1])
-    assert other.test_functional("x", 5.0).pvalue < 0.05
+    assert other.hypothesis("x", 5.0).pvalue < 0.05
 
 
 def test_a_stronger_instrument_narrows_and_a_wrong_value_is_rejected():
     region, truth = region_of(n=200, strength=1.0)
     found = region.summary(0.9)
     assert found.upper[0] - found.lower[0] < 0.5
-    assert region.test_functional("x", truth[-1] + 0.5).pvalue < 0.01
-    assert region.test_functional("x", truth[-1]).pvalue > 0.05
+    assert region.hypothesis("x", truth[-1] + 0.5).pvalue < 0.01
+    assert region.hypothesis("x", truth[-1]).pvalue > 0.05
     assert not region.contains(truth + np.array([0, 0, 0.5]))
 
 
@@ -146,7 +146,7 @@ def test_every_end_of_a_set_is_where_the_test_begins_to_reject(strength, k):
     values, q = found.sets[0], 1 - found.attained[0]
     points = values.ends[np.isfinite(values.ends)]
     near = np.concatenate([points - 1e-7, points + 1e-7, np.linspace(-5, 5, 41)])
-    accepted = [region.test_functional("x", t).pvalue > q + 1e-9 for t in near]
+    accepted = [region.hypothesis("x", t).pvalue > q + 1e-9 for t in near]
     np.testing.assert_array_equal(values.contains(near), accepted)
 
 
@@ -164,7 +164,7 @@ def test_crossings_of_the_joint_region_agree_with_a_dense_scan_of_membership():
 @pytest.mark.slow
 def test_bounds_of_the_joint_region_hold_for_every_member():
     region, _ = two_endogenous()
-    outer = region.interval(level=0.9, inner=True)
+    outer = region.interval(level=0.9, inner=True, simultaneous=True, method="joint")
     assert outer.status is Status.CERTIFIED
     members = region.sample(100, level=0.9, random_state=0)
     assert (members >= outer.lower - 1e-9).all()
@@ -207,24 +207,22 @@ def test_with_gaussian_noise_and_many_rows_the_set_is_nearly_that_of_anderson_an
 
 def test_all_endogenous_coefficients_are_tested_at_once_with_others_if_asked():
     region, truth = two_endogenous()
-    assert region.test_functional(["a", "b"], truth[1:]).pvalue > 0.02
-    assert region.test_functional(["a", "b"], truth[1:] + 1).pvalue < 0.01
-    assert region.test_functional(["intercept", "a", "b"], truth).pvalue > 0.02
-    assert (
-        region.test_functional(["intercept", "a", "b"], truth + np.array([2, 0, 0])).pvalue < 0.01
-    )
+    assert region.hypothesis(["a", "b"], truth[1:]).pvalue > 0.02
+    assert region.hypothesis(["a", "b"], truth[1:] + 1).pvalue < 0.01
+    assert region.hypothesis(["intercept", "a", "b"], truth).pvalue > 0.02
+    assert region.hypothesis(["intercept", "a", "b"], truth + np.array([2, 0, 0])).pvalue < 0.01
     combined = np.array([[0, 1.0, 1.0], [0, 1.0, -1.0]])
-    same = region.test_functional(combined, combined @ truth)
-    assert same.pvalue == region.test_functional(["a", "b"], truth[1:]).pvalue
+    same = region.hypothesis(combined, combined @ truth)
+    assert same.pvalue == region.hypothesis(["a", "b"], truth[1:]).pvalue
 
 
 def test_what_no_cell_removes_is_refused_with_the_reason():
     region, _ = two_endogenous()
     for action in (region.summary, lambda: region.interval("a", simultaneous=False)):
-        with pytest.raises(ua.NotAvailable, match=r"several \(a and b\).*test_functional"):
+        with pytest.raises(ua.NotAvailable, match=r"several \(a and b\).*hypothesis"):
             action()
     with pytest.raises(ua.NotAvailable, match="every endogenous coefficient"):
-        region.test_functional("a")
+        region.hypothesis("a")
     single, _ = region_of()
     with pytest.raises(ua.NotAvailable, match="z is not a multiple of the coefficient of x"):
         single.summary(functionals=["x", "z"])
@@ -236,11 +234,14 @@ def test_what_no_cell_removes_is_refused_with_the_reason():
     ("action", "message"),
     [
         (lambda r: r.summary(method="halves"), "not known for instruments"),
-        (lambda r: r.summary(weights="residuals"), "depend on residuals"),
-        (lambda r: r.summary(estimator="least absolute deviations"), "depend on residuals"),
-        (lambda r: r.interval(method="cells"), "x may depend on it"),
+        (lambda r: r.summary(cell_weights="residuals"), "depend on residuals"),
+        (lambda r: r.summary(cell_estimate="median"), "depend on residuals"),
+        (lambda r: r.interval(method="cells", simultaneous=True), "x may depend on it"),
         (lambda r: r.interval("x", simultaneous=False, norm_bound=2.0), "needs inputs that do not"),
-        (lambda r: r.interval(model_error=0.1), "no method allows for a model error"),
+        (
+            lambda r: r.interval(model_error=0.1, simultaneous=True, method="joint"),
+            "no method allows for a model error",
+        ),
         (lambda r: r.lack_of_fit(), "endogenous columns may depend"),
         (lambda r: r.bounded(), "needs a quadratic objective"),
     ],
@@ -344,7 +345,7 @@ def test_pipelines_encode_controls_and_keep_names():
     region = ua.confidence_region(model, X, y, random_state=0)
     assert region.names == ["intercept", "city_b", "city_c", "z", "x"]
     assert region.summary().names == ("x",)
-    assert region.band(X.iloc[:2]).estimate.shape == (2,)
+    assert region.band(X.iloc[:2], method="joint").estimate.shape == (2,)
 
 
 def test_weights_enter_the_sets():
@@ -366,7 +367,10 @@ def test_a_saved_region_answers_alike(tmp_path):
     loaded = ua.load(tmp_path / "iv.region")
     assert str(loaded) == str(region)
     assert str(loaded.summary()) == str(region.summary())
-    np.testing.assert_array_equal(loaded.interval().lower, region.interval().lower)
+    np.testing.assert_array_equal(
+        loaded.interval(simultaneous=True, method="joint").lower,
+        region.interval(simultaneous=True, method="joint").lower,
+    )
 
 
 def test_a_region_can_be_pickled():

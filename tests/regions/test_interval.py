@@ -65,7 +65,7 @@ def test_the_bound_at_q_is_the_qth_largest_lagrange_maximum(model, noise, weight
     sets = sets_of(region, Phi, P, lam, w, y)
     highest = np.array([[lagrange(row, *one) for row in g] for one in sets])
     lowest = -np.array([[lagrange(-row, *one) for row in g] for one in sets])
-    found = region.interval(g, level=LEVELS)
+    found = region.interval(g, level=LEVELS, simultaneous=True, method="joint")
     upper, lower = -np.sort(-highest, axis=0), np.sort(lowest, axis=0)
     # Bounds are rounded outward, by a share of the width: rotations round.
     slack = 1e-8 * (upper - lower)
@@ -93,7 +93,7 @@ def test_a_kernel_in_its_dual_coefficients_has_the_same_maxima(noise):
         highest.append([np.inf if cylinder else lagrange(row, Q, b, c) for row in g])
     expected = -np.sort(-np.array(highest), axis=0)
     assert np.isfinite(expected).any()
-    found = by_levels(region.interval(g, LEVELS), "upper")
+    found = by_levels(region.interval(g, LEVELS, simultaneous=True, method="joint"), "upper")
     # Bounds are rounded outward: rotations round, and the matrix of the kernel magnifies that.
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     finite = np.isfinite(expected)
@@ -112,7 +112,7 @@ def test_cvxpy_finds_the_same_maxima():
         inside = [cp.sum_squares(root.T @ a) - 2 * b @ a <= c]
         for j, row in enumerate(g):
             values[i, j] = cp.Problem(cp.Maximize(row @ a), inside).solve(solver=cp.CLARABEL)
-    found = by_levels(region.interval(g, LEVELS), "upper")
+    found = by_levels(region.interval(g, LEVELS, simultaneous=True, method="joint"), "upper")
     np.testing.assert_allclose(found, -np.sort(-values, axis=0), rtol=1e-6)
 
 
@@ -127,7 +127,7 @@ def test_with_one_coefficient_the_interval_is_the_region_itself(seed, m):
     )
     for q in range(1, region.m):
         level = 1 - q / region.m
-        found = region.interval(level=level)
+        found = region.interval(level=level, simultaneous=True, method="joint")
         if found.status is Status.EMPTY:
             assert not region.contains(region.estimate, level)
             continue
@@ -148,7 +148,7 @@ def test_every_member_lies_inside_at_every_level(noise):
     g = rng.normal(size=(6, 4))
     u = rng.normal(size=(200, 4))
     for level in (0.1, 0.5, 0.9):
-        found = region.interval(g, level)
+        found = region.interval(g, level, simultaneous=True, method="joint")
         ends = region.estimate + 0.999 * region.reach(u, level)[:, None] * u
         members = np.concatenate([ends, region.sample(60, level, random_state=1)])
         assert region.contains(members, level).all()
@@ -162,13 +162,13 @@ def test_levels_are_nested_and_come_as_a_dictionary():
     estimator, X, y, *_ = linear_problem("ridge", 4)
     region = ua.confidence_region(estimator, X, y, random_state=4)
     levels = [0.5, 0.9, 0.05, 0.8]
-    found = region.interval(level=levels)
+    found = region.interval(level=levels, simultaneous=True, method="joint")
     assert list(found) == levels
     assert all(found[p].level == p for p in levels)
     for small, large in ((0.05, 0.5), (0.5, 0.8), (0.8, 0.9)):
         assert (found[small].lower > found[large].lower).all()
         assert (found[small].upper < found[large].upper).all()
-    alone = region.interval(level=0.8)
+    alone = region.interval(level=0.8, simultaneous=True, method="joint")
     np.testing.assert_array_equal(alone.lower, found[0.8].lower)
     assert isinstance(alone, Interval)
 
@@ -177,7 +177,9 @@ def test_a_multiple_of_a_functional_has_the_multiple_of_its_bounds():
     estimator, X, y, *_ = linear_problem("ridge", 5)
     region = ua.confidence_region(estimator, X, y, random_state=5)
     g = np.random.default_rng(5).normal(size=(3, 4))
-    one, two, minus = (region.interval(c * g) for c in (1.0, 2.0, -1.0))
+    one, two, minus = (
+        region.interval(c * g, simultaneous=True, method="joint") for c in (1.0, 2.0, -1.0)
+    )
     np.testing.assert_allclose(two.upper, 2 * one.upper, rtol=1e-12)
     np.testing.assert_allclose(two.lower, 2 * one.lower, rtol=1e-12)
     np.testing.assert_allclose(minus.upper, -one.lower, rtol=1e-12)
@@ -189,15 +191,21 @@ def test_the_bound_of_a_sum_is_at_most_the_sum_of_the_bounds_of_one_set():
     estimator, X, y, *_ = linear_problem("ridge", 6)
     region = ua.confidence_region(estimator, X, y, m=2, random_state=6)
     g, h = np.random.default_rng(6).normal(size=(2, 4))
-    of_sum, of_g, of_h = region.interval(np.stack([g + h, g, h]), level=0.5).upper
+    of_sum, of_g, of_h = region.interval(
+        np.stack([g + h, g, h]), level=0.5, simultaneous=True, method="joint"
+    ).upper
     assert of_sum < of_g + of_h
 
 
 def test_data_that_move_by_a_model_move_the_bounds_of_least_squares():
     estimator, X, y, *_ = linear_problem("ols", 8)
     shift = np.array([3.0, -2.0, 10.0])
-    before = ua.confidence_region(estimator, X, y, random_state=8).interval()
-    after = ua.confidence_region(estimator, X, y + X @ shift, random_state=8).interval()
+    before = ua.confidence_region(estimator, X, y, random_state=8).interval(
+        simultaneous=True, method="joint"
+    )
+    after = ua.confidence_region(estimator, X, y + X @ shift, random_state=8).interval(
+        simultaneous=True, method="joint"
+    )
     np.testing.assert_allclose(after.lower, before.lower + shift, rtol=1e-9)
     np.testing.assert_allclose(after.upper, before.upper + shift, rtol=1e-9)
 
@@ -205,8 +213,12 @@ def test_data_that_move_by_a_model_move_the_bounds_of_least_squares():
 @pytest.mark.parametrize("model", ["ols", "ridge"])
 def test_data_in_other_units_give_the_bounds_in_these_units(model):
     estimator, X, y, *_ = linear_problem(model, 9)
-    before = ua.confidence_region(estimator, X, y, random_state=9).interval()
-    after = ua.confidence_region(estimator, X, 1e6 * y, random_state=9).interval()
+    before = ua.confidence_region(estimator, X, y, random_state=9).interval(
+        simultaneous=True, method="joint"
+    )
+    after = ua.confidence_region(estimator, X, 1e6 * y, random_state=9).interval(
+        simultaneous=True, method="joint"
+    )
     np.testing.assert_allclose(after.upper, 1e6 * before.upper, rtol=1e-9)
     np.testing.assert_allclose(after.lower, 1e6 * before.lower, rtol=1e-9)
 
@@ -215,8 +227,12 @@ def test_data_in_other_units_give_the_bounds_in_these_units(model):
 def test_a_feature_in_other_units_changes_its_own_coefficient_only(scale):
     estimator, X, y, *_ = linear_problem("ols", 10)
     units = np.array([scale, 1.0, 1.0])
-    before = ua.confidence_region(estimator, X, y, random_state=10).interval()
-    after = ua.confidence_region(estimator, X * units, y, random_state=10).interval()
+    before = ua.confidence_region(estimator, X, y, random_state=10).interval(
+        simultaneous=True, method="joint"
+    )
+    after = ua.confidence_region(estimator, X * units, y, random_state=10).interval(
+        simultaneous=True, method="joint"
+    )
     np.testing.assert_allclose(after.upper * units, before.upper, rtol=1e-7)
 
 
@@ -225,7 +241,7 @@ def test_the_zero_functional_is_zero_even_in_an_unbounded_region():
     X, y, _ = ua.datasets.sine(n=12, random_state=0)
     region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
     for bound in (None, 20.0):
-        found = region.interval(np.zeros(12), norm_bound=bound)
+        found = region.interval(np.zeros(12), norm_bound=bound, simultaneous=True, method="joint")
         assert found.lower == 0
         assert found.upper == 0
 
@@ -233,17 +249,24 @@ def test_the_zero_functional_is_zero_even_in_an_unbounded_region():
 def test_coefficients_carry_the_names_of_the_columns():
     _, X, y, *_ = linear_problem("ridge", 11)
     frame = pd.DataFrame(X, columns=["age", "income", "height"])
-    found = ua.confidence_region(Ridge(), frame, y, random_state=0).interval()
+    found = ua.confidence_region(Ridge(), frame, y, random_state=0).interval(
+        simultaneous=True, method="joint"
+    )
     assert found.names == ("intercept", "age", "income", "height")
     assert len(found) == 4
-    without = ua.confidence_region(Ridge(fit_intercept=False), X, y, random_state=0).interval()
+    without = ua.confidence_region(Ridge(fit_intercept=False), X, y, random_state=0).interval(
+        simultaneous=True, method="joint"
+    )
     assert without.names == ("x0", "x1", "x2")
 
 
 def test_one_functional_and_a_table_of_one_row_are_the_same():
     estimator, X, y, *_ = linear_problem("ridge", 12)
     region = ua.confidence_region(estimator, X, y, random_state=0)
-    one, table = region.interval([1.0, 2, 3, 4]), region.interval([[1.0, 2, 3, 4]])
+    one, table = (
+        region.interval([1.0, 2, 3, 4], simultaneous=True, method="joint"),
+        region.interval([[1.0, 2, 3, 4]], simultaneous=True, method="joint"),
+    )
     assert one.names == table.names == ("g0",)
     assert one.upper.shape == (1,)
     assert one.upper == table.upper
@@ -253,16 +276,23 @@ def test_one_functional_and_a_table_of_one_row_are_the_same():
 def test_to_frame_has_one_row_for_each_functional():
     estimator, X, y, *_ = linear_problem("ridge", 13)
     region = ua.confidence_region(estimator, X, y, random_state=0)
-    plain, full = region.interval().to_frame(), region.interval(inner=True).to_frame()
+    plain, full = (
+        region.interval(simultaneous=True, method="joint").to_frame(),
+        region.interval(inner=True, simultaneous=True, method="joint").to_frame(),
+    )
     assert list(plain.columns) == ["estimate", "lower", "upper"]
     assert list(full.columns) == [*plain.columns, "inner_lower", "inner_upper"]
     assert list(plain.index) == ["intercept", "x0", "x1", "x2"]
-    np.testing.assert_array_equal(plain["upper"], region.interval().upper)
+    np.testing.assert_array_equal(
+        plain["upper"], region.interval(simultaneous=True, method="joint").upper
+    )
 
 
 def test_printing_tells_level_status_and_every_bound():
     estimator, X, y, *_ = linear_problem("ridge", 14)
-    found = ua.confidence_region(estimator, X, y, random_state=0).interval(level=0.95)
+    found = ua.confidence_region(estimator, X, y, random_state=0).interval(
+        level=0.95, simultaneous=True, method="joint"
+    )
     text = str(found)
     assert "level 0.95" in text
     assert Status.CERTIFIED.value in text
@@ -282,23 +312,25 @@ def test_printing_tells_level_status_and_every_bound():
         ([["a", "b", "c", "d"]], "functionals is not numeric"),
     ],
 )
-def test_functionals_of_the_wrong_kind_are_refused(functionals, said):
+def hypothesiss_of_the_wrong_kind_are_refused(functionals, said):
     estimator, X, y, *_ = linear_problem("ridge", 15)
     region = ua.confidence_region(estimator, X, y, random_state=0)
     with pytest.raises(ValueError, match=said):
-        region.interval(functionals)
+        region.interval(functionals, simultaneous=True, method="joint")
 
 
 def test_a_level_that_m_cannot_represent_is_refused():
     estimator, X, y, *_ = linear_problem("ridge", 16)
     region = ua.confidence_region(estimator, X, y, m=20, random_state=0)
     with pytest.raises(ValueError, match=r"nearest admissible levels are 0\.9 and 0\.95"):
-        region.interval(level=0.92)
+        region.interval(level=0.92, simultaneous=True, method="joint")
 
 
 def test_results_are_frozen():
     estimator, X, y, *_ = linear_problem("ridge", 17)
-    found = ua.confidence_region(estimator, X, y, random_state=0).interval()
+    found = ua.confidence_region(estimator, X, y, random_state=0).interval(
+        simultaneous=True, method="joint"
+    )
     with pytest.raises(AttributeError):
         found.lower = found.upper
     assert found.inner_lower is found.inner_upper is found.witnesses is None
@@ -310,14 +342,16 @@ def test_the_geometry_is_refused_where_rows_of_different_weight_are_mixed():
         estimator, X, y, noise="exchangeable", sample_weight=w, random_state=0
     )
     with pytest.raises(ua.NotAvailable, match="mixes rows of different weight"):
-        region.interval()
+        region.interval(simultaneous=True, method="joint")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_region_of_an_exact_fit_is_empty_where_the_estimate_is_outside(seed):
     X = np.random.default_rng(0).integers(-9, 10, size=(30, 3)).astype(float)
     region = ua.confidence_region(LinearRegression(), X, X @ [1.0, 2, 3], m=20, random_state=seed)
-    for level, found in region.interval(level=[0.05, 0.5, 0.9]).items():
+    for level, found in region.interval(
+        level=[0.05, 0.5, 0.9], simultaneous=True, method="joint"
+    ).items():
         assert (found.status is Status.EMPTY) == (not region.contains(region.estimate, level))
 
 
@@ -325,6 +359,8 @@ def test_the_region_of_an_exact_fit_is_empty_where_the_estimate_is_outside(seed)
 def test_the_region_of_a_rounded_exact_fit_is_not_called_empty_if_the_estimate_is_inside(seed):
     X = np.random.default_rng(0).normal(size=(30, 3))
     region = ua.confidence_region(LinearRegression(), X, X @ [1.0, 2, 3], m=20, random_state=seed)
-    for level, found in region.interval(level=[0.05, 0.5, 0.9]).items():
+    for level, found in region.interval(
+        level=[0.05, 0.5, 0.9], simultaneous=True, method="joint"
+    ).items():
         if region.contains(region.estimate, level):
             assert found.status is not Status.EMPTY

@@ -30,6 +30,6 @@ def test_it_is_near_the_measured_one(alpha, heavy):
             sample_weight=weight,
             random_state=run,
         )
-        band = region.band(Z, 0.9, norm_bound=30)
+        band = region.band(Z, 0.9, norm_bound=30, method="joint")
         measured.append(np.median(band.upper - band.lower) / 2)
     assert np.median(found) == pytest.approx(np.mean(measured), rel=0.15)

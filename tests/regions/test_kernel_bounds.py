@@ -75,7 +75,7 @@ def test_certified_bands_hold_the_exact_bounds(kernel, gamma, alpha):
     model = KernelRidge(kernel=kernel, gamma=gamma, alpha=alpha)
     region = ua.confidence_region(model, X, y, m=M, random_state=1)
     q = 14
-    band = region.band(X[:3], level=1 - q / M)
+    band = region.band(X[:3], level=1 - q / M, method="joint")
     with mp.workdps(60):
         K = exact_kernel(kernel, gamma, X)
         for j, exact in enumerate(exact_uppers(region, K, y, mp.mpf(alpha), range(3), q)):

@@ -20,20 +20,20 @@ def region_of(model, y=Y, **options):
 
 @pytest.mark.parametrize("model", [LogisticRegression(), ua.LSSVC(kernel="rbf")])
 def test_trivial_bounds_are_called_so(model):
-    band = region_of(model).band(X[:3])
+    band = region_of(model).band(X[:3], method="joint")
     assert band.status is Status.TRIVIAL
 
 
 def test_bounds_that_say_something_are_not_called_trivial():
-    assert region_of(RidgeClassifier()).band(X[:3]).status is Status.CERTIFIED
+    assert region_of(RidgeClassifier()).band(X[:3], method="joint").status is Status.CERTIFIED
 
 
 def test_a_norm_bound_limits_the_coefficients_but_not_the_intercept():
     region = region_of(LogisticRegression())
-    bounded = region.interval(norm_bound=3.0)
+    bounded = region.interval(norm_bound=3.0, simultaneous=True, method="joint")
     assert np.isfinite([bounded.lower[1], bounded.upper[1]]).all()
     assert np.isinf([bounded.lower[0], bounded.upper[0]]).all()
-    assert region.band(X[:1], norm_bound=3.0).status is Status.TRIVIAL
+    assert region.band(X[:1], norm_bound=3.0, method="joint").status is Status.TRIVIAL
     for ask in (region.bounded, lambda: region.max_bounded_level):
         with pytest.raises(ua.NotAvailable):
             ask()
@@ -41,7 +41,7 @@ def test_a_norm_bound_limits_the_coefficients_but_not_the_intercept():
 
 def test_without_an_intercept_a_norm_bound_helps_logistic_regression():
     region = region_of(LogisticRegression(fit_intercept=False))
-    band = region.band([[0.5]], norm_bound=3.0)
+    band = region.band([[0.5]], norm_bound=3.0, method="joint")
     assert band.status is Status.CERTIFIED
     assert band.upper[0] == pytest.approx(np.tanh(3 * 0.5 / 2))
 

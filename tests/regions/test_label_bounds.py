@@ -44,10 +44,10 @@ def test_branch_and_bound_agrees_with_a_dense_grid(name, level):
     model, d, options = PLANES[name]
     m = 40 if level > 0.5 else 100  # fewer sets leave slivers that the grid misses
     region = region_of(model, d=d, m=m, **options)
-    band = region.band(INPUTS[d], level)
+    band = region.band(INPUTS[d], level, method="joint")
     assert band.status is type(band.status).CERTIFIED
     assert "attain every bound" in band.reason
-    interval = region.interval(level=level)
+    interval = region.interval(level=level, simultaneous=True, method="joint")
     axes = [np.linspace(*ends, 100) for ends in zip(interval.lower, interval.upper, strict=True)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
     members = grid[region.contains(grid, level)]
@@ -67,7 +67,10 @@ def test_outer_bounds_hold_every_sampled_member(d):
     Z = np.random.default_rng(1).uniform(-1.5, 1.5, size=(2, d))
     a = region.sample(30, level=0.9, random_state=0)
     values = np.clip(a @ region.objective.design.rows(Z).T, -1, 1)
-    band, interval = region.band(Z, 0.9), region.interval(level=0.9)
+    band, interval = (
+        region.band(Z, 0.9, method="joint"),
+        region.interval(level=0.9, simultaneous=True, method="joint"),
+    )
     assert ((band.lower <= values) & (values <= band.upper)).all()
     assert ((interval.lower <= a) & (a <= interval.upper)).all()
 
@@ -77,7 +80,7 @@ def test_outer_bounds_of_a_kernel_hold_every_sampled_member(intercept):
     model = ua.LSSVC(C=0.4, fit_intercept=intercept, **RBF)
     region = region_of(model, n=15, d=2, m=20)
     a = region.sample(20, level=0.9, random_state=0, thinning=3)
-    band = region.band(region.inputs, 0.9)
+    band = region.band(region.inputs, 0.9, method="joint")
     values = region.objective.fitted(a)
     assert ((band.lower <= values) & (values <= band.upper)).all()
     np.testing.assert_allclose([band.lower, band.upper], [[-1] * 15, [1] * 15], rtol=1e-9)
@@ -86,7 +89,7 @@ def test_outer_bounds_of_a_kernel_hold_every_sampled_member(intercept):
 
 def test_a_bias_beside_a_kernel_leaves_new_inputs_undetermined():
     region = region_of(ua.LSSVC(C=0.4, **RBF), n=15, d=2, m=20)
-    band = region.band([[0.3, 0.2]])
+    band = region.band([[0.3, 0.2]], method="joint")
     assert (band.lower[0], band.upper[0], band.status) == (-1, 1, Status.TRIVIAL)
     assert "do not determine the model elsewhere" in str(band)
     assert region.bounded(0.9).verdict == "unbounded"
@@ -97,7 +100,7 @@ def test_a_bias_beside_a_kernel_leaves_new_inputs_undetermined():
 def test_inner_bounds_are_attained_by_members():
     region = region_of(RidgeClassifier())
     Z = INPUTS[1]
-    band = region.band(Z, 0.9, inner=True)
+    band = region.band(Z, 0.9, inner=True, method="joint")
     rows = region.objective.design.rows(Z)
     for side, values in enumerate((band.inner_lower, band.inner_upper)):
         assert region.contains(band.witnesses[side], 0.9).all()
@@ -110,7 +113,7 @@ def test_inner_bounds_are_attained_by_members():
 @pytest.mark.slow
 def test_levels_are_nested():
     region = region_of(RidgeClassifier())
-    bands = region.band(INPUTS[1], [0.5, 0.75, 0.95])
+    bands = region.band(INPUTS[1], [0.5, 0.75, 0.95], method="joint")
     for small, large in ((0.5, 0.75), (0.75, 0.95)):
         assert (bands[large].lower < bands[small].lower).all()
         assert (bands[small].upper < bands[large].upper).all()
@@ -155,7 +158,7 @@ def test_a_model_that_is_too_small_has_a_certainly_empty_region():
     X = rng.uniform(-1, 1, size=(200, 1))
     y = np.sign(X[:, 0])  # the least squares line is too steep for [-1, 1]
     region = ua.confidence_region(RidgeClassifier(), X, y, m=20, random_state=0)
-    band = region.band([[0.0]], 0.5, inner=True)
+    band = region.band([[0.0]], 0.5, inner=True, method="joint")
     assert "no member at all" in str(band)
     assert "too small for the data" in band.reason
     assert np.isnan([band.lower, band.upper]).all()
@@ -234,11 +237,11 @@ def test_the_nearest_admissible_coefficients_are_the_projection():
 
 def test_the_band_of_logistic_regression_is_trivial_and_says_so():
     region = region_of(LogisticRegression(), m=20)
-    band = region.band([[0.5]])
+    band = region.band([[0.5]], method="joint")
     assert (band.lower[0], band.upper[0]) == (-1, 1)
     assert band.estimate[0] == pytest.approx(np.tanh(region.estimate @ [1, 0.5] / 2))
     assert "nothing is known beyond [-1, 1]" in str(band)
-    assert np.isinf(region.interval().upper).all()
+    assert np.isinf(region.interval(simultaneous=True, method="joint").upper).all()
 
 
 @pytest.mark.slow
@@ -248,5 +251,5 @@ def test_boxes_on_a_flip_do_not_survive_for_ever():
     X = rng.uniform(-1, 1, size=(120, 1))
     y = np.where(rng.uniform(size=120) < (1.1 + 0.8 * X[:, 0]) / 2, 1, -1)
     region = ua.confidence_region(RidgeClassifier(alpha=0.5), X, y, random_state=0)
-    band = region.band([[-0.95], [-0.1], [0.95]], 0.9)
+    band = region.band([[-0.95], [-0.1], [0.95]], 0.9, method="joint")
     assert "attain every bound" in band.reason

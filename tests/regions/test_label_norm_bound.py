@@ -33,7 +33,7 @@ def members(region):
 def test_the_band_is_that_of_the_members_in_the_ball(region, members, bound):
     values = members[abs(members[:, 1]) <= bound] @ np.vstack([np.ones(3), Z[:, 0]])
     values = np.clip(values, -1, 1)
-    band = region.band(Z, norm_bound=bound)
+    band = region.band(Z, norm_bound=bound, method="joint")
     width = band.upper - band.lower
     assert (values.max(axis=0) <= band.upper).all()
     assert (band.lower <= values.min(axis=0)).all()
@@ -43,12 +43,15 @@ def test_the_band_is_that_of_the_members_in_the_ball(region, members, bound):
 
 
 def test_a_smaller_ball_gives_a_smaller_band(region):
-    widths = [np.ptp([b.lower, b.upper]) for b in (region.band(Z, norm_bound=B) for B in (0.1, 5))]
+    widths = [
+        np.ptp([b.lower, b.upper])
+        for b in (region.band(Z, norm_bound=B, method="joint") for B in (0.1, 5))
+    ]
     assert widths[0] < 0.7 * widths[1]
 
 
 def test_witnesses_lie_in_the_ball(region):
-    band = region.band(Z, norm_bound=0.5, inner=True)
+    band = region.band(Z, norm_bound=0.5, inner=True, method="joint")
     witnesses = band.witnesses.reshape(-1, 2)
     assert region.contains(witnesses).all()
     assert (abs(witnesses[:, 1]) <= 0.5).all()
@@ -65,8 +68,11 @@ def steep():
 @pytest.mark.slow
 def test_a_ball_without_members_is_empty_in_band_and_interval_alike():
     region = steep()
-    assert region.interval("x0").lower[0] > 0.5
-    for answer in (region.band(Z, norm_bound=0.3), region.interval(norm_bound=0.3)):
+    assert region.interval("x0", simultaneous=True, method="joint").lower[0] > 0.5
+    for answer in (
+        region.band(Z, norm_bound=0.3, method="joint"),
+        region.interval(norm_bound=0.3, simultaneous=True, method="joint"),
+    ):
         assert answer.status is Status.EMPTY
         assert np.isnan([answer.lower, answer.upper]).all()
         assert "the norm bound of 0.3, or the model, is too small" in answer.reason
@@ -77,7 +83,7 @@ def test_hidden_coefficients_are_no_reason_to_leave_the_ball():
     """A column given twice: (1, 1) has the fitted values of (2, 0) and a smaller norm."""
     X, y = problem()
     twice = ua.confidence_region(RidgeClassifier(0.5), np.hstack([X, X]), y, m=20, random_state=0)
-    band = twice.band(np.hstack([Z, Z]), norm_bound=0.5)
+    band = twice.band(np.hstack([Z, Z]), norm_bound=0.5, method="joint")
     line = np.array([-0.1, 0.3, 0.3])
     assert twice.contains(line)
     assert np.linalg.norm(line[1:]) < 0.5 < 0.6  # 0.6 in one column would be outside
@@ -108,9 +114,9 @@ def test_bounds_are_never_worse_for_a_norm_bound(name):
     X, y = problem(12)
     region = ua.confidence_region(MODELS[name], X, y, m=20, random_state=0)
     inputs = np.vstack([X, Z])
-    without = region.band(inputs)
+    without = region.band(inputs, method="joint")
     for bound in (3.0, 100.0):
-        given = region.band(inputs, norm_bound=bound, target="representation")
+        given = region.band(inputs, norm_bound=bound, target="representation", method="joint")
         wider = 0.02 * (without.upper - without.lower)  # what the search leaves open
         wider = np.where(np.isfinite(wider), wider, 0.0) + 1e-9
         assert (given.upper <= without.upper + wider).all()
@@ -121,7 +127,7 @@ def test_bounds_are_never_worse_for_a_norm_bound(name):
 def test_at_the_data_a_function_beside_a_bias_stays_within_one(bound):
     X, y = problem(12)
     region = ua.confidence_region(MODELS["rbf LSSVC"], X, y, m=20, random_state=0)
-    band = region.band(X, norm_bound=bound)
+    band = region.band(X, norm_bound=bound, method="joint")
     assert band.target == "function"
     assert abs(np.concatenate([band.lower, band.upper])).max() <= 1 + 1e-9
 
@@ -130,10 +136,12 @@ def test_between_the_data_a_norm_bound_bounds_what_a_bias_leaves_open():
     """f moves away from its value at the nearest input by no more than its norm allows."""
     X, y = problem(12)
     region = ua.confidence_region(MODELS["rbf LSSVC"], X, y, m=20, random_state=0)
-    assert (region.band(Z).upper == 1).all()
+    assert (region.band(Z, method="joint").upper == 1).all()
     question = band_question(region.shape, Z, 3.0, None, inner=False)
     (found,) = region.shape.bounds(question, [region.level(0.9)])
-    np.testing.assert_array_equal(region.band(Z, norm_bound=3.0).upper, np.minimum(found.upper, 1))
+    np.testing.assert_array_equal(
+        region.band(Z, norm_bound=3.0, method="joint").upper, np.minimum(found.upper, 1)
+    )
     for z, upper in zip(Z, found.upper, strict=True):
         away = np.sqrt(2 - 2 * np.exp(-2.0 * (X[:, 0] - z) ** 2))
         assert upper == pytest.approx(1 + 3 * away.min(), rel=1e-6)
@@ -147,5 +155,5 @@ def test_a_constant_may_move_into_the_intercept_which_no_norm_bounds():
     region = ua.confidence_region(RidgeClassifier(), np.hstack([X**0, X]), y, m=20, random_state=0)
     level = np.array([0.6, 0.0, 0.0])
     assert region.contains(level)
-    band = region.band([[1.0, 0.0]], norm_bound=0.1)
+    band = region.band([[1.0, 0.0]], norm_bound=0.1, method="joint")
     assert band.lower[0] < 0.6 < band.upper[0]

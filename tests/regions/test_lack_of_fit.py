@@ -105,7 +105,7 @@ def test_the_tests_are_those_of_the_enlarged_model(noise, made):
         options["cells"] = list(made.values())[-1].labels[0]
     elif noise == "exchangeable":
         options["cells"] = 9
-    bigger = region_of(enlarged, y, noise=noise).test_functional("x2", **options)
+    bigger = region_of(enlarged, y, noise=noise).hypothesis("x2", **options)
     assert_allclose(pvalue, bigger.pvalue, rtol=1e-6)
 
 

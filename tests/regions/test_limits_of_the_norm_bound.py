@@ -122,7 +122,7 @@ def test_the_model_error_can_be_the_cause_as_well(ways):
         )
 
 
-def test_functionals_that_are_lost_are_counted():
+def hypothesiss_that_are_lost_are_counted():
     both = value(GRID[2:])
     found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False)
     assert "for 1 of 2 functionals no value within the norm bound agrees" in found.description
@@ -175,7 +175,7 @@ def test_a_value_beyond_the_limit_is_rejected_as_far_as_ranks_go():
     X, y = np.linspace(0, 10, 60)[:, None], 300 * np.random.default_rng(0).standard_normal(60)
     region = ua.confidence_region(SMOOTH, X, y, m=20, random_state=0)
     inside, beyond = (
-        region.test_functional(value([[4.4]]), tau, norm_bound=30.0) for tau in (29.999, 30.001)
+        region.hypothesis(value([[4.4]]), tau, norm_bound=30.0) for tau in (29.999, 30.001)
     )
     assert inside.pvalue > 2 / inside.m
     assert beyond.rank == beyond.m

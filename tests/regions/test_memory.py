@@ -40,11 +40,11 @@ def peak(m, act):
 @pytest.mark.parametrize(
     "act",
     [
-        lambda region, X: region.band(X, 0.5),
+        lambda region, X: region.band(X, 0.5, method="joint"),
         lambda region, X: region.ellipsoid(0.5),
         lambda region, X: region.bounded(0.5),
         lambda region, X: region.reach(np.eye(N)[:5], 0.5),
-        lambda region, X: region.band(X, 0.5, norm_bound=10.0),
+        lambda region, X: region.band(X, 0.5, norm_bound=10.0, method="joint"),
     ],
     ids=["band", "ellipsoid", "bounded", "reach", "norm bound"],
 )

@@ -104,7 +104,7 @@ def test_bands_of_kernels_are_what_cvxpy_finds(name, noise, n, bound, weighted, 
     p = power if target == "function" else np.zeros(3)
     back = np.linalg.inv(np.linalg.cholesky(K)).T
     values = maxima(sets, back, slice(None), bound, np.concatenate([g, -g]), np.tile(p, 2))
-    found = region.band(Z, LEVELS, norm_bound=bound, target=target)
+    found = region.band(Z, LEVELS, norm_bound=bound, target=target, method="joint")
     agree(stacked(found, "upper"), values[:, :3], bound)
     agree(-stacked(found, "lower"), values[:, 3:], bound)
 
@@ -128,15 +128,25 @@ def test_intervals_of_features_are_what_cvxpy_finds(noise, weighted, bound, alph
     g = np.concatenate([np.eye(4)[:2], rng.normal(size=(2, 4))])
     sets = sets_of(region, Phi, P, alpha / 14, w, y)
     values = maxima(sets, np.eye(4), slice(1, 4), bound, g, np.zeros(4))
-    agree(stacked(region.interval(g, LEVELS, norm_bound=bound), "upper"), values, bound)
+    agree(
+        stacked(
+            region.interval(g, LEVELS, norm_bound=bound, simultaneous=True, method="joint"), "upper"
+        ),
+        values,
+        bound,
+    )
 
 
 def test_a_band_of_features_is_the_interval_of_their_rows():
     X, y, _ = ua.datasets.linear(n=30, random_state=0)
     region = ua.confidence_region(Ridge(), X, y, m=20, random_state=0)
-    band = region.band(X[:5], norm_bound=2.0)
+    band = region.band(X[:5], norm_bound=2.0, method="joint")
     rows = np.column_stack([np.ones(5), X[:5]])
-    np.testing.assert_allclose(band.upper, region.interval(rows, norm_bound=2.0).upper, rtol=1e-9)
+    np.testing.assert_allclose(
+        band.upper,
+        region.interval(rows, norm_bound=2.0, simultaneous=True, method="joint").upper,
+        rtol=1e-9,
+    )
     assert band.target == "representation"
 
 
@@ -157,7 +167,7 @@ def test_functions_with_centres_off_the_inputs_stay_inside(name, noise):
     X, region, _, _ = kernel_problem(name, noise, 15, seed=2)
     grid = np.linspace(-0.2, 3.2, 24)[:, None]
     bound = 1.5 * region.suggest_norm_bound()
-    bands = region.band(grid, LEVELS, norm_bound=bound)
+    bands = region.band(grid, LEVELS, norm_bound=bound, method="joint")
     closest = 0.0
     for j, z in list(enumerate(grid))[::4]:
         # The estimate plus a bump at z: no other direction raises f(z) more for its norm.
@@ -185,7 +195,7 @@ def test_random_functions_of_the_region_stay_inside_at_unseen_inputs(seed):
     rng = np.random.default_rng(seed)
     grid = rng.uniform(0, 3, size=(15, 1))
     bound = 2 * region.suggest_norm_bound()
-    band = region.band(grid, 0.9, norm_bound=bound)
+    band = region.band(grid, 0.9, norm_bound=bound, method="joint")
     inside = 0
     for _ in range(150):
         centres = np.concatenate([X, rng.uniform(0, 3, size=(4, 1))])
@@ -201,8 +211,8 @@ def test_random_functions_of_the_region_stay_inside_at_unseen_inputs(seed):
 def test_the_extra_coordinate_matters_away_from_the_inputs_only():
     X, region, _, _ = kernel_problem("rbf", "symmetric", 10, seed=1)
     Z = np.concatenate([X, [[10.0]]])
-    function = region.band(Z, norm_bound=4.0, target="function")
-    representation = region.band(Z, norm_bound=4.0, target="representation")
+    function = region.band(Z, norm_bound=4.0, target="function", method="joint")
+    representation = region.band(Z, norm_bound=4.0, target="representation", method="joint")
     np.testing.assert_allclose(function.upper[:10], representation.upper[:10], rtol=1e-6)
     # Far from all data the representation vanishes, and the function is anything up to the bound.
     assert representation.upper[10] == pytest.approx(0.0, abs=1e-9)
@@ -222,7 +232,10 @@ def ridge_region(noise="symmetric", n=30, seed=0):
 def test_a_norm_bound_never_widens_an_interval(bound):
     X, region = ridge_region()
     g = np.column_stack([np.ones(8), X[:8]])
-    without, within = region.interval(g), region.interval(g, norm_bound=bound)
+    without, within = (
+        region.interval(g, simultaneous=True, method="joint"),
+        region.interval(g, norm_bound=bound, simultaneous=True, method="joint"),
+    )
     assert (within.upper <= without.upper + 1e-9).all()
     assert (within.lower >= without.lower - 1e-9).all()
 
@@ -230,8 +243,8 @@ def test_a_norm_bound_never_widens_an_interval(bound):
 @pytest.mark.parametrize("bound", [3.0, 30.0, 1e4, 1e8])
 def test_a_norm_bound_never_widens_a_band_of_values_at_the_inputs(bound):
     X, region, _, _ = kernel_problem("laplacian", "spherical", 10, seed=3)
-    without = region.band(X, 0.8)
-    within = region.band(X, 0.8, norm_bound=bound, target="representation")
+    without = region.band(X, 0.8, method="joint")
+    within = region.band(X, 0.8, norm_bound=bound, target="representation", method="joint")
     assert np.isfinite(without.upper).all()
     slack = 1e-9 * (without.upper - without.lower)
     assert (within.upper <= without.upper + slack).all()
@@ -240,7 +253,10 @@ def test_a_norm_bound_never_widens_a_band_of_values_at_the_inputs(bound):
 
 def test_a_norm_bound_that_binds_narrows_the_interval():
     _, region = ridge_region()
-    without, within = region.interval(), region.interval(norm_bound=1.7)
+    without, within = (
+        region.interval(simultaneous=True, method="joint"),
+        region.interval(norm_bound=1.7, simultaneous=True, method="joint"),
+    )
     assert within.status is Status.CERTIFIED
     assert ((within.upper - within.lower) < 0.95 * (without.upper - without.lower)).any()
 
@@ -251,7 +267,10 @@ def test_the_units_of_a_feature_do_not_make_a_finite_band_infinite(unit):
     X = rng.normal(size=(40, 2)) * [unit, 1.0]
     y = 1 + X @ [2.0 / unit, -1.0] + rng.laplace(size=40)
     region = ua.confidence_region(LinearRegression(), X, y, m=20, random_state=6)
-    without, within = region.band(X), region.band(X, norm_bound=1e3 * max(1, 1 / unit))
+    without, within = (
+        region.band(X, method="joint"),
+        region.band(X, norm_bound=1e3 * max(1, 1 / unit), method="joint"),
+    )
     assert np.isfinite(without.upper).all()
     assert (within.upper <= without.upper + 1e-6).all()
 
@@ -260,7 +279,10 @@ def test_the_units_of_a_feature_do_not_make_a_finite_band_infinite(unit):
 def test_bands_grow_with_the_bound(target):
     _, region, _, _ = kernel_problem("rbf", "symmetric", 10, seed=5)
     Z = np.array([[0.0], [0.7], [1.9], [4.0]])
-    bands = [region.band(Z, norm_bound=b, target=target) for b in (2.0, 2.5, 4.0, 8.0, 50.0)]
+    bands = [
+        region.band(Z, norm_bound=b, target=target, method="joint")
+        for b in (2.0, 2.5, 4.0, 8.0, 50.0)
+    ]
     for small, large in pairwise(bands):
         assert (small.upper <= large.upper + 1e-9).all()
         assert (small.lower >= large.lower - 1e-9).all()
@@ -269,7 +291,7 @@ def test_bands_grow_with_the_bound(target):
 
 def test_levels_are_nested_under_a_norm_bound():
     X, region, _, _ = kernel_problem("rbf", "symmetric", 10, seed=5)
-    bands = region.band(X, LEVELS, norm_bound=4.0)
+    bands = region.band(X, LEVELS, norm_bound=4.0, method="joint")
     uppers = np.stack([bands[p].upper for p in LEVELS])
     assert (np.diff(uppers, axis=0) >= -1e-12).all()
 
@@ -281,7 +303,7 @@ def test_a_bound_that_no_member_meets_leaves_nothing(kernel, bound):
     y = 100 * x[:, 0] + np.random.default_rng(7).laplace(size=20)
     estimator = KernelRidge(kernel="rbf", alpha=0.1) if kernel else Ridge(alpha=0.1)
     region = ua.confidence_region(estimator, x, y, m=20, random_state=7)
-    found = region.band(x, norm_bound=bound)
+    found = region.band(x, norm_bound=bound, method="joint")
     assert found.status is Status.EMPTY
     assert "is too small" in found.reason
     assert f"{bound:g}" in found.reason
@@ -293,9 +315,9 @@ def test_a_bound_that_no_member_meets_leaves_nothing(kernel, bound):
 def test_a_bound_that_is_no_positive_number_is_refused(bound):
     X, region = ridge_region()
     with pytest.raises(ValueError, match="norm_bound is out of range: expected one finite number"):
-        region.interval(norm_bound=bound)
+        region.interval(norm_bound=bound, simultaneous=True, method="joint")
     with pytest.raises(ValueError, match="norm_bound is out of range"):
-        region.band(X, norm_bound=bound)
+        region.band(X, norm_bound=bound, method="joint")
     with pytest.raises(ValueError, match="norm_bound is out of range"):
         region.sample(1, norm_bound=bound)
 
@@ -304,18 +326,18 @@ def test_a_bound_that_is_no_positive_number_is_refused(bound):
 def test_a_bound_that_is_no_number_is_refused(bound):
     _, region = ridge_region()
     with pytest.raises(ValueError, match="norm_bound"):
-        region.interval(norm_bound=bound)
+        region.interval(norm_bound=bound, simultaneous=True, method="joint")
 
 
 def test_the_function_itself_needs_a_kernel_and_a_bound():
     X, region = ridge_region()
     with pytest.raises(ua.NotAvailable, match=r"needs a kernel.*norm_bound"):
-        region.band(X, norm_bound=3.0, target="function")
+        region.band(X, norm_bound=3.0, target="function", method="joint")
     Z, kernel, _, _ = kernel_problem("rbf", "symmetric", 10, seed=5)
     with pytest.raises(ua.NotAvailable, match="pass norm_bound=B"):
-        kernel.band(Z, target="function")
-    assert kernel.band(Z, norm_bound=4.0).target == "function"
-    assert kernel.band(Z).target == "representation"
+        kernel.band(Z, target="function", method="joint")
+    assert kernel.band(Z, norm_bound=4.0, method="joint").target == "function"
+    assert kernel.band(Z, method="joint").target == "representation"
 
 
 def test_a_precomputed_kernel_knows_its_representation_only():
@@ -325,9 +347,9 @@ def test_a_precomputed_kernel_knows_its_representation_only():
         KernelRidge(kernel="precomputed", alpha=0.3), K, y, m=M, random_state=5
     )
     with pytest.raises(ua.NotAvailable, match="precomputed kernel"):
-        blind.band(K, norm_bound=4.0, target="function")
-    found = blind.band(K, norm_bound=4.0, target="representation")
-    expected = region.band(X, norm_bound=4.0, target="representation")
+        blind.band(K, norm_bound=4.0, target="function", method="joint")
+    found = blind.band(K, norm_bound=4.0, target="representation", method="joint")
+    expected = region.band(X, norm_bound=4.0, target="representation", method="joint")
     np.testing.assert_allclose(found.upper, expected.upper, rtol=1e-9)
 
 
@@ -345,7 +367,7 @@ def test_the_suggestion_is_twice_the_norm_of_the_estimate_and_says_it_is_a_heuri
 def test_members_within_the_bound_lie_inside_the_bounds():
     X, region = ridge_region()
     g = np.column_stack([np.ones(6), X[:6]])
-    found = region.interval(g, 0.9, norm_bound=2.2)
+    found = region.interval(g, 0.9, norm_bound=2.2, simultaneous=True, method="joint")
     members = region.sample(100, 0.9, random_state=0, norm_bound=2.2)
     assert region.contains(members, 0.9).all()
     assert (np.linalg.norm(members[:, 1:], axis=1) <= 2.2 * (1 + 1e-9)).all()
@@ -360,21 +382,21 @@ def test_members_within_the_bound_lie_inside_the_bounds():
 def test_the_intercept_is_free_under_permutations_whatever_the_bound():
     X, region = ridge_region("exchangeable")
     for bound in (2.0, 20.0):
-        band = region.band(X, norm_bound=bound)
+        band = region.band(X, norm_bound=bound, method="joint")
         assert (band.lower == -np.inf).all()
         assert (band.upper == np.inf).all()
         assert band.status is Status.UNBOUNDED
         differences = np.column_stack([np.zeros(29), np.diff(X, axis=0)])
-        found = region.interval(differences, norm_bound=bound)
+        found = region.interval(differences, norm_bound=bound, simultaneous=True, method="joint")
         assert found.status is Status.CERTIFIED
         assert np.isfinite([found.lower, found.upper]).all()
-        slopes = region.interval(norm_bound=bound)
+        slopes = region.interval(norm_bound=bound, simultaneous=True, method="joint")
         np.testing.assert_array_equal(np.isinf(slopes.upper), [True, False, False, False])
 
 
 def test_what_helps_an_intercept_under_permutations_is_not_one_more_norm_bound():
     X, region = ridge_region("exchangeable")
-    reason = region.band(X, norm_bound=20.0).reason
+    reason = region.band(X, norm_bound=20.0, method="joint").reason
     assert "noise='symmetric'" in reason
     assert "norm_bound=B" not in reason
 
@@ -387,11 +409,13 @@ def test_a_bias_next_to_a_kernel_is_bounded_by_signs_and_never_by_permutations(n
         ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0), X, y, noise=noise, m=20, random_state=1
     )
     for inputs in (X, X + 0.1):
-        band = region.band(inputs, norm_bound=4.0)
+        band = region.band(inputs, norm_bound=4.0, method="joint")
         assert (np.isfinite(band.upper) == finite).all()
         assert (np.isfinite(band.lower) == finite).all()
     rows = np.column_stack([np.ones(20), rbf_kernel(X, gamma=1.0)])
-    steps = region.interval(np.diff(rows, axis=0), norm_bound=4.0)
+    steps = region.interval(
+        np.diff(rows, axis=0), norm_bound=4.0, simultaneous=True, method="joint"
+    )
     assert np.isfinite([steps.lower, steps.upper]).all()
 
 
@@ -415,7 +439,7 @@ def test_bands_of_a_kernel_with_a_bias_are_what_cvxpy_finds(target):
     sets = sets_of(region, Phi, P, 1.0 / 9, np.ones(9), y)
     g = np.column_stack([np.ones(3), k])
     values = maxima(sets, back, slice(1, 10), 2.0, g, p if target == "function" else 0 * p)
-    found = region.band(Z, LEVELS, norm_bound=2.0, target=target)
+    found = region.band(Z, LEVELS, norm_bound=2.0, target=target, method="joint")
     agree(stacked(found, "upper"), values, 2.0)
 
 
@@ -429,7 +453,7 @@ def test_members_of_a_nearly_singular_kernel_stay_inside():
     region = ua.confidence_region(estimator, X, y, m=20, random_state=3)
     grid = np.linspace(0.05, 9.95, 45)[:, None]
     bound = 1.1 * truth.norm
-    band = region.band(grid, 0.9, norm_bound=bound)
+    band = region.band(grid, 0.9, norm_bound=bound, method="joint")
     assert np.median(band.upper - band.lower) < bound
     inside, closest = 0, 0.0
     for z in grid[::4, 0]:
@@ -476,8 +500,8 @@ def test_what_rounding_loses_of_a_representation_is_not_forgotten():
     z, bound = 11.0, 30.0
     power = np.sqrt(power_squared(X[:, 0], z))
     assert 1e-6 < power < 1e-5
-    function = region.band([[z]], norm_bound=bound, target="function")
-    representation = region.band([[z]], norm_bound=bound, target="representation")
+    function = region.band([[z]], norm_bound=bound, target="function", method="joint")
+    representation = region.band([[z]], norm_bound=bound, target="representation", method="joint")
     assert function.upper[0] <= representation.upper[0] + power * bound + 1e-9
     assert function.lower[0] >= representation.lower[0] - power * bound - 1e-9
 

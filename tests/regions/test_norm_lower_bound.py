@@ -31,9 +31,15 @@ def test_no_member_has_a_smaller_norm():
         members = region.sample(50, level=level, norm_bound=2 * least + 20, random_state=0)
         norms = np.sqrt(np.einsum("ij,jk,ik->i", members, K, members))
         assert norms.min() >= least
-        assert region.band(X, level=level, norm_bound=0.999 * least).status.name == "EMPTY"
+        assert (
+            region.band(X, level=level, norm_bound=0.999 * least, method="joint").status.name
+            == "EMPTY"
+        )
         # Just above it sets meet the ball that need not meet each other; with a member they do.
-        assert region.band(X, level=level, norm_bound=norms.min()).status.name == "CERTIFIED"
+        assert (
+            region.band(X, level=level, norm_bound=norms.min(), method="joint").status.name
+            == "CERTIFIED"
+        )
 
 
 def least_norm_by_cvxpy(K, alpha, y, J):
@@ -117,7 +123,7 @@ def test_the_table_of_norm_bounds():
     assert found.refuted.tolist() == [True, False, False]
     assert np.isnan(found.median_half_width[0])
     assert found.median_half_width[1] < found.median_half_width[2]
-    band = region.band(X[:3], norm_bound=4 * lowest)
+    band = region.band(X[:3], norm_bound=4 * lowest, method="joint")
     assert found.largest_half_width[2] == ((band.upper - band.lower) / 2).max()
     text = str(found)
     assert text.count("\n") >= 4

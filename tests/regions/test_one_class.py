@@ -196,8 +196,8 @@ def test_without_an_estimate_everything_else_works():
 
 NEEDS = {
     "estimate": lambda region: region.estimate,
-    "band": lambda region: region.band([[0.0]]),
-    "interval": lambda region: region.interval(),
+    "band": lambda region: region.band([[0.0]], method="joint"),
+    "interval": lambda region: region.interval(simultaneous=True, method="joint"),
     "reach": lambda region: region.reach("x0"),
     "crossings": lambda region: region.crossings("x0"),
     "sample": lambda region: region.sample(2),
@@ -219,7 +219,7 @@ def test_what_needs_the_estimate_says_why_there_is_none(what):
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_certified_bands_hold_all_members(level):
     region = region_of("ridge classifier", m=20)
-    band = region.band([[-1.0], [0.0], [1.0]], level=level)
+    band = region.band([[-1.0], [0.0], [1.0]], level=level, method="joint")
     assert band.status.name == "CERTIFIED"
     rng = np.random.default_rng(1)
     a = np.column_stack([rng.uniform(0.4, 1, 4000), rng.uniform(-0.3, 0.3, 4000)])

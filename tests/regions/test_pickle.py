@@ -31,8 +31,8 @@ def ask_everything(region):
     )
     region.rank(candidates)
     for ask in (
-        lambda: region.interval(region.names[-1]),
-        lambda: region.band(X[:2], norm_bound=2 * region.suggest_norm_bound()),
+        lambda: region.interval(region.names[-1], simultaneous=True, method="joint"),
+        lambda: region.band(X[:2], norm_bound=2 * region.suggest_norm_bound(), method="joint"),
         lambda: region.reach(region.names[0]),
         lambda: region.bounded(0.9),
         lambda: region.ellipsoid(0.9),
@@ -51,10 +51,15 @@ def ask_everything(region):
 def test_a_copy_answers_the_same(name):
     region = ua.confidence_region(MODELS[name][0], X, MODELS[name][1], m=20, random_state=0)
     candidates = ask_everything(region)
-    ranks, upper = region.rank(candidates), region.interval(region.names[-1]).upper
+    ranks, upper = (
+        region.rank(candidates),
+        region.interval(region.names[-1], simultaneous=True, method="joint").upper,
+    )
     for other in (pickle.loads(pickle.dumps(region)), copy.deepcopy(region)):
         np.testing.assert_array_equal(other.rank(candidates), ranks)
-        np.testing.assert_array_equal(other.interval(region.names[-1]).upper, upper)
+        np.testing.assert_array_equal(
+            other.interval(region.names[-1], simultaneous=True, method="joint").upper, upper
+        )
         assert str(other) == str(region)
 
 
@@ -63,5 +68,8 @@ def test_a_result_holds_no_data():
     membership_only = ua.confidence_region(HuberRegressor(), X, y, m=20, random_state=0)
     kernel = KernelRidge(kernel="rbf")
     unbounded = ua.confidence_region(kernel, X[:200], y[:200], m=20, random_state=0)
-    for answer in (membership_only.interval("x0"), unbounded.band(X[:1])):
+    for answer in (
+        membership_only.interval("x0", simultaneous=True, method="joint"),
+        unbounded.band(X[:1], method="joint"),
+    ):
         assert len(pickle.dumps(answer)) < 4_000

@@ -86,7 +86,7 @@ def test_no_member_within_the_ball_is_outside(name):
         a = brute_members(region, bound, level, rng)
         assert len(a) > 20
         g = rng.normal(size=(3, region.objective.d))
-        found = region.interval(g, level, norm_bound=bound)
+        found = region.interval(g, level, norm_bound=bound, simultaneous=True, method="joint")
         assert (a @ g.T <= found.upper).all()
         assert (a @ g.T >= found.lower).all()
 
@@ -106,8 +106,8 @@ def test_functions_with_a_part_that_no_datum_sees_are_inside(name):
     power = np.sqrt(np.maximum(1 - (k * solved).sum(axis=1), 0.0))
     assert power[-1] > 0.9
     rest = np.sqrt(bound**2 - norm(region, a) ** 2)[:, None] * power
-    whole = region.band(Z, 0.9, norm_bound=bound)
-    part = region.band(Z, 0.9, norm_bound=bound, target="representation")
+    whole = region.band(Z, 0.9, norm_bound=bound, method="joint")
+    part = region.band(Z, 0.9, norm_bound=bound, target="representation", method="joint")
     assert whole.target == "function"
     assert (a @ g.T + rest <= whole.upper).all()
     assert (a @ g.T - rest >= whole.lower).all()
@@ -130,7 +130,7 @@ def test_nearly_singular_kernels(gamma):
         a = region.sample(16, 0.9, random_state=1, norm_bound=bound, thinning=1)
         a = np.concatenate([a, brute_members(region, bound, 0.9, rng)])
         Z = np.concatenate([X[::6], X[:1] + 0.4])
-        found = region.band(Z, 0.9, norm_bound=bound)
+        found = region.band(Z, 0.9, norm_bound=bound, method="joint")
         values = a @ region.objective.design.rows(Z).T
         assert found.status is Status.CERTIFIED
         assert (values <= found.upper).all()
@@ -139,7 +139,7 @@ def test_nearly_singular_kernels(gamma):
 
 def test_a_nearly_singular_kernel_bounds_no_single_coefficient():
     region = build(ua.KernelLasso(alpha=0.1, kernel="rbf", gamma=1e-5), dual(12))
-    found = region.interval(None, 0.9, norm_bound=10.0)
+    found = region.interval(None, 0.9, norm_bound=10.0, simultaneous=True, method="joint")
     assert np.isinf(found.upper).all()
     assert found.status is Status.NO_OUTER_BOUND
     assert "Values of the function" in found.reason
@@ -159,7 +159,7 @@ def test_units_do_not_matter(name, unit, monkeypatch):
     one, two = (build(models[name](u), dual(unit=u), **options) for u in (1.0, unit))
     bound, X = 2 * norm(one, one.estimate), inputs(one)[::4]
     a, b = (
-        r.band(X, 0.9, norm_bound=u * bound, inner=True)
+        r.band(X, 0.9, norm_bound=u * bound, inner=True, method="joint")
         for r, u in ((one, 1.0), (two, unit))
     )  # fmt: skip
     np.testing.assert_allclose(b.upper, unit * a.upper, rtol=1e-6)
@@ -172,8 +172,8 @@ def test_the_unit_of_a_feature_does_not_matter_with_an_intercept():
     for unit in (1e-5, 1e5):
         region = build(Ridge(1.0 * unit**2), (unit * X, y), weighting=np.eye(4) / [1, *[unit] * 3])
         plain = build(Ridge(1.0), (X, y), weighting="identity")
-        expected = plain.band(X, 0.9, norm_bound=5.0)
-        found = region.band(unit * X, 0.9, norm_bound=5.0 / unit)
+        expected = plain.band(X, 0.9, norm_bound=5.0, method="joint")
+        found = region.band(unit * X, 0.9, norm_bound=5.0 / unit, method="joint")
         np.testing.assert_allclose(found.upper, expected.upper, atol=1e-4)
 
 
@@ -185,7 +185,10 @@ def test_status_and_levels(name):
     estimator, data, options = CASES[name]
     region = build(estimator, data(), **options)
     X, bound = inputs(region)[:3], 2 * norm(region, region.estimate)
-    free, held = region.band(X, 0.9), region.band(X, [0.3, 0.6, 0.9], norm_bound=bound)
+    free, held = (
+        region.band(X, 0.9, method="joint"),
+        region.band(X, [0.3, 0.6, 0.9], norm_bound=bound, method="joint"),
+    )
     kernel = data is dual
     known = name not in ("SVR, box", "SVR, identity")
     if kernel:
@@ -207,14 +210,17 @@ def test_features_need_no_norm_bound():
     """The sets of LASSO are within ellipsoids: fewer features than rows, signs."""
     region = build(Lasso(alpha=0.2), primal(40))
     some = region.names[:2]
-    found = region.interval(some, [0.5, 0.9])
+    found = region.interval(some, [0.5, 0.9], simultaneous=True, method="joint")
     assert found[0.9].status is Status.CERTIFIED
     for level, bounds in found.items():
         a = region.sample(32, level, random_state=0)[:, :2]
         assert (a <= bounds.upper).all()
         assert (a >= bounds.lower).all()
         # A ball beyond all of it changes nothing; a small one cuts it.
-        wide, small = (region.interval(some, level, norm_bound=B) for B in (1e3, 1.0))
+        wide, small = (
+            region.interval(some, level, norm_bound=B, simultaneous=True, method="joint")
+            for B in (1e3, 1.0)
+        )
         np.testing.assert_allclose(wide.upper, bounds.upper, rtol=1e-5)
         assert (small.upper <= bounds.upper * (1 + 1e-9)).all()
         assert (small.upper[1:] <= 1.0 + 1e-9).all()
@@ -224,8 +230,10 @@ def test_features_need_no_norm_bound():
 def test_more_features_than_rows_do():
     X = np.random.default_rng(0).normal(size=(8, 12))
     region = build(Lasso(alpha=0.2), (X, X[:, 0]))
-    assert np.isinf(region.interval(None, 0.9).upper).all()
-    assert np.isfinite(region.interval(None, 0.9, norm_bound=3.0).upper[1:]).all()
+    assert np.isinf(region.interval(None, 0.9, simultaneous=True, method="joint").upper).all()
+    assert np.isfinite(
+        region.interval(None, 0.9, norm_bound=3.0, simultaneous=True, method="joint").upper[1:]
+    ).all()
 
 
 @pytest.mark.slow
@@ -233,7 +241,7 @@ def test_more_features_than_rows_do():
 def test_permutations_never_bound_an_intercept(estimator):
     region = build(estimator, primal(), noise="exchangeable", weighting="identity")
     for bound in (None, 5.0):
-        found = region.interval(None, 0.9, norm_bound=bound)
+        found = region.interval(None, 0.9, norm_bound=bound, simultaneous=True, method="joint")
         assert np.isinf(found.upper[0])
         assert found.status is Status.UNBOUNDED
         assert "leaves a constant shift" in found.reason
@@ -247,13 +255,15 @@ def test_with_all_coefficients_at_the_box_svr_takes_any_bias():
     for bias in (-1e3, -1e6, -1e9):
         corner[0] = bias
         assert region.rank(corner) == 1
-    found = region.band(inputs(region), 0.9, norm_bound=float(norm(region, corner)) + 1e-6)
+    found = region.band(
+        inputs(region), 0.9, norm_bound=float(norm(region, corner)) + 1e-6, method="joint"
+    )
     assert np.isneginf(found.lower).all()
 
 
 def test_huber_and_the_box_have_the_ball_alone():
     region = build(ua.KernelHuber(alpha=1.0, **KERNEL), dual())
-    found = region.band([[3.0], [14.0]], 0.5, norm_bound=7.0)
+    found = region.band([[3.0], [14.0]], 0.5, norm_bound=7.0, method="joint")
     np.testing.assert_allclose(found.upper, 7.0, rtol=1e-11)  # k(z, z) = 1
     np.testing.assert_allclose(found.lower, -7.0, rtol=1e-11)
 
@@ -263,7 +273,7 @@ def test_more_data_make_it_tighter_than_the_ball():
     widths = []
     for n in (10, 20, 40):
         region = build(ua.KernelLasso(alpha=1.0, **KERNEL), dual(n))
-        found = region.band(np.linspace(0, 10, 15)[:, None], 0.9, norm_bound=20.0)
+        found = region.band(np.linspace(0, 10, 15)[:, None], 0.9, norm_bound=20.0, method="joint")
         widths.append((found.upper - found.lower).mean() / 40.0)
     assert widths[0] < 1
     assert widths[2] < 0.75
@@ -273,7 +283,9 @@ def test_more_data_make_it_tighter_than_the_ball():
 def test_a_ball_that_no_member_reaches_leaves_nothing():
     X, y = primal()
     region = build(Lasso(alpha=0.01), (X, y + 50 * X[:, 0]))
-    found = region.interval(None, 0.5, norm_bound=1.0, inner=False)
+    found = region.interval(
+        None, 0.5, norm_bound=1.0, inner=False, simultaneous=True, method="joint"
+    )
     assert found.status is Status.EMPTY
     assert np.isnan([found.lower, found.upper]).all()
     assert found.reason.startswith("The norm bound of 1 is too small, unless")
@@ -291,7 +303,7 @@ def test_inner_bounds_are_attained_inside_the_outer_ones(name, monkeypatch):
     estimator, data, options = CASES[name]
     region = build(estimator, data(), **options)
     bound, X = 2 * norm(region, region.estimate), inputs(region)[::10]
-    found = region.band(X, 0.8, norm_bound=bound, inner=True)
+    found = region.band(X, 0.8, norm_bound=bound, inner=True, method="joint")
     g = region.objective.design.rows(X)
     assert region.contains(found.witnesses.reshape(-1, region.objective.d), 0.8).all()
     assert (norm(region, found.witnesses) <= bound * (1 + 1e-9)).all()
@@ -309,7 +321,12 @@ def test_inner_bounds_are_attained_inside_the_outer_ones(name, monkeypatch):
 def test_the_search_starts_inside_the_ball():
     region = build(ua.KernelLasso(alpha=1.0, **KERNEL), dual())
     with pytest.raises(ua.NotAvailable, match="starts at the estimate"):
-        region.band(inputs(region), norm_bound=0.5 * norm(region, region.estimate), inner=True)
+        region.band(
+            inputs(region),
+            norm_bound=0.5 * norm(region, region.estimate),
+            inner=True,
+            method="joint",
+        )
 
 
 # --- objectives of which little is known ----------------------------------------------------------
@@ -350,7 +367,7 @@ def own():
 
 @pytest.mark.slow
 def test_an_objective_of_ones_own_has_inner_bounds(own):
-    found = own.interval(None, 0.5, inner=True)
+    found = own.interval(None, 0.5, inner=True, simultaneous=True, method="joint")
     assert not own.exact_crossings
     assert found.status is Status.NO_OUTER_BOUND
     assert np.isinf(found.upper).all()
@@ -362,9 +379,9 @@ def test_an_objective_of_ones_own_has_inner_bounds(own):
 
 def test_an_objective_of_ones_own_says_what_a_band_lacks(own):
     with pytest.raises(ua.NotAvailable, match=r"features or a kernel.*interval\(functionals\)"):
-        own.band([[1.0]])
+        own.band([[1.0]], method="joint")
     with pytest.raises(ua.NotAvailable, match="a norm bound needs a model with features"):
-        own.interval(None, 0.5, norm_bound=3.0)
+        own.interval(None, 0.5, norm_bound=3.0, simultaneous=True, method="joint")
 
 
 def test_a_member_found_by_hand_lies_within_the_bounds():
@@ -380,6 +397,8 @@ def test_a_member_found_by_hand_lies_within_the_bounds():
     )
     member = np.array([-0.44713582, 0.55174825])
     assert region.contains(member, level=0.9)
-    bounds = region.interval(level=0.9, norm_bound=0.568642173535259)
+    bounds = region.interval(
+        level=0.9, norm_bound=0.568642173535259, simultaneous=True, method="joint"
+    )
     assert (bounds.lower <= member).all()
     assert (member <= bounds.upper).all()

@@ -118,7 +118,7 @@ def test_in_the_plane_samples_are_uniform():
     """Against points of a box around the region that are members."""
     region = build(Lasso(alpha=0.1), primal(30, 1))
     a = without_zeros(region.sample(500, 0.8, random_state=3))
-    bounds = region.interval(None, 0.8)
+    bounds = region.interval(None, 0.8, simultaneous=True, method="joint")
     box = np.random.default_rng(0).uniform(bounds.lower, bounds.upper, size=(15_000, 2))
     expected = box[region.contains(box, 0.8)]
     assert len(expected) > 250

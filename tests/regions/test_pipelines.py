@@ -397,6 +397,6 @@ def test_transformers_that_overwrite_their_inputs_do_not_touch_those_of_a_candid
     model = make_pipeline(StandardScaler(copy=False), Ridge())
     region = ua.confidence_region(model, X, y, random_state=0)
     region.rank(candidate)
-    region.band(X)
+    region.band(X, method="joint")
     np.testing.assert_array_equal(seen[-1], kept)
     np.testing.assert_array_equal(X, kept)

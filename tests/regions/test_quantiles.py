@@ -293,7 +293,7 @@ def test_without_noise_the_region_is_a_point(values, alpha):
     y = values[0] + values[1] * x
     model = QuantileRegressor(alpha=alpha)
     region = ua.confidence_region(model, x[:, None], y, m=10, random_state=0)
-    found = region.interval(level=0.5)
+    found = region.interval(level=0.5, simultaneous=True, method="joint")
     assert found.status.name == "CERTIFIED"
     assert (found.lower <= values).all()
     assert (values <= found.upper).all()

@@ -58,7 +58,7 @@ def test_a_weak_penalty_has_members_far_out_that_no_search_reports(brief):
     region = ua.confidence_region(HuberRegressor(max_iter=1000), X, y, m=20, random_state=0)
     directions = rng.normal(size=(300, 4)) * [0, 1, 1, 1]
     assert region.contains(region.estimate + 1e10 * directions, 0.9).any()  # it has no end
-    found = region.interval(level=0.9, inner=True)
+    found = region.interval(level=0.9, inner=True, simultaneous=True, method="joint")
     assert np.abs([found.inner_lower, found.inner_upper]).max() < 1e6
     assert region.contains(found.witnesses.reshape(-1, 4), 0.9).all()
     assert (found.inner_lower <= found.estimate).all()
@@ -68,9 +68,9 @@ def test_a_weak_penalty_has_members_far_out_that_no_search_reports(brief):
 def test_a_search_that_stops_says_so_and_is_the_same_again(brief):
     X, y, _ = ua.datasets.labels(n=30, random_state=0)
     region = ua.confidence_region(LogisticRegression(), X, y, m=20, random_state=0)
-    found, again = (region.band(X[:8], inner=True) for _ in range(2))
+    found, again = (region.band(X[:8], inner=True, method="joint") for _ in range(2))
     assert Cause.SEARCH_STOPPED in [fact.cause for fact in found.explanation.facts]
     assert "stopped after 12 lines, its limit" in found.reason
     assert "inner=True" not in found.reason  # it was followed
     np.testing.assert_array_equal(found.witnesses, again.witnesses)
-    assert "inner=True" in region.band(X[:8]).reason
+    assert "inner=True" in region.band(X[:8], method="joint").reason

@@ -56,7 +56,7 @@ def test_a_row_is_the_interval_and_the_test_of_its_coefficient(noise):
         assert one.attained[0] == table.level[j] >= 0.9
         assert not one.simultaneous
         assert one.method == table.method[j]
-        pvalue = region.test_functional(name, level=0.9).pvalue
+        pvalue = region.hypothesis(name, level=0.9).pvalue
         assert pvalue == pytest.approx(table.pvalue[j], rel=1e-12)
     several = region.interval(["x1", "x0"], level=0.9, simultaneous=False)
     np.testing.assert_allclose(several.lower, table.lower[[2, 1]], rtol=1e-12)
@@ -78,10 +78,10 @@ def test_interval_and_test_are_dual(name, share, level):
     found = region.interval(functional, level=level, simultaneous=False)
     low, high = float(found.lower[0]), float(found.upper[0])
     for tau in (low + share * (high - low), low, high):
-        test = region.test_functional(functional, tau, level=level)
+        test = region.hypothesis(functional, tau, level=level)
         inside = low <= tau <= high
         assert inside == (test.pvalue > (1 - found.attained[0]) * (1 + 1e-9))
-    above = region.test_functional(functional, high + 1e-6 * (high - low), level=level)
+    above = region.hypothesis(functional, high + 1e-6 * (high - low), level=level)
     assert above.pvalue <= (1 - found.attained[0]) * (1 + 1e-9)
 
 
@@ -198,7 +198,7 @@ def test_spherical_noise_gives_the_t_interval():
     np.testing.assert_allclose(table.pvalue, 2 * stats.t.sf(np.abs(theta / error), 57))
     assert table.method == ("t",) * 3
     assert (table.level == 0.95).all()
-    both = region.test_functional(["x0", "x1"])
+    both = region.hypothesis(["x0", "x1"])
     reduced = np.square(y - y.mean()).sum()
     F = (reduced - rest[0]) / 2 / (rest[0] / 57)
     assert both.statistic == pytest.approx(F)
@@ -209,18 +209,18 @@ def test_spherical_noise_gives_the_t_interval():
 
 def test_statistics_give_the_rank_and_several_functionals_may_be_combined():
     region = region_of()
-    one = region.test_functional("x0", 0.7, level=0.9)
+    one = region.hypothesis("x0", 0.7, level=0.9)
     assert one.rank == 1 + (one.statistics[1:] < one.statistics[0]).sum()
     assert one.statistics.shape == (one.m,)
     # τ = (x0, x0 + x1) is the same hypothesis as (x0, x1)
-    first = region.test_functional(["x0", "x1"], [1.0, 2.0])
-    second = region.test_functional([[0.0, 1, 0], [0, 1, 1]], [1.0, 3.0])
+    first = region.hypothesis(["x0", "x1"], [1.0, 2.0])
+    second = region.hypothesis([[0.0, 1, 0], [0, 1, 1]], [1.0, 3.0])
     assert first.rank == second.rank
     np.testing.assert_allclose(first.statistics, second.statistics, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.slow
-def test_functionals_do_not_depend_on_what_else_is_asked():
+def hypothesiss_do_not_depend_on_what_else_is_asked():
     region = region_of(n=30)
     g = np.array([[1.0, 1, 1], [0, 1, -1], [0, 2, 0], [1.0, 30, -8]])
     together = region.interval(g, level=0.8, simultaneous=False)
@@ -241,7 +241,7 @@ def test_a_pointwise_band_is_an_interval_of_each_value():
     assert (band[0.5].lower > band[0.9].lower).all()
     assert "one at a time" in str(band[0.9])
     assert band[0.9].status is Status.ONE_BY_ONE
-    joint = region.band(X, level=0.9)
+    joint = region.band(X, level=0.9, method="joint")
     assert (band[0.9].upper - band[0.9].lower < joint.upper - joint.lower).all()
     model = ua.ConfidenceRegressor(LinearRegression(), m=10, random_state=3).fit(*data(200))
     assert (
@@ -255,15 +255,15 @@ def test_a_pointwise_band_is_an_interval_of_each_value():
 @pytest.mark.slow
 def test_simultaneous_methods():
     region = region_of(n=400)
-    exact = region.interval(level=0.9, method="cells")
+    exact = region.interval(level=0.9, method="cells", simultaneous=True)
     assert exact.simultaneous
     assert exact.method == "balanced cells"
     assert exact.attained[0] >= 0.9
     assert "all at once" in str(exact)
-    joint = region.interval(level=0.9)
+    joint = region.interval(level=0.9, simultaneous=True, method="joint")
     assert joint.method == "joint region"
     assert joint.attained.tolist() == [0.9] * 3
-    auto = region.interval(level=0.9, method="auto")
+    auto = region.interval(level=0.9, method="auto", simultaneous=True)
     assert auto.lower.tolist() in (exact.lower.tolist(), joint.lower.tolist())
     table = region.summary(level=0.9, simultaneous=True)
     assert table.simultaneous
@@ -273,9 +273,9 @@ def test_simultaneous_methods():
         rejected = found.pvalue <= (1 - found.level) * (1 + 1e-9)
         assert ((found.lower > 0) | (found.upper < 0)).tolist() == rejected.tolist()
     few = region_of(n=30)
-    assert few.interval(level=0.9, method="auto").method == "joint region"
+    assert few.interval(level=0.9, method="auto", simultaneous=True).method == "joint region"
     with pytest.raises(ua.NotAvailable, match="balanced cells are too few"):
-        few.interval(level=0.9, method="cells")
+        few.interval(level=0.9, method="cells", simultaneous=True)
 
 
 def test_printed_summary():
@@ -308,9 +308,9 @@ def test_too_few_rows_are_infinite_and_say_why():
     assert "the data give 2 for all 7 numbers. About 49 rows" in words
     assert np.isfinite(region.summary(0.5).upper).all()
     for asked in ("x0", ["x0", "x1"]):  # rows of two cells alone, and said so
-        assert region.test_functional(asked).m == 2
+        assert region.hypothesis(asked).m == 2
         assert "determine what is tested: 2. So the p-value is at least 0.5" in (
-            region.test_functional(asked).caveat
+            region.hypothesis(asked).caveat
         )
     interval = region.interval("x0", level=0.95, simultaneous=False)
     assert interval.status is Status.TOO_FEW_CELLS
@@ -372,24 +372,24 @@ def test_a_treatment_of_few_clusters_has_as_many_cells_as_there_are_treated_ones
     assert "the data give 3 for x0. About 112 rows" in words
     assert np.isfinite(region.interval("x0", level=0.75, simultaneous=False).upper).all()
     assert np.isfinite(region.summary().upper[2])
-    assert region.test_functional(["x1", "x2"]).m >= 32  # not the few cells of the treatment
+    assert region.hypothesis(["x1", "x2"]).m >= 32  # not the few cells of the treatment
 
 
 def test_a_candidate_made_from_the_estimate_is_not_tested():
     region = region_of()
     c = region.estimate.copy()
     c[1] = 0
-    assert "test_functional('x0')" in region.test(c).caveat
+    assert "hypothesis('x0')" in region.test(c).caveat
     assert region.test([0.0, 1.0, 2.0]).caveat == ""
     assert "same y" in region.test(region.estimate).caveat
-    assert "test_functional" not in region.test(region.estimate).caveat
+    assert "hypothesis" not in region.test(region.estimate).caveat
     X, y = data(20)
     kernel = ua.confidence_region(KernelRidge(alpha=1.0), X, y, random_state=0)
     c = kernel.estimate.copy()
     c[1] = 0
     caveat = kernel.test(c).caveat
     assert "not a valid test" in caveat
-    assert "test_functional" not in caveat
+    assert "hypothesis" not in caveat
 
 
 def test_real_data():
@@ -443,7 +443,7 @@ def test_models_without_an_answer_say_why():
     for region, reason in ((labels, "labels are not a linear"), (kernel, "model with features")):
         for ask in (
             region.summary,
-            lambda r=region: r.test_functional([1.0] * r.objective.d),
+            lambda r=region: r.hypothesis([1.0] * r.objective.d),
             lambda r=region: r.band(X, simultaneous=False),
             lambda r=region: r.summary(simultaneous=True),
         ):
@@ -490,11 +490,11 @@ def test_bad_options(options, sentence):
 def test_more_bad_input():
     region = region_of()
     with pytest.raises(ValueError, match="value has the wrong length: expected 2"):
-        region.test_functional(["x0", "x1"], [1.0, 2.0, 3.0])
+        region.hypothesis(["x0", "x1"], [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="functionals are linearly dependent"):
-        region.test_functional([[0.0, 1, 0], [0, 2, 0]])
+        region.hypothesis([[0.0, 1, 0], [0, 2, 0]])
     with pytest.raises(ua.NotAvailable, match="several functionals at once"):
-        region.test_functional(["x0", "x1"], estimator="least absolute deviations")
+        region.hypothesis(["x0", "x1"], cell_estimate="median")
     with pytest.raises(ValueError, match="inner=True does not apply"):
         region.band(np.zeros((1, 2)), inner=True, simultaneous=False)
     with pytest.raises(ValueError, match=r"missing label.*nan at row 1 .counted from zero"):

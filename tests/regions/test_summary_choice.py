@@ -103,7 +103,7 @@ def test_bounds_from_cells_say_where_the_estimate_lies_outside():
     y = X @ [1.0, 2.0] + rng.normal(size=400)
     region = ua.confidence_region(Ridge(500.0), X, y, random_state=0)
     single = region.interval("x1", simultaneous=False)
-    together = region.interval(method="cells")
+    together = region.interval(method="cells", simultaneous=True)
     assert "the interval of x1: " in single.reason
     assert "separate estimates, without the penalty." in together.reason
     assert "the interval of input 0" in region.band(X[:1] * 9, method="cells").reason
@@ -115,8 +115,11 @@ def test_balanced_cells_refuse_exchangeable_noise_with_the_reason():
     X, y = few_rows(60, 3)
     region = region_of(X, y, "exchangeable")
     with pytest.raises(ua.NotAvailable, match="are too imprecise for all at once"):
-        region.interval(method="cells")
-    auto, joint = region.interval(method="auto"), region.interval(method="joint")
+        region.interval(method="cells", simultaneous=True)
+    auto, joint = (
+        region.interval(method="auto", simultaneous=True),
+        region.interval(method="joint", simultaneous=True),
+    )
     np.testing.assert_array_equal(auto.upper, joint.upper)
 
 

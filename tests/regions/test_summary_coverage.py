@@ -100,9 +100,9 @@ def test_tests_of_one_and_of_two_numbers_run_by_run(noise, law):
     for run in range(runs):
         y = truth[0] + X @ truth[1:] + law(rng, X)
         region = ua.confidence_region(Ridge(5.0), X, y, noise=noise, m=2, random_state=run)
-        one = region.test_functional("x0", truth[1], cells=cells)
+        one = region.hypothesis("x0", truth[1], cells=cells)
         accepted += one.pvalue > 0.25
-        both = region.test_functional(["x0", "x1"], truth[1:], cells=cells)
+        both = region.hypothesis(["x0", "x1"], truth[1:], cells=cells)
         small += both.pvalue <= 0.25
     assert (one.m, both.m) == (32, 32)
     assert within_binomial_band(accepted, runs, 0.75)
@@ -118,7 +118,7 @@ def test_simultaneous_coverage_is_exact_and_a_wrong_value_is_rejected():
     for _ in range(runs):
         y = truth[0] + X @ truth[1:] + rng.standard_t(3, size=64)
         region = ua.confidence_region(LinearRegression(), X, y, m=2, random_state=1)
-        found = region.interval(level=0.75, method="cells", cells=8)
+        found = region.interval(level=0.75, method="cells", cells=8, simultaneous=True)
         covered += bool(((found.lower <= truth) & (truth <= found.upper)).all())
         rejected += bool(found.lower[1] > 0)
     assert within_binomial_band(covered, runs, float(found.attained[0]))

@@ -26,13 +26,13 @@ def region_of(n, d=2, noise="symmetric", order=None, **options):
 def test_pvalues_do_not_depend_on_the_level_and_intervals_are_nested(noise):
     region = region_of(100, noise=noise)
     found = [region.summary(level=level, functionals=["x0", "x1"]) for level in LEVELS]
-    several = [region.test_functional(["x0", "x1"], level=level).pvalue for level in LEVELS]
+    several = [region.hypothesis(["x0", "x1"], level=level).pvalue for level in LEVELS]
     for narrow, wide in pairwise(found):
         assert narrow.pvalue.tolist() == wide.pvalue.tolist()
         assert (wide.lower < narrow.lower).all()
         assert (narrow.upper < wide.upper).all()
     assert len(set(several)) == 1
-    one = [region.test_functional("x0", 0.9, level=level).pvalue for level in LEVELS]
+    one = [region.hypothesis("x0", 0.9, level=level).pvalue for level in LEVELS]
     assert len(set(one)) == 1
 
 
@@ -54,14 +54,14 @@ def test_rows_may_come_in_any_order_with_their_cells(noise):
         noise = ua.noise.BlockSymmetric((np.arange(48) // 2)[order])
     moved = region_of(48, noise=noise, order=order)
     for weights in ("design", "residuals"):
-        first = plain.summary(cells=labels, weights=weights)
-        second = moved.summary(cells=labels[order], weights=weights)
+        first = plain.summary(cells=labels, cell_weights=weights)
+        second = moved.summary(cells=labels[order], cell_weights=weights)
         np.testing.assert_allclose(second.lower, first.lower, rtol=1e-9)
         np.testing.assert_allclose(second.upper, first.upper, rtol=1e-9)
         assert second.pvalue.tolist() == first.pvalue.tolist()
         assert second.level.tolist() == first.level.tolist()
     several = [
-        region.test_functional(["x0", "x1"], [1.0, 2.0], cells=cells)
+        region.hypothesis(["x0", "x1"], [1.0, 2.0], cells=cells)
         for region, cells in ((plain, labels), (moved, labels[order]))
     ]
     assert several[0].pvalue == several[1].pvalue
@@ -77,7 +77,7 @@ def test_shifts_and_scales_of_y(noise):
     def answer(y, tau=0.0):
         region = ua.confidence_region(LinearRegression(), X, y, noise=noise, m=10, random_state=2)
         found = region.summary(functionals=["x0", "x1"])
-        together = region.test_functional(["x0", "x1"], np.zeros(2) + tau).pvalue
+        together = region.hypothesis(["x0", "x1"], np.zeros(2) + tau).pvalue
         return np.array([found.lower, found.upper]), together
 
     plain, pvalue = answer(y)
@@ -99,5 +99,5 @@ def test_labels_are_not_noise_about_a_line(simultaneous):
         assert ("y takes two values, 0 and 1." in text) == said
         assert ("least squares on labels bounds E[y|x]" in text) == said
         interval = region.interval("x0", simultaneous=simultaneous, method="cells", level=0.75)
-        for words in (interval.reason, str(interval), region.test_functional("x0").caveat):
+        for words in (interval.reason, str(interval), region.hypothesis("x0").caveat):
             assert ("y takes two values, 0 and 1." in words) == said

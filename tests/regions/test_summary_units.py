@@ -70,7 +70,7 @@ def test_the_intercept_is_that_of_the_rows_as_they_are():
 def test_several_slopes_of_columns_far_from_zero():
     cells = np.arange(120) % 8
     tests = [
-        region_of(X + shift).test_functional(["x0", "x1"], [1.0, 2.0], cells=cells)
+        region_of(X + shift).hypothesis(["x0", "x1"], [1.0, 2.0], cells=cells)
         for shift in (0.0, 2.0**30)
     ]
     assert tests[0].caveat == tests[1].caveat == ""
@@ -134,8 +134,8 @@ def test_tests_move_with_the_outputs(noise):
     for names in (known[:1], known):
         value = np.array([1.25, 1.0])[: len(names)]
         moved = value + 2.0**20 * (np.array(names) == "intercept")
-        found = shifted.test_functional(names, moved).pvalue
-        assert found == pytest.approx(plain.test_functional(names, value).pvalue, rel=1e-6)
+        found = shifted.hypothesis(names, moved).pvalue
+        assert found == pytest.approx(plain.hypothesis(names, value).pvalue, rel=1e-6)
 
 
 def test_instruments_do_not_depend_on_the_origin_of_the_outputs():
@@ -150,6 +150,6 @@ def test_instruments_do_not_depend_on_the_origin_of_the_outputs():
     )
     a, b = (one.interval("x0", simultaneous=False) for one in (plain, shifted))
     np.testing.assert_allclose([b.lower, b.upper], [a.lower, a.upper], rtol=1e-9)
-    a = plain.test_functional(["x0", "intercept"], [2.0, 1.5])
-    b = shifted.test_functional(["x0", "intercept"], [2.0, 1.5 + 2.0**20])
+    a = plain.hypothesis(["x0", "intercept"], [2.0, 1.5])
+    b = shifted.hypothesis(["x0", "intercept"], [2.0, 1.5 + 2.0**20])
     assert a.pvalue == b.pvalue

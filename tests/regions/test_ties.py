@@ -173,10 +173,12 @@ def test_every_method_takes_a_weighting_matrix_or_says_why_not(model, k, rows):
         "reach": lambda: region.reach(np.eye(k)[:2], level),
         "crossings": lambda: region.crossings(np.ones(k), level),
         "ellipsoid": lambda: region.ellipsoid(level),
-        "interval": lambda: region.interval(level=level),
-        "interval, norm": lambda: region.interval(level=level, norm_bound=5.0),
-        "band": lambda: region.band(X[:2], level),
-        "band, norm": lambda: region.band(X[:2], level, norm_bound=5.0),
+        "interval": lambda: region.interval(level=level, simultaneous=True, method="joint"),
+        "interval, norm": lambda: region.interval(
+            level=level, norm_bound=5.0, simultaneous=True, method="joint"
+        ),
+        "band": lambda: region.band(X[:2], level, method="joint"),
+        "band, norm": lambda: region.band(X[:2], level, norm_bound=5.0, method="joint"),
         "bounded": lambda: region.bounded(level),
         "max_bounded_level": lambda: region.max_bounded_level,
         "suggest_norm_bound": lambda: region.suggest_norm_bound(),

@@ -80,9 +80,9 @@ def test_kernel_ridge_with_signs_is_unbounded_at_a_high_level(n, sigma, how):
     estimator, inputs = gaussian(sigma, how, X)
     region = ua.confidence_region(estimator, inputs(X), y, m=40, random_state=0)
     status, verdict = never_ends(region, how)
-    band = region.band(inputs(X))
+    band = region.band(inputs(X), method="joint")
     assert_infinite(band, status)
-    assert_infinite(region.band(inputs(between(X))), status)
+    assert_infinite(region.band(inputs(between(X)), method="joint"), status)
     assert region.bounded(0.9).verdict == verdict
     # The certificate: the count of plus signs of the most fortunate row (docs/theory.md 4.4).
     most = int((signs(region) > 0).sum(axis=0).max())
@@ -100,11 +100,11 @@ def test_values_at_the_inputs_are_finite_below_the_largest_bounded_level(n, sigm
     best = region.max_bounded_level
     assert 0.15 < best < 0.5
     for level in (best, best - 0.1):
-        band = region.band(inputs(X), level)
+        band = region.band(inputs(X), level, method="joint")
         assert band.status is Status.CERTIFIED
         assert np.isfinite([band.lower, band.upper]).all()
         assert region.bounded(level).verdict == "bounded"
-    assert_said(region.band(inputs(X), best + 0.02), never_ends(region, how)[0])
+    assert_said(region.band(inputs(X), best + 0.02, method="joint"), never_ends(region, how)[0])
 
 
 def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
@@ -113,7 +113,7 @@ def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
     plus = (signs(region) > 0).sum(axis=0)
     assert plus.min() < 45 < 52 < plus.max()
     for q in (45, 50, 52):
-        band = region.band(X, 1 - q / 100)
+        band = region.band(X, 1 - q / 100, method="joint")
         np.testing.assert_array_equal(np.isfinite(band.upper), plus < q)
         np.testing.assert_array_equal(np.isfinite(band.lower), plus < q)
         assert_said(band, Status.UNBOUNDED)
@@ -145,7 +145,7 @@ def test_a_very_flat_gaussian_counts_as_full_rank_in_any_form(sigma, how):
     estimator, inputs = gaussian(sigma, how, X)
     region = ua.confidence_region(estimator, inputs(X), y, random_state=0)
     status, verdict = never_ends(region, how)
-    assert_infinite(region.band(inputs(X)), status)
+    assert_infinite(region.band(inputs(X), method="joint"), status)
     assert region.bounded(0.9).verdict == verdict
     assert region.bounded(0.9).direction is None  # no coefficients move a single value
 
@@ -160,17 +160,17 @@ def test_duplicated_inputs_move_together(how):
     most = int(together.max())
     assert region.max_bounded_level == pytest.approx(1 - (1 + most) / 100)
     for q in (5, most, most + 1):
-        band = region.band(inputs(x), 1 - q / 100)
+        band = region.band(inputs(x), 1 - q / 100, method="joint")
         np.testing.assert_array_equal(np.isfinite(band.upper), np.repeat(together < q, 3))
         if q <= most:
             assert_said(band, Status.UNBOUNDED)
-    single = region.interval(level=1 - (most + 1) / 100)
+    single = region.interval(level=1 - (most + 1) / 100, simultaneous=True, method="joint")
     assert_infinite(single, Status.UNDETERMINED)  # dual coefficients of equal rows
 
 
 def test_signs_with_permutations_are_not_certified_rather_than_wrong():
     X, region = sine_region("symmetric-exchangeable")
-    assert_infinite(region.band(X), Status.NOT_CERTIFIED, Status.UNBOUNDED)
+    assert_infinite(region.band(X, method="joint"), Status.NOT_CERTIFIED, Status.UNBOUNDED)
 
 
 @pytest.mark.parametrize("level", [0.05, 0.5, 0.9])
@@ -181,7 +181,7 @@ def test_a_constant_shift_is_free_under_permutations_at_every_level(level, weigh
         KernelRidge(kernel="rbf", gamma=0.5), X, y, noise="exchangeable", sample_weight=weights,
         m=20, random_state=4,
     )  # fmt: skip
-    found = region.band(X, level)
+    found = region.band(X, level, method="joint")
     assert_infinite(found, Status.UNBOUNDED)
     assert "a constant shift" in found.reason
     assert "noise='symmetric'" in found.reason
@@ -192,15 +192,18 @@ def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
     X, y, _ = ua.datasets.linear(n=40, random_state=5)
     for estimator in (LinearRegression(), Ridge(alpha=1.0)):
         region = ua.confidence_region(estimator, X, y, noise="exchangeable", m=20, random_state=5)
-        found = region.interval()
+        found = region.interval(simultaneous=True, method="joint")
         np.testing.assert_array_equal(np.isfinite(found.upper), [False, True, True, True])
         np.testing.assert_array_equal(np.isfinite(found.lower), [False, True, True, True])
         assert_said(found, Status.UNBOUNDED)
-        assert_infinite(region.band(X), Status.UNBOUNDED)
-        assert_infinite(region.band(X, norm_bound=10.0), Status.UNBOUNDED)
+        assert_infinite(region.band(X, method="joint"), Status.UNBOUNDED)
+        assert_infinite(region.band(X, norm_bound=10.0, method="joint"), Status.UNBOUNDED)
         steps = np.column_stack([np.zeros(39), np.diff(X, axis=0)])
         for bound in (None, 10.0):
-            assert region.interval(steps, norm_bound=bound).status is Status.CERTIFIED
+            assert (
+                region.interval(steps, norm_bound=bound, simultaneous=True, method="joint").status
+                is Status.CERTIFIED
+            )
 
 
 @pytest.mark.slow
@@ -212,7 +215,7 @@ def test_a_dummy_with_two_ones_is_free_where_both_rows_agree(penalty, share):
     y = X @ [1.0, 2.0, 3.0] + rng.laplace(size=40)
     estimator = Ridge(alpha=penalty) if penalty else LinearRegression()
     region = ua.confidence_region(estimator, X, y, random_state=6)
-    found = region.interval()
+    found = region.interval(simultaneous=True, method="joint")
     np.testing.assert_array_equal(np.isinf(found.upper), [False, False, False, True])
     np.testing.assert_array_equal(np.isinf(found.lower), [False, False, False, True])
     assert_said(found, Status.UNBOUNDED)
@@ -223,10 +226,10 @@ def test_a_dummy_with_two_ones_is_free_where_both_rows_agree(penalty, share):
     said = f"{count} of the 99 random transformations set no limit along the coefficient x2 alone"
     assert said in found.reason
     assert region.max_bounded_level == pytest.approx(1 - (count + 1) / 100)
-    below = region.interval(level=region.max_bounded_level)
+    below = region.interval(level=region.max_bounded_level, simultaneous=True, method="joint")
     assert np.isfinite([below.lower, below.upper]).all()
     # Only predictions that use the dummy are infinite.
-    np.testing.assert_array_equal(np.isinf(region.band(X).upper), dummy == 1)
+    np.testing.assert_array_equal(np.isinf(region.band(X, method="joint").upper), dummy == 1)
 
 
 @pytest.mark.slow_but_first
@@ -238,11 +241,13 @@ def test_a_bias_next_to_a_full_kernel_is_not_determined(how):
         region = ua.confidence_region(
             ua.LSSVC(C=0.1, kernel=kernel, gamma=1.0), X, y, noise="symmetric", m=20, random_state=0
         )
-    assert_infinite(region.band(X), Status.UNBOUNDED)
+    assert_infinite(region.band(X, method="joint"), Status.UNBOUNDED)
     for level in (0.9, region.max_bounded_level):
-        assert_infinite(region.band(X + 0.1, level), Status.UNDETERMINED)
-        assert_infinite(region.interval(level=level), Status.UNDETERMINED)
-    at_inputs = region.band(X, region.max_bounded_level)
+        assert_infinite(region.band(X + 0.1, level, method="joint"), Status.UNDETERMINED)
+        assert_infinite(
+            region.interval(level=level, simultaneous=True, method="joint"), Status.UNDETERMINED
+        )
+    at_inputs = region.band(X, region.max_bounded_level, method="joint")
     assert np.isfinite([at_inputs.lower, at_inputs.upper]).all()
 
 
@@ -253,7 +258,9 @@ def test_too_many_features_are_unbounded_or_not_certified():
     region = ua.confidence_region(
         LinearRegression(fit_intercept=False), X, rng.normal(size=40), m=20, random_state=7
     )
-    assert_infinite(region.interval(), Status.UNBOUNDED, Status.NOT_CERTIFIED)
+    assert_infinite(
+        region.interval(simultaneous=True, method="joint"), Status.UNBOUNDED, Status.NOT_CERTIFIED
+    )
 
 
 @pytest.mark.slow
@@ -262,8 +269,12 @@ def test_as_many_features_as_rows_leave_nothing_finite():
     X, y = rng.normal(size=(10, 10)), rng.normal(size=10)
     for estimator in (Ridge(0.5, fit_intercept=False), LinearRegression(fit_intercept=False)):
         region = ua.confidence_region(estimator, X, y, random_state=8)
-        assert_infinite(region.interval(), Status.UNBOUNDED, Status.NOT_CERTIFIED)
-        assert_infinite(region.band(X), Status.UNBOUNDED, Status.NOT_CERTIFIED)
+        assert_infinite(
+            region.interval(simultaneous=True, method="joint"),
+            Status.UNBOUNDED,
+            Status.NOT_CERTIFIED,
+        )
+        assert_infinite(region.band(X, method="joint"), Status.UNBOUNDED, Status.NOT_CERTIFIED)
 
 
 def test_coefficients_of_equal_columns_are_not_determined_but_their_sum_is():
@@ -273,12 +284,15 @@ def test_coefficients_of_equal_columns_are_not_determined_but_their_sum_is():
     y = X[:, 0] + rng.laplace(size=40)
     for estimator in (Ridge(1.0), LinearRegression()):
         region = ua.confidence_region(estimator, X, y, m=20, random_state=9)
-        found = region.interval()
+        found = region.interval(simultaneous=True, method="joint")
         np.testing.assert_array_equal(np.isinf(found.upper), [False, True, False, True])
         assert_said(found, Status.UNDETERMINED)
-        assert region.interval([0.0, 1.0, 0.0, 1.0]).status is Status.CERTIFIED
+        assert (
+            region.interval([0.0, 1.0, 0.0, 1.0], simultaneous=True, method="joint").status
+            is Status.CERTIFIED
+        )
         # A norm bound determines them: the line to paste is true.
-        held = region.interval(norm_bound=5.0)
+        held = region.interval(norm_bound=5.0, simultaneous=True, method="joint")
         assert np.isfinite([held.lower, held.upper]).all()
 
 
@@ -286,7 +300,7 @@ def test_between_the_inputs_a_bounded_region_has_no_certified_band():
     # At 0.3 the region is bounded, but the sets that make it up are not.
     X, region = sine_region()
     assert region.bounded(0.3)
-    assert_infinite(region.band(between(X), 0.3), Status.NOT_CERTIFIED)
+    assert_infinite(region.band(between(X), 0.3, method="joint"), Status.NOT_CERTIFIED)
 
 
 # Every infinite result names a remedy and a line to paste
@@ -300,32 +314,32 @@ def sine_region(noise="symmetric", m=100):
 
 def values_at_inputs():
     X, region = sine_region()
-    return region.band(X)
+    return region.band(X, method="joint")
 
 
 def values_between_inputs_of_a_bounded_region():
     X, region = sine_region()
-    return region.band(between(X), 0.3)
+    return region.band(between(X), 0.3, method="joint")
 
 
 def dual_coefficients():
-    return sine_region()[1].interval()
+    return sine_region()[1].interval(simultaneous=True, method="joint")
 
 
 def signs_with_permutations():
     X, region = sine_region("symmetric-exchangeable")
-    return region.band(X)
+    return region.band(X, method="joint")
 
 
 def permutations_of_a_kernel():
     X, region = sine_region("exchangeable")
-    return region.band(X)
+    return region.band(X, method="joint")
 
 
 def permutations_of_features_with_a_norm_bound():
     X, y, _ = ua.datasets.linear(n=30, random_state=5)
     region = ua.confidence_region(Ridge(), X, y, noise="exchangeable", m=20, random_state=5)
-    return region.band(X, norm_bound=5.0)
+    return region.band(X, norm_bound=5.0, method="joint")
 
 
 def a_bias_next_to_a_kernel():
@@ -333,18 +347,22 @@ def a_bias_next_to_a_kernel():
     region = ua.confidence_region(
         ua.LSSVC(kernel="rbf"), X, y, noise="symmetric", m=20, random_state=0
     )
-    return region.interval()
+    return region.interval(simultaneous=True, method="joint")
 
 
 def coefficients_of_duplicated_inputs():
     X, y, _ = ua.datasets.sine(n=10, random_state=0)
     X, y = np.concatenate([X, X]), np.concatenate([y, y + 1])
-    return ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0).interval()
+    return ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0).interval(
+        simultaneous=True, method="joint"
+    )
 
 
 def coefficients_of_equal_columns():
     X, y, _ = ua.datasets.linear(n=30, d=1, random_state=5)
-    return ua.confidence_region(Ridge(), X[:, [0, 0]], y, random_state=5).interval([[0, 1.0, 0]])
+    return ua.confidence_region(Ridge(), X[:, [0, 0]], y, random_state=5).interval(
+        [[0, 1.0, 0]], simultaneous=True, method="joint"
+    )
 
 
 @pytest.mark.slow_but_first
@@ -373,8 +391,8 @@ def test_an_infinite_result_names_a_remedy_and_a_line_to_paste(case):
 @pytest.mark.parametrize("target", ["representation", "function"])
 def test_the_remedy_works(target):
     X, region = sine_region(m=20)
-    assert "norm_bound=" in region.band(X).reason
-    band = region.band(between(X), norm_bound=30, target=target)
+    assert "norm_bound=" in region.band(X, method="joint").reason
+    band = region.band(between(X), norm_bound=30, target=target, method="joint")
     assert band.status is Status.CERTIFIED
     assert band.reason == ""
     assert np.isfinite([band.lower, band.upper]).all()
@@ -387,14 +405,16 @@ def test_dual_coefficients_are_infinite_too():
 def test_the_printed_count_of_finite_bounds_is_right():
     X, y, _ = ua.datasets.linear(n=40, random_state=5)
     region = ua.confidence_region(LinearRegression(), X, y, noise="exchangeable", random_state=5)
-    assert "(6 of 8 bounds are finite)" in str(region.interval())
+    assert "(6 of 8 bounds are finite)" in str(region.interval(simultaneous=True, method="joint"))
 
 
 def test_finite_bounds_of_an_unbounded_region_are_counted():
     X, y, _ = ua.datasets.linear(n=40, random_state=5)
     region = ua.confidence_region(LinearRegression(), X, y, noise="exchangeable", random_state=5)
-    assert np.isfinite(region.interval().upper).any()
-    assert "no finite bound is true in some directions (6 of 8" in str(region.interval())
+    assert np.isfinite(region.interval(simultaneous=True, method="joint").upper).any()
+    assert "no finite bound is true in some directions (6 of 8" in str(
+        region.interval(simultaneous=True, method="joint")
+    )
 
 
 @pytest.mark.slow_but_first

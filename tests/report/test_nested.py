@@ -35,7 +35,7 @@ def ended_early(region, method):
 def test_a_search_that_ended_early_takes_the_bounds_of_the_higher_level(region):
     question = ended_early(region, "joint region")
     found = nested(question, LEVELS, {"method": "joint"})
-    exact = region.interval(level=LEVELS, method="joint")
+    exact = region.interval(level=LEVELS, method="joint", simultaneous=True)
     assert found[0.5].lower[0] == exact[0.9].lower[0]
     np.testing.assert_array_equal(found[0.5].lower[1:], exact[0.5].lower[1:])
     np.testing.assert_array_equal(found[0.5].upper, exact[0.5].upper)

@@ -48,7 +48,7 @@ def answers(region, level=0.9):
     """What is asked of a streamed region, as bytes."""
     band = region.band(X[:4], level, method="cells")
     pointwise = region.band(X[:4], level, simultaneous=False)
-    test = region.test_functional(["x0", "x1"], [1.0, 0.0])
+    test = region.hypothesis(["x0", "x1"], [1.0, 0.0])
     return [
         *numbers(region.summary(level)),
         *(part.tobytes() for part in (band.lower, band.upper, pointwise.lower, pointwise.upper)),
@@ -124,8 +124,8 @@ def test_a_stream_has_the_intervals_of_memory(case, K):
     n, options = CASES[case]
     region, memory, labels = pair(n, **options)
     for weights in ("design", "residuals") if K == 7 else ("design",):
-        found = region.summary(cells=K, weights=weights)
-        expected = memory.summary(cells=labels % K, weights=weights)
+        found = region.summary(cells=K, cell_weights=weights)
+        expected = memory.summary(cells=labels % K, cell_weights=weights)
         assert found.estimate == pytest.approx(expected.estimate, rel=1e-9, abs=1e-9)
         assert found.cell_estimate == pytest.approx(expected.cell_estimate, rel=1e-9, abs=1e-9)
         assert found.lower == pytest.approx(expected.lower, rel=1e-7, abs=1e-7)
@@ -135,8 +135,8 @@ def test_a_stream_has_the_intervals_of_memory(case, K):
     several = [[1.0, 0.1], [-0.4, 0.2]]
     g = np.eye(len(region.names))[-2:] + 0.1
     for tau in several:
-        one = region.test_functional(g, tau, cells=K)
-        two = memory.test_functional(g, tau, cells=labels % K)
+        one = region.hypothesis(g, tau, cells=K)
+        two = memory.hypothesis(g, tau, cells=labels % K)
         assert (one.rank, one.m) == (two.rank, two.m)
 
 
@@ -160,8 +160,8 @@ def test_several_numbers_with_a_large_mean():
     g = np.array([[1.0, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
     for step in (0.0, 0.1, -0.2):
         tau = g @ memory.estimate + [step, step / 3]
-        found = region.test_functional(g, tau, cells=16)
-        assert found.rank == memory.test_functional(g, tau, cells=cells).rank
+        found = region.hypothesis(g, tau, cells=16)
+        assert found.rank == memory.hypothesis(g, tau, cells=cells).rank
         assert found.rank < found.m
 
 
@@ -199,7 +199,7 @@ def test_balanced_cells_are_those_of_memory(n):
 
 def test_auto_takes_balanced_cells_where_they_are_narrower():
     large = stream(32, m=100).partial_fit(X, Y).region()
-    chosen, joint = large.band(X[:9], method="auto"), large.band(X[:9])
+    chosen, joint = large.band(X[:9], method="auto"), large.band(X[:9], method="joint")
     assert (chosen.method, joint.method) == ("balanced cells", "joint region")
     assert (chosen.upper - chosen.lower).mean() < (joint.upper - joint.lower).mean()
     assert large.summary(simultaneous=True).method == ("balanced cells",) * 4
@@ -505,7 +505,7 @@ def test_a_stream_without_cells_says_how_to_collect_them():
         lambda: region.summary(),
         lambda: region.interval("x0", simultaneous=False),
         lambda: region.band(X[:2], simultaneous=False),
-        lambda: region.test_functional("x0"),
+        lambda: region.hypothesis("x0"),
         lambda: region.band(X[:2], method="cells"),
     ]
     for ask in asked:
@@ -522,7 +522,7 @@ ASKED = {
         "method='halves' needs the rows of the data",
     ),
     "robust": (
-        lambda: REGION.test_functional("x0", estimator="least absolute deviations"),
+        lambda: REGION.hypothesis("x0", cell_estimate="median"),
         ua.NotAvailable,
         "estimator='least absolute deviations' needs the rows",
     ),
@@ -532,7 +532,7 @@ ASKED = {
         "with a norm bound or a model error need the rows of the data.*sums over them: build the",
     ),
     "a model error": (
-        lambda: REGION.test_functional("x0", model_error=0.1),
+        lambda: REGION.hypothesis("x0", model_error=0.1),
         ua.NotAvailable,
         "with a norm bound or a model error need the rows",
     ),

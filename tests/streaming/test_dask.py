@@ -98,7 +98,7 @@ def test_summaries_and_balanced_bands_do_not_depend_on_partitions():
         region = ua.confidence_region(LinearRegression(), *arrays, **OPTIONS)
         summary = region.summary(0.9)
         band = region.band(X[:5], 0.9, method="cells")
-        test = region.test_functional(["x0", "x1"], [1.0, -1.0])
+        test = region.hypothesis(["x0", "x1"], [1.0, -1.0])
         ends = (summary.lower, summary.upper, summary.pvalue, band.lower, band.upper)
         found.append([*(part.tobytes() for part in ends), test.pvalue])
     assert found[0] == found[1] == found[2]
@@ -180,7 +180,9 @@ def test_a_pipeline_of_fixed_transformers():
     near = memory.estimate + RNG.normal(size=(40, 6)) * 0.03
     assert region.rank(near).tolist() == memory.rank(near).tolist()
     # Both are rounded outward, one of them for sums of all rows.
-    assert region.band(X[:3]).upper == pytest.approx(memory.band(X[:3]).upper, rel=1e-6)
+    assert region.band(X[:3], method="joint").upper == pytest.approx(
+        memory.band(X[:3], method="joint").upper, rel=1e-6
+    )
 
 
 REFUSED = {

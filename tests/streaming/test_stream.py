@@ -177,7 +177,10 @@ def test_pipelines_are_those_in_memory(name):
     near = memory.estimate + np.random.default_rng(0).normal(size=(60, d)) * 0.03
     assert region.names == memory.names
     assert region.rank(near).tolist() == memory.rank(near).tolist()
-    a, b = region.band(X[:5], level=0.5), memory.band(X[:5], level=0.5)
+    a, b = (
+        region.band(X[:5], level=0.5, method="joint"),
+        memory.band(X[:5], level=0.5, method="joint"),
+    )
     assert np.isfinite(b.upper).any()
     assert a.upper == pytest.approx(b.upper, rel=1e-6, abs=1e-6)
 
@@ -199,9 +202,9 @@ def test_frames_keep_their_names(make):
     )
     assert region.names == ["intercept", "size", "age"]
     assert region.rank(CANDIDATES).tolist() == RANKS["signs"]
-    assert len(region.band(frame[:3])) == 3
+    assert len(region.band(frame[:3], method="joint")) == 3
     with pytest.raises(ValueError, match="columns in another order"):
-        region.band(frame[["age", "size"]][:3])
+        region.band(frame[["age", "size"]][:3], method="joint")
     with pytest.raises(ValueError, match="columns in another order"):
         stream().partial_fit(frame[:10], Y[:10]).partial_fit(frame[["age", "size"]][:10], Y[:10])
 

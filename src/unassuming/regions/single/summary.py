@@ -223,7 +223,11 @@ def summary_of(
     out = numbers.outcome(g, level, options)
     model = g @ problem.estimate
     why = explanation_of(numbers, out, names, g, level, options)
-    facts = (*_certified(out, names), *_differing(out, names, model), *why.facts)
+    facts = (
+        *_certified(out, names),
+        *differing(out.estimate, out.lower, out.upper, names, model),
+        *why.facts,
+    )
     return summary_from_cells(
         problem,
         Explanation(facts, why.remedies),
@@ -359,10 +363,12 @@ def _certified(out: Outcome, names: Sequence[str]) -> Iterator[Fact]:
         yield Cause.CERTIFIED_ALONE(names=listed(names, used))
 
 
-def _differing(out: Outcome, names: Sequence[str], model: Array) -> Iterator[Fact]:
+def differing(
+    estimate: Array, lower: Array, upper: Array, names: Sequence[str], model: Array
+) -> Iterator[Fact]:
     """Say whose estimates are printed, where those of the model differ visibly."""
     with np.errstate(invalid="ignore"):
-        apart = np.abs(model - out.estimate) > _VISIBLE * (out.upper - out.lower)
+        apart = np.abs(model - estimate) > _VISIBLE * (upper - lower)
     if apart.any():
         yield Cause.OTHER_ESTIMATE(names=listed(names, apart))
 
