@@ -34,7 +34,8 @@ from unassuming.regions.diagnosis._added_features import (
     listed,
     span_of,
 )
-from unassuming.regions.single import FTest, Numbers, hypothesis_test
+from unassuming.regions.single.hypotheses import FTest, hypothesis_test
+from unassuming.regions.single.numbers import Numbers
 
 SIGNIFICANT = 0.05
 """An adjusted p-value of at most this is called a lack of fit."""
