@@ -14,7 +14,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array
-from unassuming.cells.functions import unit_function
+from unassuming.cells.functions.predict import unit_function
 from unassuming.ranking import Level
 from unassuming.regions import Functions
 

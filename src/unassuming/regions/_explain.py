@@ -230,8 +230,8 @@ class Cause(Enum):
         "permutations of the rows."
     )
     OTHER_ESTIMATE = (
-        "Estimates are those of least squares in the groups of rows behind the intervals; the "
-        "model's own differ for {names} (model_estimate in to_frame())."
+        "Estimates are least squares in the groups of rows behind the intervals; to_frame() has "
+        "the model's own."
     )
     DEPEND = "{names} depend on each other: the rows do not determine them one by one."
     LEVEL_INFINITE = (

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from unassuming._typing import Array
+from unassuming.cells.functions.kriging import Wanted
 from unassuming.functionals import Functional
 from unassuming.inputs import (
     SingleOptions,
@@ -25,29 +26,34 @@ from unassuming.regions._answers import (
 from unassuming.regions._membership import Membership
 from unassuming.regions._question import Call, Question
 from unassuming.regions._results import Band, Interval
-from unassuming.regions.single import (
-    Assumption,
-    Functions,
-    Instruments,
-    Numbers,
-    Wanted,
+from unassuming.regions.single.at_once import (
     all_at_once,
-    at_each,
     cells_for_functionals,
     cells_for_model_error,
     check_at_once,
     division_for,
     function_cells,
+)
+from unassuming.regions.single.functions import (
+    Assumption,
+    Functions,
     function_options,
     functional_rows,
+)
+from unassuming.regions.single.instruments import (
+    Instruments,
     instrument_bounds,
     instrument_options,
+)
+from unassuming.regions.single.numbers import Numbers
+from unassuming.regions.single.summary import (
+    at_each,
+    highest,
     one_by_one,
     options_for,
     require_alone,
-    values_at_once,
-    values_one_by_one,
 )
+from unassuming.regions.single.values import Asked, Joint, values_at_once, values_one_by_one
 
 T = TypeVar("T")
 
@@ -158,7 +164,13 @@ class Functionals(Membership):
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
-        return self._values(values(), g, names, level, method, options, assumption, make)
+        joint = None
+        if model_error is None and not self.problem.design("interval").dual:
+            ball = ball_for(self.shape, norm_bound, inner=False)
+            joint = Joint(self.shape, Question(Call.INTERVAL, g, ball), self.m)
+        estimate = g @ self.problem.estimate
+        wanted = Asked(values(), names, estimate, assumption, joint)
+        return self._values(wanted, level, method, options, make)
 
     def band(
         self,
@@ -260,13 +272,18 @@ class Functionals(Membership):
             return self._at_once(question, names, level, method, options, make, assumption, values)
         require_alone(inner)
         if assumption.given:
-            wanted, g = self._inputs(X, assumption), self._rows(X)
-            names = numbered_inputs(g)
-            return self._values(wanted, g, names, level, method, options, assumption, make)
+            g, joint = self._rows(X), None
+            if model_error is None:
+                question = band_question(self.shape, X, norm_bound, target, inner=False)
+                joint = Joint(self.shape, question, self.m)
+            estimate = g @ self.problem.estimate
+            wanted = self._inputs(X, assumption)
+            asked = Asked(wanted, numbered_inputs(g), estimate, assumption, joint)
+            return self._values(asked, level, method, options, make)
         if not self.objective.endogenous:
             _ = self._numbers  # refuses a kernel before anything else
         g = band_question(self.shape, X, None, target, inner=False).g
-        return self._one_by_one(g, numbered_inputs(g), level, method, options, make, own=False)
+        return self._one_by_one(g, numbered_inputs(g), level, method, options, make)
 
     @cached_property
     def _numbers(self) -> Numbers:
@@ -339,11 +356,12 @@ class Functionals(Membership):
         if assumption.given:
             if not function_cells(chosen, question.inner, lambda: self._functions):
                 return self._at_levels(level, joint)
-            wanted, estimate = values(), question.g @ self.problem.estimate
+            asked = Asked(values(), names, question.g @ self.problem.estimate, assumption)
 
             def from_cells(one: float) -> T:
-                given = wanted, names, estimate, one, cells, assumption, make
-                found = values_at_once(self._functions, *given, unless_wider=chosen == "auto")
+                found = values_at_once(
+                    self._functions, asked, one, cells, make, unless_wider=chosen == "auto"
+                )
                 return joint([self.level(one)])[0] if found is None else found
 
             return at_each(level, from_cells)
@@ -364,39 +382,32 @@ class Functionals(Membership):
         method: str,
         options: tuple[Any, Any, Any],
         make: Callable[..., T],
-        *,
-        own: bool = True,
     ) -> Any:
         """Return bounds that have their level each by itself."""
         cells, weights, estimator = options
-        checked = self._options(cells, method, weights, estimator)
+        checked, chosen_for = self._options(cells, method, weights, estimator), highest(level)
 
         def at(one: float) -> T:
+            asked = g, tuple(names), one, checked, make, chosen_for
             if self.objective.endogenous:
-                return instrument_bounds(self._instruments, g, tuple(names), one, checked, make)
-            return one_by_one(self._numbers, g, names, one, checked, make, own=own)
+                return instrument_bounds(self._instruments, *asked)
+            return one_by_one(self._numbers, *asked)
 
         return at_each(level, at)
 
     def _values(
         self,
-        wanted: Wanted,
-        g: Array,
-        names: Sequence[str],
+        asked: Asked,
         level: Any,
         method: str,
         options: tuple[Any, Any, Any],
-        assumption: Assumption,
         make: Callable[..., T],
     ) -> Any:
         """Return bounds of functionals of the function, each with its level by itself."""
         cells, weights, estimator = options
         checked = function_options(self._functions, cells, method, weights, estimator)
-        estimate = g @ self.problem.estimate
-
-        def at(one: float) -> T:
-            return values_one_by_one(
-                self._functions, wanted, names, estimate, one, checked, assumption, make
-            )
-
-        return at_each(level, at)
+        chosen_for = highest(level)
+        return at_each(
+            level,
+            lambda one: values_one_by_one(self._functions, asked, one, checked, make, chosen_for),
+        )

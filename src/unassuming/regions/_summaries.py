@@ -19,22 +19,12 @@ from unassuming.regions._functionals import Functionals
 from unassuming.regions._question import Call, Question
 from unassuming.regions._views import View, make_view
 from unassuming.regions.diagnosis import LackOfFit, columns_of, lack_of_fit
-from unassuming.regions.single import (
-    Assumption,
-    FTest,
-    Summary,
-    check_at_once,
-    check_level,
-    division_for,
-    function_options,
-    function_test,
-    hypothesis_test,
-    instrument_summary,
-    instrument_test,
-    simultaneous_summary,
-    summary_of,
-    with_caution,
-)
+from unassuming.regions.single.at_once import check_at_once, division_for, simultaneous_summary
+from unassuming.regions.single.functions import Assumption, function_options
+from unassuming.regions.single.hypotheses import FTest, hypothesis_test
+from unassuming.regions.single.instruments import instrument_summary, instrument_test
+from unassuming.regions.single.summary import Summary, check_level, summary_of, with_caution
+from unassuming.regions.single.values import Asked, function_test
 
 
 class Summaries(Functionals):
@@ -186,10 +176,10 @@ class Summaries(Functionals):
         require_nonzero(g)
         tau = as_hypothesis(value, len(g))
         if assumption.given:
-            functions, wanted = self._functions, values()
+            functions = self._functions
             options = function_options(functions, cells, method, cell_weights, cell_estimate)
-            level = check_level(level)
-            found = function_test(functions, wanted, names, tau, level, options, assumption)
+            about = Asked(values(), names, g @ self.problem.estimate, assumption)
+            found = function_test(functions, about, tau, check_level(level), options)
             return with_caution(self.problem, found)
         options = self._options(cells, method, cell_weights, cell_estimate)
         asked = g, names, check_level(level), options, tau

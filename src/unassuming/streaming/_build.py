@@ -15,7 +15,6 @@ from unassuming.noise import BlockSymmetric, Perturbations, rows_of_stream
 from unassuming.objectives import Quadratic, Score
 from unassuming.regions import Problem, Region, require_representable
 from unassuming.streaming._compressed import compress, uncompressed
-from unassuming.streaming._errors import weighted
 from unassuming.streaming._exact_rank import null_spaces
 
 if TYPE_CHECKING:

@@ -34,18 +34,14 @@ from unassuming.regions.diagnosis._added_features import (
     listed,
     span_of,
 )
-from unassuming.regions.single import FTest, Numbers, hypothesis_test
+from unassuming.regions.single.hypotheses import FTest, hypothesis_test
+from unassuming.regions.single.numbers import Numbers
 
 SIGNIFICANT = 0.05
 """An adjusted p-value of at most this is called a lack of fit."""
 
 _SHOWN = 20
 """Tests that are printed."""
-
-"""The largest number of cells, and rows of a cell for each coefficient."""
-
-_SEARCH = 0.95
-"""The level at which cells are searched for: for higher ones the search takes longer."""
 
 MULTIPLICITY = (
     "Each p-value is valid by itself, for every number of rows, if the model and the assumption on "

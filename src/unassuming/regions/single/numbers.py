@@ -46,7 +46,7 @@ _LOSING = 1.1
 _ROBUST_ROWS = 3
 """Rows of a cell, for each coefficient, from which least absolute deviations resist outliers."""
 
-CERTIFIED = ("halves", "palmrt")
+CERTIFIED, NOTHING = ("halves", "palmrt"), "nothing"
 
 
 @final
@@ -113,7 +113,7 @@ class Outcome:
             np.full(N, value) for value in (np.nan, -np.inf, np.inf, 1.0, 1.0)
         )
         rank, m, cells = np.ones(N, np.intp), np.ones(N, np.intp), np.zeros(N, np.intp)
-        method = np.full(N, "nothing", dtype=object)
+        method = np.full(N, NOTHING, dtype=object)
         return cls(estimate, lower, upper, one, rank, m, level, method, cells)
 
     def put(self, where: IntArray, part: Outcome) -> None:
@@ -247,7 +247,7 @@ class Numbers:
     ) -> list[Way]:
         """Choose cells or halves of rows, or of pairs."""
         U, size, seen = sample.at.vectors(g)
-        ways = [Way("nothing")] * len(g)
+        ways = [Way(NOTHING)] * len(g)
         known = np.flatnonzero(seen)
         if not known.size:
             return ways
@@ -296,7 +296,7 @@ class Numbers:
         evidence, given = self.evidence, options.cells
         labels = given if isinstance(given, np.ndarray) else None
         if not evidence.centred.at.vectors(c[None])[2][0]:
-            return Way("nothing")
+            return Way(NOTHING)
         pairs = evidence.pairs(c, labels)
         if labels is not None:
             options = replace(options, cells=_numbered(labels[pairs[:, 0]]))
@@ -329,7 +329,7 @@ class Numbers:
         else:
             assert isinstance(options.cells, int)
             numbers = [options.cells]
-        ways = [Way("cells" if one else "nothing", merged=numbers[0]) for one in seen]
+        ways = [Way("cells" if one else NOTHING, merged=numbers[0]) for one in seen]
         for K in numbers:
             sums = self.sums(Way("cells", merged=K))
             for i, v in enumerate(fits(sums.G, sums.h, U)[0]):
@@ -433,7 +433,7 @@ class Numbers:
             zero,
             zero,
             np.where(finite, level, 1.0),
-            np.where(seen, "t", "nothing").astype(object),
+            np.where(seen, "t", NOTHING).astype(object),
             zero,
         )
 

@@ -26,7 +26,7 @@ from unassuming.regions._remedies import level as lower_level
 from unassuming.regions._results import Levels, table
 from unassuming.regions._unions import IntervalUnion, several
 from unassuming.regions.single.evidence import Evidence
-from unassuming.regions.single.numbers import CERTIFIED, Numbers, Outcome
+from unassuming.regions.single.numbers import CERTIFIED, NOTHING, Numbers, Outcome
 
 T = TypeVar("T")
 
@@ -151,8 +151,8 @@ class Summary:
         levels = np.unique(self.level[self._informative])
         if len(levels) > 1:
             columns.append(("level", [f"{x:.4g}" for x in self.level]))
-        if len(set(self.method)) > 1:
-            columns.append(("method", list(self.method)))
+        if len({*self.method} - {NOTHING}) > 1:
+            columns.append(("method", [used.replace(NOTHING, "") for used in self.method]))
         return columns
 
     @property
@@ -258,7 +258,7 @@ def one_by_one(
     out = numbers.outcome(g, level, options, chosen_for=chosen_for)
     why = explanation_of(numbers, out, names, g, level, options)
     why = replace(why, facts=(*_certified(out, names), *why.facts))
-    used = [method for method in out.method if method != "nothing"]
+    used = [method for method in out.method if method != NOTHING]
     return bounds_from_cells(
         make,
         numbers.problem,
@@ -309,6 +309,11 @@ def at_each(level: Any, at: Callable[[float], T]) -> Any:
     """Return the answer at one level, or a dictionary of answers at several."""
     found = {as_double(one): at(check_level(one)) for one in as_levels(level)}
     return Levels(found) if np.ndim(level) else next(iter(found.values()))
+
+
+def highest(level: Any) -> float:
+    """Return the highest of one level or several: cells and halves are chosen for it."""
+    return max(check_level(one) for one in as_levels(level))
 
 
 def require_alone(inner: object) -> None:
@@ -370,7 +375,7 @@ def differing(
     with np.errstate(invalid="ignore"):
         apart = np.abs(model - estimate) > _VISIBLE * (upper - lower)
     if apart.any():
-        yield Cause.OTHER_ESTIMATE(names=listed(names, apart))
+        yield Cause.OTHER_ESTIMATE()
 
 
 def two_values(problem: Problem) -> tuple[Fact, ...]:
