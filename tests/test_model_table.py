@@ -81,7 +81,7 @@ def region_of(name, columns=1):
         X, y, _ = ua.datasets.labels(n=n, d=columns, random_state=0)
     else:
         X, y, _ = ua.datasets.linear(n=n, d=columns, random_state=0)
-    return X, ua.confidence_region(model, X, y, random_state=0)
+    return X, ua.confidence_region(model, X, y, random_state=0, m=100)
 
 
 def finite(answer):
@@ -91,29 +91,33 @@ def finite(answer):
 def simultaneous(name):
     """The word of the table for simultaneous bounds, as the code answers."""
     X, region = region_of(name)
-    band = region.band(X[:3], method="joint")
+    band = region.band(X[:3], method="joint", level=0.9)
     if region.problem.classes is not None:
-        more = region_of(name, columns=4)[1].band(X[:3].repeat(4, axis=1), method="joint")
+        more = region_of(name, columns=4)[1].band(
+            X[:3].repeat(4, axis=1), method="joint", level=0.9
+        )
         assert more.status is not Status.CERTIFIED or (more.upper - more.lower > 1).any()
         return "trivial" if band.status is Status.TRIVIAL else "up to 4 coefficients"
     if finite(band):
         X, larger = region_of(name, columns=4)
         return (
             "finite with enough rows"
-            if finite(larger.band(X[:3], method="joint"))
+            if finite(larger.band(X[:3], method="joint", level=0.9))
             else "up to 4 coefficients"
         )
     design = region.objective.design
     if not design.dual:
-        if not finite(region.band(X[:3], method="cells")):
+        if not finite(region.band(X[:3], method="cells", level=0.9)):
             return "none"
         model = clone(MODELS[name]).set_params(fit_intercept=False)
-        alone = ua.confidence_region(model, X, region.objective.y, random_state=0)
+        alone = ua.confidence_region(model, X, region.objective.y, random_state=0, m=100)
         ball = " or `norm_bound` without an intercept"
-        bounded = finite(alone.band(X[:3], norm_bound=5, method="joint"))
+        bounded = finite(alone.band(X[:3], norm_bound=5, method="joint", level=0.9))
         return f'`method="cells"`{"," * bounded}{ball * bounded}; bounds of the joint region'
     return (
-        "with `norm_bound`" if finite(region.band(X[:3], norm_bound=5, method="joint")) else "none"
+        "with `norm_bound`"
+        if finite(region.band(X[:3], norm_bound=5, method="joint", level=0.9))
+        else "none"
     )
 
 
@@ -124,7 +128,7 @@ def one_at_a_time(name):
     except ua.NotAvailable:
         pass
     try:
-        found = region.band(X[:3], norm_bound=5, simultaneous=False)
+        found = region.band(X[:3], norm_bound=5, simultaneous=False, level=0.9)
     except ua.NotAvailable:
         return "no"
     return "with `norm_bound`" if finite(found) else "no"
@@ -145,14 +149,17 @@ def test_a_dynamical_system_has_no_simultaneous_bounds(monkeypatch):
     assert single == "no"
     u, y, _ = ua.datasets.arx(n=40, random_state=0)
     region = ua.confidence_region(ua.ARX(1, 1), u, y, m=10, random_state=0)
-    assert region.interval(simultaneous=True, method="joint").status is Status.NO_OUTER_BOUND
+    assert (
+        region.interval(simultaneous=True, method="joint", level=0.9).status
+        is Status.NO_OUTER_BOUND
+    )
     with pytest.raises(ua.NotAvailable):
-        region.band(u[:3], method="joint")
+        region.band(u[:3], method="joint", level=0.9)
     assert not region.exact_crossings
     assert len(region.crossings("a1", level=0.8))
     found = region.interval("a1", level=0.8, inner=True, simultaneous=True, method="joint")
     assert found.inner_lower[0] < region.estimate[0] < found.inner_upper[0]
-    for ask in (region.summary, lambda: region.interval("a1", simultaneous=False)):
+    for ask in (region.summary, lambda: region.interval("a1", simultaneous=False, level=0.9)):
         with pytest.raises(ua.NotAvailable):
             ask()
 
@@ -160,7 +167,7 @@ def test_a_dynamical_system_has_no_simultaneous_bounds(monkeypatch):
 def instrumented(strength):
     X, y, _ = ua.datasets.instrumented(n=100, strength=strength, random_state=0)
     model = ua.InstrumentalRegression(endogenous=0, instruments=2)
-    return ua.confidence_region(model, X, y, random_state=0)
+    return ua.confidence_region(model, X, y, random_state=0, m=100)
 
 
 def test_instruments_give_intervals_rays_or_the_line():
@@ -168,8 +175,8 @@ def test_instruments_give_intervals_rays_or_the_line():
     assert bounds == "finite if instruments are strong"
     assert single == "the endogenous column: an interval, rays or the line"
     strong, weak = instrumented(2.0), instrumented(0.0)
-    assert finite(strong.interval(simultaneous=True, method="joint"))
-    assert not finite(weak.interval(simultaneous=True, method="joint"))
+    assert finite(strong.interval(simultaneous=True, method="joint", level=0.9))
+    assert not finite(weak.interval(simultaneous=True, method="joint", level=0.9))
     summary = strong.summary()
     assert summary.names == ("x0",)
     assert len(summary.sets[0]) == 1

@@ -103,7 +103,7 @@ def test_membership_is_that_of_the_regions():
         np.random.SeedSequence(measured.seed).spawn(20), draws(measured), strict=True
     ):
         seed = int(child.spawn(3)[1].generate_state(1)[0])
-        covered += ua.confidence_region(QUADRATIC, X, y, random_state=seed).contains(f, 0.5)
+        covered += ua.confidence_region(QUADRATIC, X, y, random_state=seed, m=100).contains(f, 0.5)
     assert measured.region.covered == covered
     assert 0 < covered < 20
 
@@ -118,7 +118,7 @@ def test_the_band_covers_whenever_the_region_does():
 
 def one_region():
     X, y, _ = make_data(np.random.default_rng(1))
-    return ua.confidence_region(QUADRATIC, X, y, random_state=0), X, y
+    return ua.confidence_region(QUADRATIC, X, y, random_state=0, m=100), X, y
 
 
 def test_t_bounds_are_those_of_statsmodels():
@@ -181,7 +181,7 @@ def test_the_bootstrap_has_the_spread_of_least_squares():
 
 def test_t_bounds_of_a_kernel_are_those_of_least_squares_on_the_inputs():
     X, y, _ = make_data(np.random.default_rng(1))
-    region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
+    region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0, m=100)
     expected = sm.OLS(y, sm.add_constant(X)).fit()
     expected = expected.get_prediction(sm.add_constant(X)).conf_int(alpha=0.1)
     found = np.column_stack(_methods.t_bounds(region, y, 0.9))
@@ -461,7 +461,9 @@ def test_random_features_are_the_same_for_the_same_seed():
 
     model = make_pipeline(RBFSampler(n_components=4), Ridge(0.1))
     one, two = (
-        ua.testing.coverage(data, model, repetitions=3, resamples=9, random_state=0).to_frame()
+        ua.testing.coverage(
+            data, model, repetitions=3, resamples=9, random_state=0, m=100
+        ).to_frame()
         for _ in range(2)
     )
     assert one.equals(two)
@@ -518,7 +520,7 @@ def test_the_wild_bootstrap_draws_signs_of_residuals(blocks):
     rng, draws = np.random.default_rng(0), 49
     X, y = rng.normal(size=(8, 1)), rng.normal(size=8)
     noise = None if blocks is None else ua.noise.BlockSymmetric(blocks)
-    region = ua.confidence_region(LinearRegression(), X, y, noise=noise)
+    region = ua.confidence_region(LinearRegression(), X, y, noise=noise, m=100)
     fit = _coefficients.LeastSquares.of(region)
     lower, upper, level = fit.wild(0.8, draws, np.random.default_rng(1))
     assert level == 0.8

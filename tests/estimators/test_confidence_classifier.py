@@ -41,7 +41,7 @@ def fitted():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([ua.ConfidenceClassifier()])
+@parametrize_with_checks([ua.ConfidenceClassifier(m=100)])
 def test_scikit_learn_conventions(estimator, check):
     follows(estimator, check)
 
@@ -49,7 +49,7 @@ def test_scikit_learn_conventions(estimator, check):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [ua.ConfidenceClassifier(model) for model in (ua.LSSVC(), LogisticRegression())]
+    [ua.ConfidenceClassifier(model, m=100) for model in (ua.LSSVC(), LogisticRegression())]
 )
 def test_scikit_learn_conventions_with_other_models(estimator, check):
     follows(estimator, check)
@@ -57,7 +57,10 @@ def test_scikit_learn_conventions_with_other_models(estimator, check):
 
 @names
 def test_predictions_are_those_of_the_plain_estimator(model):
-    ours, plain = ua.ConfidenceClassifier(model, random_state=0).fit(X, Y), clone(model).fit(X, Y)
+    ours, plain = (
+        ua.ConfidenceClassifier(model, random_state=0, m=100).fit(X, Y),
+        clone(model).fit(X, Y),
+    )
     np.testing.assert_array_equal(ours.predict(NEW), plain.predict(NEW))
     np.testing.assert_array_equal(ours.classes_, ["no", "yes"])
     np.testing.assert_allclose(ours.decision_function(NEW), plain.decision_function(NEW))
@@ -66,18 +69,18 @@ def test_predictions_are_those_of_the_plain_estimator(model):
 
 def test_probabilities_are_there_if_the_estimator_has_them():
     logistic = LogisticRegression()
-    ours = ua.ConfidenceClassifier(logistic, random_state=0)
+    ours = ua.ConfidenceClassifier(logistic, random_state=0, m=100)
     assert hasattr(ours, "predict_proba")
     expected = clone(logistic).fit(X, Y).predict_proba(NEW)
     np.testing.assert_array_equal(ours.fit(X, Y).predict_proba(NEW), expected)
-    assert not hasattr(ua.ConfidenceClassifier(), "predict_proba")
-    assert not hasattr(ua.ConfidenceClassifier(RidgeClassifier()).fit(X, Y), "predict_proba")
+    assert not hasattr(ua.ConfidenceClassifier(m=100), "predict_proba")
+    assert not hasattr(ua.ConfidenceClassifier(RidgeClassifier(), m=100).fit(X, Y), "predict_proba")
 
 
 @pytest.mark.slow
 def test_the_band_is_that_of_the_region_cut_to_the_unit_interval(fitted):
     inputs = np.array([[-3.0], [0.0], [3.0]])
-    band, ours = fitted.region_.band(inputs, method="joint"), fitted.predict_band(inputs)
+    band, ours = fitted.region_.band(inputs, method="joint", level=0.9), fitted.predict_band(inputs)
     np.testing.assert_array_equal(ours, np.column_stack([band.lower, band.upper]))
     assert band.upper[2] == 1
     assert (np.abs(ours) <= 1).all()
@@ -118,7 +121,7 @@ def test_several_levels_give_a_mapping_of_growing_sets(fitted):
 
 
 def test_nothing_is_dropped_where_nothing_is_certified():
-    ours = ua.ConfidenceClassifier(LogisticRegression(), random_state=0).fit(X, Y)
+    ours = ua.ConfidenceClassifier(LogisticRegression(), random_state=0, m=100).fit(X, Y)
     np.testing.assert_array_equal(ours.predict_band(NEW), [[-1, 1]] * 3)
     with pytest.warns(UserWarning, match="every set holds both labels") as caught:
         assert ours.predict_set(NEW).all()
@@ -134,7 +137,7 @@ def test_a_certified_band_around_zero_is_worth_no_warning(fitted):
 
 
 def test_an_empty_region_leaves_no_label():
-    ours = ua.ConfidenceClassifier(RidgeClassifier(), level=0.5, random_state=0)
+    ours = ua.ConfidenceClassifier(RidgeClassifier(), level=0.5, random_state=0, m=100)
     ours.fit(np.linspace(-1, 1, 200)[:, None], np.arange(200) >= 100)
     assert not ours.predict_set(NEW).any()
     assert not ours.predict_set(NEW, kind="inner").any()
@@ -168,7 +171,7 @@ def test_clone_and_pickle_keep_everything(fitted):
 
 
 def test_it_may_end_a_pipeline_and_be_cross_validated():
-    outer = make_pipeline(StandardScaler(), ua.ConfidenceClassifier(random_state=0))
+    outer = make_pipeline(StandardScaler(), ua.ConfidenceClassifier(random_state=0, m=100))
     plain = make_pipeline(StandardScaler(), RidgeClassifier())
     np.testing.assert_array_equal(cross_val_score(outer, X, Y), cross_val_score(plain, X, Y))
 
@@ -191,7 +194,7 @@ def test_errors_come_at_fit(options, y, error, message):
 
 def test_a_regressor_with_a_band_points_to_the_classifier():
     with pytest.raises(TypeError, match=r"ua\.ConfidenceClassifier"):
-        ua.ConfidenceRegressor(RidgeClassifier()).fit(X, TRUTH)
+        ua.ConfidenceRegressor(RidgeClassifier(), m=100).fit(X, TRUTH)
 
 
 def test_an_unknown_kind_of_set_is_refused(fitted):
@@ -244,7 +247,7 @@ def test_a_linear_mean_is_refuted_by_classes_that_are_well_separated():
 def test_a_model_that_overwrites_its_inputs_leaves_those_of_the_caller(method):
     X, y, _ = ua.datasets.labels(n=60, random_state=0)
     inner = make_pipeline(StandardScaler(copy=False), LogisticRegression())
-    model = ua.ConfidenceClassifier(inner, random_state=0).fit(X.copy(), y)
+    model = ua.ConfidenceClassifier(inner, random_state=0, m=100).fit(X.copy(), y)
     given = X.copy()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "every set holds both labels")

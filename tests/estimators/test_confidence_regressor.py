@@ -62,7 +62,7 @@ def expected_failures(wrapped):
 
 
 def checks(*models):
-    wrapped = [ua.ConfidenceRegressor(model) for model in models]
+    wrapped = [ua.ConfidenceRegressor(model, m=100) for model in models]
     return parametrize_with_checks(wrapped, expected_failed_checks=expected_failures)
 
 
@@ -90,7 +90,7 @@ def failing(estimator):
 
 @pytest.mark.slow_but_first
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("estimator", [SVR(), ua.ConfidenceRegressor(SVR())], ids=repr)
+@pytest.mark.parametrize("estimator", [SVR(), ua.ConfidenceRegressor(SVR(), m=100)], ids=repr)
 def test_the_one_failure_expected_of_svr_is_that_of_svr_itself(estimator):
     """Neither more nor less: a check too many in the list is as wrong as one too few."""
     assert failing(estimator) == set(SVR_FAILS)
@@ -188,7 +188,7 @@ def test_a_new_fit_forgets_the_status_of_the_last_band():
 
 def test_weights_reach_the_model_and_the_region_through_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), Ridge(0.5))
-    ours = ua.ConfidenceRegressor(pipeline, random_state=0).fit(X, Y, sample_weight=WEIGHT)
+    ours = ua.ConfidenceRegressor(pipeline, random_state=0, m=100).fit(X, Y, sample_weight=WEIGHT)
     plain = clone(pipeline).fit(X, Y, ridge__sample_weight=WEIGHT)
     np.testing.assert_allclose(ours.predict(NEW), plain.predict(NEW), rtol=1e-12)
     estimate = np.r_[plain[-1].intercept_, plain[-1].coef_]
@@ -199,7 +199,7 @@ def test_weights_reach_the_model_and_the_region_through_a_pipeline():
     "model", [Lasso(0.05), SVR(), HuberRegressor(), ua.KernelLasso(0.1, kernel="rbf")], ids=repr
 )
 def test_without_a_region_for_varying_weights_predictions_remain(model):
-    ours = ua.ConfidenceRegressor(model, random_state=0).fit(X, Y, sample_weight=WEIGHT)
+    ours = ua.ConfidenceRegressor(model, random_state=0, m=100).fit(X, Y, sample_weight=WEIGHT)
     plain = clone(model).fit(X, Y, sample_weight=WEIGHT)
     np.testing.assert_array_equal(ours.predict(NEW), plain.predict(NEW))
     assert "sample_weight varies" in ours.band_status_
@@ -210,7 +210,7 @@ def test_without_a_region_for_varying_weights_predictions_remain(model):
 
 def test_a_mistake_with_weights_is_still_a_mistake():
     with pytest.raises(ValueError, match="level is not admissible"):
-        ua.ConfidenceRegressor(Ridge(), level=0.123).fit(X, Y, sample_weight=WEIGHT)
+        ua.ConfidenceRegressor(Ridge(), level=0.123, m=100).fit(X, Y, sample_weight=WEIGHT)
     with pytest.raises(ValueError, match="m must be an integer"):
         ua.ConfidenceRegressor(Ridge(), m=1).fit(X, Y, sample_weight=WEIGHT)
 
@@ -220,12 +220,12 @@ def test_negative_weights_are_refused_also_where_varying_ones_have_no_region():
     weight[0] = -1.0
     for model in (Ridge(), Lasso(0.05), SVR()):
         with pytest.raises(ValueError, match=r"[Nn]egative"):
-            ua.ConfidenceRegressor(model, random_state=0).fit(X, Y, sample_weight=weight)
+            ua.ConfidenceRegressor(model, random_state=0, m=100).fit(X, Y, sample_weight=weight)
 
 
 def test_metadata_routing_carries_the_weights():
     with sklearn.config_context(enable_metadata_routing=True):
-        inner = ua.ConfidenceRegressor(Ridge(0.5), random_state=0).set_fit_request(
+        inner = ua.ConfidenceRegressor(Ridge(0.5), random_state=0, m=100).set_fit_request(
             sample_weight=True
         )
         inner.set_score_request(sample_weight=False)
@@ -314,13 +314,15 @@ def test_clone_and_pickle_keep_everything():
 
 
 def test_parameters_of_the_inner_model_can_be_set():
-    model = ua.ConfidenceRegressor(MODELS[-1]).set_params(estimator__ridge__alpha=7.0, m=20)
+    model = ua.ConfidenceRegressor(MODELS[-1], m=100).set_params(estimator__ridge__alpha=7.0, m=20)
     assert model.get_params()["estimator__ridge__alpha"] == 7.0
     assert model.fit(X, Y).region_.objective.lam == pytest.approx(7.0 / N)
 
 
 def test_it_may_end_a_pipeline_and_be_cross_validated():
-    outer = make_pipeline(StandardScaler(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0))
+    outer = make_pipeline(
+        StandardScaler(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0, m=100)
+    )
     plain = make_pipeline(StandardScaler(), Ridge(0.5))
     np.testing.assert_array_equal(cross_val_score(outer, X, Y), cross_val_score(plain, X, Y))
     search = GridSearchCV(outer, {"confidenceregressor__estimator__alpha": [0.1, 10.0]}, cv=3)
@@ -329,7 +331,7 @@ def test_it_may_end_a_pipeline_and_be_cross_validated():
 
 def test_a_precomputed_kernel_is_cut_on_both_sides():
     K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=-1))
-    wrapped = ua.ConfidenceRegressor(KernelRidge(kernel="precomputed"), random_state=0)
+    wrapped = ua.ConfidenceRegressor(KernelRidge(kernel="precomputed"), random_state=0, m=100)
     plain = KernelRidge(kernel="precomputed")
     np.testing.assert_array_equal(cross_val_score(wrapped, K, Y), cross_val_score(plain, K, Y))
 
@@ -337,7 +339,7 @@ def test_a_precomputed_kernel_is_cut_on_both_sides():
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_keep_their_names(library):
     frame = pytest.importorskip(library).DataFrame({"age": X[:, 0], "size": X[:, 1]})
-    model = ua.ConfidenceRegressor(Ridge(0.5), random_state=0).fit(frame, Y)
+    model = ua.ConfidenceRegressor(Ridge(0.5), random_state=0, m=100).fit(frame, Y)
     assert list(model.feature_names_in_) == ["age", "size"]
     assert model.n_features_in_ == 2
     assert model.region_.names == ["intercept", "age", "size"]
@@ -355,9 +357,11 @@ def test_set_output_of_pipelines_inside_and_outside_gives_named_coefficients(out
     pytest.importorskip(output)
     frame = pd.DataFrame(X, columns=["age", "size"])
     inside = make_pipeline(StandardScaler(), Ridge(0.5)).set_output(transform=output)
-    model = ua.ConfidenceRegressor(inside, random_state=0).fit(frame, Y)
+    model = ua.ConfidenceRegressor(inside, random_state=0, m=100).fit(frame, Y)
     assert model.region_.names == ["intercept", "age", "size"]
-    outside = make_pipeline(StandardScaler(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0))
+    outside = make_pipeline(
+        StandardScaler(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0, m=100)
+    )
     outside.set_output(transform=output).fit(frame, Y)
     assert list(outside[-1].feature_names_in_) == ["age", "size"]
     np.testing.assert_allclose(outside.predict(frame), model.predict(frame), rtol=1e-12)
@@ -369,7 +373,7 @@ def test_set_output_of_pipelines_inside_and_outside_gives_named_coefficients(out
 @pytest.mark.parametrize("features", [RBFSampler(n_components=5), Nystroem(n_components=5)])
 def test_random_features_of_predictions_and_of_the_band_are_the_same(features):
     model = fitted(make_pipeline(features, Ridge(0.1)))
-    estimate = model.region_.band(NEW, method="joint").estimate
+    estimate = model.region_.band(NEW, method="joint", level=0.9).estimate
     np.testing.assert_allclose(model.predict(NEW), estimate, rtol=1e-6, atol=1e-8)
     other = fitted(make_pipeline(features, Ridge(0.1)), random_state=1)
     assert not np.allclose(other.predict(NEW), estimate)
@@ -428,7 +432,9 @@ def test_transformers_never_see_y():
 @pytest.mark.parametrize("cls", [ua.ConfidenceRegressor, ua.ConfidenceClassifier])
 def test_what_a_pipeline_around_it_does_is_told(cls):
     """It cannot be seen from inside: a pipeline outside fits its transformers with y."""
-    outer = make_pipeline(UsesY(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0)).fit(X, Y)
+    outer = make_pipeline(UsesY(), ua.ConfidenceRegressor(Ridge(0.5), random_state=0, m=100)).fit(
+        X, Y
+    )
     assert outer[0].scale_ != 1.0
     text = " ".join(cls.__doc__.split())
     assert "a pipeline around this estimator passes y to them" in text
@@ -472,22 +478,24 @@ def test_errors_come_at_fit(options, error, message):
 )
 def test_columns_that_are_no_numbers_are_refused_by_name(frame, message):
     with pytest.raises(ValueError, match=f"^column 'u' of X.*{message}"):
-        ua.ConfidenceRegressor(Ridge()).fit(frame, Y)
+        ua.ConfidenceRegressor(Ridge(), m=100).fit(frame, Y)
 
 
 def test_columns_of_one_name_are_refused():
     with pytest.raises(ValueError, match=r"^X has columns of the same name"):
-        ua.ConfidenceRegressor(Ridge()).fit(pd.DataFrame(X, columns=["a", "a"]), Y)
+        ua.ConfidenceRegressor(Ridge(), m=100).fit(pd.DataFrame(X, columns=["a", "a"]), Y)
 
 
 def test_several_outputs_are_refused():
     with pytest.raises(ValueError, match="y should be a 1d array"):
-        ua.ConfidenceRegressor(Ridge()).fit(X, np.column_stack([Y, Y]))
+        ua.ConfidenceRegressor(Ridge(), m=100).fit(X, np.column_stack([Y, Y]))
 
 
 def test_a_band_on_real_data_holds_the_fit_and_is_wider_at_higher_levels():
     frame, y = load_diabetes(return_X_y=True, as_frame=True)
-    model = ua.ConfidenceRegressor(make_pipeline(StandardScaler(), Ridge(1.0)), random_state=0)
+    model = ua.ConfidenceRegressor(
+        make_pipeline(StandardScaler(), Ridge(1.0)), random_state=0, m=100
+    )
     model.fit(frame, y)
     bands = model.predict_band(frame[:50], level=[0.5, 0.95])
     prediction = model.predict(frame[:50])
@@ -513,7 +521,7 @@ def test_a_model_that_overwrites_its_inputs_changes_no_region(estimator):
     X, y, _ = ua.datasets.linear(n=40, d=2, random_state=0)
     X = X + 5
     before = X.copy()
-    model = ua.ConfidenceRegressor(estimator, random_state=0).fit(X, y)
+    model = ua.ConfidenceRegressor(estimator, random_state=0, m=100).fit(X, y)
     np.testing.assert_array_equal(X, before)
     np.testing.assert_allclose(
         model.region_.objective.fitted(model.region_.estimate[None])[0], model.predict(X), rtol=1e-3

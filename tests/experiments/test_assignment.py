@@ -291,7 +291,7 @@ BAD = {
         r"given 3 \(0, 1, 2\).*two treatments at a time",
     ),
     "missing treatment": ({"treatment": [0, 1, np.nan, 1, 0, 1]}, "treatment has a missing value"),
-    "missing label": ({"strata": ["a", None] * 3}, "strata has a missing value.*at row 1"),
+    "missing label": ({"strata": ["a", None] * 3}, "strata has a missing label.*at row 1"),
     "NaN": ({"y": [1, 2, np.nan, 3, 4, 5]}, "y has missing or infinite values"),
     "table": ({"y": np.ones((6, 2))}, "y is not a vector of outcomes"),
     "short treatment": ({"treatment": [0, 1]}, "treatment has the wrong length: expected 6"),

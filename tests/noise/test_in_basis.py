@@ -320,18 +320,18 @@ def test_what_is_about_rows_is_refused():
     for ask in (
         region.diagnose,
         region.lack_of_fit,
-        lambda: region.interval(model_error=0.1, simultaneous=True, method="joint"),
+        lambda: region.interval(model_error=0.1, simultaneous=True, method="joint", level=0.9),
     ):
         with pytest.raises(ua.NotAvailable, match="describes the noise in another basis"):
             ask()
     with pytest.raises(ValueError, match=r"drawn row by row.*InBasis.*in memory"):
-        ua.StreamingRegion(Ridge(), noise=ua.noise.InBasis(Q))
+        ua.StreamingRegion(Ridge(), noise=ua.noise.InBasis(Q), m=100)
     search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
     with pytest.raises(ua.NotAvailable, match="rows cannot be set aside with noise in another"):
         ua.tuned_region(search, X, Y, noise=ua.noise.InBasis(Q), random_state=0)
     kernel = region_of(KernelRidge(kernel="rbf"), ua.noise.InBasis(Q, "exchangeable"))
     with pytest.raises(ua.NotAvailable, match="need noise whose signs may change"):
-        kernel.band(X[:2], norm_bound=10, simultaneous=False)
+        kernel.band(X[:2], norm_bound=10, simultaneous=False, level=0.9)
     with pytest.raises(ValueError, match="noise does not fit"):
         region_of(QuantileRegressor(), ua.noise.InBasis(Q))
     with pytest.warns(UserWarning, match="no coverage guarantee"):
@@ -386,7 +386,7 @@ def test_the_unit_basis_is_no_basis_at_all():
     tried = one.estimate + 0.3 * RNG.normal(size=(50, 3))
     np.testing.assert_array_equal(one.rank(tried), two.rank(tried))
     np.testing.assert_allclose(
-        one.interval(simultaneous=True, method="joint").lower,
-        two.interval(simultaneous=True, method="joint").lower,
+        one.interval(simultaneous=True, method="joint", level=0.9).lower,
+        two.interval(simultaneous=True, method="joint", level=0.9).lower,
         rtol=1e-9,
     )

@@ -24,7 +24,7 @@ Z = np.linspace(-1, 6, 9)[:, None]
 
 def region_of(kernel, **options):
     process = GaussianProcessRegressor(kernel, **{"optimizer": None, "alpha": 0.1, **options})
-    return process, ua.confidence_region(process, X, y, random_state=0)
+    return process, ua.confidence_region(process, X, y, random_state=0, m=100)
 
 
 KERNELS = {
@@ -50,7 +50,7 @@ def test_the_estimate_is_the_mean_of_the_process(name, alpha):
 def test_a_common_variance_is_kernel_ridge_regression():
     _, region = region_of(RBF(1.0) + WhiteKernel(0.25), alpha=0.5)
     ridge = ua.confidence_region(
-        KernelRidge(kernel="rbf", gamma=0.5, alpha=0.75), X, y, random_state=0
+        KernelRidge(kernel="rbf", gamma=0.5, alpha=0.75), X, y, random_state=0, m=100
     )
     for at_once in (True, False):
         options = {"norm_bound": 5.0, "simultaneous": at_once}
@@ -70,6 +70,7 @@ def test_the_variance_of_each_row_is_a_weight():
         y,
         sample_weight=2.0 / variance,
         random_state=0,
+        m=100,
     )
     candidates = rng.normal(size=(20, 25))
     np.testing.assert_array_equal(region.rank(candidates), ridge.rank(candidates))
@@ -81,7 +82,7 @@ def test_a_process_is_a_candidate():
 
 
 def test_a_kernel_with_few_features_needs_no_norm_bound():
-    band = region_of(DotProduct() + WhiteKernel(0.3))[1].band(Z, method="joint")
+    band = region_of(DotProduct() + WhiteKernel(0.3))[1].band(Z, method="joint", level=0.9)
     assert band.status.name == "CERTIFIED"
 
 
@@ -120,7 +121,7 @@ def test_refusals(kernel, options, message):
 
 def test_a_kernel_that_is_fixed_by_its_bounds_needs_no_option():
     process = GaussianProcessRegressor(RBF(1.0, "fixed"), alpha=0.1)
-    assert ua.confidence_region(process, X, y, random_state=0).objective.d == 25
+    assert ua.confidence_region(process, X, y, random_state=0, m=100).objective.d == 25
 
 
 def test_a_saved_region_comes_back(tmp_path):

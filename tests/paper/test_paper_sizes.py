@@ -139,4 +139,6 @@ def test_lines_agree_with_membership(split):
 def test_other_weightings_are_refused(split):
     _, sample = split
     with pytest.raises(ValueError, match="weighting is not available for ε-SVR in"):
-        ua.confidence_region(FIGURES[2].counted[0].model, sample.X, sample.y, weighting="gram")
+        ua.confidence_region(
+            FIGURES[2].counted[0].model, sample.X, sample.y, weighting="gram", m=100
+        )

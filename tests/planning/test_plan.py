@@ -75,7 +75,7 @@ def test_the_calls_give_what_was_predicted(name):
     X, y, _ = ua.datasets.sine(n=n, random_state=0)
     alphas = None if name in ("SVR", "no norm bound") else [0.1]
     plan = ua.plan(model, X, norm_bound=B, noise_scale=0.7, level=level, alphas=alphas)
-    region = ua.confidence_region(plan.estimator, X, y, random_state=0)
+    region = ua.confidence_region(plan.estimator, X, y, random_state=0, m=100)
     printed = str(plan).split("ua.confidence_region(plan.estimator, X, y):\n")[1].split("\n")
     for line, simultaneous in zip(printed, (True, False), strict=True):
         best = plan.best(simultaneous=simultaneous)

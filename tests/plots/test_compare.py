@@ -18,7 +18,7 @@ GRID = np.linspace(0, 10, 7)[:, None]
 @pytest.fixture(scope="module")
 def region():
     process = GaussianProcessRegressor(9.0 * RBF() + WhiteKernel(0.4), optimizer=None)
-    return ua.confidence_region(process, X, y, random_state=0)
+    return ua.confidence_region(process, X, y, random_state=0, m=100)
 
 
 def deviation_of_the_function(X, y, scale=1.0):

@@ -24,13 +24,13 @@ def _no_figures_left():
 
 @pytest.fixture(scope="module")
 def summary():
-    region = ua.confidence_region(Ridge(30.0), X, Y, random_state=0)
+    region = ua.confidence_region(Ridge(30.0), X, Y, random_state=0, m=100)
     return region.summary()
 
 
 @pytest.fixture(scope="module")
 def line():
-    return ua.confidence_region(LinearRegression(), X[:, :1], Y, random_state=0)
+    return ua.confidence_region(LinearRegression(), X[:, :1], Y, random_state=0, m=100)
 
 
 def legend(ax):
@@ -140,7 +140,7 @@ def test_pointwise_and_simultaneous_bands_are_drawn_together(line):
 def test_pointwise_bands_can_stand_alone_and_say_where_they_are_infinite(line):
     ax = ua.plots.band(line, levels=[], pointwise=[0.9])
     assert [shade.get_label() for shade in ax.collections] == ["90 % pointwise band"]
-    few = ua.confidence_region(LinearRegression(), X[:6, :1], Y[:6], random_state=0)
+    few = ua.confidence_region(LinearRegression(), X[:6, :1], Y[:6], random_state=0, m=100)
     title, entries = legend(ua.plots.band(few, levels=[], pointwise=[0.99]))
     assert "99 %: not finite everywhere" in entries
     assert "Pointwise, 99 %: too few parts of the data" in title
@@ -149,7 +149,7 @@ def test_pointwise_bands_can_stand_alone_and_say_where_they_are_infinite(line):
 def test_a_band_without_levels_or_without_features_is_refused(line):
     with pytest.raises(ValueError, match="no band is asked for"):
         ua.plots.band_data(line, levels=[])
-    kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X[:, :1], Y, random_state=0)
+    kernel = ua.confidence_region(KernelRidge(kernel="rbf"), X[:, :1], Y, random_state=0, m=100)
     with pytest.raises(ua.NotAvailable, match="a model with features"):
         ua.plots.band_data(kernel, levels=[], pointwise=[0.9])
 
@@ -159,7 +159,7 @@ def test_only_the_joint_region_has_members_inside_its_band():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 1))
     region = ua.confidence_region(
-        LinearRegression(), X, X[:, 0] + rng.normal(size=400), random_state=0
+        LinearRegression(), X, X[:, 0] + rng.normal(size=400), random_state=0, m=100
     )
     with pytest.raises(ua.NotAvailable, match="members: leave out inner, or use method='joint'"):
         ua.plots.band_data(region, levels=[0.9], method="cells", inner=3)

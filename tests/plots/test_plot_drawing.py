@@ -35,13 +35,13 @@ def _no_figures_left():
 @pytest.fixture(scope="module")
 def spline():
     model = make_pipeline(SplineTransformer(5), Ridge(0.1))
-    return ua.confidence_region(model, X, Y, random_state=0)
+    return ua.confidence_region(model, X, Y, random_state=0, m=100)
 
 
 @pytest.fixture(scope="module")
 def kernel():
     model = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
-    return ua.confidence_region(model, pd.DataFrame({"time": X[:, 0]}), Y, random_state=0)
+    return ua.confidence_region(model, pd.DataFrame({"time": X[:, 0]}), Y, random_state=0, m=100)
 
 
 def legend(ax):
@@ -71,7 +71,7 @@ def test_axes_that_are_given_are_used_and_returned(spline):
 
 def test_all_pictures_use_the_axes_that_are_given(spline):
     inputs, y, _ = ua.datasets.labels(n=30, d=2, random_state=0)
-    labels = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0)
+    labels = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0, m=100)
     pictures = [
         lambda ax: ua.plots.family(spline, size=5, random_state=0, ax=ax),
         lambda ax: ua.plots.coefficients(spline, levels=[0.5], rays=8, ax=ax),
@@ -91,7 +91,7 @@ def test_a_region_with_holes_is_not_said_to_end_where_its_first_part_does():
     inputs = rng.normal(size=(10, 2)) @ [[1.0, 0.6], [0.0, 0.8]]
     y = inputs @ [1.0, 0.0] + rng.laplace(size=10)
     model = Lasso(alpha=0.7, fit_intercept=False)
-    region = ua.confidence_region(model, inputs, y, random_state=0)
+    region = ua.confidence_region(model, inputs, y, random_state=0, m=100)
     data = ua.plots.coefficients_data(region, levels=[0.9], rays=60)
     k = int(np.flatnonzero(data.beyond[0.9])[0])
     assert len(region.crossings(data.directions[k], level=0.9)) > 1
@@ -150,7 +150,7 @@ def test_an_unbounded_band_fills_the_picture_and_says_so(kernel):
 
 def test_the_band_of_a_quantile_covers_a_quantile():
     model = QuantileRegressor(quantile=0.7, alpha=0)
-    region = ua.confidence_region(model, X, Y, random_state=0)
+    region = ua.confidence_region(model, X, Y, random_state=0, m=100)
     title = legend(ua.plots.band(region, levels=[0.5]))[0]
     assert "Covers the 0.7-quantile of y given x, if it lies" in " ".join(title.split())
 
@@ -193,7 +193,7 @@ def test_the_family_has_a_scale_of_levels(spline):
 
 def test_every_outline_lies_inside_the_picture():
     inputs, y, truth = ua.datasets.linear(n=40, d=1, random_state=0)
-    region = ua.confidence_region(LinearRegression(), inputs, y, random_state=0)
+    region = ua.confidence_region(LinearRegression(), inputs, y, random_state=0, m=100)
     ax = ua.plots.coefficients(region, truth=truth)
     corners = np.concatenate([patch.get_xy() for patch in ax.patches])
     corners = np.concatenate([corners, *(drawn.get_xydata() for drawn in ax.lines)])
@@ -214,7 +214,7 @@ def test_every_outline_lies_inside_the_picture():
 def test_an_open_region_leaves_the_picture_and_says_so():
     inputs, y, _ = ua.datasets.linear(n=40, d=2, random_state=0)
     region = ua.confidence_region(
-        LinearRegression(), inputs, y, noise="exchangeable", random_state=0
+        LinearRegression(), inputs, y, noise="exchangeable", random_state=0, m=100
     )
     ax = ua.plots.coefficients(region, ("intercept", "x0"), levels=[0.5, 0.9])
     (left, right), corners = ax.get_xlim(), ax.patches[0].get_xy()[:, 0]
@@ -227,7 +227,7 @@ def test_an_open_region_leaves_the_picture_and_says_so():
 
 def test_a_boundary_found_on_a_grid_is_not_called_exact():
     inputs, y, _ = ua.datasets.labels(n=30, random_state=0)
-    region = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0)
+    region = ua.confidence_region(LogisticRegression(), inputs, y, random_state=0, m=100)
     title = " ".join(legend(ua.plots.coefficients(region, levels=[0.3], rays=8))[0].split())
     assert "traced, not certified: boundary found by tests of membership on a grid" in title
 
@@ -235,7 +235,9 @@ def test_a_boundary_found_on_a_grid_is_not_called_exact():
 def test_the_undecided_zone_is_shaded_and_the_classes_are_told_apart():
     inputs, y = ua.datasets.two_classes(n=60, random_state=0)
     with pytest.warns(UserWarning, match="no coverage guarantee"):
-        region = ua.confidence_region(ua.LSSVC(), inputs, y, noise="symmetric", random_state=0)
+        region = ua.confidence_region(
+            ua.LSSVC(), inputs, y, noise="symmetric", random_state=0, m=100
+        )
     ax = ua.plots.classification(region, levels=[0.5, 0.9], resolution=15)
     data = ua.plots.classification_data(region, levels=[0.5, 0.9], resolution=15)
     at = np.column_stack([part.ravel() for part in np.meshgrid(data.x1, data.x2)])
@@ -259,7 +261,9 @@ def test_a_zone_narrower_than_the_grid_is_drawn_along_the_whole_boundary():
     """With 2,000 rows: nearly every point of a coarse grid is decided, the boundary is not."""
     inputs, y, _ = ua.datasets.labels(n=2000, d=2, random_state=0)
     with pytest.warns(UserWarning, match="no coverage guarantee"):
-        region = ua.confidence_region(ua.LSSVC(), inputs, y, noise="symmetric", random_state=0)
+        region = ua.confidence_region(
+            ua.LSSVC(), inputs, y, noise="symmetric", random_state=0, m=100
+        )
     ax = ua.plots.classification(region, levels=[0.5], resolution=6)
     data = ua.plots.classification_data(region, levels=[0.5], resolution=6)
     assert data.undecided[0.5].sum() <= 6
@@ -274,7 +278,7 @@ def test_a_region_without_members_shades_nothing_and_says_so():
     inputs = np.random.default_rng(0).uniform(-1, 1, size=(100, 2))
     y = np.where(inputs[:, 0] > 0, 1, -1)
     inputs[0] = 30.0
-    region = ua.confidence_region(RidgeClassifier(), inputs, y, random_state=0)
+    region = ua.confidence_region(RidgeClassifier(), inputs, y, random_state=0, m=100)
     ax = ua.plots.classification(region, levels=[0.5], resolution=4)
     title, labels = legend(ax)
     assert "50 %: the region of this level has no member at all." in title
@@ -323,7 +327,7 @@ def test_matplotlib_is_loaded_when_something_is_drawn_and_missed_in_one_sentence
 
 
 def test_the_legend_says_how_many_rows_of_a_stream_are_drawn():
-    stream = ua.StreamingRegion(LinearRegression(), random_state=0).partial_fit(X, Y)
+    stream = ua.StreamingRegion(LinearRegression(), random_state=0, m=100).partial_fit(X, Y)
     ax = ua.plots.band(stream.region(), X[::10], levels=[0.5], rows=(X[:5], Y[:5]))
     assert f"5 of the {len(Y)} rows" in legend(ax)[1]
     ax = ua.plots.band(stream.region(), X[::10], levels=[0.5])

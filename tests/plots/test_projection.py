@@ -15,7 +15,7 @@ PAIR = ["x0", "x2"]
 @pytest.fixture(scope="module")
 def region():
     inputs, y, _ = ua.datasets.linear(n=130, d=3, random_state=0)
-    return ua.confidence_region(LinearRegression(), inputs, y, random_state=0)
+    return ua.confidence_region(LinearRegression(), inputs, y, random_state=0, m=100)
 
 
 @pytest.mark.parametrize("method", ["joint", "cells"])
@@ -73,7 +73,9 @@ def test_a_slice_that_the_estimate_hides_is_neither_drawn_nor_named():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(130, 2))
     near = np.hstack([X, X + 1e-3 * rng.normal(size=(130, 2))])
-    region = ua.confidence_region(LinearRegression(), near, rng.normal(size=130), random_state=0)
+    region = ua.confidence_region(
+        LinearRegression(), near, rng.normal(size=130), random_state=0, m=100
+    )
     ax = ua.plots.coefficients(region, levels=[0.9], rays=12)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == ["90 % region", "estimate"]
@@ -113,7 +115,7 @@ def test_given_intervals_are_drawn_as_they_are(region):
 @pytest.mark.parametrize("simultaneous", [True, False])
 def test_given_bands_are_drawn_as_they_are(simultaneous):
     X, y, _ = ua.datasets.linear(n=60, d=1, random_state=0)
-    line = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    line = ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
     grid = np.array([[1.0], [-1.0], [0.0]])
     found = line.band(grid, level=0.5, simultaneous=simultaneous)
     wider = replace(found, lower=found.lower - 1)

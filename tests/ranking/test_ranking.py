@@ -179,41 +179,11 @@ def test_conservative_ties_put_the_candidate_first_and_draw_nothing():
     assert rng.integers(2**63) == np.random.default_rng(0).integers(2**63)
 
 
-@pytest.mark.parametrize("ties", ["against", "", None, 1, np.array(["random", "favour"])])
+@pytest.mark.parametrize("ties", ["favour", "", None, 1, np.array(["random", "favour"])])
 def test_unknown_rules_for_ties_are_refused(ties):
     for read in (check_ties, lambda ties: draw_tie_order(4, ties, np.random.default_rng(0))):
         with pytest.raises(ValueError, match=r"'random' .* or 'conservative'"):
             read(ties)
-
-
-FORMER_NAME = "ties='favour' is deprecated .* Pass ties='conservative'"
-
-
-def test_the_former_name_of_conservative_ties_warns_and_means_the_same():
-    with pytest.warns(DeprecationWarning, match=FORMER_NAME) as caught:
-        assert check_ties("favour") == "conservative"
-    assert caught[0].filename == __file__
-    with pytest.warns(DeprecationWarning, match=FORMER_NAME):
-        former = draw_tie_order(10, "favour", np.random.default_rng(0))
-    assert (former == draw_tie_order(10, "conservative", np.random.default_rng(0))).all()
-
-
-def test_the_former_name_from_a_file_does_not_warn():
-    assert check_ties("favour", warn=False) == "conservative"  # a warning would be an error here
-    assert [check_ties(ties, warn=False) for ties in ua.ranking.TIES] == list(ua.ranking.TIES)
-
-
-@pytest.mark.parametrize("estimator", [Ridge(), SVR()])
-def test_the_former_name_warns_at_the_line_of_the_user_and_gives_the_same_region(estimator):
-    X, y, _ = ua.datasets.linear(n=12, d=2, noise="binomial", random_state=0)
-    options = {"noise": "symmetric", "m": 20, "random_state": 0}
-    region = ua.confidence_region(estimator, X, y, ties="conservative", **options)
-    with pytest.warns(DeprecationWarning, match=FORMER_NAME) as caught:
-        former = ua.confidence_region(estimator, X, y, ties="favour", **options)
-    assert {warning.filename for warning in caught} == {__file__}
-    assert (former.tie_order == region.tie_order).all()
-    candidates = region.estimate + np.random.default_rng(1).normal(size=(50, region.objective.d))
-    assert (former.rank(candidates) == region.rank(candidates)).all()
 
 
 # --- ranks against the definition ------------------------------------------------------------

@@ -26,9 +26,9 @@ def region_of(model=None, inputs=X, y=Y, **options):
 
 def test_coefficients_may_be_named():
     region = region_of(inputs=FRAME)
-    every = region.interval(simultaneous=True, method="joint")
+    every = region.interval(simultaneous=True, method="joint", level=0.9)
     for names in ("bp", ["bp"], ["age", "intercept"], pd.Index(["bp", "bmi"]), np.array(["age"])):
-        found = region.interval(names, simultaneous=True, method="joint")
+        found = region.interval(names, simultaneous=True, method="joint", level=0.9)
         chosen = [names] if isinstance(names, str) else list(names)
         assert found.names == tuple(chosen)
         places = [region.names.index(name) for name in chosen]
@@ -39,10 +39,10 @@ def test_coefficients_may_be_named():
 def test_a_name_of_two_coefficients_is_refused():
     twice = FRAME.set_axis(["intercept", "bmi", "age"], axis=1)
     with pytest.raises(ValueError, match="ambiguous name"):
-        region_of(inputs=twice).interval("intercept", simultaneous=True, method="joint")
-    assert region_of(inputs=twice).interval("age", simultaneous=True, method="joint").names == (
-        "age",
-    )
+        region_of(inputs=twice).interval("intercept", simultaneous=True, method="joint", level=0.9)
+    assert region_of(inputs=twice).interval(
+        "age", simultaneous=True, method="joint", level=0.9
+    ).names == ("age",)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_name_of_two_coefficients_is_refused():
 )
 def test_other_functionals_are_refused(functionals):
     with pytest.raises(ValueError, match=r"^functionals "):
-        region_of().interval(functionals, simultaneous=True, method="joint")
+        region_of().interval(functionals, simultaneous=True, method="joint", level=0.9)
 
 
 # Inputs
@@ -61,26 +61,29 @@ def test_other_functionals_are_refused(functionals):
 @pytest.mark.parametrize("inputs", [X[0], FRAME.iloc[0]], ids=["array", "frame"])
 def test_a_single_row_is_not_a_table(inputs):
     with pytest.raises(ValueError, match="X is not a table"):
-        region_of(inputs=FRAME).band(inputs, method="joint")
-    assert len(region_of(inputs=FRAME).band(FRAME.iloc[[0]], method="joint")) == 1
+        region_of(inputs=FRAME).band(inputs, method="joint", level=0.9)
+    assert len(region_of(inputs=FRAME).band(FRAME.iloc[[0]], method="joint", level=0.9)) == 1
 
 
 @pytest.mark.parametrize("inputs", [X[:0], FRAME[:0]], ids=["array", "frame"])
 def test_a_band_needs_an_input(inputs):
     with pytest.raises(ValueError, match=r"at least one row.*given shape \(0, 3\)"):
-        region_of().band(inputs, method="joint")
+        region_of().band(inputs, method="joint", level=0.9)
 
 
 @pytest.mark.parametrize("inner", ["yes", 1, None, 0.0], ids=repr)
 def test_inner_is_true_or_false(inner):
     region = region_of()
     for ask in (
-        lambda: region.band(X, inner=inner, method="joint"),
-        lambda: region.interval(inner=inner, simultaneous=True, method="joint"),
+        lambda: region.band(X, inner=inner, method="joint", level=0.9),
+        lambda: region.interval(inner=inner, simultaneous=True, method="joint", level=0.9),
     ):
         with pytest.raises(ValueError, match="inner is not a boolean"):
             ask()
-    assert region.interval(inner=np.False_, simultaneous=True, method="joint").witnesses is None
+    assert (
+        region.interval(inner=np.False_, simultaneous=True, method="joint", level=0.9).witnesses
+        is None
+    )
 
 
 # Norm bounds
@@ -105,7 +108,10 @@ def test_a_search_from_outside_the_ball_is_refused_before_any_work(model, monkey
     monkeypatch.undo()
     named = float(re.search(r"pass norm_bound=([\d.e+]+) or more", str(caught.value))[1])
     assert named == pytest.approx(region.suggest_norm_bound() / 2, rel=2e-5)
-    assert region.band(X[:1], norm_bound=named, inner=True, method="joint").witnesses is not None
+    assert (
+        region.band(X[:1], norm_bound=named, inner=True, method="joint", level=0.9).witnesses
+        is not None
+    )
 
 
 # Ellipsoids
@@ -113,7 +119,7 @@ def test_a_search_from_outside_the_ball_is_refused_before_any_work(model, monkey
 
 def test_an_ellipsoid_projects_several_functionals_at_once():
     region = region_of()
-    ellipsoid = region.ellipsoid()
+    ellipsoid = region.ellipsoid(level=0.9)
     g = np.concatenate([np.eye(4), RNG.normal(size=(2, 4)), np.zeros((1, 4))])
     low, high = ellipsoid.project(g)
     inverse = np.linalg.inv(ellipsoid.matrix)
@@ -130,13 +136,17 @@ def test_an_ellipsoid_projects_several_functionals_at_once():
 def test_lines_may_be_named(model):
     region = region_of(model, inputs=FRAME)
     bp = np.eye(4)[2]
-    assert region.reach("bp") == region.reach(bp)
-    np.testing.assert_array_equal(region.reach(["bp", "age"]), region.reach(np.eye(4)[2:]))
-    np.testing.assert_array_equal(region.crossings("bp"), region.crossings(bp))
+    assert region.reach("bp", level=0.9) == region.reach(bp, level=0.9)
+    np.testing.assert_array_equal(
+        region.reach(["bp", "age"], level=0.9), region.reach(np.eye(4)[2:], level=0.9)
+    )
+    np.testing.assert_array_equal(
+        region.crossings("bp", level=0.9), region.crossings(bp, level=0.9)
+    )
     with pytest.raises(ValueError, match="unknown name"):
-        region.crossings("sex")
+        region.crossings("sex", level=0.9)
     with pytest.raises(ValueError, match="unknown name"):
-        region.reach(["bp", "sex"])
+        region.reach(["bp", "sex"], level=0.9)
 
 
 @pytest.mark.parametrize("model", [Ridge(), Lasso(0.1)], ids=["ridge", "LASSO"])

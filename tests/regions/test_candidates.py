@@ -56,7 +56,7 @@ def test_one_vector_gives_plain_numbers():
     assert type(smallest) is float
     assert pvalue == pytest.approx((101 - rank) / 100, rel=1e-15)
     assert smallest == pytest.approx(rank / 100, rel=1e-15)
-    inside = region.contains(TRUTH)
+    inside = region.contains(TRUTH, level=0.9)
     assert isinstance(inside, (bool, np.bool_))
     assert inside == (rank <= 90)
     assert region.statistics(TRUTH).shape == (100,)
@@ -95,7 +95,7 @@ def test_an_array_of_one_row_gives_an_array_and_of_none_an_empty_one():
     region = region_of()
     assert region.rank(TRUTH[None]).tolist() == [region.rank(TRUTH)]
     assert region.rank(np.empty((0, 3))).shape == (0,)
-    assert region.contains(np.empty((0, 3))).shape == (0,)
+    assert region.contains(np.empty((0, 3)), level=0.9).shape == (0,)
     assert region.statistics(np.empty((0, 3))).shape == (0, 100)
 
 

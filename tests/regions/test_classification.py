@@ -387,7 +387,7 @@ def test_coverage_is_the_level(case):
 def test_a_wrong_regression_function_is_rejected():
     """The power that goes with the coverage."""
     model, mean, _ = COVERAGE["ridge classifier, coefficients"]
-    counts = coverage(model, mean, np.array([0.2, -0.6]), runs=100)
+    counts = coverage(model, mean, np.array([0.2, -0.6]), runs=100, m=100)
     assert counts[8] < 25  # level 0.9
 
 

@@ -262,17 +262,19 @@ def test_a_direction_may_have_any_length():
     estimator, data, _ = MODELS["kernel LASSO"]
     region = ua.confidence_region(estimator, *data(12, 2), m=M, random_state=0)
     d = np.random.default_rng(1).normal(size=12)
-    spans = region.crossings(d)
+    spans = region.crossings(d, level=0.9)
     for length in (1e-12, 7.0, 1e12):
-        np.testing.assert_allclose(region.crossings(length * d) * length, spans, rtol=1e-12)
+        np.testing.assert_allclose(
+            region.crossings(length * d, level=0.9) * length, spans, rtol=1e-12
+        )
 
 
 def test_a_far_origin_costs_no_more_digits_than_it_has():
     estimator, data, _ = MODELS["kernel LASSO"]
     region = ua.confidence_region(estimator, *data(12, 2), m=M, random_state=0)
     d = np.random.default_rng(1).normal(size=12)
-    spans = region.crossings(d)
-    moved = region.crossings(d, origin=region.estimate - 2.0**26 * d)
+    spans = region.crossings(d, level=0.9)
+    moved = region.crossings(d, origin=region.estimate - 2.0**26 * d, level=0.9)
     long = moved[moved[:, 0] < moved[:, 1]]
     np.testing.assert_allclose(long - 2.0**26, spans[spans[:, 0] < spans[:, 1]], atol=1e-7)
 
@@ -334,7 +336,7 @@ def test_an_objective_without_a_minimum_asks_for_an_origin():
     ua.register_objective(MyEstimator, lambda estimator, X, y, w: Quartic(y))
     region = ua.confidence_region(MyEstimator(), np.ones((6, 1)), np.arange(6.0), m=M)
     with pytest.raises(ua.NotAvailable, match="point estimate"):
-        region.crossings([1.0])
+        region.crossings([1.0], level=0.9)
 
 
 def test_what_never_ends_on_the_grid_counts_as_unbounded():
@@ -349,7 +351,7 @@ def test_what_never_ends_on_the_grid_counts_as_unbounded():
 def test_lines_with_and_without_resting_coefficients_are_followed_together():
     # Padded crossings of lines with few moving coefficients must not be taken for real ones.
     X, y, _ = ua.datasets.linear(n=40, d=2, random_state=0)
-    region = ua.confidence_region(Lasso(0.1), X, y, random_state=0)
+    region = ua.confidence_region(Lasso(0.1), X, y, random_state=0, m=100)
     rng = np.random.default_rng(0)
     directions = np.concatenate([np.eye(3), rng.normal(size=(20, 3))])
     origins = np.broadcast_to(region.estimate, directions.shape)
@@ -368,7 +370,7 @@ def test_a_box_beyond_all_numbers_has_crossings():
 @pytest.mark.parametrize("model", [LinearRegression(), Lasso(0.1)])
 def test_many_lines_at_once_are_those_one_by_one(model):
     X, y, _ = ua.datasets.linear(n=30, d=2, random_state=0)
-    region = ua.confidence_region(model, X, y, random_state=0)
+    region = ua.confidence_region(model, X, y, random_state=0, m=100)
     directions = np.random.default_rng(0).normal(size=(5, 3))
     origin = region.estimate + 0.1
     several = region.crossings(directions, level=[0.5, 0.9], origin=origin)

@@ -150,7 +150,7 @@ def test_no_other_source_of_randomness_is_accepted(wrong):
 def test_what_is_drawn_does_not_depend_on_the_outputs_or_the_model(noise):
     one = build("Ridge", noise)
     other = ua.confidence_region(
-        ua.KernelLasso(**KERNEL), X + 1, Y**3, noise=NOISES[noise], random_state=0
+        ua.KernelLasso(**KERNEL), X + 1, Y**3, noise=NOISES[noise], random_state=0, m=100
     )
     r = np.arange(1.0, N + 1)
     np.testing.assert_array_equal(one.perturbations.apply(r), other.perturbations.apply(r))
@@ -321,7 +321,7 @@ def test_the_fast_path_is_taken(name, noise, monkeypatch):
 @pytest.mark.parametrize("noise", ["symmetric", "exchangeable", "spherical"])
 def test_the_fast_path_stands_a_large_offset_of_the_outputs(noise, offset):
     region = ua.confidence_region(
-        LinearRegression(), X, Y + offset, noise=NOISES[noise], random_state=0
+        LinearRegression(), X, Y + offset, noise=NOISES[noise], random_state=0, m=100
     )
     a = candidates(region, 100)
     assert region.rank(a).tolist() == [region.rank(one) for one in a]

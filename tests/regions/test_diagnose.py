@@ -123,7 +123,9 @@ def test_an_intercept_does_not_hide_skewness(skewed, low, high):
         rng = np.random.default_rng(seed)
         Z = rng.normal(size=(N, 2))
         e = rng.exponential(size=N) if skewed else rng.laplace(size=N)
-        region = ua.confidence_region(LinearRegression(), Z, Z.sum(axis=1) + e, random_state=seed)
+        region = ua.confidence_region(
+            LinearRegression(), Z, Z.sum(axis=1) + e, random_state=seed, m=100
+        )
         found += by_name(region.diagnose())["symmetry"].pvalue <= 0.05
     assert low <= found <= high
 
@@ -191,7 +193,7 @@ def test_tests_of_kernels_look_at_eigenfunctions_chosen_by_generalised_cross_val
     inputs = np.sort(RNG.uniform(-1, 1, size=(N, 1)), axis=0)
     y = 3 + waves(inputs) + GOOD
     model = SVR(gamma=10.0) if intercept else KernelRidge(kernel="rbf", gamma=10.0, alpha=100.0)
-    diagnosis = ua.confidence_region(model, inputs, y, random_state=0).diagnose()
+    diagnosis = ua.confidence_region(model, inputs, y, random_state=0, m=100).diagnose()
     K, centre = np.exp(-10 * (inputs - inputs.T) ** 2), np.eye(N) - intercept / N
     directions = np.linalg.svd(centre @ K @ centre)[0]
     scores, fits = [], []
@@ -209,7 +211,7 @@ def test_tests_of_kernels_look_at_eigenfunctions_chosen_by_generalised_cross_val
 def test_a_model_that_is_not_linear_is_tested_at_its_estimate():
     inputs, labels, _ = ua.datasets.labels(n=80, random_state=0)
     model = LogisticRegression()
-    diagnosis = ua.confidence_region(model, inputs, labels, random_state=0).diagnose()
+    diagnosis = ua.confidence_region(model, inputs, labels, random_state=0, m=100).diagnose()
     np.testing.assert_array_equal(diagnosis.tested, diagnosis.residuals)
     assert "The tests use the residuals of the estimate" in diagnosis.caveat
 
@@ -250,13 +252,15 @@ def test_it_prints_as_sentences_with_the_caveat():
 @pytest.mark.filterwarnings("ignore:The published region")
 def test_the_published_classifier_is_not_said_to_cover_anything():
     labels = np.where(TRUTH + GOOD > 0, 1, -1)
-    region = ua.confidence_region(RidgeClassifier(), X, labels, noise="symmetric", random_state=0)
+    region = ua.confidence_region(
+        RidgeClassifier(), X, labels, noise="symmetric", random_state=0, m=100
+    )
     assert "carries no coverage guarantee" in str(region.diagnose())
 
 
 def test_labels_are_compared_with_fresh_labels_of_the_estimate():
     inputs, labels, _ = ua.datasets.labels(n=80, random_state=0)
-    region = ua.confidence_region(RidgeClassifier(), inputs, labels, random_state=0)
+    region = ua.confidence_region(RidgeClassifier(), inputs, labels, random_state=0, m=100)
     found = region.diagnose()
     assert all(indication.pvalue > 0.02 for indication in found.indications)
     assert found.rests_on[0] == "the labels are independent given the inputs"
@@ -274,7 +278,7 @@ def test_rows_of_weight_zero_are_left_out():
 @pytest.mark.parametrize("library", [pd, pl])
 def test_frames_give_their_columns(library):
     frame = library.DataFrame({"age": X[:, 0], "size": X[:, 1]})
-    region = ua.confidence_region(Ridge(), frame, TRUTH + GOOD, random_state=0)
+    region = ua.confidence_region(Ridge(), frame, TRUTH + GOOD, random_state=0, m=100)
     table = region.diagnose().to_frame()
     assert list(table.columns) == ["row", "fitted", "residual", "age", "size"]
     np.testing.assert_array_equal(table["age"], X[:, 0])
@@ -282,7 +286,7 @@ def test_frames_give_their_columns(library):
 
 def test_columns_of_X_replace_no_result():
     frame = pd.DataFrame({"fitted": X[:, 0], "input fitted": X[:, 1], "row": 7.0, "residual": -1.0})
-    region = ua.confidence_region(Ridge(), frame, TRUTH + GOOD, random_state=0)
+    region = ua.confidence_region(Ridge(), frame, TRUTH + GOOD, random_state=0, m=100)
     diagnosis = region.diagnose()
     table = diagnosis.to_frame()
     assert list(table.columns)[:3] == ["row", "fitted", "residual"]
@@ -298,19 +302,23 @@ def test_columns_of_X_replace_no_result():
 def test_inputs_of_one_dimension_are_one_column():
     words = np.array([f"{'a' * (j % 7)} b" for j in range(N)])
     model = make_pipeline(CountVectorizer(analyzer="char"), Ridge())
-    table = ua.confidence_region(model, words, TRUTH + GOOD, random_state=0).diagnose().to_frame()
+    table = (
+        ua.confidence_region(model, words, TRUTH + GOOD, random_state=0, m=100)
+        .diagnose()
+        .to_frame()
+    )
     assert list(table.columns) == ["row", "fitted", "residual", "x0"]
     assert list(table["x0"]) == list(words)
 
 
 def test_a_perfect_fit_indicates_nothing():
-    region = ua.confidence_region(LinearRegression(), X, np.zeros(N), random_state=0)
+    region = ua.confidence_region(LinearRegression(), X, np.zeros(N), random_state=0, m=100)
     assert all(indication.pvalue == 1 for indication in region.diagnose().indications)
 
 
 def test_real_data():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    found = by_name(ua.confidence_region(Lasso(0.1), X, y, random_state=0).diagnose())
+    found = by_name(ua.confidence_region(Lasso(0.1), X, y, random_state=0, m=100).diagnose())
     assert not found["equal spread"].assumed
     assert found["equal spread"].pvalue < 0.01  # the spread grows with the fitted values
 
@@ -320,6 +328,8 @@ def test_one_large_cell_does_not_hide_the_other_features(cell):
     inputs = X.copy()
     inputs[4, 1] = cell
     y = 50.0 + TRUTH + GOOD
-    diagnosis = ua.confidence_region(LinearRegression(), inputs, y, random_state=0).diagnose()
+    diagnosis = ua.confidence_region(
+        LinearRegression(), inputs, y, random_state=0, m=100
+    ).diagnose()
     assert "on the 3 independent features" in str(diagnosis).replace("\n", " ")
     assert by_name(diagnosis)["symmetry"].pvalue > 0.05  # the mean of y is not in the residuals

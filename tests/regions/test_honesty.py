@@ -64,17 +64,20 @@ def test_a_large_offset_of_the_outputs_does_not_shrink_the_region(offset, n):
     rng = np.random.default_rng(0)
     x = np.linspace(0, 10, n)
     y = offset + x + rng.laplace(size=n)
-    region = ua.confidence_region(LinearRegression(), x[:, None], y, random_state=0)
-    plain = ua.confidence_region(LinearRegression(), x[:, None], y - offset, random_state=0)
+    region = ua.confidence_region(LinearRegression(), x[:, None], y, random_state=0, m=100)
+    plain = ua.confidence_region(LinearRegression(), x[:, None], y - offset, random_state=0, m=100)
     slope = np.array([0.0, 1.0])
-    assert region.reach(slope) == pytest.approx(plain.reach(slope), rel=1e-2)
-    assert region.ellipsoid().squared_radius == pytest.approx(
-        plain.ellipsoid().squared_radius, rel=1e-2
+    assert region.reach(slope, level=0.9) == pytest.approx(plain.reach(slope, level=0.9), rel=1e-2)
+    assert region.ellipsoid(level=0.9).squared_radius == pytest.approx(
+        plain.ellipsoid(level=0.9).squared_radius, rel=1e-2
     )
     for t in (0.99, 1.01):
-        end = region.estimate + t * region.reach(slope) * slope
-        assert region.contains(end) == (t < 1)
-    band, same = region.band(x[:3, None], method="joint"), plain.band(x[:3, None], method="joint")
+        end = region.estimate + t * region.reach(slope, level=0.9) * slope
+        assert region.contains(end, level=0.9) == (t < 1)
+    band, same = (
+        region.band(x[:3, None], method="joint", level=0.9),
+        plain.band(x[:3, None], method="joint", level=0.9),
+    )
     np.testing.assert_allclose(band.upper - band.lower, same.upper - same.lower, rtol=1e-2)
 
 
@@ -98,7 +101,12 @@ def test_a_bias_that_every_transformation_may_reverse_is_seen_to_be_free():
     X, y = ua.datasets.two_classes(n=8, random_state=0)
     with pytest.warns(UserWarning, match="no coverage guarantee"):
         region = ua.confidence_region(
-            ua.LSSVC(kernel="rbf"), X, y, noise=ua.noise.BlockSymmetric([0] * 8), random_state=0
+            ua.LSSVC(kernel="rbf"),
+            X,
+            y,
+            noise=ua.noise.BlockSymmetric([0] * 8),
+            random_state=0,
+            m=100,
         )
     assert region.bounded(0.3).verdict == "unbounded"
     assert region.reach(np.eye(9)[0], 0.3) == np.inf
@@ -110,9 +118,9 @@ def test_a_constant_column_beside_an_intercept_changes_nothing(degree):
     bands = []
     for bias in (True, False):
         model = make_pipeline(PolynomialFeatures(degree, include_bias=bias), LinearRegression())
-        region = ua.confidence_region(model, x, y, random_state=0)
-        bands.append(region.band(x, method="joint"))
-        assert region.sample(3, random_state=0).shape == (3, degree + 1 + bias)
+        region = ua.confidence_region(model, x, y, random_state=0, m=100)
+        bands.append(region.band(x, method="joint", level=0.9))
+        assert region.sample(3, random_state=0, level=0.9).shape == (3, degree + 1 + bias)
     assert bands[0].status is Status.CERTIFIED
     np.testing.assert_allclose(bands[0].upper, bands[1].upper, rtol=1e-8)
 
@@ -121,23 +129,27 @@ def test_a_constant_column_beside_an_intercept_changes_nothing(degree):
 def test_a_heavy_penalty_is_no_lack_of_rank(unit):
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
-    region = ua.confidence_region(Ridge(1.0, fit_intercept=False), unit * X, y, random_state=0)
-    found = region.interval(simultaneous=True, method="joint")
+    region = ua.confidence_region(
+        Ridge(1.0, fit_intercept=False), unit * X, y, random_state=0, m=100
+    )
+    found = region.interval(simultaneous=True, method="joint", level=0.9)
     assert found.status is Status.CERTIFIED
     moves = np.eye(2) / unit
-    assert np.isfinite(region.reach(moves)).all()
-    assert (found.upper >= region.estimate + region.reach(moves) / unit * (1 - 1e-9)).all()
+    assert np.isfinite(region.reach(moves, level=0.9)).all()
+    assert (
+        found.upper >= region.estimate + region.reach(moves, level=0.9) / unit * (1 - 1e-9)
+    ).all()
 
 
 def test_features_without_any_value_are_refused():
     with pytest.raises(ValueError, match="zero throughout"):
-        ua.confidence_region(Ridge(fit_intercept=False), np.zeros((5, 1)), np.arange(5.0))
+        ua.confidence_region(Ridge(fit_intercept=False), np.zeros((5, 1)), np.arange(5.0), m=100)
 
 
 def test_sets_that_miss_the_ball_are_empty_for_every_functional():
     X = np.linspace(0, 10, 12)[:, None]
     y = 5 + np.random.default_rng(0).normal(size=12)
-    region = ua.confidence_region(KernelRidge(kernel="poly", degree=2), X, y, random_state=0)
+    region = ua.confidence_region(KernelRidge(kernel="poly", degree=2), X, y, random_state=0, m=100)
     bound = 0.05 * region.suggest_norm_bound() / 2
     assert region.band(X, 0.3, norm_bound=bound, method="joint").status is Status.EMPTY
     assert (

@@ -160,7 +160,7 @@ def test_every_member_lies_inside_at_every_level(noise):
 
 def test_levels_are_nested_and_come_as_a_dictionary():
     estimator, X, y, *_ = linear_problem("ridge", 4)
-    region = ua.confidence_region(estimator, X, y, random_state=4)
+    region = ua.confidence_region(estimator, X, y, random_state=4, m=100)
     levels = [0.5, 0.9, 0.05, 0.8]
     found = region.interval(level=levels, simultaneous=True, method="joint")
     assert list(found) == levels
@@ -175,10 +175,11 @@ def test_levels_are_nested_and_come_as_a_dictionary():
 
 def test_a_multiple_of_a_functional_has_the_multiple_of_its_bounds():
     estimator, X, y, *_ = linear_problem("ridge", 5)
-    region = ua.confidence_region(estimator, X, y, random_state=5)
+    region = ua.confidence_region(estimator, X, y, random_state=5, m=100)
     g = np.random.default_rng(5).normal(size=(3, 4))
     one, two, minus = (
-        region.interval(c * g, simultaneous=True, method="joint") for c in (1.0, 2.0, -1.0)
+        region.interval(c * g, simultaneous=True, method="joint", level=0.9)
+        for c in (1.0, 2.0, -1.0)
     )
     np.testing.assert_allclose(two.upper, 2 * one.upper, rtol=1e-12)
     np.testing.assert_allclose(two.lower, 2 * one.lower, rtol=1e-12)
@@ -200,11 +201,11 @@ def test_the_bound_of_a_sum_is_at_most_the_sum_of_the_bounds_of_one_set():
 def test_data_that_move_by_a_model_move_the_bounds_of_least_squares():
     estimator, X, y, *_ = linear_problem("ols", 8)
     shift = np.array([3.0, -2.0, 10.0])
-    before = ua.confidence_region(estimator, X, y, random_state=8).interval(
-        simultaneous=True, method="joint"
+    before = ua.confidence_region(estimator, X, y, random_state=8, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
-    after = ua.confidence_region(estimator, X, y + X @ shift, random_state=8).interval(
-        simultaneous=True, method="joint"
+    after = ua.confidence_region(estimator, X, y + X @ shift, random_state=8, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
     np.testing.assert_allclose(after.lower, before.lower + shift, rtol=1e-9)
     np.testing.assert_allclose(after.upper, before.upper + shift, rtol=1e-9)
@@ -213,11 +214,11 @@ def test_data_that_move_by_a_model_move_the_bounds_of_least_squares():
 @pytest.mark.parametrize("model", ["ols", "ridge"])
 def test_data_in_other_units_give_the_bounds_in_these_units(model):
     estimator, X, y, *_ = linear_problem(model, 9)
-    before = ua.confidence_region(estimator, X, y, random_state=9).interval(
-        simultaneous=True, method="joint"
+    before = ua.confidence_region(estimator, X, y, random_state=9, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
-    after = ua.confidence_region(estimator, X, 1e6 * y, random_state=9).interval(
-        simultaneous=True, method="joint"
+    after = ua.confidence_region(estimator, X, 1e6 * y, random_state=9, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
     np.testing.assert_allclose(after.upper, 1e6 * before.upper, rtol=1e-9)
     np.testing.assert_allclose(after.lower, 1e6 * before.lower, rtol=1e-9)
@@ -227,11 +228,11 @@ def test_data_in_other_units_give_the_bounds_in_these_units(model):
 def test_a_feature_in_other_units_changes_its_own_coefficient_only(scale):
     estimator, X, y, *_ = linear_problem("ols", 10)
     units = np.array([scale, 1.0, 1.0])
-    before = ua.confidence_region(estimator, X, y, random_state=10).interval(
-        simultaneous=True, method="joint"
+    before = ua.confidence_region(estimator, X, y, random_state=10, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
-    after = ua.confidence_region(estimator, X * units, y, random_state=10).interval(
-        simultaneous=True, method="joint"
+    after = ua.confidence_region(estimator, X * units, y, random_state=10, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
     np.testing.assert_allclose(after.upper * units, before.upper, rtol=1e-7)
 
@@ -239,9 +240,11 @@ def test_a_feature_in_other_units_changes_its_own_coefficient_only(scale):
 @pytest.mark.slow
 def test_the_zero_functional_is_zero_even_in_an_unbounded_region():
     X, y, _ = ua.datasets.sine(n=12, random_state=0)
-    region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0)
+    region = ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0, m=100)
     for bound in (None, 20.0):
-        found = region.interval(np.zeros(12), norm_bound=bound, simultaneous=True, method="joint")
+        found = region.interval(
+            np.zeros(12), norm_bound=bound, simultaneous=True, method="joint", level=0.9
+        )
         assert found.lower == 0
         assert found.upper == 0
 
@@ -249,23 +252,23 @@ def test_the_zero_functional_is_zero_even_in_an_unbounded_region():
 def test_coefficients_carry_the_names_of_the_columns():
     _, X, y, *_ = linear_problem("ridge", 11)
     frame = pd.DataFrame(X, columns=["age", "income", "height"])
-    found = ua.confidence_region(Ridge(), frame, y, random_state=0).interval(
-        simultaneous=True, method="joint"
+    found = ua.confidence_region(Ridge(), frame, y, random_state=0, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
     assert found.names == ("intercept", "age", "income", "height")
     assert len(found) == 4
-    without = ua.confidence_region(Ridge(fit_intercept=False), X, y, random_state=0).interval(
-        simultaneous=True, method="joint"
-    )
+    without = ua.confidence_region(
+        Ridge(fit_intercept=False), X, y, random_state=0, m=100
+    ).interval(simultaneous=True, method="joint", level=0.9)
     assert without.names == ("x0", "x1", "x2")
 
 
 def test_one_functional_and_a_table_of_one_row_are_the_same():
     estimator, X, y, *_ = linear_problem("ridge", 12)
-    region = ua.confidence_region(estimator, X, y, random_state=0)
+    region = ua.confidence_region(estimator, X, y, random_state=0, m=100)
     one, table = (
-        region.interval([1.0, 2, 3, 4], simultaneous=True, method="joint"),
-        region.interval([[1.0, 2, 3, 4]], simultaneous=True, method="joint"),
+        region.interval([1.0, 2, 3, 4], simultaneous=True, method="joint", level=0.9),
+        region.interval([[1.0, 2, 3, 4]], simultaneous=True, method="joint", level=0.9),
     )
     assert one.names == table.names == ("g0",)
     assert one.upper.shape == (1,)
@@ -275,22 +278,22 @@ def test_one_functional_and_a_table_of_one_row_are_the_same():
 
 def test_to_frame_has_one_row_for_each_functional():
     estimator, X, y, *_ = linear_problem("ridge", 13)
-    region = ua.confidence_region(estimator, X, y, random_state=0)
+    region = ua.confidence_region(estimator, X, y, random_state=0, m=100)
     plain, full = (
-        region.interval(simultaneous=True, method="joint").to_frame(),
-        region.interval(inner=True, simultaneous=True, method="joint").to_frame(),
+        region.interval(simultaneous=True, method="joint", level=0.9).to_frame(),
+        region.interval(inner=True, simultaneous=True, method="joint", level=0.9).to_frame(),
     )
     assert list(plain.columns) == ["estimate", "lower", "upper"]
     assert list(full.columns) == [*plain.columns, "inner_lower", "inner_upper"]
     assert list(plain.index) == ["intercept", "x0", "x1", "x2"]
     np.testing.assert_array_equal(
-        plain["upper"], region.interval(simultaneous=True, method="joint").upper
+        plain["upper"], region.interval(simultaneous=True, method="joint", level=0.9).upper
     )
 
 
 def test_printing_tells_level_status_and_every_bound():
     estimator, X, y, *_ = linear_problem("ridge", 14)
-    found = ua.confidence_region(estimator, X, y, random_state=0).interval(
+    found = ua.confidence_region(estimator, X, y, random_state=0, m=100).interval(
         level=0.95, simultaneous=True, method="joint"
     )
     text = str(found)
@@ -314,9 +317,9 @@ def test_printing_tells_level_status_and_every_bound():
 )
 def hypothesiss_of_the_wrong_kind_are_refused(functionals, said):
     estimator, X, y, *_ = linear_problem("ridge", 15)
-    region = ua.confidence_region(estimator, X, y, random_state=0)
+    region = ua.confidence_region(estimator, X, y, random_state=0, m=100)
     with pytest.raises(ValueError, match=said):
-        region.interval(functionals, simultaneous=True, method="joint")
+        region.interval(functionals, simultaneous=True, method="joint", level=0.9)
 
 
 def test_a_level_that_m_cannot_represent_is_refused():
@@ -328,8 +331,8 @@ def test_a_level_that_m_cannot_represent_is_refused():
 
 def test_results_are_frozen():
     estimator, X, y, *_ = linear_problem("ridge", 17)
-    found = ua.confidence_region(estimator, X, y, random_state=0).interval(
-        simultaneous=True, method="joint"
+    found = ua.confidence_region(estimator, X, y, random_state=0, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
     with pytest.raises(AttributeError):
         found.lower = found.upper
@@ -339,10 +342,10 @@ def test_results_are_frozen():
 def test_the_geometry_is_refused_where_rows_of_different_weight_are_mixed():
     estimator, X, y, w, *_ = linear_problem("ridge", 18, weighted=True)
     region = ua.confidence_region(
-        estimator, X, y, noise="exchangeable", sample_weight=w, random_state=0
+        estimator, X, y, noise="exchangeable", sample_weight=w, random_state=0, m=100
     )
     with pytest.raises(ua.NotAvailable, match="mixes rows of different weight"):
-        region.interval(simultaneous=True, method="joint")
+        region.interval(simultaneous=True, method="joint", level=0.9)
 
 
 @pytest.mark.parametrize("seed", range(3))

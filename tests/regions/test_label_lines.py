@@ -116,8 +116,8 @@ def test_reach_starts_at_the_estimate_and_ends_in_the_region():
     assert region.contains(region.estimate, 0.9)
     for _, direction in random_lines(region, 4):
         t = region.reach(direction, 0.9)
-        assert region.contains(region.estimate + (1 - 1e-9) * t * direction)
-        assert not region.contains(region.estimate + (1 + 1e-6) * t * direction)
+        assert region.contains(region.estimate + (1 - 1e-9) * t * direction, level=0.9)
+        assert not region.contains(region.estimate + (1 + 1e-6) * t * direction, level=0.9)
 
 
 @names
@@ -132,7 +132,7 @@ def test_sampling_works_where_the_estimate_leaves_the_unit_interval():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30, 1))
     y = np.where(rng.uniform(size=30) < (1 + np.tanh(3 * X[:, 0])) / 2, 1, -1)
-    region = ua.confidence_region(RidgeClassifier(alpha=0.01), X, y, random_state=0)
+    region = ua.confidence_region(RidgeClassifier(alpha=0.01), X, y, random_state=0, m=100)
     assert abs(region.objective.fitted(region.estimate[None])).max() > 1
     assert not region.contains(region.estimate, 0.95)
     assert region.contains(region.sample(10, level=0.95, random_state=0), 0.95).all()

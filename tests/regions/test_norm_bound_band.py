@@ -140,11 +140,11 @@ def test_intervals_of_features_are_what_cvxpy_finds(noise, weighted, bound, alph
 def test_a_band_of_features_is_the_interval_of_their_rows():
     X, y, _ = ua.datasets.linear(n=30, random_state=0)
     region = ua.confidence_region(Ridge(), X, y, m=20, random_state=0)
-    band = region.band(X[:5], norm_bound=2.0, method="joint")
+    band = region.band(X[:5], norm_bound=2.0, method="joint", level=0.9)
     rows = np.column_stack([np.ones(5), X[:5]])
     np.testing.assert_allclose(
         band.upper,
-        region.interval(rows, norm_bound=2.0, simultaneous=True, method="joint").upper,
+        region.interval(rows, norm_bound=2.0, simultaneous=True, method="joint", level=0.9).upper,
         rtol=1e-9,
     )
     assert band.target == "representation"
@@ -211,8 +211,10 @@ def test_random_functions_of_the_region_stay_inside_at_unseen_inputs(seed):
 def test_the_extra_coordinate_matters_away_from_the_inputs_only():
     X, region, _, _ = kernel_problem("rbf", "symmetric", 10, seed=1)
     Z = np.concatenate([X, [[10.0]]])
-    function = region.band(Z, norm_bound=4.0, target="function", method="joint")
-    representation = region.band(Z, norm_bound=4.0, target="representation", method="joint")
+    function = region.band(Z, norm_bound=4.0, target="function", method="joint", level=0.9)
+    representation = region.band(
+        Z, norm_bound=4.0, target="representation", method="joint", level=0.9
+    )
     np.testing.assert_allclose(function.upper[:10], representation.upper[:10], rtol=1e-6)
     # Far from all data the representation vanishes, and the function is anything up to the bound.
     assert representation.upper[10] == pytest.approx(0.0, abs=1e-9)
@@ -233,8 +235,8 @@ def test_a_norm_bound_never_widens_an_interval(bound):
     X, region = ridge_region()
     g = np.column_stack([np.ones(8), X[:8]])
     without, within = (
-        region.interval(g, simultaneous=True, method="joint"),
-        region.interval(g, norm_bound=bound, simultaneous=True, method="joint"),
+        region.interval(g, simultaneous=True, method="joint", level=0.9),
+        region.interval(g, norm_bound=bound, simultaneous=True, method="joint", level=0.9),
     )
     assert (within.upper <= without.upper + 1e-9).all()
     assert (within.lower >= without.lower - 1e-9).all()
@@ -254,8 +256,8 @@ def test_a_norm_bound_never_widens_a_band_of_values_at_the_inputs(bound):
 def test_a_norm_bound_that_binds_narrows_the_interval():
     _, region = ridge_region()
     without, within = (
-        region.interval(simultaneous=True, method="joint"),
-        region.interval(norm_bound=1.7, simultaneous=True, method="joint"),
+        region.interval(simultaneous=True, method="joint", level=0.9),
+        region.interval(norm_bound=1.7, simultaneous=True, method="joint", level=0.9),
     )
     assert within.status is Status.CERTIFIED
     assert ((within.upper - within.lower) < 0.95 * (without.upper - without.lower)).any()
@@ -268,8 +270,8 @@ def test_the_units_of_a_feature_do_not_make_a_finite_band_infinite(unit):
     y = 1 + X @ [2.0 / unit, -1.0] + rng.laplace(size=40)
     region = ua.confidence_region(LinearRegression(), X, y, m=20, random_state=6)
     without, within = (
-        region.band(X, method="joint"),
-        region.band(X, norm_bound=1e3 * max(1, 1 / unit), method="joint"),
+        region.band(X, method="joint", level=0.9),
+        region.band(X, norm_bound=1e3 * max(1, 1 / unit), method="joint", level=0.9),
     )
     assert np.isfinite(without.upper).all()
     assert (within.upper <= without.upper + 1e-6).all()
@@ -280,7 +282,7 @@ def test_bands_grow_with_the_bound(target):
     _, region, _, _ = kernel_problem("rbf", "symmetric", 10, seed=5)
     Z = np.array([[0.0], [0.7], [1.9], [4.0]])
     bands = [
-        region.band(Z, norm_bound=b, target=target, method="joint")
+        region.band(Z, norm_bound=b, target=target, method="joint", level=0.9)
         for b in (2.0, 2.5, 4.0, 8.0, 50.0)
     ]
     for small, large in pairwise(bands):
@@ -303,7 +305,7 @@ def test_a_bound_that_no_member_meets_leaves_nothing(kernel, bound):
     y = 100 * x[:, 0] + np.random.default_rng(7).laplace(size=20)
     estimator = KernelRidge(kernel="rbf", alpha=0.1) if kernel else Ridge(alpha=0.1)
     region = ua.confidence_region(estimator, x, y, m=20, random_state=7)
-    found = region.band(x, norm_bound=bound, method="joint")
+    found = region.band(x, norm_bound=bound, method="joint", level=0.9)
     assert found.status is Status.EMPTY
     assert "is too small" in found.reason
     assert f"{bound:g}" in found.reason
@@ -315,29 +317,29 @@ def test_a_bound_that_no_member_meets_leaves_nothing(kernel, bound):
 def test_a_bound_that_is_no_positive_number_is_refused(bound):
     X, region = ridge_region()
     with pytest.raises(ValueError, match="norm_bound is out of range: expected one finite number"):
-        region.interval(norm_bound=bound, simultaneous=True, method="joint")
+        region.interval(norm_bound=bound, simultaneous=True, method="joint", level=0.9)
     with pytest.raises(ValueError, match="norm_bound is out of range"):
-        region.band(X, norm_bound=bound, method="joint")
+        region.band(X, norm_bound=bound, method="joint", level=0.9)
     with pytest.raises(ValueError, match="norm_bound is out of range"):
-        region.sample(1, norm_bound=bound)
+        region.sample(1, norm_bound=bound, level=0.9)
 
 
 @pytest.mark.parametrize("bound", ["3", [1.0, 2.0], True])
 def test_a_bound_that_is_no_number_is_refused(bound):
     _, region = ridge_region()
     with pytest.raises(ValueError, match="norm_bound"):
-        region.interval(norm_bound=bound, simultaneous=True, method="joint")
+        region.interval(norm_bound=bound, simultaneous=True, method="joint", level=0.9)
 
 
 def test_the_function_itself_needs_a_kernel_and_a_bound():
     X, region = ridge_region()
     with pytest.raises(ua.NotAvailable, match=r"needs a kernel.*norm_bound"):
-        region.band(X, norm_bound=3.0, target="function", method="joint")
+        region.band(X, norm_bound=3.0, target="function", method="joint", level=0.9)
     Z, kernel, _, _ = kernel_problem("rbf", "symmetric", 10, seed=5)
     with pytest.raises(ua.NotAvailable, match="pass norm_bound=B"):
-        kernel.band(Z, target="function", method="joint")
-    assert kernel.band(Z, norm_bound=4.0, method="joint").target == "function"
-    assert kernel.band(Z, method="joint").target == "representation"
+        kernel.band(Z, target="function", method="joint", level=0.9)
+    assert kernel.band(Z, norm_bound=4.0, method="joint", level=0.9).target == "function"
+    assert kernel.band(Z, method="joint", level=0.9).target == "representation"
 
 
 def test_a_precomputed_kernel_knows_its_representation_only():
@@ -347,9 +349,9 @@ def test_a_precomputed_kernel_knows_its_representation_only():
         KernelRidge(kernel="precomputed", alpha=0.3), K, y, m=M, random_state=5
     )
     with pytest.raises(ua.NotAvailable, match="precomputed kernel"):
-        blind.band(K, norm_bound=4.0, target="function", method="joint")
-    found = blind.band(K, norm_bound=4.0, target="representation", method="joint")
-    expected = region.band(X, norm_bound=4.0, target="representation", method="joint")
+        blind.band(K, norm_bound=4.0, target="function", method="joint", level=0.9)
+    found = blind.band(K, norm_bound=4.0, target="representation", method="joint", level=0.9)
+    expected = region.band(X, norm_bound=4.0, target="representation", method="joint", level=0.9)
     np.testing.assert_allclose(found.upper, expected.upper, rtol=1e-9)
 
 
@@ -382,21 +384,23 @@ def test_members_within_the_bound_lie_inside_the_bounds():
 def test_the_intercept_is_free_under_permutations_whatever_the_bound():
     X, region = ridge_region("exchangeable")
     for bound in (2.0, 20.0):
-        band = region.band(X, norm_bound=bound, method="joint")
+        band = region.band(X, norm_bound=bound, method="joint", level=0.9)
         assert (band.lower == -np.inf).all()
         assert (band.upper == np.inf).all()
         assert band.status is Status.UNBOUNDED
         differences = np.column_stack([np.zeros(29), np.diff(X, axis=0)])
-        found = region.interval(differences, norm_bound=bound, simultaneous=True, method="joint")
+        found = region.interval(
+            differences, norm_bound=bound, simultaneous=True, method="joint", level=0.9
+        )
         assert found.status is Status.CERTIFIED
         assert np.isfinite([found.lower, found.upper]).all()
-        slopes = region.interval(norm_bound=bound, simultaneous=True, method="joint")
+        slopes = region.interval(norm_bound=bound, simultaneous=True, method="joint", level=0.9)
         np.testing.assert_array_equal(np.isinf(slopes.upper), [True, False, False, False])
 
 
 def test_what_helps_an_intercept_under_permutations_is_not_one_more_norm_bound():
     X, region = ridge_region("exchangeable")
-    reason = region.band(X, norm_bound=20.0, method="joint").reason
+    reason = region.band(X, norm_bound=20.0, method="joint", level=0.9).reason
     assert "noise='symmetric'" in reason
     assert "norm_bound=B" not in reason
 
@@ -409,12 +413,12 @@ def test_a_bias_next_to_a_kernel_is_bounded_by_signs_and_never_by_permutations(n
         ua.LSSVC(C=0.5, kernel="rbf", gamma=1.0), X, y, noise=noise, m=20, random_state=1
     )
     for inputs in (X, X + 0.1):
-        band = region.band(inputs, norm_bound=4.0, method="joint")
+        band = region.band(inputs, norm_bound=4.0, method="joint", level=0.9)
         assert (np.isfinite(band.upper) == finite).all()
         assert (np.isfinite(band.lower) == finite).all()
     rows = np.column_stack([np.ones(20), rbf_kernel(X, gamma=1.0)])
     steps = region.interval(
-        np.diff(rows, axis=0), norm_bound=4.0, simultaneous=True, method="joint"
+        np.diff(rows, axis=0), norm_bound=4.0, simultaneous=True, method="joint", level=0.9
     )
     assert np.isfinite([steps.lower, steps.upper]).all()
 
@@ -500,8 +504,10 @@ def test_what_rounding_loses_of_a_representation_is_not_forgotten():
     z, bound = 11.0, 30.0
     power = np.sqrt(power_squared(X[:, 0], z))
     assert 1e-6 < power < 1e-5
-    function = region.band([[z]], norm_bound=bound, target="function", method="joint")
-    representation = region.band([[z]], norm_bound=bound, target="representation", method="joint")
+    function = region.band([[z]], norm_bound=bound, target="function", method="joint", level=0.9)
+    representation = region.band(
+        [[z]], norm_bound=bound, target="representation", method="joint", level=0.9
+    )
     assert function.upper[0] <= representation.upper[0] + power * bound + 1e-9
     assert function.lower[0] >= representation.lower[0] - power * bound - 1e-9
 

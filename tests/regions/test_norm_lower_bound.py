@@ -92,54 +92,61 @@ def test_coverage_of_the_norm_of_the_function():
 def test_the_norm_of_features_leaves_out_the_intercept():
     Z = rng.normal(size=(40, 2))
     y = 50 + Z @ [1.0, 2.0] + 0.1 * rng.normal(size=40)
-    lowest = ua.confidence_region(Ridge(0.1), Z, y, random_state=0).norm_lower_bound()
+    lowest = ua.confidence_region(Ridge(0.1), Z, y, random_state=0, m=100).norm_lower_bound(
+        level=0.9
+    )
     assert 2.0 < lowest < np.sqrt(5) + 0.01
 
 
 def test_it_does_not_depend_on_the_unit():
     y = 3 * np.sin(X[:, 0]) + 0.2 * rng.laplace(size=18)
     one, two = (
-        ua.confidence_region(MODEL, X, unit * y, m=20, random_state=0).norm_lower_bound()
+        ua.confidence_region(MODEL, X, unit * y, m=20, random_state=0).norm_lower_bound(level=0.9)
         for unit in (1.0, 2.0**-300)
     )
     assert two * 2.0**300 == pytest.approx(one, rel=1e-12)
 
 
 def test_outputs_of_zero():
-    assert ua.confidence_region(MODEL, X, 0 * X[:, 0], random_state=0).norm_lower_bound() == 0
+    assert (
+        ua.confidence_region(MODEL, X, 0 * X[:, 0], random_state=0, m=100).norm_lower_bound(
+            level=0.9
+        )
+        == 0
+    )
 
 
 def test_an_objective_that_is_not_quadratic_is_refused():
-    region = ua.confidence_region(Lasso(), X, np.sin(X[:, 0]), random_state=0)
+    region = ua.confidence_region(Lasso(), X, np.sin(X[:, 0]), random_state=0, m=100)
     with pytest.raises(ua.NotAvailable, match="needs a quadratic objective"):
-        region.norm_lower_bound()
+        region.norm_lower_bound(level=0.9)
 
 
 def test_the_table_of_norm_bounds():
     y = 3 * np.sin(X[:, 0]) + 0.2 * rng.laplace(size=18)
     region = ua.confidence_region(MODEL, X, y, m=20, random_state=0)
     lowest = region.norm_lower_bound(0.9)
-    found = region.norm_bounds_table(X[:3], [4 * lowest, 2 * lowest, 0.9 * lowest])
+    found = region.norm_bounds_table(X[:3], [4 * lowest, 2 * lowest, 0.9 * lowest], level=0.9)
     assert found.refuted.tolist() == [True, False, False]
     assert np.isnan(found.median_half_width[0])
     assert found.median_half_width[1] < found.median_half_width[2]
-    band = region.band(X[:3], norm_bound=4 * lowest, method="joint")
+    band = region.band(X[:3], norm_bound=4 * lowest, method="joint", level=0.9)
     assert found.largest_half_width[2] == ((band.upper - band.lower) / 2).max()
     text = str(found)
     assert text.count("\n") >= 4
     assert text.splitlines()[1].endswith("refuted")
     assert "They cannot confirm one" in text
     assert found.to_frame().index.name == "norm_bound"
-    four = region.norm_bounds_table(X[:1])
+    four = region.norm_bounds_table(X[:1], level=0.9)
     np.testing.assert_allclose(
         four.norm_bound, region.suggest_norm_bound() * 2.0 ** np.arange(-1, 3)
     )
     with pytest.raises(ValueError, match="norm_bounds is not a list of bounds"):
-        region.norm_bounds_table(X[:1], [])
+        region.norm_bounds_table(X[:1], [], level=0.9)
     with pytest.raises(
         ValueError, match=r"given an array of shape \(2, 1\)\. Pass the inputs first"
     ):
-        region.norm_bounds_table([10, 30], X[:2])
+        region.norm_bounds_table([10, 30], X[:2], level=0.9)
 
 
 def least_norm_in_50_digits(K, alpha, y, J):

@@ -119,9 +119,9 @@ def test_the_rank_is_uniform_over_all_labels_in_exact_fractions(name):
 def test_members_are_functions_that_often_give_one_class(name, label):
     region = region_of(name, label)
     assert (region.objective.y == label).all()
-    assert region.contains(constant(0.95 * label))
-    assert not region.contains(constant(0.0))
-    assert not region.contains(constant(-0.95 * label))
+    assert region.contains(constant(0.95 * label), level=0.9)
+    assert not region.contains(constant(0.0), level=0.9)
+    assert not region.contains(constant(-0.95 * label), level=0.9)
     assert region.test(constant(0.0)).pvalue <= 0.05
 
 
@@ -137,7 +137,7 @@ def test_a_region_is_the_mirror_image_of_that_of_the_other_class(name):
 @every
 def test_a_saved_region_keeps_its_classes(name, tmp_path):
     region = ua.confidence_region(
-        MODELS[name], inputs(), ["b"] * N, classes=("b", "a"), random_state=0
+        MODELS[name], inputs(), ["b"] * N, classes=("b", "a"), random_state=0, m=100
     )
     ua.save(region, tmp_path / "one.region")
     again = ua.load(tmp_path / "one.region", estimator=MODELS[name])
@@ -170,10 +170,10 @@ def test_the_estimate_is_certain_of_every_label_so_that_its_rank_is_that_of_ties
 
 def test_the_minimiser_without_an_intercept():
     X = inputs(d=2)
-    region = ua.confidence_region(RidgeClassifier(0.5, fit_intercept=False), X, np.ones(N))
+    region = ua.confidence_region(RidgeClassifier(0.5, fit_intercept=False), X, np.ones(N), m=100)
     expected = np.linalg.solve(X.T @ X + 0.5 * np.eye(2), X.sum(axis=0))
     np.testing.assert_allclose(region.estimate, expected, rtol=1e-12)
-    logistic = ua.confidence_region(LogisticRegression(fit_intercept=False), X, np.ones(N))
+    logistic = ua.confidence_region(LogisticRegression(fit_intercept=False), X, np.ones(N), m=100)
     gradient = logistic.objective.gradient(
         logistic.estimate[None], logistic.objective.residuals(logistic.estimate[None])
     )
@@ -183,12 +183,12 @@ def test_the_minimiser_without_an_intercept():
 def test_without_an_estimate_everything_else_works():
     region = region_of("logistic")
     origin = np.array([3.0, 0.0])
-    assert region.contains(origin)
-    ((low, high),) = region.crossings("intercept", origin=origin)
+    assert region.contains(origin, level=0.9)
+    ((low, high),) = region.crossings("intercept", origin=origin, level=0.9)
     assert low < 0
     assert high == np.inf
     near_the_end = origin + low * np.array([[0.99, 0.0], [1.01, 0.0]])
-    assert region.contains(near_the_end).tolist() == [True, False]
+    assert region.contains(near_the_end, level=0.9).tolist() == [True, False]
     assert region.statistics(origin).shape == (100,)
     assert "LogisticRegression" in str(region)
     assert region.test(origin).caveat == ""
@@ -196,11 +196,11 @@ def test_without_an_estimate_everything_else_works():
 
 NEEDS = {
     "estimate": lambda region: region.estimate,
-    "band": lambda region: region.band([[0.0]], method="joint"),
-    "interval": lambda region: region.interval(simultaneous=True, method="joint"),
-    "reach": lambda region: region.reach("x0"),
-    "crossings": lambda region: region.crossings("x0"),
-    "sample": lambda region: region.sample(2),
+    "band": lambda region: region.band([[0.0]], method="joint", level=0.9),
+    "interval": lambda region: region.interval(simultaneous=True, method="joint", level=0.9),
+    "reach": lambda region: region.reach("x0", level=0.9),
+    "crossings": lambda region: region.crossings("x0", level=0.9),
+    "sample": lambda region: region.sample(2, level=0.9),
     "suggestion": lambda region: region.suggest_norm_bound(),
     "diagnosis": lambda region: region.diagnose(),
 }
@@ -238,8 +238,8 @@ def test_certified_bands_hold_all_members(level):
 def test_samples_spread_from_a_corner_of_the_unit_interval(name, n):
     """At f = 1 almost every line leaves the region: walks have to begin elsewhere."""
     region = region_of(name, n=n)
-    members = region.sample(16, random_state=0)
-    assert region.contains(members).all()
+    members = region.sample(16, random_state=0, level=0.9)
+    assert region.contains(members, level=0.9).all()
     fitted = region.objective.fitted(members)
     assert (fitted.min(axis=1) < 1 - 0.1 / n).all()
     assert len(np.unique(fitted.round(8), axis=0)) == 16

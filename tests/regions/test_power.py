@@ -105,7 +105,7 @@ def test_more_of_a_shift_is_rejected_more_often(name):
 def test_exchangeable_noise_never_sees_a_shift_of_the_intercept(estimator):
     rng = np.random.default_rng(3)
     y = line(X) + rng.exponential(size=N)
-    region = ua.confidence_region(estimator, X, y, noise="exchangeable", random_state=1)
+    region = ua.confidence_region(estimator, X, y, noise="exchangeable", random_state=1, m=100)
     candidates = np.array([1.0, 0.5]) + rng.normal(size=(200, 2)) * [1.0, 0.1]
     ranks = region.rank(candidates)
     assert len(np.unique(ranks)) > 20
@@ -117,7 +117,7 @@ def test_exchangeable_noise_never_sees_a_shift_of_the_intercept(estimator):
 
 def test_symmetric_noise_does_see_a_shift_of_the_intercept():
     y = line(X) + np.random.default_rng(3).laplace(scale=SCALE, size=N)
-    region = ua.confidence_region(LinearRegression(), X, y, random_state=1)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=1, m=100)
     assert region.rank([1.0, 0.5]) < 90
     assert region.rank([1.0 - 3 * SCALE, 0.5]) == 100
 

@@ -112,8 +112,8 @@ def test_reach_is_the_end_of_the_interval_around_the_estimate():
         spans = region.crossings(direction, 0.9)
         here = (spans[:, 0] <= 0) & (spans[:, 1] >= 0)
         assert end == spans[here, 1][0] > 0
-        assert region.contains(region.estimate + 0.999 * end * direction)
-        assert not region.contains(region.estimate + 1.001 * end * direction)
+        assert region.contains(region.estimate + 0.999 * end * direction, level=0.9)
+        assert not region.contains(region.estimate + 1.001 * end * direction, level=0.9)
     every = region.reach(np.eye(3), level=None)
     assert every.shape == (3, 19)
     assert (np.diff(every, axis=1) <= 0).all()

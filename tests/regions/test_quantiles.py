@@ -262,7 +262,7 @@ def test_the_estimate_is_the_minimum_and_has_the_smallest_statistic(tau, alpha):
     y = X @ [1.0, 0.0, 0.5] + rng.lognormal(size=60)
     model = QuantileRegressor(quantile=tau, alpha=alpha)
     # With a large penalty many fresh statistics are zero too: the tie order must not matter.
-    region = ua.confidence_region(model, X, y, ties="conservative", random_state=0)
+    region = ua.confidence_region(model, X, y, ties="conservative", random_state=0, m=100)
     model.fit(X, y)
     theirs = np.r_[model.intercept_, model.coef_]
     assert loss(region, region.estimate) <= loss(region, theirs) * (1 + 1e-9)
@@ -280,7 +280,7 @@ def test_outliers_do_not_move_the_estimate(alpha):
     above = np.argsort(region.objective.residuals(region.estimate))[-3:]
     far[above] = [1e8, 1e12, 1e16]  # on the same side as before: nothing changes
     model = QuantileRegressor(alpha=alpha)
-    other = ua.confidence_region(model, region.inputs, far, random_state=0)
+    other = ua.confidence_region(model, region.inputs, far, random_state=0, m=100)
     np.testing.assert_allclose(other.estimate, region.estimate, rtol=1e-9)
     assert other.rank(other.estimate) == 1
 
@@ -319,7 +319,7 @@ def test_the_name_stands_for_the_quantile_of_the_model():
     X, y, _ = skewed(20, 0.9, np.random.default_rng(0))
     model = QuantileRegressor(quantile=0.9, alpha=0)
     named, default, given = (
-        ua.confidence_region(model, X, y, noise=noise, random_state=0)
+        ua.confidence_region(model, X, y, noise=noise, random_state=0, m=100)
         for noise in ("quantile", None, ua.noise.Quantile(0.9))
     )
     assert named.noise.tau == default.noise.tau == given.noise.tau == 0.9
@@ -345,18 +345,18 @@ def test_only_the_order_of_signs_is_diagnosed():
     assert 0 < found["no order"].pvalue <= 1
     order = np.sign(region.objective.residuals(region.estimate)).argsort(kind="stable")
     sorted_ = ua.confidence_region(
-        region.estimator, region.inputs[order], region.objective.y[order], random_state=0
+        region.estimator, region.inputs[order], region.objective.y[order], random_state=0, m=100
     )
     assert sorted_.diagnose().indications[2].pvalue < 0.01
 
 
 def test_one_number_at_a_time_is_refused_with_the_reason():
     region, _ = region_of(0.5)
-    for call in (region.summary, lambda: region.interval("x0", simultaneous=False)):
+    for call in (region.summary, lambda: region.interval("x0", simultaneous=False, level=0.9)):
         with pytest.raises(ua.NotAvailable, match="for regression quantiles only joint regions"):
             call()
     with pytest.raises(ua.NotAvailable, match=r"ellipsoid is not known for regression quantiles"):
-        region.ellipsoid()
+        region.ellipsoid(level=0.9)
 
 
 def test_pictures_can_be_drawn():
@@ -371,7 +371,7 @@ def test_pictures_can_be_drawn():
 def test_pipelines_and_functions_are_candidates():
     X, y, _ = skewed(60, 0.5, np.random.default_rng(0))
     model = make_pipeline(PolynomialFeatures(2, include_bias=False), QuantileRegressor(alpha=0))
-    region = ua.confidence_region(model, X, y, random_state=0)
+    region = ua.confidence_region(model, X, y, random_state=0, m=100)
     assert region.contains(lambda X: 1.3 + 2 * X[:, 0], 0.95)
     assert not region.contains(lambda X: 9.0 + 0 * X[:, 0], 0.95)
     assert region.contains(lambda X: y, 0.95)  # through every point: nothing speaks against it

@@ -377,7 +377,7 @@ def test_columns_are_levels(plain):
 
 
 def test_one_direction_gives_a_number(plain):
-    t = plain.reach([1.0, 0.0, 0.0])
+    t = plain.reach([1.0, 0.0, 0.0], level=0.9)
     assert isinstance(t, float)
     assert plain.reach([1.0, 0.0, 0.0], level=None).shape == (19,)
     np.testing.assert_array_equal(plain.reach([[1.0, 0.0, 0.0]], level=0.9), [t])
@@ -406,7 +406,7 @@ def test_directions_that_no_fitted_value_sees_never_end():
 @pytest.mark.parametrize("wrong", [[1.0, 2.0], np.ones((2, 2, 3)), [1.0, np.nan, 0.0]])
 def test_wrong_directions_are_refused(plain, wrong):
     with pytest.raises(ValueError, match="directions"):
-        plain.reach(wrong)
+        plain.reach(wrong, level=0.9)
 
 
 def test_inadmissible_levels_are_refused(plain):

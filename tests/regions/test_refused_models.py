@@ -105,9 +105,9 @@ def test_the_entry_that_stops_a_pipeline_is_named_where_the_user_has_it(name):
 def test_the_entry_of_a_new_input_is_named_too():
     region = region_of(make_pipeline(ENCODED, StandardScaler(), Ridge()), TEXT)
     with pytest.raises(ValueError, match=r"^column 'b' of X has missing .*nan at position 1"):
-        region.band(with_nan(TEXT[:3], 1, 1), method="joint")
+        region.band(with_nan(TEXT[:3], 1, 1), method="joint", level=0.9)
     with pytest.raises(ValueError, match="'standardscaler' fails: column 'b' of X is not numeric"):
-        region.band(TEXT[:3].assign(b="high"), method="joint")
+        region.band(TEXT[:3].assign(b="high"), method="joint", level=0.9)
 
 
 @pytest.mark.parametrize(
@@ -122,22 +122,24 @@ def test_a_transformer_that_does_not_take_new_inputs(step, X, new):
     region = region_of(make_pipeline(step, Ridge()), X)
     pattern = f"the transformer '{type(step).__name__.lower()}' fails: .* Pass inputs like those of"
     with pytest.raises(ValueError, match=pattern):
-        region.band(new, method="joint")
+        region.band(new, method="joint", level=0.9)
 
 
 def test_other_columns_are_named_as_they_are_without_a_pipeline():
     region = region_of(make_pipeline(StandardScaler(), Ridge()))
     with pytest.raises(ValueError, match="X has different columns from the data: expected"):
-        region.band(TABLE[["a", "b"]], method="joint")
+        region.band(TABLE[["a", "b"]], method="joint", level=0.9)
     plain = region_of(make_pipeline(StandardScaler(), Ridge()), TABLE.to_numpy())
     with pytest.raises(ValueError, match="wrong number of features: expected 3, as in the data"):
-        plain.band(TABLE.to_numpy()[:, :2], method="joint")
+        plain.band(TABLE.to_numpy()[:, :2], method="joint", level=0.9)
 
 
 def test_a_transformer_may_take_columns_by_name_in_another_order():
     chosen = make_column_transformer((StandardScaler(), ["a", "c"]))
     region = region_of(make_pipeline(chosen, Ridge()))
-    one, two = (region.band(X[:3], method="joint") for X in (TABLE, TABLE[["c", "b", "a"]]))
+    one, two = (
+        region.band(X[:3], method="joint", level=0.9) for X in (TABLE, TABLE[["c", "b", "a"]])
+    )
     np.testing.assert_array_equal(one.upper, two.upper)
 
 

@@ -43,7 +43,7 @@ def test_samples_are_members_and_lie_in_the_ellipsoid(model, noise, level):
     assert a.shape == (60, region.objective.d)
     assert region.contains(a, level).all()
     assert np.isfinite(region.ellipsoid(level).squared_radius)
-    assert region.ellipsoid(level).contains(a).all()
+    assert region.ellipsoid(level).contains(a, level=0.9).all()
     values = a @ region.objective.design.matrix.T
     assert np.linalg.matrix_rank(values - values.mean(axis=0), tol=1e-6) == (
         np.linalg.matrix_rank(region.objective.design.matrix)
@@ -111,8 +111,10 @@ def test_two_seeds_give_like_quantiles(plane):
 def test_the_same_seed_gives_the_same_sample(plane):
     a = plane.sample(50, 0.9, random_state=5)
     np.testing.assert_array_equal(a, plane.sample(50, 0.9, random_state=5))
-    np.testing.assert_array_equal(a, plane.sample(50, random_state=5))  # the default level
-    b, c = (plane.sample(50, random_state=np.random.default_rng(5)) for _ in range(2))
+    np.testing.assert_array_equal(
+        a, plane.sample(50, random_state=5, level=0.9)
+    )  # the default level
+    b, c = (plane.sample(50, random_state=np.random.default_rng(5), level=0.9) for _ in range(2))
     np.testing.assert_array_equal(b, c)
     assert not np.array_equal(a, plane.sample(50, 0.9, random_state=6))
 
@@ -137,7 +139,7 @@ def test_features_with_an_unseen_direction():
     )
     a = region.sample(200, 0.9, random_state=1)
     assert region.contains(a, 0.9).all()
-    assert region.ellipsoid(0.9).contains(a).all()
+    assert region.ellipsoid(0.9).contains(a, level=0.9).all()
     # The basis sums to one, so fitted values do not see the direction (1, -1, ..., -1). Nothing
     # holds a walk there, and the samples stay where the penalty puts them.
     np.testing.assert_allclose(a[:, 1:].sum(axis=1), region.estimate[1:].sum(), atol=1e-9)

@@ -119,7 +119,7 @@ def test_every_line_through_a_sparse_estimate_crosses_every_region(name):
 
 def test_svr_at_the_box_is_at_the_box():
     X, y, _ = ua.datasets.linear(n=15, d=4, random_state=1)
-    region = ua.confidence_region(SPARSE["SVR"], X, y, random_state=2)
+    region = ua.confidence_region(SPARSE["SVR"], X, y, random_state=2, m=100)
     assert (np.abs(region.estimate[1:]) == 0.5).sum() > 3
 
 

@@ -109,9 +109,11 @@ def test_the_cells_never_see_y(noise):
     X, y = data(50)
     labels = []
     for outputs in (y, np.exp(y), -y):
-        region = ua.confidence_region(LinearRegression(), X, outputs, noise=noise, random_state=5)
+        region = ua.confidence_region(
+            LinearRegression(), X, outputs, noise=noise, random_state=5, m=100
+        )
         region.summary(functionals=["x0", "x1"])
-        region.interval([0.0, 1.0, -1.0], simultaneous=False)
+        region.interval([0.0, 1.0, -1.0], simultaneous=False, level=0.9)
         made = region._numbers._divided
         labels.append({key: one.division.labels.tolist() for key, one in made.items()})
     assert labels[0] == labels[1] == labels[2]
@@ -147,14 +149,14 @@ def test_pipelines_and_frames_name_the_rows():
     X, y = data()
     frame = pd.DataFrame(X, columns=["dose", "age"])
     scaled = ua.confidence_region(
-        make_pipeline(StandardScaler(), LinearRegression()), frame, y, random_state=0
+        make_pipeline(StandardScaler(), LinearRegression()), frame, y, random_state=0, m=100
     ).summary()
     table = scaled.to_frame()
     assert table.index.tolist() == ["intercept", "dose", "age"]
     assert table.columns.tolist() == [
         *("estimate", "cell_estimate", "lower", "upper", "pvalue", "level", "method")
     ]
-    raw = ua.confidence_region(LinearRegression(), frame, y, random_state=0)
+    raw = ua.confidence_region(LinearRegression(), frame, y, random_state=0, m=100)
     scale = frame["dose"].std(ddof=0)
     row = raw.summary().to_frame().loc["dose"]
     assert table.loc["dose", "lower"] == pytest.approx(row["lower"] * scale)
@@ -316,7 +318,9 @@ def test_too_few_rows_are_infinite_and_say_why():
     assert interval.status is Status.TOO_FEW_CELLS
     assert "About 49 rows" in interval.reason
     frame = pd.get_dummies(pd.Series(list("aaaabbbbccccaaaa"))).astype(float)
-    hot = ua.confidence_region(LinearRegression(), frame, rng.normal(size=16), random_state=0)
+    hot = ua.confidence_region(
+        LinearRegression(), frame, rng.normal(size=16), random_state=0, m=100
+    )
     assert "some of them are linearly dependent" in str(hot.summary(level=0.5))
     shift = region_of(noise="exchangeable").summary()
     assert np.isinf(shift.upper).tolist() == [True, False, False]
@@ -327,7 +331,7 @@ def test_too_few_rows_are_infinite_and_say_why():
 def test_advice_about_infinite_intervals_works():
     X, y = data(n=60)
     few = ua.noise.BlockSymmetric(np.arange(60) % 3)
-    clustered = ua.confidence_region(LinearRegression(), X, y, noise=few, random_state=0)
+    clustered = ua.confidence_region(LinearRegression(), X, y, noise=few, random_state=0, m=100)
     words = " ".join(str(clustered.summary(0.95)).split())
     assert "Level 0.95 takes 6 blocks of rows, one for each cell, and there are 3." in words
     assert "Remedies: a level of at most 0.75; a norm bound" in words
@@ -354,7 +358,9 @@ def test_rare_levels_of_a_factor():
     rng = np.random.default_rng(0)
     level = np.repeat(list("abc"), [40, 17, 3])
     frame = pd.get_dummies(pd.Series(level)).astype(float).drop(columns="a")
-    region = ua.confidence_region(LinearRegression(), frame, rng.normal(size=60), random_state=0)
+    region = ua.confidence_region(
+        LinearRegression(), frame, rng.normal(size=60), random_state=0, m=100
+    )
     table = region.summary()
     assert np.isfinite(table.lower).tolist() == [True, True, False]
     assert "give 3 for c. About 120 rows" in " ".join(str(table).split())
@@ -384,7 +390,7 @@ def test_a_candidate_made_from_the_estimate_is_not_tested():
     assert "same y" in region.test(region.estimate).caveat
     assert "hypothesis" not in region.test(region.estimate).caveat
     X, y = data(20)
-    kernel = ua.confidence_region(KernelRidge(alpha=1.0), X, y, random_state=0)
+    kernel = ua.confidence_region(KernelRidge(alpha=1.0), X, y, random_state=0, m=100)
     c = kernel.estimate.copy()
     c[1] = 0
     caveat = kernel.test(c).caveat
@@ -394,7 +400,7 @@ def test_a_candidate_made_from_the_estimate_is_not_tested():
 
 def test_real_data():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
     table = region.summary()
     assert np.isfinite(table.lower).all()
     assert set(table.method) == {"cells"}
@@ -444,7 +450,7 @@ def test_models_without_an_answer_say_why():
         for ask in (
             region.summary,
             lambda r=region: r.hypothesis([1.0] * r.objective.d),
-            lambda r=region: r.band(X, simultaneous=False),
+            lambda r=region: r.band(X, simultaneous=False, level=0.9),
             lambda r=region: r.summary(simultaneous=True),
         ):
             with pytest.raises(ua.NotAvailable, match=reason):
@@ -496,7 +502,7 @@ def test_more_bad_input():
     with pytest.raises(ua.NotAvailable, match="several functionals at once"):
         region.hypothesis(["x0", "x1"], cell_estimate="median")
     with pytest.raises(ValueError, match="inner=True does not apply"):
-        region.band(np.zeros((1, 2)), inner=True, simultaneous=False)
+        region.band(np.zeros((1, 2)), inner=True, simultaneous=False, level=0.9)
     with pytest.raises(ValueError, match=r"missing label.*nan at row 1 .counted from zero"):
         ua.noise.BlockSymmetric([0.0, np.nan, 1.0])
     blocks = region_of(noise=ua.noise.BlockSymmetric(np.arange(60) // 2))

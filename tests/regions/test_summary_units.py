@@ -61,8 +61,8 @@ def test_the_intercept_is_that_of_the_rows_as_they_are():
     """The value at a row far away, by the slopes and the value among the rows."""
     cells = np.arange(120) % 8
     near, far = region_of(X), region_of(X + 2.0**20)
-    value = near.interval([1.0, -(2.0**20), -(2.0**20)], simultaneous=False, cells=cells)
-    found = far.interval("intercept", simultaneous=False, cells=cells)
+    value = near.interval([1.0, -(2.0**20), -(2.0**20)], simultaneous=False, cells=cells, level=0.9)
+    found = far.interval("intercept", simultaneous=False, cells=cells, level=0.9)
     for name in ("lower", "upper"):
         assert getattr(found, name)[0] == pytest.approx(getattr(value, name)[0], rel=1e-6)
 
@@ -90,7 +90,9 @@ def test_several_slopes_of_columns_far_from_zero():
 def test_numbers_whose_squares_do_not_fit_are_refused_by_name(column, unit, name):
     table = np.column_stack([X, Y])
     table[:, column] *= unit
-    region = ua.confidence_region(LinearRegression(), table[:, :2], table[:, 2], random_state=0)
+    region = ua.confidence_region(
+        LinearRegression(), table[:, :2], table[:, 2], random_state=0, m=100
+    )
     with pytest.raises(ua.NotAvailable, match=f"the largest of {name} is"):
         region.summary()
 
@@ -148,7 +150,7 @@ def test_instruments_do_not_depend_on_the_origin_of_the_outputs():
         ua.confidence_region(model, table, outputs, m=10, random_state=0)
         for outputs in (y, y + 2.0**20)
     )
-    a, b = (one.interval("x0", simultaneous=False) for one in (plain, shifted))
+    a, b = (one.interval("x0", simultaneous=False, level=0.9) for one in (plain, shifted))
     np.testing.assert_allclose([b.lower, b.upper], [a.lower, a.upper], rtol=1e-9)
     a = plain.hypothesis(["x0", "intercept"], [2.0, 1.5])
     b = shifted.hypothesis(["x0", "intercept"], [2.0, 1.5 + 2.0**20])

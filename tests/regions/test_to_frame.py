@@ -33,7 +33,7 @@ def test_several_levels_are_a_dictionary():
 
 
 def test_to_frame_keeps_the_index_and_the_columns_of_the_inputs():
-    found = region_of(inputs=FRAME).band(FRAME[4:7], method="joint").to_frame()
+    found = region_of(inputs=FRAME).band(FRAME[4:7], method="joint", level=0.9).to_frame()
     assert list(found.index) == INDEX[4:7]
     assert list(found.columns) == ["dose", "age", "estimate", "lower", "upper"]
     pd.testing.assert_frame_equal(found[["dose", "age"]], FRAME[4:7])
@@ -42,22 +42,22 @@ def test_to_frame_keeps_the_index_and_the_columns_of_the_inputs():
 
 def test_to_frame_keeps_the_types_of_the_columns():
     frame = pd.DataFrame({"u": X[:, 0], "n": np.arange(25), "b": pd.array([1] * 25, dtype="Int8")})
-    found = region_of(inputs=frame).band(frame, method="joint").to_frame()
+    found = region_of(inputs=frame).band(frame, method="joint", level=0.9).to_frame()
     assert list(found.dtypes[:3]) == list(frame.dtypes)
 
 
 def test_to_frame_of_a_polars_table_and_of_a_single_feature():
     table = pl.DataFrame(X, schema=["dose", "age"])
-    found = region_of(inputs=table).band(table[:3], method="joint").to_frame()
+    found = region_of(inputs=table).band(table[:3], method="joint", level=0.9).to_frame()
     np.testing.assert_array_equal(found[["dose", "age"]], X[:3])
-    single = region_of(inputs=X[:, :1]).band([[0.25], [0.5]], method="joint").to_frame()
+    single = region_of(inputs=X[:, :1]).band([[0.25], [0.5]], method="joint", level=0.9).to_frame()
     assert list(single["x0"]) == [0.25, 0.5]
-    assert list(region_of().band([[0.25, 0.5]], method="joint").to_frame().index) == [0]
+    assert list(region_of().band([[0.25, 0.5]], method="joint", level=0.9).to_frame().index) == [0]
 
 
 def test_to_frame_keeps_inputs_apart_that_are_called_like_a_bound():
     frame = FRAME.set_axis(["lower", "age"], axis=1)
-    band = region_of(inputs=frame).band(frame, method="joint")
+    band = region_of(inputs=frame).band(frame, method="joint", level=0.9)
     found = band.to_frame()
     np.testing.assert_array_equal(found["lower"], band.lower)
     np.testing.assert_array_equal(found["input lower"], frame["lower"])

@@ -80,9 +80,9 @@ def test_kernel_ridge_with_signs_is_unbounded_at_a_high_level(n, sigma, how):
     estimator, inputs = gaussian(sigma, how, X)
     region = ua.confidence_region(estimator, inputs(X), y, m=40, random_state=0)
     status, verdict = never_ends(region, how)
-    band = region.band(inputs(X), method="joint")
+    band = region.band(inputs(X), method="joint", level=0.9)
     assert_infinite(band, status)
-    assert_infinite(region.band(inputs(between(X)), method="joint"), status)
+    assert_infinite(region.band(inputs(between(X)), method="joint", level=0.9), status)
     assert region.bounded(0.9).verdict == verdict
     # The certificate: the count of plus signs of the most fortunate row (docs/theory.md 4.4).
     most = int((signs(region) > 0).sum(axis=0).max())
@@ -109,7 +109,7 @@ def test_values_at_the_inputs_are_finite_below_the_largest_bounded_level(n, sigm
 
 def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
     X, y, _ = ua.datasets.sine(n=25, random_state=1)
-    region = ua.confidence_region(KernelRidge(kernel="rbf", alpha=1.0), X, y, random_state=1)
+    region = ua.confidence_region(KernelRidge(kernel="rbf", alpha=1.0), X, y, random_state=1, m=100)
     plus = (signs(region) > 0).sum(axis=0)
     assert plus.min() < 45 < 52 < plus.max()
     for q in (45, 50, 52):
@@ -121,7 +121,7 @@ def test_each_value_is_finite_exactly_where_its_own_signs_allow_it():
 
 def test_a_free_value_is_a_member_however_far_it_moves():
     X, y, _ = ua.datasets.sine(n=8, random_state=2)
-    region = ua.confidence_region(KernelRidge(kernel="laplacian"), X, y, random_state=2)
+    region = ua.confidence_region(KernelRidge(kernel="laplacian"), X, y, random_state=2, m=100)
     verdict = region.bounded(0.9)
     assert verdict.verdict == "unbounded"
     for size in (1e3, -1e6):
@@ -143,9 +143,9 @@ def test_a_very_flat_gaussian_counts_as_full_rank_in_any_form(sigma, how):
     # Eigenvalues fall so fast that few stand above rounding: no gap tells the rank.
     X, y, _ = ua.datasets.sine(n=100, random_state=0)
     estimator, inputs = gaussian(sigma, how, X)
-    region = ua.confidence_region(estimator, inputs(X), y, random_state=0)
+    region = ua.confidence_region(estimator, inputs(X), y, random_state=0, m=100)
     status, verdict = never_ends(region, how)
-    assert_infinite(region.band(inputs(X), method="joint"), status)
+    assert_infinite(region.band(inputs(X), method="joint", level=0.9), status)
     assert region.bounded(0.9).verdict == verdict
     assert region.bounded(0.9).direction is None  # no coefficients move a single value
 
@@ -155,7 +155,7 @@ def test_duplicated_inputs_move_together(how):
     x = np.repeat(np.linspace(0, 10, 10), 3)[:, None]
     y = ua.datasets.x_sin_x(x) + np.random.default_rng(3).laplace(size=30)
     estimator, inputs = gaussian(1.0, how, x)
-    region = ua.confidence_region(estimator, inputs(x), y, random_state=3)
+    region = ua.confidence_region(estimator, inputs(x), y, random_state=3, m=100)
     together = (signs(region).reshape(99, 10, 3) > 0).all(axis=2).sum(axis=0)
     most = int(together.max())
     assert region.max_bounded_level == pytest.approx(1 - (1 + most) / 100)
@@ -170,7 +170,9 @@ def test_duplicated_inputs_move_together(how):
 
 def test_signs_with_permutations_are_not_certified_rather_than_wrong():
     X, region = sine_region("symmetric-exchangeable")
-    assert_infinite(region.band(X, method="joint"), Status.NOT_CERTIFIED, Status.UNBOUNDED)
+    assert_infinite(
+        region.band(X, method="joint", level=0.9), Status.NOT_CERTIFIED, Status.UNBOUNDED
+    )
 
 
 @pytest.mark.parametrize("level", [0.05, 0.5, 0.9])
@@ -192,16 +194,20 @@ def test_slopes_are_finite_under_permutations_and_the_intercept_is_not():
     X, y, _ = ua.datasets.linear(n=40, random_state=5)
     for estimator in (LinearRegression(), Ridge(alpha=1.0)):
         region = ua.confidence_region(estimator, X, y, noise="exchangeable", m=20, random_state=5)
-        found = region.interval(simultaneous=True, method="joint")
+        found = region.interval(simultaneous=True, method="joint", level=0.9)
         np.testing.assert_array_equal(np.isfinite(found.upper), [False, True, True, True])
         np.testing.assert_array_equal(np.isfinite(found.lower), [False, True, True, True])
         assert_said(found, Status.UNBOUNDED)
-        assert_infinite(region.band(X, method="joint"), Status.UNBOUNDED)
-        assert_infinite(region.band(X, norm_bound=10.0, method="joint"), Status.UNBOUNDED)
+        assert_infinite(region.band(X, method="joint", level=0.9), Status.UNBOUNDED)
+        assert_infinite(
+            region.band(X, norm_bound=10.0, method="joint", level=0.9), Status.UNBOUNDED
+        )
         steps = np.column_stack([np.zeros(39), np.diff(X, axis=0)])
         for bound in (None, 10.0):
             assert (
-                region.interval(steps, norm_bound=bound, simultaneous=True, method="joint").status
+                region.interval(
+                    steps, norm_bound=bound, simultaneous=True, method="joint", level=0.9
+                ).status
                 is Status.CERTIFIED
             )
 
@@ -214,8 +220,8 @@ def test_a_dummy_with_two_ones_is_free_where_both_rows_agree(penalty, share):
     X = np.column_stack([rng.normal(size=(40, 2)), dummy])
     y = X @ [1.0, 2.0, 3.0] + rng.laplace(size=40)
     estimator = Ridge(alpha=penalty) if penalty else LinearRegression()
-    region = ua.confidence_region(estimator, X, y, random_state=6)
-    found = region.interval(simultaneous=True, method="joint")
+    region = ua.confidence_region(estimator, X, y, random_state=6, m=100)
+    found = region.interval(simultaneous=True, method="joint", level=0.9)
     np.testing.assert_array_equal(np.isinf(found.upper), [False, False, False, True])
     np.testing.assert_array_equal(np.isinf(found.lower), [False, False, False, True])
     assert_said(found, Status.UNBOUNDED)
@@ -229,7 +235,9 @@ def test_a_dummy_with_two_ones_is_free_where_both_rows_agree(penalty, share):
     below = region.interval(level=region.max_bounded_level, simultaneous=True, method="joint")
     assert np.isfinite([below.lower, below.upper]).all()
     # Only predictions that use the dummy are infinite.
-    np.testing.assert_array_equal(np.isinf(region.band(X, method="joint").upper), dummy == 1)
+    np.testing.assert_array_equal(
+        np.isinf(region.band(X, method="joint", level=0.9).upper), dummy == 1
+    )
 
 
 @pytest.mark.slow_but_first
@@ -241,7 +249,7 @@ def test_a_bias_next_to_a_full_kernel_is_not_determined(how):
         region = ua.confidence_region(
             ua.LSSVC(C=0.1, kernel=kernel, gamma=1.0), X, y, noise="symmetric", m=20, random_state=0
         )
-    assert_infinite(region.band(X, method="joint"), Status.UNBOUNDED)
+    assert_infinite(region.band(X, method="joint", level=0.9), Status.UNBOUNDED)
     for level in (0.9, region.max_bounded_level):
         assert_infinite(region.band(X + 0.1, level, method="joint"), Status.UNDETERMINED)
         assert_infinite(
@@ -259,7 +267,9 @@ def test_too_many_features_are_unbounded_or_not_certified():
         LinearRegression(fit_intercept=False), X, rng.normal(size=40), m=20, random_state=7
     )
     assert_infinite(
-        region.interval(simultaneous=True, method="joint"), Status.UNBOUNDED, Status.NOT_CERTIFIED
+        region.interval(simultaneous=True, method="joint", level=0.9),
+        Status.UNBOUNDED,
+        Status.NOT_CERTIFIED,
     )
 
 
@@ -268,13 +278,15 @@ def test_as_many_features_as_rows_leave_nothing_finite():
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(10, 10)), rng.normal(size=10)
     for estimator in (Ridge(0.5, fit_intercept=False), LinearRegression(fit_intercept=False)):
-        region = ua.confidence_region(estimator, X, y, random_state=8)
+        region = ua.confidence_region(estimator, X, y, random_state=8, m=100)
         assert_infinite(
-            region.interval(simultaneous=True, method="joint"),
+            region.interval(simultaneous=True, method="joint", level=0.9),
             Status.UNBOUNDED,
             Status.NOT_CERTIFIED,
         )
-        assert_infinite(region.band(X, method="joint"), Status.UNBOUNDED, Status.NOT_CERTIFIED)
+        assert_infinite(
+            region.band(X, method="joint", level=0.9), Status.UNBOUNDED, Status.NOT_CERTIFIED
+        )
 
 
 def test_coefficients_of_equal_columns_are_not_determined_but_their_sum_is():
@@ -284,15 +296,17 @@ def test_coefficients_of_equal_columns_are_not_determined_but_their_sum_is():
     y = X[:, 0] + rng.laplace(size=40)
     for estimator in (Ridge(1.0), LinearRegression()):
         region = ua.confidence_region(estimator, X, y, m=20, random_state=9)
-        found = region.interval(simultaneous=True, method="joint")
+        found = region.interval(simultaneous=True, method="joint", level=0.9)
         np.testing.assert_array_equal(np.isinf(found.upper), [False, True, False, True])
         assert_said(found, Status.UNDETERMINED)
         assert (
-            region.interval([0.0, 1.0, 0.0, 1.0], simultaneous=True, method="joint").status
+            region.interval(
+                [0.0, 1.0, 0.0, 1.0], simultaneous=True, method="joint", level=0.9
+            ).status
             is Status.CERTIFIED
         )
         # A norm bound determines them: the line to paste is true.
-        held = region.interval(norm_bound=5.0, simultaneous=True, method="joint")
+        held = region.interval(norm_bound=5.0, simultaneous=True, method="joint", level=0.9)
         assert np.isfinite([held.lower, held.upper]).all()
 
 
@@ -314,7 +328,7 @@ def sine_region(noise="symmetric", m=100):
 
 def values_at_inputs():
     X, region = sine_region()
-    return region.band(X, method="joint")
+    return region.band(X, method="joint", level=0.9)
 
 
 def values_between_inputs_of_a_bounded_region():
@@ -323,23 +337,23 @@ def values_between_inputs_of_a_bounded_region():
 
 
 def dual_coefficients():
-    return sine_region()[1].interval(simultaneous=True, method="joint")
+    return sine_region()[1].interval(simultaneous=True, method="joint", level=0.9)
 
 
 def signs_with_permutations():
     X, region = sine_region("symmetric-exchangeable")
-    return region.band(X, method="joint")
+    return region.band(X, method="joint", level=0.9)
 
 
 def permutations_of_a_kernel():
     X, region = sine_region("exchangeable")
-    return region.band(X, method="joint")
+    return region.band(X, method="joint", level=0.9)
 
 
 def permutations_of_features_with_a_norm_bound():
     X, y, _ = ua.datasets.linear(n=30, random_state=5)
     region = ua.confidence_region(Ridge(), X, y, noise="exchangeable", m=20, random_state=5)
-    return region.band(X, norm_bound=5.0, method="joint")
+    return region.band(X, norm_bound=5.0, method="joint", level=0.9)
 
 
 def a_bias_next_to_a_kernel():
@@ -347,21 +361,21 @@ def a_bias_next_to_a_kernel():
     region = ua.confidence_region(
         ua.LSSVC(kernel="rbf"), X, y, noise="symmetric", m=20, random_state=0
     )
-    return region.interval(simultaneous=True, method="joint")
+    return region.interval(simultaneous=True, method="joint", level=0.9)
 
 
 def coefficients_of_duplicated_inputs():
     X, y, _ = ua.datasets.sine(n=10, random_state=0)
     X, y = np.concatenate([X, X]), np.concatenate([y, y + 1])
-    return ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0).interval(
-        simultaneous=True, method="joint"
+    return ua.confidence_region(KernelRidge(kernel="rbf"), X, y, random_state=0, m=100).interval(
+        simultaneous=True, method="joint", level=0.9
     )
 
 
 def coefficients_of_equal_columns():
     X, y, _ = ua.datasets.linear(n=30, d=1, random_state=5)
-    return ua.confidence_region(Ridge(), X[:, [0, 0]], y, random_state=5).interval(
-        [[0, 1.0, 0]], simultaneous=True, method="joint"
+    return ua.confidence_region(Ridge(), X[:, [0, 0]], y, random_state=5, m=100).interval(
+        [[0, 1.0, 0]], simultaneous=True, method="joint", level=0.9
     )
 
 
@@ -391,8 +405,8 @@ def test_an_infinite_result_names_a_remedy_and_a_line_to_paste(case):
 @pytest.mark.parametrize("target", ["representation", "function"])
 def test_the_remedy_works(target):
     X, region = sine_region(m=20)
-    assert "norm_bound=" in region.band(X, method="joint").reason
-    band = region.band(between(X), norm_bound=30, target=target, method="joint")
+    assert "norm_bound=" in region.band(X, method="joint", level=0.9).reason
+    band = region.band(between(X), norm_bound=30, target=target, method="joint", level=0.9)
     assert band.status is Status.CERTIFIED
     assert band.reason == ""
     assert np.isfinite([band.lower, band.upper]).all()
@@ -404,16 +418,22 @@ def test_dual_coefficients_are_infinite_too():
 
 def test_the_printed_count_of_finite_bounds_is_right():
     X, y, _ = ua.datasets.linear(n=40, random_state=5)
-    region = ua.confidence_region(LinearRegression(), X, y, noise="exchangeable", random_state=5)
-    assert "(6 of 8 bounds are finite)" in str(region.interval(simultaneous=True, method="joint"))
+    region = ua.confidence_region(
+        LinearRegression(), X, y, noise="exchangeable", random_state=5, m=100
+    )
+    assert "(6 of 8 bounds are finite)" in str(
+        region.interval(simultaneous=True, method="joint", level=0.9)
+    )
 
 
 def test_finite_bounds_of_an_unbounded_region_are_counted():
     X, y, _ = ua.datasets.linear(n=40, random_state=5)
-    region = ua.confidence_region(LinearRegression(), X, y, noise="exchangeable", random_state=5)
-    assert np.isfinite(region.interval(simultaneous=True, method="joint").upper).any()
+    region = ua.confidence_region(
+        LinearRegression(), X, y, noise="exchangeable", random_state=5, m=100
+    )
+    assert np.isfinite(region.interval(simultaneous=True, method="joint", level=0.9).upper).any()
     assert "no finite bound is true in some directions (6 of 8" in str(
-        region.interval(simultaneous=True, method="joint")
+        region.interval(simultaneous=True, method="joint", level=0.9)
     )
 
 
@@ -423,7 +443,7 @@ def test_ranks_confirm_a_free_direction_as_far_out_as_they_can_be_decided(
     limit, verdict, monkeypatch
 ):
     X, y, _ = ua.datasets.linear(n=8, d=3, random_state=0)
-    region = ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    region = ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
     engine = type(region.shape.engine)
     before = engine.before
 

@@ -15,7 +15,7 @@ LEVELS = [0.9, 0.5]
 @pytest.fixture(scope="module")
 def region():
     X, y, _ = ua.datasets.linear(n=60, d=2, random_state=0)
-    return ua.confidence_region(LinearRegression(), X, y, random_state=0)
+    return ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
 
 
 def ended_early(region, method):

@@ -107,7 +107,9 @@ def test_the_same_seed_gives_the_same_bytes(region, tmp_path):
 
 def test_a_line_through_a_curve_is_reported_with_a_warning():
     X, y, _ = ua.datasets.sine(n=120, random_state=0)
-    content = ua.report.collect(ua.confidence_region(LinearRegression(), X, y, random_state=0))
+    content = ua.report.collect(
+        ua.confidence_region(LinearRegression(), X, y, random_state=0, m=100)
+    )
     assert "cannot both hold" in content.warnings[0]
     assert content.warnings[0] in "".join(Reader(ua.report.render(content)).texts)
 
@@ -117,7 +119,7 @@ def test_a_warning_about_skewed_residuals_says_what_to_do(noise, advised):
     rng = np.random.default_rng(0)
     X, y = rng.uniform(size=(150, 1)), rng.lognormal(sigma=1.5, size=150)
     assumed = ua.noise.BlockSymmetric(np.arange(150)) if noise == "blocks" else noise
-    region = ua.confidence_region(LinearRegression(), X, y, noise=assumed, random_state=0)
+    region = ua.confidence_region(LinearRegression(), X, y, noise=assumed, random_state=0, m=100)
     said = " ".join(ua.report.collect(region, levels=[0.9]).warnings)
     assert "symmetry, p-value" in said
     remedy = "such as the median, QuantileRegressor(alpha=0), or noise='exchangeable'"
@@ -127,7 +129,7 @@ def test_a_warning_about_skewed_residuals_says_what_to_do(noise, advised):
 @pytest.mark.slow
 def test_models_without_a_summary_say_so_and_show_what_they_have():
     X, y, _ = ua.datasets.sine(n=25, random_state=0)
-    kernel = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5), X, y, random_state=0)
+    kernel = ua.confidence_region(KernelRidge(kernel="rbf", gamma=0.5), X, y, random_state=0, m=100)
     plain = ua.report.collect(kernel)
     assert plain.summary is None
     assert plain.bands.panels == ()
@@ -146,7 +148,7 @@ def test_models_without_a_summary_say_so_and_show_what_they_have():
 def test_classifiers(model):
     X, y, _ = ua.datasets.sine(n=25, random_state=0)
     labels = np.where(y > 0, "yes", "no")
-    region = ua.confidence_region(model, X, labels, random_state=0)
+    region = ua.confidence_region(model, X, labels, random_state=0, m=100)
     content = ua.report.collect(region, levels=[0.9])
     assert content.columns[0].common == ("no", "yes")
     assert content.summary is None
@@ -158,7 +160,7 @@ def test_classifiers(model):
 def test_without_pictures_nothing_is_said_about_them():
     rng = np.random.default_rng(5)
     X, labels = rng.normal(size=(25, 2)), np.tile([1, -1, 1, 1, -1], 5)
-    region = ua.confidence_region(LogisticRegression(), X, labels, random_state=0)
+    region = ua.confidence_region(LogisticRegression(), X, labels, random_state=0, m=100)
     bands = ua.report.collect(region, levels=[0.8]).bands
     assert bands.panels == ()
     assert not any("picture" in sentence for sentence in bands.sentences)
@@ -167,7 +169,9 @@ def test_without_pictures_nothing_is_said_about_them():
 def test_bands_of_a_quantile_cover_the_quantile_and_not_a_noise_free_function():
     X, y, _ = ua.datasets.sine(n=25, random_state=0)
     model = QuantileRegressor(quantile=0.7, alpha=0)
-    content = ua.report.collect(ua.confidence_region(model, X, y, random_state=0), levels=[0.5])
+    content = ua.report.collect(
+        ua.confidence_region(model, X, y, random_state=0, m=100), levels=[0.5]
+    )
     assert "each covers the 0.7-quantile of y given x, if it lies" in content.bands.sentences[0]
     assert "noise-free" not in ua.report.render(content)
 
@@ -187,7 +191,7 @@ def test_text_columns_keep_the_values_of_one_row():
         (OneHotEncoder(drop="first"), ["city"]), ("passthrough", ["size"])
     )
     region = ua.confidence_region(
-        make_pipeline(encode, LinearRegression()), X, rng.normal(size=90), random_state=0
+        make_pipeline(encode, LinearRegression()), X, rng.normal(size=90), random_state=0, m=100
     )
     content = ua.report.collect(region)
     assert [panel.name for panel in content.bands.panels] == ["size"]
@@ -198,7 +202,7 @@ def test_half_of_a_band_far_wider_than_the_outputs_is_drawn():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
-    region = ua.confidence_region(LinearRegression(), X, rng.normal(size=40), random_state=0)
+    region = ua.confidence_region(LinearRegression(), X, rng.normal(size=40), random_state=0, m=100)
     bands = ua.report.collect(region, levels=[0.9, 0.5]).bands
     low, high = bands.vertical
     ends = [end for panel in bands.panels for end in (panel.bands[-1].lower, panel.bands[-1].upper)]
@@ -219,7 +223,7 @@ def test_few_rows_and_infinite_intervals():
 
 def test_a_stream_has_no_report(tmp_path):
     X, y = table(40)
-    stream = ua.StreamingRegion(LinearRegression(), random_state=0)
+    stream = ua.StreamingRegion(LinearRegression(), random_state=0, m=100)
     stream.partial_fit(X.to_numpy(), y)
     with pytest.raises(ua.NotAvailable, match="a report needs the rows"):
         stream.region().report(tmp_path / "report.html")
@@ -260,7 +264,7 @@ def test_a_picture_of_many_coefficients_says_where_it_ends():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(90, 45))
     model = LinearRegression()
-    region = ua.confidence_region(model, X, 99 + rng.normal(size=90), noise="spherical")
+    region = ua.confidence_region(model, X, 99 + rng.normal(size=90), noise="spherical", m=100)
     summary = region.summary()
     said = _left_out(summary, forest_rows(summary))
     assert [sentence.split()[2] for sentence in said] == ["leaves", "ends"]

@@ -199,13 +199,16 @@ def test_balanced_cells_are_those_of_memory(n):
 
 def test_auto_takes_balanced_cells_where_they_are_narrower():
     large = stream(32, m=100).partial_fit(X, Y).region()
-    chosen, joint = large.band(X[:9], method="auto"), large.band(X[:9], method="joint")
+    chosen, joint = (
+        large.band(X[:9], method="auto", level=0.9),
+        large.band(X[:9], method="joint", level=0.9),
+    )
     assert (chosen.method, joint.method) == ("balanced cells", "joint region")
     assert (chosen.upper - chosen.lower).mean() < (joint.upper - joint.lower).mean()
     assert large.summary(simultaneous=True).method == ("balanced cells",) * 4
     assert large.band(X[:9], 0.99, method="auto").method == "joint region"  # takes 128 cells
     small, _, _ = pair(70, cells=32)
-    assert small.band(X[:9], method="auto").method == "joint region"
+    assert small.band(X[:9], method="auto", level=0.9).method == "joint region"
 
 
 @pytest.mark.slow
@@ -214,7 +217,7 @@ def test_the_choice_of_the_cells_never_sees_y():
     for y in (Y, 1e3 * np.sign(Y) * X[:, 0], X[:, 0] + 0.04 * Y, np.zeros(N)):
         region = stream(32).partial_fit(X, y).region()
         summary = region.summary(0.95)
-        band = region.band(X[:5], method="cells")
+        band = region.band(X[:5], method="cells", level=0.9)
         (divided,) = region._numbers._divided.values()
         v = [divided.information(k, np.eye(4)) for k in range(len(divided.sizes))]
         kept = region.problem.cells
@@ -245,8 +248,8 @@ def test_large_means_cost_no_digits(shift):
         off = np.abs(getattr(found, ends) - getattr(expected, ends))[1:]
         assert (off < 3e-3 * width[1:]).all()
     inputs = x[:5]
-    one = far.band(inputs + shift, simultaneous=False, cells=16)
-    two = near.band(inputs, simultaneous=False, cells=16)
+    one = far.band(inputs + shift, simultaneous=False, cells=16, level=0.9)
+    two = near.band(inputs, simultaneous=False, cells=16, level=0.9)
     assert one.lower + 3 * shift == pytest.approx(two.lower, abs=3e-3)
     assert one.upper + 3 * shift == pytest.approx(two.upper, abs=3e-3)
 
@@ -503,15 +506,15 @@ def test_a_stream_without_cells_says_how_to_collect_them():
     region = stream(None).partial_fit(X, Y).region()
     asked = [
         lambda: region.summary(),
-        lambda: region.interval("x0", simultaneous=False),
-        lambda: region.band(X[:2], simultaneous=False),
+        lambda: region.interval("x0", simultaneous=False, level=0.9),
+        lambda: region.band(X[:2], simultaneous=False, level=0.9),
         lambda: region.hypothesis("x0"),
-        lambda: region.band(X[:2], method="cells"),
+        lambda: region.band(X[:2], method="cells", level=0.9),
     ]
     for ask in asked:
         with pytest.raises(ua.NotAvailable, match=r"StreamingRegion\(\.\.\., cells=32\)"):
             ask()
-    assert region.band(X[:2], method="auto").method == "joint region"
+    assert region.band(X[:2], method="auto", level=0.9).method == "joint region"
 
 
 REGION = stream().partial_fit(X, Y).region()
@@ -527,7 +530,7 @@ ASKED = {
         "estimator='least absolute deviations' needs the rows",
     ),
     "values with a norm bound": (
-        lambda: REGION.band(X[:2], norm_bound=5.0, simultaneous=False),
+        lambda: REGION.band(X[:2], norm_bound=5.0, simultaneous=False, level=0.9),
         ua.NotAvailable,
         "with a norm bound or a model error need the rows of the data.*sums over them: build the",
     ),
@@ -537,7 +540,7 @@ ASKED = {
         "with a norm bound or a model error need the rows",
     ),
     "a band with a norm bound in cells": (
-        lambda: REGION.band(X[:2], norm_bound=5.0, method="cells"),
+        lambda: REGION.band(X[:2], norm_bound=5.0, method="cells", level=0.9),
         ua.NotAvailable,
         "with a norm bound or a model error need the rows",
     ),
@@ -552,7 +555,7 @@ ASKED = {
         "more than the stream has collected: expected at most 16, given 17",
     ),
     "too many at once": (
-        lambda: REGION.band(X[:2], method="cells", cells=32),
+        lambda: REGION.band(X[:2], method="cells", cells=32, level=0.9),
         ValueError,
         "more than the stream has collected: expected at most 16, given 32",
     ),

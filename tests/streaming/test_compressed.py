@@ -97,7 +97,9 @@ def test_the_geometry_is_that_of_the_region_in_memory(name, noise):
 @pytest.mark.slow
 def test_a_norm_bound_holds_as_in_memory():
     one, two = both(Ridge(40.0), *data(), noise=NOISES["permutations"])
-    a, b = (r.interval(norm_bound=3.0, simultaneous=True, method="joint") for r in (one, two))
+    a, b = (
+        r.interval(norm_bound=3.0, simultaneous=True, method="joint", level=0.9) for r in (one, two)
+    )
     assert b.status == a.status
     assert b.upper == pytest.approx(a.upper, rel=1e-6)
     assert np.isinf(a.upper[0])  # the intercept is held by nothing
@@ -131,9 +133,9 @@ def test_dependent_features_have_the_same_region(name, model):
 def test_a_constant_column_under_weights_is_dependent_to_rounding():
     X, y = data(p=1)
     X, w = np.column_stack([np.full(N, 0.1), X]), np.random.default_rng(3).uniform(1, 2, size=N)
-    stream = ua.StreamingRegion(LinearRegression(), random_state=4)
+    stream = ua.StreamingRegion(LinearRegression(), random_state=4, m=100)
     two = stream.partial_fit(X, y, sample_weight=w).region()
-    one = ua.confidence_region(LinearRegression(), X, y, sample_weight=w, random_state=4)
+    one = ua.confidence_region(LinearRegression(), X, y, sample_weight=w, random_state=4, m=100)
     assert two.estimate == pytest.approx(one.estimate, abs=1e-9)
     assert two.objective.back.shape == one.objective.back.shape == (3, 2)
     near = nearby(one)
@@ -146,8 +148,8 @@ def test_a_column_of_zeros_changes_nothing_for_the_others(model):
     without, _ = both(model, X, y)
     _, streamed = both(model, np.column_stack([X, np.zeros(N)]), y)
     a, b = (
-        without.interval(simultaneous=True, method="joint"),
-        streamed.interval(simultaneous=True, method="joint"),
+        without.interval(simultaneous=True, method="joint", level=0.9),
+        streamed.interval(simultaneous=True, method="joint", level=0.9),
     )
     assert b.upper[:2] == pytest.approx(a.upper, rel=1e-8)
     assert np.isposinf(b.upper[2])
@@ -211,7 +213,7 @@ def test_offsets_change_no_rank(name, offset, noise):
     expected = one.rank(near)
     assert len(set(expected.tolist())) > 5
     np.testing.assert_array_equal(two.rank(near), expected)
-    a, b = one.band(X[:5], method="joint"), two.band(X[:5], method="joint")
+    a, b = one.band(X[:5], method="joint", level=0.9), two.band(X[:5], method="joint", level=0.9)
     if name == "least squares without intercept" and noise == "permutations" and offset == 1e6:
         # Permutations hardly move the columns: rows have the digits that decide, sums have not.
         assert (a.status, b.status) == (Status.CERTIFIED, Status.NOT_CERTIFIED)
@@ -233,7 +235,7 @@ def test_powers_of_days_cover_what_they_cover_in_memory():
     y = 3 * ((x[:, 0] - 739_069) / 100) ** 2 + rng.laplace(size=3000)
     one, two = both(model, x, y)
     days = np.arange(738_886, 739_252, 30.0)[:, None]
-    a, b = one.band(days, method="joint"), two.band(days, method="joint")
+    a, b = one.band(days, method="joint", level=0.9), two.band(days, method="joint", level=0.9)
     assert (a.status.name, b.status.name) == ("CERTIFIED", "CERTIFIED")
     assert b.upper == pytest.approx(a.upper, abs=1e-3)
     assert b.lower == pytest.approx(a.lower, abs=1e-3)
@@ -252,7 +254,7 @@ def test_many_landmarks_are_told_apart():
     X, y, _ = ua.datasets.sine(n=3000, noise="laplace", random_state=0)
     features = Nystroem(kernel="rbf", gamma=0.5, n_components=25, random_state=0).fit(X)
     one, two = both(make_pipeline(FrozenEstimator(features), Ridge(0.1)), X, y)
-    a, b = (region.band([[2.5], [5.0], [7.5]], method="joint") for region in (one, two))
+    a, b = (region.band([[2.5], [5.0], [7.5]], method="joint", level=0.9) for region in (one, two))
     assert (a.status.name, b.status.name) == ("CERTIFIED", "CERTIFIED")
     # Features so nearly dependent leave few digits to sums, and the stream rounds outward for that.
     assert (b.upper >= a.upper - 1e-9).all()
@@ -260,7 +262,7 @@ def test_many_landmarks_are_told_apart():
 
 
 def test_features_without_any_value_are_refused():
-    stream = ua.StreamingRegion(LinearRegression(fit_intercept=False), random_state=0)
+    stream = ua.StreamingRegion(LinearRegression(fit_intercept=False), random_state=0, m=100)
     with pytest.raises(ValueError, match="the features are zero throughout"):
         stream.partial_fit(np.zeros((N, 2)), np.ones(N)).region()
 

@@ -13,8 +13,10 @@ from sklearn.utils import _safe_indexing
 from unassuming._errors import NotAvailable
 from unassuming.inputs import (
     as_weights,
+    check_alignment,
     check_assumption,
     check_weight,
+    group_column,
     is_label_model,
     split_pipeline,
 )
@@ -131,6 +133,7 @@ def plan(
             "Use ua.tuned_region to choose the penalty of a classifier."
         )
     parameter = _penalty(estimator)
+    check_alignment(X=X, sample_weight=sample_weight, blocks=group_column(noise))
     length = int(np.shape(X)[0])
     used = check_weight(sample_weight, length)[0].nonzero()[0]
     weight = None if sample_weight is None else as_weights(sample_weight, length)

@@ -14,6 +14,7 @@ from unassuming.inputs import (
     as_outputs,
     as_seed,
     cell_stream,
+    check_chunk,
     row_count,
     rows_between,
     split_pipeline,
@@ -173,6 +174,7 @@ class StreamingRegion:
         """
         rows = row_count(X)
         first = self.next_row if first_row is None else as_row_number(first_row)
+        check_chunk(first, X, y, sample_weight, self.noise)
         target = as_finite(as_outputs(y, rows), "y")
         if rows == 0:
             return self
