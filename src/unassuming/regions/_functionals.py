@@ -276,6 +276,8 @@ class Functionals(Membership):
             if model_error is None:
                 question = band_question(self.shape, X, norm_bound, target, inner=False)
                 joint = Joint(self.shape, question, self.m)
+            if target == "representation" and question.similarity is not None:
+                joint = None  # cells bound the function itself
             estimate = g @ self.problem.estimate
             wanted = self._inputs(X, assumption)
             asked = Asked(wanted, numbered_inputs(g), estimate, assumption, joint)
@@ -370,7 +372,7 @@ class Functionals(Membership):
             made = division_for(self.shape, question, one, chosen, cells)
             if made is None:
                 return joint([self.level(one)])[0]
-            return all_at_once(self.shape, question, names, one, made, make)
+            return all_at_once(self.shape, question, one, made, make)
 
         return at_each(level, at)
 

@@ -91,15 +91,20 @@ class MadeUp:
     @classmethod
     def of(cls, system: System, wanted: Wanted, assumed: Assumed, D: int) -> MadeUp:
         """Return Σ c_j k(x_j, ·) with random c, always the same, without free features."""
-        c = np.random.default_rng([_KEY, system.n]).standard_normal((D, system.n))
-        theta = c @ system.features
-        size = np.linalg.norm(theta, axis=1, keepdims=True)
-        theta *= assumed.norm_bound / 2 / np.where(size > 0, size, 1.0)
+        rng = np.random.default_rng([_KEY, system.n])
+        theta = assumed.norm_bound / 2 * unit_functions(system, rng, D)
         return cls(theta @ system.features.T, theta @ wanted.features.T)
 
     def shifts(self, a: Array, kriging: Kriging, where: slice | IntArray) -> Array:
         """Return the biases of estimates of some functionals with weights a (N, n): (D, N, K)."""
         return kriging.sums(a, self.at_rows) - self.wanted[:, where, None]
+
+
+def unit_functions(system: System, rng: np.random.Generator, D: int) -> Array:
+    """Return random functions Σ c_j k(x_j, ·) of norm 1 in the coordinates of the rows, (D, r)."""
+    theta = rng.standard_normal((D, system.n)) @ system.features
+    size = np.linalg.norm(theta, axis=1, keepdims=True)
+    return np.asarray(theta / np.where(size > 0, size, 1.0))
 
 
 @final
