@@ -74,7 +74,7 @@ class Leading:
     def numbers_at_once(self) -> int:
         """Return for how many numbers all exchanges fit into memory."""
         cost = self.places.size * self.places.shape[1] + self.L[:, 0].size
-        return max(1, _BATCH // cost)
+        return max(1, int(_BATCH // cost))
 
 
 def _rounds(K: int) -> Iterator[tuple[IntArray, IntArray]]:

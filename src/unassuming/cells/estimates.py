@@ -186,7 +186,7 @@ class Atoms:
         root = np.sqrt(np.where(seen, lam, 1.0))
         coordinates = np.einsum("jrk,jr->jk", V, h) / root
         L = np.where(seen, root, 0.0)[:, :, None] * V.swapaxes(1, 2)
-        squares = np.bincount(units, np.square(e), minlength=N)
+        squares = np.bincount(units, np.square(e)).astype(np.float64)
         sizes = (ends - starts).astype(np.float64)
         return cls(L[:, -k:], np.where(seen, coordinates, 0.0)[:, -k:], squares, sizes)
 
@@ -196,7 +196,7 @@ class Atoms:
     @property
     def leverage(self) -> Array:
         """The leverages, summed over the rows of a unit, (N,)."""
-        return np.einsum("jkr,jkr->j", self.L, self.L)
+        return np.asarray(np.einsum("jkr,jkr->j", self.L, self.L))
 
     def products(self, places: IntArray) -> Array:
         """Return G_b (K, r, r) of cells with these atoms (K, s), of which N stands for nobody."""

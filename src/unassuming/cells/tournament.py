@@ -129,7 +129,7 @@ class Halves:
         v, _ = self._fits(atoms, U)
         with np.errstate(divide="ignore"):
             variance = (1 / v).sum(axis=1).mean(axis=1) / 4
-        return _WIDER * gaussian_extreme(self.m) * np.sqrt(variance)
+        return np.asarray(_WIDER * gaussian_extreme(self.m) * np.sqrt(variance))
 
     def _fits(self, atoms: Atoms, U: Array) -> tuple[Array, Array]:
         """Return the information and the estimates of the halves + and -, (c, 2, m - 1)."""
@@ -171,7 +171,7 @@ def halves(atoms: Atoms, level: float, key: int = 0) -> Halves | None:
     whole = flat.T @ flat
     for _ in range(_SWEEPS):
         P = _products(atoms, column, H)
-        inverses = np.linalg.inv(P + ridge), np.linalg.inv(whole - P + ridge)
+        inverses = np.linalg.inv(np.stack([P + ridge, whole - P + ridge]))
         moved = False
         for j in order[:_CHOOSING].tolist():
             moved |= _choose_column(atoms.L[j], j, column, H, inverses, eye)
@@ -194,7 +194,7 @@ def _columns(column: IntArray, m: int) -> IntArray:
 
 
 def _choose_column(
-    L: Array, j: int, column: IntArray, H: Array, inverses: tuple[Array, Array], eye: Array
+    L: Array, j: int, column: IntArray, H: Array, inverses: Array, eye: Array
 ) -> bool:
     """Give the atom j its best column, and update the inverses of both halves of every word."""
     plus = H[:, column[j]] > 0
@@ -202,7 +202,7 @@ def _choose_column(
     for inverse, own in zip(inverses, (plus, ~plus), strict=True):
         sign = np.where(own, -1.0, 1.0)  # the atom leaves its own half and enters the other
         AL = inverse @ L.T
-        small = eye + sign[:, None, None] * (L @ AL)
+        small = np.asarray(eye + sign[:, None, None] * (L @ AL))
         if len(L) == 1:
             change = np.square(AL).sum(axis=(1, 2)) / np.maximum(small[:, 0, 0], 1e-9)
         else:
@@ -218,10 +218,10 @@ def _choose_column(
     to = H[:, best] > 0
     column[j] = best
     for inverse, before, after in ((inverses[0], plus, to), (inverses[1], ~plus, ~to)):
-        for words, sign in ((before & ~after, -1.0), (after & ~before, 1.0)):
+        for words, gained in ((before & ~after, -1.0), (after & ~before, 1.0)):
             AL = inverse[words] @ L.T
-            small = np.linalg.solve(eye + sign * (L @ AL), AL.swapaxes(1, 2))
-            inverse[words] -= sign * AL @ small
+            small = np.linalg.solve(eye + gained * (L @ AL), AL.swapaxes(1, 2))
+            inverse[words] -= gained * AL @ small
     return True
 
 

@@ -51,7 +51,8 @@ def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestD
     -------
     ForestData
         The ``names`` of the coefficients, from the top row to the bottom row; the ``estimate`` that
-        belongs to each interval (NaN where there is none), and the ``model_estimate``; the ends ``lower`` and ``upper`` of the intervals, infinite where nothing finite holds; the
+        belongs to each interval (NaN where there is none), and the ``model_estimate``; the ends
+        ``lower`` and ``upper`` of the intervals, infinite where nothing finite holds; the
         ``sets`` that are drawn, each an array of the ends (r, 2) of r intervals, of which there is
         one unless an endogenous column has rays or several parts; the ``title``, and ``notes`` on
         rows without a finite interval.

@@ -164,7 +164,7 @@ class Functionals(Membership):
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
-        joint = None
+        joint: Joint | None = None
         if model_error is None and not self.problem.design("interval").dual:
             ball = ball_for(self.shape, norm_bound, inner=False)
             joint = Joint(self.shape, Question(Call.INTERVAL, g, ball), self.m)
@@ -266,13 +266,14 @@ class Functionals(Membership):
         assumption = Assumption(norm_bound, model_error, noise_scale, whole=whole)
         make = partial(Band, X=X, target="function" if whole else "representation")
         if check_simultaneous(simultaneous):
-            joint = None if model_error is not None else target
-            question = band_question(self.shape, X, norm_bound, joint, inner=inner)
+            of = None if model_error is not None else target
+            question = band_question(self.shape, X, norm_bound, of, inner=inner)
             names, values = numbered_inputs(question.g), partial(self._inputs, X, assumption)
             return self._at_once(question, names, level, method, options, make, assumption, values)
         require_alone(inner)
         if assumption.given:
-            g, joint = self._rows(X), None
+            g = self._rows(X)
+            joint: Joint | None = None
             if model_error is None:
                 question = band_question(self.shape, X, norm_bound, target, inner=False)
                 joint = Joint(self.shape, question, self.m)

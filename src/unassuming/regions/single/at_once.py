@@ -300,7 +300,7 @@ def simultaneous_summary(
     else:
         found, why = made.band(level), Explanation()
         method, least = "balanced cells", 1 / len(made.sums.G)
-    facts = (*differing(found.estimate, found.lower, found.upper, names, model), *why.facts)
+    facts = (*differing(found.estimate, found.lower, found.upper, model), *why.facts)
     return summary_from_cells(
         problem,
         Explanation(facts, why.remedies),

@@ -225,7 +225,7 @@ def summary_of(
     why = explanation_of(numbers, out, names, g, level, options)
     facts = (
         *_certified(out, names),
-        *differing(out.estimate, out.lower, out.upper, names, model),
+        *differing(out.estimate, out.lower, out.upper, model),
         *why.facts,
     )
     return summary_from_cells(
@@ -291,7 +291,7 @@ def summary_from_cells(problem: Problem, why: Explanation, **own: Any) -> Summar
     )
 
 
-def with_caution(problem: Problem, test: Any) -> Any:
+def with_caution(problem: Problem, test: T) -> T:
     """Add to a test what makes its assumption doubtful."""
     said = [str(fact) for fact in two_values(problem)]
     if not said or not isinstance(test, RankTest):
@@ -368,9 +368,7 @@ def _certified(out: Outcome, names: Sequence[str]) -> Iterator[Fact]:
         yield Cause.CERTIFIED_ALONE(names=listed(names, used))
 
 
-def differing(
-    estimate: Array, lower: Array, upper: Array, names: Sequence[str], model: Array
-) -> Iterator[Fact]:
+def differing(estimate: Array, lower: Array, upper: Array, model: Array) -> Iterator[Fact]:
     """Say whose estimates are printed, where those of the model differ visibly."""
     with np.errstate(invalid="ignore"):
         apart = np.abs(model - estimate) > _VISIBLE * (upper - lower)
