@@ -268,7 +268,6 @@ def test_a_streamed_summary_is_that_of_the_library(run, monkeypatch):
     expected = streamed(table, LinearRegression()).summary(0.95)
     for name in ("estimate", "model_estimate", "lower", "upper", "pvalue"):
         np.testing.assert_allclose(found[name], getattr(expected, name), rtol=1e-9)
-    assert "least squares in 16 cells of rows" in shown.replace("\n", " ")
     assert (OUT / "forest.png").exists()
 
 

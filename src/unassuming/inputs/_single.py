@@ -109,6 +109,11 @@ def _as_labels(cells: Any, rows: BoolArray) -> IntArray:
             f"given shape {labels.shape}. Pass the labels of the same rows as X."
         )
     numbers, count = numbered(labels[rows])
+    if count > max(_NUMBERS):
+        raise ValueError(
+            f"cells has too many labels: expected at most {max(_NUMBERS)} different ones, given "
+            f"{count}. Put rows together, or leave it out for the default."
+        )
     if count < 2:
         raise ValueError(
             f"cells has one label only: expected at least two different labels, given "
