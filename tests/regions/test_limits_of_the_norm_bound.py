@@ -12,7 +12,7 @@ import unassuming as ua
 from unassuming.functionals import difference, value
 
 pytestmark = pytest.mark.slow_but_first
-WAYS = [{"simultaneous": False}, {"method": "cells"}]
+WAYS = [{"simultaneous": False, "method": "cells"}, {"method": "cells"}]
 SMOOTH = KernelRidge(kernel="rbf", gamma=0.5)
 GRID = np.array([[0.0], [4.4], [10.0], [30.0]])
 
@@ -48,9 +48,6 @@ def test_bounds_that_the_data_do_not_narrow_anywhere_say_so(ways, model_error):
         assert (alone in band.reason) == says
         far = 30 + (model_error or 0)
         assert ((band.upper > far - 1e-6) & (band.lower < 1e-6 - far)).all() == says
-    huge = sine(n=200).band(GRID[:2], norm_bound=1e200, **given)
-    assert (alone in huge.reason) == (not ways)  # there rounding leaves nothing else
-    assert (huge.upper >= 1e200).all() == (not ways)
 
 
 @ways
@@ -86,7 +83,7 @@ def test_a_refuted_norm_bound_leaves_nothing_at_once():
 
 
 def test_one_at_a_time_only_refuted_values_are_lost():
-    band = sine(shift=1000.0).band(GRID, norm_bound=30, simultaneous=False)
+    band = sine(shift=1000.0).band(GRID, norm_bound=30, simultaneous=False, method="cells")
     assert band.status.name == "SOME_EMPTY"
     assert np.isnan(band.lower).tolist() == [True, True, True, False]
     assert band.upper[3] == pytest.approx(30)
@@ -96,12 +93,12 @@ def test_one_at_a_time_only_refuted_values_are_lost():
     )
     assert "the probability that some of 4 are can be larger" in band.reason
     assert "at this level" not in str(band)  # it is not a test of all inputs at once
-    alone = sine(shift=1000.0).band(GRID[3:], norm_bound=30, simultaneous=False)
+    alone = sine(shift=1000.0).band(GRID[3:], norm_bound=30, simultaneous=False, method="cells")
     assert alone.status.name == "ONE_BY_ONE"
 
 
 def test_every_value_lost_is_an_empty_answer():
-    band = sine(shift=1000.0).band(GRID[:3], norm_bound=30, simultaneous=False)
+    band = sine(shift=1000.0).band(GRID[:3], norm_bound=30, simultaneous=False, method="cells")
     assert band.status.name == "EMPTY"
     assert band.reason.startswith("The norm bound of 30 is too small, unless")
 
@@ -121,7 +118,7 @@ def test_the_model_error_can_be_the_cause_as_well(ways):
 
 def hypothesiss_that_are_lost_are_counted():
     both = value(GRID[2:])
-    found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False)
+    found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False, method="cells")
     assert "for 1 of 2 functionals no value within the norm bound agrees" in found.description
 
 
