@@ -124,7 +124,7 @@ def hypothesiss_that_are_lost_are_counted():
 
 def test_a_picture_shows_the_inputs_with_a_value():
     inputs = np.linspace(0, 30, 61)[:, None]
-    ax = ua.plots.band(sine(shift=1000.0), inputs, levels=[], pointwise=[0.9], norm_bound=30)
+    ax = ua.plots.band(sine(n=400, shift=1000.0), inputs, levels=[], pointwise=[0.9], norm_bound=30)
     drawn = np.concatenate([path.vertices for path in ax.collections[0].get_paths()])
     assert drawn[:, 0].min() > 5
     assert drawn[:, 0].max() == 30
@@ -187,7 +187,12 @@ def test_predictions_are_cut_too(simultaneous):
 
 def test_the_picture_says_that_nothing_is_within_the_norm_bound():
     ax = ua.plots.band(
-        sine(shift=1000.0), GRID, levels=[0.9], pointwise=[0.9], norm_bound=30, method="cells"
+        sine(n=400, shift=1000.0),
+        GRID,
+        levels=[0.9],
+        pointwise=[0.9],
+        norm_bound=30,
+        method="cells",
     )
     title = " ".join(ax.get_legend().get_title().get_text().split())
     assert title.count("no function within the norm bound agrees with the data") == 1
