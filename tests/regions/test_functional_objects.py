@@ -89,7 +89,7 @@ def test_a_slope_is_the_limit_of_differences(model):
     options = {"norm_bound": 30, "simultaneous": False, "cells": 6}
     exact = region.interval(slope(GRID), **options)
     quotient = region.interval(near, **options)
-    np.testing.assert_allclose(exact.estimate, quotient.estimate / h, rtol=1e-3)
+    np.testing.assert_allclose(exact.estimate, quotient.estimate / h, rtol=1e-2)
     truth = np.sin(GRID[:, 0]) + GRID[:, 0] * np.cos(GRID[:, 0])
     assert (np.abs(middle(exact) - truth) < exact.upper - exact.lower).all()
 
