@@ -34,7 +34,7 @@ def width_factor(K: int, level: float, effective: float | None = None) -> float:
     Examples
     --------
     >>> [round(width_factor(K, 0.95), 2) for K in (6, 8, 16, 32)]
-    [3.1, 2.38, 2.1, 2.02]
+    [3.13, 2.37, 2.1, 2.02]
     """
     m = number_of_words(K)
     q = largest_q(level, m)

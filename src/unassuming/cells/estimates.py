@@ -44,6 +44,10 @@ class Coordinates:
         Number of rows.
     blur : float
         What counts as rounding in estimates of uᵀθ.
+    shift : float
+        What was subtracted from y, to be added to the coefficient of the first column.
+    first : array of shape (r,), or None
+        That column in these coordinates.
     """
 
     factor: Factor
@@ -51,6 +55,13 @@ class Coordinates:
     rest: float
     rows: int
     blur: float
+    shift: float = 0.0
+    first: Array | None = None
+
+    @property
+    def fit_of_y(self) -> Array:
+        """The least-squares fit of y itself, (r,)."""
+        return self.fit if self.first is None else self.fit + self.shift * self.first
 
     @property
     def rank(self) -> int:
@@ -65,7 +76,7 @@ class Coordinates:
 
     def estimates(self, g: Array) -> Array:
         """Return the least-squares estimates of functionals (N, d); NaN if not determined."""
-        found = g @ (self.factor.back @ self.fit)
+        found = g @ (self.factor.back @ self.fit) + g[:, 0] * self.shift
         return np.where(self.factor.unseen(g), np.nan, found)
 
 
@@ -105,18 +116,21 @@ class Sample:
         Examples
         --------
         >>> sample = Sample.of(np.array([[1.0], [1.0], [1.0]]), np.array([1.0, 2.0, 6.0]))
-        >>> sample.at.estimates(np.eye(1)).round(6), (sample.e**2).sum().round(6)
-        (array([3.]), np.float64(14.))
+        >>> sample.at.estimates(np.eye(1)).round(6), sample.at.rest**2
+        (array([3.]), 14.0)
         """
         weight = np.ones(len(y)) if w is None else w
         found = factor(Phi, weight, intercept=intercept)
-        e = y * np.sqrt(weight)
-        length = float(np.linalg.norm(e - e.mean() if intercept and w is None else e))
+        shift = float(y.mean()) if intercept else 0.0
+        e = (y - shift) * np.sqrt(weight)
+        length = float(np.linalg.norm(e))
         fit = np.zeros(found.Q.shape[1])
         for _ in range(2):  # once more for orthogonality to rounding
             step = found.Q.T @ e
             fit, e = fit + step, e - found.Q @ step
-        at = Coordinates(found, fit, float(np.linalg.norm(e)), len(y), _BLUR * length)
+        rest = float(np.linalg.norm(e))
+        first = found.Q.T @ np.sqrt(weight) if intercept else None
+        at = Coordinates(found, fit, rest, len(y), _BLUR * length, shift, first)
         return cls(at, found.Q, e, units)
 
     @cached_property

@@ -147,7 +147,7 @@ def gaussian_extreme(m: int) -> float:
     Examples
     --------
     >>> round(gaussian_extreme(32), 2)
-    2.28
+    2.29
     """
     return float(ndtri((1 + 0.5 ** (1 / (m - 1))) / 2))
 

@@ -220,7 +220,7 @@ def _in_cells(samples: list[Sample], h: Array, level: float, cells: object) -> S
     if made.places is None:
         return Several(np.zeros((0, len(h), len(h))), np.zeros((0, len(h), len(samples))))
     G = first.atoms.products(made.places)
-    sums = [sample.atoms.sums(made.places).h + G @ sample.at.fit for sample in samples]
+    sums = [sample.atoms.sums(made.places).h + G @ sample.at.fit_of_y for sample in samples]
     assert G.shape[1] == r
     return Several.of(G, np.stack(sums, axis=-1), C)
 
