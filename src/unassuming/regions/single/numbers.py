@@ -170,6 +170,22 @@ class Numbers:
                 out.put(where, found)
         return out
 
+    def with_outputs(self, y: Array) -> Numbers:
+        """Return the same numbers for other outputs, answered in the ways chosen until now."""
+        other = Numbers(self.problem, replace(self.evidence, y=y))
+        samples: dict[int, Sample] = {}
+        for key, way in self._ways.items():
+            sample = way.sample
+            if sample is not None and id(sample) not in samples:
+                if way.pairs is not None:
+                    samples[id(sample)] = other.evidence.paired(way.pairs)
+                else:
+                    signed = sample is self.evidence.signed
+                    samples[id(sample)] = other.evidence.signed if signed else other.evidence.plain
+            new = None if sample is None else samples[id(sample)]
+            other._ways[key] = replace(way, sample=new)
+        return other
+
     def takes_t(self, options: SingleOptions) -> bool:
         """Whether t intervals and F tests are used; refuses what the noise does not allow."""
         if options.method == "auto":
