@@ -63,6 +63,6 @@ def joint_of_kernel(
             beta = w.T @ (L.T @ (D_J @ one[J] - rest / 2))
             gamma = float(one[J] @ (D_J @ one[J] - rest))
             ball = Multipliers(np.maximum(omega, 0.0), beta, -gamma, assumed.norm_bound)
-            ends[i, run] = ball.supports(g @ w, beyond) + [-fitted[run], fitted[run]]
+            ends[i, run] = ball.supports(g @ w, beyond) + np.stack([-fitted[run], fitted[run]])
     q = max(1, int((1 - level) * (sets + 1) + 1e-9))
     return np.asarray(np.maximum(np.sort(ends, axis=0)[-q].mean(axis=(0, 1)), 0.0))
