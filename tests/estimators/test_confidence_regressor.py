@@ -67,6 +67,7 @@ def checks(*models):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:y has only two values")
 @checks(None)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -74,6 +75,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:y has only two values")
 @checks(
     KernelRidge(), Lasso(alpha=0.01), LinearRegression(), SVR(), ua.KernelLasso(), ua.KernelHuber()
 )

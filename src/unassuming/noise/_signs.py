@@ -98,6 +98,8 @@ class BlockSymmetric(SignFlips):
         "the blocks of rows are independent and the noise vector of each is symmetric about zero"
     )
 
+    _column: Any = None
+
     def __init__(self, blocks: ArrayLike) -> None:
         self._column = None if row_index(blocks) is None else blocks
         self._number(as_labels(blocks, "blocks"))

@@ -164,6 +164,7 @@ def _node(entry: Any) -> Node:
 
 def _part(entry: Any, j: int, arrays: dict[str, Any], in_cells: bool) -> Part:
     basis, moved, least = arrays[f"basis{j}"], arrays[f"moved{j}"], arrays[f"least{j}"]
+    require(in_cells == (f"cells{j}" in arrays), "parts")
     cells = arrays[f"cells{j}"] if in_cells else np.zeros((0, *basis.shape))
     require(basis.dtype == moved.dtype == least.dtype == cells.dtype == np.float64, "sums")
     still = arrays[f"still{j}"]
