@@ -274,7 +274,7 @@ def test_interleaved_cells_see_all_inputs():
 
 def test_the_chosen_cells_have_nearly_the_smallest_predicted_width():
     """Number of cells and smoothing are varied in turn, which costs little."""
-    x, system, wanted = problem(n=80, z=(4.37, 9.9, 2.2))
+    _, system, wanted = problem(n=80, z=(4.37, 9.9, 2.2))
     divisions = [Kriging(system, interleaved(system, K, ordered=True), K) for K in (5, 6, 8)]
     assumed = Assumed(29.2, noise_scale=0.7)
     chosen = choose(system, wanted, divisions, assumed, 0.9)
@@ -435,7 +435,7 @@ def test_statistics_of_a_band_allow_for_the_bias_of_every_sign_vector():
 
 
 def test_the_predicted_band_is_that_of_gaussian_noise():
-    x, system, wanted = problem(n=320, z=np.linspace(0.5, 9.5, 12))
+    _, system, wanted = problem(n=320, z=np.linspace(0.5, 9.5, 12))
     kriging = Kriging(system, interleaved(system, 16, ordered=True), 16)
     assumed = Assumed(29.2, noise_scale=0.7)
     chosen = choose_band(system, wanted, [kriging], assumed, 0.9)

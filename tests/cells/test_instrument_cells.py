@@ -84,7 +84,7 @@ def test_three_components_occur():
 
 
 def sums_of(Phi, targets, labels, K):
-    """Products of the rows of each cell, in coordinates in which all of them have the products I."""
+    """Products of the rows of each cell, in coordinates in which all rows have the products I."""
     Q, R = np.linalg.qr(Phi)
     rows = [labels == b for b in range(K)]
     G = np.array([Q[some].T @ Q[some] for some in rows])

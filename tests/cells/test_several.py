@@ -26,7 +26,7 @@ def sums(Q, y, labels):
 
 def plain_statistics(Q, y, labels, C, tau):
     """‖V^(-1/2) Σ s_b X̃_bᵀ(y_b - X_bτ)‖² with X̃_b from least squares in each cell."""
-    k, r = C.shape
+    k = len(C)
     P, N = np.linalg.pinv(C), np.linalg.qr(C.T, mode="complete")[0][:, k:]
     u, V = [], np.zeros((k, k))
     for b in range(labels.max() + 1):

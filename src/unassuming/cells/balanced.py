@@ -88,11 +88,11 @@ def balanced_band(beta: Array, v: Array, level: float, tau: Array | float = 0.0)
 def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
     """Return the atoms (K, s) of cells with equal second moments; N stands for nobody.
 
-    f_j are the products L_jᵀL_j minus their mean: all of them, or those with the orthonormal rows
-    of U (k, r), if only these numbers matter.
+    The products L_jᵀL_j of every cell come near to I/K: all of them, or those with the orthonormal
+    rows of U (k, r), if only these numbers matter.
     """
     leading = Leading(atoms, deal(order_of(atoms.leverage), K))
-    N, r = len(atoms), atoms.L.shape[2]
+    r = atoms.L.shape[2]
     a, b = np.triu_indices(r)
     twice = np.where(a == b, 1.0, np.sqrt(2.0))  # each product off the diagonal counts twice
 
@@ -103,9 +103,7 @@ def balanced_places(atoms: Atoms, K: int, U: Array | None = None) -> IntArray:
         return np.asarray(G @ U.T / np.sqrt(len(U))).reshape(*G.shape[:-2], -1)
 
     f = moments(leading.L.swapaxes(1, 2) @ leading.L)
-    mean = moments(np.eye(r)) / N
-    f[:-1] -= mean
-    S = moments(leading.rest) - leading.behind[:, None] * mean
+    S = moments(leading.rest) - moments(np.eye(r)) / K  # also where cells differ by an atom
     return leading.all(balance(leading.places[None], f[None], S[None])[0])
 
 

@@ -164,13 +164,8 @@ class Functionals(Membership):
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
-        joint: Joint | None = None
-        if model_error is None and not self.problem.design("interval").dual:
-            ball = ball_for(self.shape, norm_bound, inner=False)
-            joint = Joint(self.shape, Question(Call.INTERVAL, g, ball), self.m)
-        estimate = g @ self.problem.estimate
-        wanted = Asked(values(), names, estimate, assumption, joint)
-        return self._values(wanted, level, method, options, make)
+        about = self._about(values(), names, g, assumption)
+        return self._values(about, level, method, options, make)
 
     def band(
         self,
@@ -329,6 +324,16 @@ class Functionals(Membership):
             return g, names, lambda: self._functions.functional(functionals, g, assumption)
         g, names = as_functionals(functionals, self.names)
         return g, names, lambda: self._functions.coefficients(g, assumption)
+
+    def _about(
+        self, wanted: Wanted, names: Sequence[str], g: Array, assumption: Assumption
+    ) -> Asked:
+        """Return functionals of the function, which the joint region of features bounds as well."""
+        joint, estimate = None, g @ self.problem.estimate
+        if assumption.model_error is None and not self.problem.design("interval").dual:
+            ball = ball_for(self.shape, assumption.norm_bound, inner=False)
+            joint = Joint(self.shape, Question(Call.INTERVAL, g, ball), self.m)
+        return Asked(wanted, names, estimate, assumption, joint)
 
     def _inputs(self, X: Any, assumption: Assumption) -> Wanted:
         return self._functions.values(self.problem.transform(X), assumption)

@@ -24,7 +24,7 @@ from unassuming.regions.single.functions import Assumption, function_options
 from unassuming.regions.single.hypotheses import FTest, hypothesis_test
 from unassuming.regions.single.instruments import instrument_summary, instrument_test
 from unassuming.regions.single.summary import Summary, check_level, summary_of, with_caution
-from unassuming.regions.single.values import Asked, function_test
+from unassuming.regions.single.values import function_test
 
 
 class Summaries(Functionals):
@@ -178,7 +178,7 @@ class Summaries(Functionals):
         if assumption.given:
             functions = self._functions
             options = function_options(functions, cells, method, cell_weights, cell_estimate)
-            about = Asked(values(), names, g @ self.problem.estimate, assumption)
+            about = self._about(values(), names, g, assumption)
             found = function_test(functions, about, tau, check_level(level), options)
             return with_caution(self.problem, found)
         options = self._options(cells, method, cell_weights, cell_estimate)

@@ -52,8 +52,9 @@ WORKING_SCALE = 1 / 40
 _BATCH = 2**26
 _MOST_ROWS = 2000
 """With more rows the joint region is not predicted: its cost would exceed that of the cells."""
-_WIDE = 2.0
-"""Intervals of more noise scales on each side are compared with the joint region."""
+_WIDE, _FEW = 2.0, 300
+"""Intervals of more noise scales on each side are compared with the joint region, if rows are few:
+with more of them it is wider, but where the data say nothing."""
 
 IN_MEMORY = "build the region in memory with ua.confidence_region(estimator, X, y)."
 NO_NORMS = (
@@ -411,7 +412,7 @@ class Functions:
         """Return which intervals one at a time the joint region is predicted to make narrower."""
         wide = choice.half_width > _WIDE * self.assumed(assumption).noise_scale
         better = np.zeros(len(wanted), dtype=np.bool_)
-        if wide.any():
+        if wide.any() and self.problem.n <= _FEW:
             some = wanted.part(np.flatnonzero(wide))
             joint = self.joint_half_width(some, level, assumption)
             better[wide] = joint < choice.half_width[wide]

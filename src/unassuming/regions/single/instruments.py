@@ -26,9 +26,10 @@ from unassuming.cells.several import Several, joint_rank
 from unassuming.inputs import SingleOptions, check_single
 from unassuming.objectives import InstrumentObjective
 from unassuming.ranking import RankTest
-from unassuming.regions._explain import Cause, Explanation, Remedy, Status
+from unassuming.regions._explain import Cause, Explanation, Status
 from unassuming.regions._problem import Problem
 from unassuming.regions._remedies import FEWER_FEATURES, STRONGER
+from unassuming.regions._remedies import level as lower_level
 from unassuming.regions._unions import IntervalUnion, several
 from unassuming.regions.single.evidence import Evidence
 from unassuming.regions.single.hypotheses import HIDDEN, best_cells, require_independent
@@ -349,13 +350,15 @@ def _why(
         return Explanation((*hull, Cause.WEAK_INSTRUMENTS(names=name)), (STRONGER,))
     if status is not Status.TOO_FEW_CELLS:
         return Explanation(hull)
-    evidence, needed, cells = instruments.evidence, fewest_cells(level), found.cells
-    remedies: list[Remedy] = []
+    evidence, needed = instruments.evidence, fewest_cells(level)
+    n, rank = evidence.n if evidence.flips else evidence.n // 2, evidence.whole.rank
     if options.cells is not None:
-        remedies.append(OTHER_CELLS)
-        fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=cells)
-    else:
-        fact = Cause.SOME_CELLS_MISSING(
-            names=name, level=level, needed=needed, units=evidence.units, cells=cells
-        )
+        fact = Cause.CELLS_CHOSEN(level=level, needed=needed, cells=found.cells)
+        return Explanation((fact,), (OTHER_CELLS,))
+    rows = max(needed * rank, n) * (1 if evidence.flips else 2) + 1
+    fact = Cause.CELLS_MISSING(
+        names=name, level=level, needed=needed, units=evidence.units, cells=found.cells, rows=rows
+    )
+    best = 1 - 1 / number_of_words(min(n // rank, needed - 1))
+    remedies = (lower_level(best),) if 0.5 <= best < level else ()
     return Explanation((fact,), (*remedies, FEWER_FEATURES))

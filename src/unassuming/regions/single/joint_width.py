@@ -3,8 +3,8 @@
 Without a norm bound the joint region is about as wide as the F ellipsoid. With one, the sets of
 signs and kernel ridge have a simple form. With D = I - S, residuals r̂ = Dy of the estimate and r of
 a candidate, and J the rows that change sign, E_i = {r_JᵀD_JJ r_J <= r_Jᵀr̂_J}. Its largest value
-f(z) with ‖f‖ <= B has a dual in one variable. A few sets and simulated data are enough for a
-prediction.
+f(z) with ‖f‖ <= B has a dual in one variable. A prediction takes some sets and made-up outputs,
+fewer of them with more rows, where the widths differ less.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from unassuming.cells.functions.kriging import System, Wanted
 from unassuming.cells.functions.predict import MadeUp
 from unassuming.geometry.quadratic import Multipliers
 
-_SETS, _FEWER, _MOST_ROWS, _KEY = 19, 9, 600, 118
-"""Sets that are simulated, and fewer of them with more rows."""
+_KEY = 118
 
 
 def joint_of_features(information: Array, n: int, d: int, level: float) -> Array:
@@ -47,21 +46,23 @@ def joint_of_kernel(
     D = (u * (alpha / smoother)) @ u.T
     square = np.square(wanted.norm)
     rng = np.random.default_rng([_KEY, n])
-    sets = _SETS if n <= _MOST_ROWS else _FEWER
-    ends = []
-    for f in root * MadeUp.of(system, wanted, assumed, sets).at_rows:
-        y = f + assumed.noise_scale * rng.standard_normal(n)
-        fitted = k @ (u @ ((u.T @ y) / smoother))
+    sets, runs = (119, 6) if n <= 100 else (39, 6) if n <= 400 else (19, 3)
+    f = MadeUp.of(system, wanted, assumed, runs).at_rows
+    y = root * f + assumed.noise_scale * rng.standard_normal(f.shape)
+    fitted = y @ (u / smoother) @ (k @ u).T
+    ends = np.empty((sets, runs, 2, len(wanted)))
+    for i in range(sets):
         J = np.flatnonzero(rng.random(n) < 0.5)
         own, v = eigh(F[J] @ F[J].T)
         size = np.sqrt(np.maximum(own, floor))
-        L, g, rest = v * size, k[:, J] @ v / size, D[J] @ y
-        omega, w = eigh(L.T @ D[np.ix_(J, J)] @ L)
-        gamma = float(y[J] @ (D[np.ix_(J, J)] @ y[J] - rest))
-        beta = w.T @ (L.T @ (D[np.ix_(J, J)] @ y[J] - rest / 2))
+        L, g, D_J = v * size, k[:, J] @ v / size, D[np.ix_(J, J)]
+        omega, w = eigh(L.T @ D_J @ L)
         beyond = np.maximum(square - np.square(g).sum(axis=1), 0.0)
-        ball = Multipliers(np.maximum(omega, 0.0), beta, -gamma, assumed.norm_bound)
-        up, down = ball.supports(g @ w, beyond)
-        ends.append([up - fitted, down + fitted])
-    q = max(1, int(np.floor((1 - level) * (sets + 1) + 1e-9)))
-    return np.asarray(np.maximum(np.sort(ends, axis=0)[-q].mean(axis=0), 0.0))
+        for run, one in enumerate(y):
+            rest = D[J] @ one
+            beta = w.T @ (L.T @ (D_J @ one[J] - rest / 2))
+            gamma = float(one[J] @ (D_J @ one[J] - rest))
+            ball = Multipliers(np.maximum(omega, 0.0), beta, -gamma, assumed.norm_bound)
+            ends[i, run] = ball.supports(g @ w, beyond) + np.stack([-fitted[run], fitted[run]])
+    q = max(1, int((1 - level) * (sets + 1) + 1e-9))
+    return np.asarray(np.maximum(np.sort(ends, axis=0)[-q].mean(axis=(0, 1)), 0.0))

@@ -10,7 +10,7 @@ import numpy as np
 
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
-from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
+from unassuming.cells.codes import ALL, fewest_cells, largest_q, number_of_words
 from unassuming.cells.functions.kriging import Wanted
 from unassuming.cells.functions.predict import BALANCED, Choice
 from unassuming.cells.theorem import Intervals
@@ -97,6 +97,7 @@ def values_one_by_one(
         lower = np.where(used, np.where(inside, bounds.lower, np.nan), lower)
         upper = np.where(used, np.where(inside, bounds.upper, np.nan), upper)
         attained = np.where(used, 1 - q / m, attained)
+    estimate = np.where(used | np.isnan(got.estimate), asked.estimate, got.estimate)
     methods = ["cells"] * (not used.all()) + ["joint region"] * bool(used.any())
     known, finite = (got.q > 0) | used, not np.isinf([lower, upper]).any()
     empty = np.isnan(lower)
@@ -115,7 +116,7 @@ def values_one_by_one(
         functions.problem,
         why,
         level=level,
-        estimate=asked.estimate,
+        estimate=estimate,
         lower=lower,
         upper=upper,
         status=status,
@@ -167,7 +168,7 @@ def values_at_once(
         functions.problem,
         Explanation((too_small(assumption),) if refuted else facts),
         level=level,
-        estimate=asked.estimate,
+        estimate=band.estimate,
         lower=lower,
         upper=upper,
         status=Status.EMPTY if refuted else Status.ALL_AT_ONCE,
@@ -242,7 +243,7 @@ def _too_few(
     units = "rotated rows" if rotated else "rows"
     units = f"blocks of {units}" if functions.blocks else units
     least, most = (int(f(got.cells[~known])) for f in (np.min, np.max))
-    if most >= fewest_cells(level):
+    if not largest_q(level, number_of_words(ALL)):
         fact = Cause.LEVEL_TOO_HIGH(names=names, level=level)
     else:
         free = functions.system(assumption).trend.shape[1]
