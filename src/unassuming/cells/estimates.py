@@ -381,7 +381,9 @@ def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
     inverse = _inverse(G)
     if inverse is not None:
         P = U @ inverse
-        v = 1 / np.einsum("...cr,cr->c...", P, U)
+        variance = np.einsum("...cr,cr->c...", P, U)
+        known = variance > 0  # a functional that the rows do not determine may be zero here
+        v = np.where(known, 1 / np.where(known, variance, 1.0), 0.0)
         return v, np.einsum("...cr,...r->c...", P, h)
     lam, V = np.linalg.eigh(G)
     seen = (lam > _CUT)[..., None, :]
