@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.cells.functions.kriging import Wanted
 from unassuming.functionals import Functional
@@ -93,7 +94,8 @@ class Functionals(Membership):
             None: every coefficient.
         level : float or sequence of floats, default 0.95
             It is rounded up to the next level that can be attained, which the result reports. A
-            sequence gives a dictionary.
+            sequence gives a dictionary; one at a time, all its levels use the cells or halves that
+            are chosen for the highest one, so that their intervals are nested.
         norm_bound : float, optional
             An assumption: ‖coef‖ <= B (the penalised coefficients) for features, and ‖f‖ <= B in
             the norm of the kernel for kernels.
@@ -101,7 +103,7 @@ class Functionals(Membership):
             Also search for members that come near the bounds, and return them as witnesses.
         simultaneous : bool, default False
             Whether all bounds hold at once. If not, each interval has its level by itself. It is
-            usually much narrower then, except where there are few data (docs/theory.md 9).
+            usually much narrower then, except where there are few data (docs/theory.md 11).
         method : str, default "auto"
             With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
             narrower from about 16 d rows on) or ``"auto"`` (the narrower one by the width predicted
@@ -126,25 +128,24 @@ class Functionals(Membership):
 
         Examples
         --------
-        >>> print(region.interval())
-        Interval of 3 functionals at level 0.9, all at once (joint region): every bound is finite
-        and an honest outer bound of the region.
+        >>> print(region.interval(simultaneous=True))
+        Interval of 3 functionals at level 0.953125, all at once (joint region): every bound is
+        finite and an honest outer bound of the region.
                       estimate      lower      upper
-          intercept   0.449579   0.183833   0.720281
-          x0           1.11028   0.780206    1.39273
-          x1         -0.241735  -0.504641  0.0329173
+          intercept   0.449579   0.158929   0.750724
+          x0           1.11028   0.763741    1.42556
+          x1         -0.241735  -0.574286  0.0694491
         >>> difference = region.interval([0.0, 1.0, -1.0], level=0.95)
         >>> bool(difference.lower[0] < coefficients[1] - coefficients[2] < difference.upper[0])
         True
 
         One coefficient, at its own level:
 
-        >>> single = region.interval("x0", level=0.9, simultaneous=False)
-        >>> print(single)
-        Interval of 1 functional at level 0.9, one at a time (cells, attained level 0.900391):
+        >>> print(region.interval("x0", level=0.9))
+        Interval of 1 functional at level 0.9, one at a time (cells, attained level 0.900024):
         every interval is finite and has its level by itself.
               estimate     lower    upper
-          x0   1.11028  0.806016  1.36728
+          x0   1.12087  0.877817  1.32136
         """
         check_assumption(norm_bound, model_error, noise_scale)
         if model_error is not None:
@@ -212,7 +213,7 @@ class Functionals(Membership):
             Also search for members that come near the bounds, and return them as witnesses.
         simultaneous : bool, default True
             Whether all bounds hold at once. With False the interval at each input has its level by
-            itself. It is usually much narrower, except where there are few data (docs/theory.md 9).
+            itself. It is usually much narrower, except where there are few data (docs/theory.md 11).
             A kernel then needs ``norm_bound``.
         method : str, default "auto"
             With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
@@ -341,6 +342,13 @@ class Functionals(Membership):
     def _rows(self, X: Any) -> Array:
         return self.problem.design("band").rows(self.problem.transform(X))
 
+    def _bounded_jointly(self, level: float) -> bool:
+        """Whether the joint region of a level has bounds where intervals one at a time have none."""
+        try:
+            return bool(self.shape.bounded(self.level(level)))
+        except (NotAvailable, ValueError):
+            return False
+
     def _at_once(
         self,
         question: Question,
@@ -399,7 +407,7 @@ class Functionals(Membership):
             asked = g, tuple(names), one, checked, make, chosen_for
             if self.objective.endogenous:
                 return instrument_bounds(self._instruments, *asked)
-            return one_by_one(self._numbers, *asked)
+            return one_by_one(self._numbers, *asked, self._bounded_jointly)
 
         return at_each(level, at)
 

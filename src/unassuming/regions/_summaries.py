@@ -44,14 +44,16 @@ class Summaries(Functionals):
         """Return estimate, interval and p-value of each coefficient, one at a time.
 
         The intervals are exact in finite samples under the assumption on the noise alone, and
-        nearly as narrow as the usual asymptotic ones (docs/theory.md 9). Each has its level by
-        itself. They do not depend on the penalty or the loss of the model: the target is the ideal
-        coefficient, the one that reproduces the noise-free outputs. The rows are divided into
-        cells, which depend on the inputs, the noise class and the seed, never on y. One division
-        serves every level that it can attain, so intervals are nested and p-values do not depend
-        on the level. With few rows a level may need other cells or another method; its p-values
-        are then its own, and valid as well. P-values with ``simultaneous`` also depend on the
-        level, which determines the number of cells.
+        nearly as narrow as the usual asymptotic ones (docs/theory.md 11). Each has its level by
+        itself. They do not depend on the penalty or the loss of the model: the target is the true
+        coefficient, the one that reproduces the regression function at the inputs.
+
+        The rows are divided into cells, or with few rows into halves in many ways, for each
+        coefficient by itself. The division and the method depend on the inputs, the weights, the
+        noise class and the level alone; nothing is drawn. (Among rows with equal inputs they depend
+        on their order.) The interval of a level and the p-value come from the same division, so a
+        value lies outside if and only if its p-value is at most one minus the attained level.
+        Another level may choose another division: its intervals need not be nested in these.
 
         Parameters
         ----------
@@ -63,8 +65,8 @@ class Summaries(Functionals):
         simultaneous : bool, default False
             Whether all intervals hold at once; p-values are then adjusted for that.
         cells : int or array of shape (n,), optional
-            The number of cells, or one label for each row; to be chosen before looking at y. For a
-            stream, a number of at most the cells that it has collected.
+            The number of cells, from 2 to 16 or 32, or one label for each row; to be chosen before
+            looking at y. For a stream, at most as many as it has collected.
         method : str, default "auto"
             ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
             ``"palmrt"`` (certified, for few rows) or ``"t"`` (spherical noise). ``"auto"`` chooses
@@ -83,17 +85,13 @@ class Summaries(Functionals):
         Examples
         --------
         >>> print(region.summary())
-        Summary of LinearRegression() at level 0.95 (attained: 0.950195)
-                      estimate  cell_estimate      lower      upper     pvalue
-          intercept   0.449579       0.454248   0.220136   0.675111   0.002441
-          x0           1.11028        1.10189   0.704221    1.42522  0.0004883
-          x1         -0.241735      -0.214867  -0.470242  0.0104876    0.06104
-        Assumed: the noise terms are independent, each symmetric about zero (their laws may all
-        differ); inputs, features, weights, hyper-parameters and seed do not depend on the noise;
-        the noise-free outputs lie in the span of the 3 features.
-        Each interval has its level by itself; the probability that all hold at once is lower.
-        Method: least squares in 12 cells of rows, which depend on the inputs and the seed alone;
-        exact for every number of rows.
+                      estimate      lower      upper      pvalue
+          intercept   0.452744    0.19545   0.698719      0.0035
+          x0           1.12087   0.821875    1.36577  <= 0.00012
+          x1         -0.259751  -0.456327  -0.071219       0.011
+        95 % intervals, one at a time. Assumes independent errors, symmetric about zero.
+        Estimates are least squares in the groups of rows behind the intervals; to_frame() has the model's
+        own.
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
@@ -113,7 +111,7 @@ class Summaries(Functionals):
             return instrument_summary(
                 self._instruments, g, names, level, options, all_asked=functionals is None
             )
-        return summary_of(self._numbers, g, names, level, options)
+        return summary_of(self._numbers, g, names, level, options, self._bounded_jointly)
 
     def hypothesis(
         self,
@@ -132,8 +130,8 @@ class Summaries(Functionals):
         """Test a hypothesis about one coefficient or functional, whatever the others are.
 
         Several functionals are tested at once: their hypothetical values make a nested model. The
-        p-value of one functional is dual to its interval of `summary` at the same level, except
-        for ties, which the interval counts in favour of a value.
+        p-value of one functional is that of its interval in `summary` at the same level: at most
+        one minus the attained level if and only if the value lies outside.
 
         Parameters
         ----------
@@ -142,8 +140,8 @@ class Summaries(Functionals):
         value : float or sequence of k floats, default 0
             The hypothetical value of each functional.
         level : float, default 0.95
-            It matters only if rows are few, when it may choose the cells, as for `summary`; the
-            p-value is valid at every level.
+            The division of the rows is chosen for it, as for `summary`; the p-value is valid at
+            every level.
         cells : int or array of shape (n,), optional
             As for `summary`.
         method : str, default "auto"
@@ -166,7 +164,7 @@ class Summaries(Functionals):
         Examples
         --------
         >>> print(region.hypothesis("x0"))
-        Hypothesis x0 = 0: p-value 0.000488281 (rank 2048 of 2048).
+        Hypothesis x0 = 0: p-value 0.00012207 (rank 8192 of 8192).
         >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """
