@@ -213,8 +213,8 @@ class Functionals(Membership):
             Also search for members that come near the bounds, and return them as witnesses.
         simultaneous : bool, default True
             Whether all bounds hold at once. With False the interval at each input has its level by
-            itself. It is usually much narrower, except where there are few data (docs/theory.md 11).
-            A kernel then needs ``norm_bound``.
+            itself. It is usually much narrower, except where there are few data (docs/theory.md
+            11). A kernel then needs ``norm_bound``.
         method : str, default "auto"
             With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
             narrower from about 16 d rows on) or ``"auto"`` (the narrower one by the width predicted
@@ -343,7 +343,7 @@ class Functionals(Membership):
         return self.problem.design("band").rows(self.problem.transform(X))
 
     def _bounded_jointly(self, level: float) -> bool:
-        """Whether the joint region of a level has bounds where intervals one at a time have none."""
+        """Whether the joint region of a level is bounded."""
         try:
             return bool(self.shape.bounded(self.level(level)))
         except (NotAvailable, ValueError):

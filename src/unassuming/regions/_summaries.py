@@ -90,8 +90,7 @@ class Summaries(Functionals):
           x0           1.12087   0.821875    1.36577  <= 0.00012
           x1         -0.259751  -0.456327  -0.071219       0.011
         95 % intervals, one at a time. Assumes independent errors, symmetric about zero.
-        Estimates are least squares in the groups of rows behind the intervals; to_frame() has the model's
-        own.
+        Estimates are those behind the intervals; the model's own are in to_frame().
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
