@@ -116,7 +116,7 @@ def test_the_model_error_can_be_the_cause_as_well(ways):
         )
 
 
-def hypothesiss_that_are_lost_are_counted():
+def test_functionals_that_are_lost_are_counted():
     both = value(GRID[2:])
     found = sine(shift=1000.0).interval(both, norm_bound=30, simultaneous=False, method="cells")
     assert "for 1 of 2 functionals no value within the norm bound agrees" in found.description

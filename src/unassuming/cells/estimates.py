@@ -8,7 +8,7 @@ far its estimate is from that of all rows. One factorisation of a cell serves al
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -323,22 +323,39 @@ class KeptCells:
 
     @classmethod
     def of_sums(
-        cls, phi: Array, y: Array, rest: float, inside: Array, rows: IntArray, *, blocks: bool
+        cls,
+        phi: Array,
+        y: Array,
+        rest: float,
+        inside: Array,
+        rows: IntArray,
+        *,
+        blocks: bool,
+        intercept: bool = False,
     ) -> KeptCells:
         """Return cells from products of an orthonormal basis of the columns of [Φ, y].
 
         Φ = U phi and y = U y, with the last vector of the basis along the residual of y, of length
         ``rest``. ``inside`` (C, r + 1, r + 1) are the products of the rows of U in each cell. What
-        they say less than 1e-7 about is rounding.
+        they say less than 1e-7 about is rounding. The first column may be an intercept, along the
+        first vector of the basis.
         """
-        r = len(y)
-        found = factor(phi, np.ones(r))
+        r, centred, shift = len(y), np.eye(phi.shape[1]), 0.0
+        if intercept:
+            centred[0, 1:], shift = -phi[0, 1:] / phi[0, 0], float(y[0] / phi[0, 0])
+        found = factor(phi @ centred, np.ones(r))
+        found = replace(
+            found,
+            **{name: centred @ getattr(found, name) for name in ("back", "null", "scales")},
+        )
+        y = y - shift * phi[:, 0]
         lam, V = np.linalg.eigh(found.Q.T @ inside[:, :r, :r] @ found.Q)
         G = (V * np.where(lam > _ROUNDED, lam, 0.0)[:, None]) @ V.swapaxes(1, 2)
         h = rest * inside[:, :r, r] @ found.Q
         squares = rest**2 * inside[:, r, r]
-        length = float(np.hypot(np.linalg.norm(y[1:]), rest))
-        at = Coordinates(found, found.Q.T @ y, rest, int(rows.sum()), _BLUR * length)
+        blur = _BLUR * float(np.hypot(np.linalg.norm(y), rest))
+        first = found.Q.T @ phi[:, 0] if intercept else None
+        at = Coordinates(found, found.Q.T @ y, rest, int(rows.sum()), blur, shift, first)
         return cls(at, CellSums(G, h, squares, rows.astype(np.float64)), blocks)
 
     @property
@@ -364,7 +381,9 @@ def fits(G: Array, h: Array, U: Array) -> tuple[Array, Array]:
     inverse = _inverse(G)
     if inverse is not None:
         P = U @ inverse
-        v = 1 / np.einsum("...cr,cr->c...", P, U)
+        variance = np.einsum("...cr,cr->c...", P, U)
+        known = variance > 0  # a functional that the rows do not determine may be zero here
+        v = np.where(known, 1 / np.where(known, variance, 1.0), 0.0)
         return v, np.einsum("...cr,...r->c...", P, h)
     lam, V = np.linalg.eigh(G)
     seen = (lam > _CUT)[..., None, :]

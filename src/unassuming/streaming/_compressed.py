@@ -125,7 +125,8 @@ def compress(
     kept = None
     if cells.number:
         inside = between(whole.cells, frame)
-        kept = KeptCells.of_sums(phi, y_q, rho, inside, cells.sizes(n), blocks=not cells.by_rows)
+        sizes, blocks = cells.sizes(n), not cells.by_rows
+        kept = KeptCells.of_sums(phi, y_q, rho, inside, sizes, blocks=blocks, intercept=intercept)
     score = SumScore(objective, E, errors, reversed, whole.least)
     return objective, perturbations, score, kept
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from unassuming._errors import NotAvailable
+from unassuming._numerics import EPS
 from unassuming._typing import Array, BoolArray, IntArray
 from unassuming.cells.choose import (
     NUMBERS,
@@ -22,7 +23,8 @@ from unassuming.cells.choose import (
     halves_where_narrower,
     information,
 )
-from unassuming.cells.codes import CODED, in_use
+from unassuming.cells.codes import CODED, in_use, number_of_words
+from unassuming.cells.division import order_of
 from unassuming.cells.estimates import CellSums, Coordinates, Sample, fits
 from unassuming.cells.robust import robust_estimates
 from unassuming.cells.spherical import t_intervals
@@ -302,10 +304,20 @@ class Numbers:
             places = sample.places(given)
             v = information(sample.atoms, places, U)
             return [(places, half_width(row, level)) for row in v]
-        if given is not None:
-            _require_units(given, len(sample.atoms))
-        found = divide(sample.atoms, U, level, given)
-        return [(one.places, one.width) for one in found]
+        if given is None:
+            return [(one.places, one.width) for one in divide(sample.atoms, U, level)]
+        _require_units(given, len(sample.atoms))
+        lower = min(level, 1 - 1 / number_of_words(given))  # a level that so many cells attain
+        places = [one.places for one in divide(sample.atoms, U, lower, given)]
+        return [
+            (
+                p,
+                np.inf
+                if p is None
+                else half_width(information(sample.atoms, p, u[None])[0], level),
+            )
+            for p, u in zip(places, U, strict=True)
+        ]
 
     def _of_pairs(self, c: Array, level: float, options: SingleOptions) -> Way:
         """Choose cells or halves of pairs for one functional, or permutations of the rows."""
@@ -388,8 +400,7 @@ class Numbers:
         got = intervals(beta, weights, level, distance, blur)
         return Outcome(
             center + size * np.where(np.isnan(got.estimate), 0.0, got.estimate),
-            center + size * got.lower,
-            center + size * got.upper,
+            *_ends(center, size, got.lower, got.upper),
             got.pvalue,
             got.m - got.count,
             got.m,
@@ -421,10 +432,12 @@ class Numbers:
         """Return certified intervals from permutations within blocks (11.4)."""
         assert way.sample is not None
         assert self.evidence.swaps is not None
-        sample, moves = way.sample, permutations(self.evidence.swaps)
+        sample, blocks = way.sample, self.evidence.swaps
+        order = order_of(sample.atoms.leverage, blocks=blocks)
+        Q, e, moves = sample.Q[order], sample.e[order], permutations(blocks[order])
         U, size, _ = sample.at.vectors(g)
         center = sample.at.estimates(g)
-        parts = [palmrt_spans(sample.Q, sample.e, u, moves) for u in U]
+        parts = [palmrt_spans(Q, e, u, moves) for u in U]
         ends = [
             certified(one, level, (t - c) / s)
             for one, t, c, s in zip(parts, tau, center, size, strict=True)
@@ -489,8 +502,7 @@ def _certified(
     N, finite = len(center), np.isfinite(lower) & np.isfinite(upper)
     return Outcome(
         center,
-        center + size * lower,
-        center + size * upper,
+        *_ends(center, size, lower, upper),
         pvalue,
         np.rint(m - m * pvalue + 1).astype(np.intp),
         np.full(N, m, dtype=np.intp),
@@ -498,6 +510,18 @@ def _certified(
         np.full(N, method, dtype=object),
         np.zeros(N, dtype=np.intp),
     )
+
+
+def _ends(center: Array, size: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """Return ends in the units of the number, rounded so that a test accepts them."""
+    inside = 4 * EPS
+    low, high = center + size * lower, center + size * upper
+    with np.errstate(invalid="ignore"):
+        rounding = [inside * (np.abs(center) + size * np.abs(end)) for end in (lower, upper)]
+        return (
+            np.where(np.isfinite(low), low + rounding[0], low),
+            np.where(np.isfinite(high), high - rounding[1], high),
+        )
 
 
 def _infinite(method: str, center: Array) -> Outcome:

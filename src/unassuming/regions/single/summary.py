@@ -14,7 +14,7 @@ from unassuming._errors import NotAvailable
 from unassuming._frames import as_frame
 from unassuming._typing import Array, BoolArray
 from unassuming._words import joined, shown
-from unassuming.cells.codes import fewest_cells
+from unassuming.cells.codes import ALL, fewest_cells
 from unassuming.inputs import SingleOptions, check_inner, check_single
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
 from unassuming.ranking import Level, RankTest, as_double, as_levels
@@ -420,9 +420,10 @@ def explanation_of(
         if options.method in ("cells", "pairs"):
             remedies.append(ANY_METHOD)
         at, rows = evidence.whole, evidence.signs is not None and not evidence.in_blocks
-        if rows and evidence.swaps is None and at.rows > 2 * at.rank:
+        free = options.cells is None and evidence.swaps is None
+        if rows and free and at.rows > 2 * at.rank:
             remedies.append(EXCHANGEABLE)
-    if hidden.any() or few.any():
+    if hidden.any() or (few.any() and fewest_cells(level) <= ALL):
         remedies.append(FEWER_FEATURES)
         if _has_joint_bounds(evidence):
             remedies.append(NORM_BOUND)
@@ -469,6 +470,9 @@ def _too_few(
 ) -> Iterator[Fact]:
     """Say that too few rows, blocks or cells determine some numbers, and how many would do."""
     evidence, needed = numbers.evidence, fewest_cells(level)
+    if needed > ALL:
+        yield Cause.LEVEL_TOO_HIGH(names=listed(names, few), level=level)
+        return
     if options.cells is not None:
         yield Cause.CELLS_CHOSEN(level=level, needed=needed, cells=int(out.cells[few].min()))
         return
@@ -502,9 +506,10 @@ def rows_needed(evidence: Evidence, c: Array, needed: int) -> int:
     rows = _ROWS_FOR_HALVES * evidence.whole.rank
     if evidence.kept is not None:
         return max(rows, 2 * evidence.n)
+    units = np.arange(evidence.n) if evidence.signs is None else evidence.signs
     used = evidence.Phi[:, c != 0]
-    other = np.count_nonzero(used != np.median(used, axis=0), axis=0)
-    carriers = int(other[other > 0].min(initial=evidence.n))
+    other = [np.unique(units[one]).size for one in (used != np.median(used, axis=0)).T]
+    carriers = min([count for count in other if count], default=len(np.unique(units)))
     return max(rows, -(-evidence.n * needed // carriers), evidence.n + 1)
 
 
