@@ -149,7 +149,7 @@ def narrowest(
     the size one. None if no number of cells allows the level and identifies all the numbers.
     """
     best = None
-    factors = width_factors(U, numbers, level) if numbers else []
+    factors = width_factors(U, numbers, level)
     for K, factor in zip(numbers, factors, strict=True):
         v = information(K)
         if not np.isfinite(factor) or not identified(v).all():

@@ -77,14 +77,35 @@ class Functionals(Membership):
         cell_weights: str = "design",
         cell_estimate: str = "mean",
     ) -> Any:
-        """Bound linear functionals of the coefficients, all at once or one at a time.
+        """Bound linear functionals of the coefficients, one at a time or all at once.
 
-        From the joint region all levels come from one computation: a factorisation of a k×k matrix
-        for each of the m - 1 sets, k = rank, in batches of 128 MB. ``inner=True`` adds a search, in
-        closed form for quadratic objectives and along lines for others (seconds for LASSO and SVR,
-        minutes for kernel Huber). The outer bounds of ``KernelHuber``, ``HuberRegressor`` and
-        ``LinearSVR`` follow from the norm bound alone; without one they are infinite. Logistic
-        regression has no outer bounds for its coefficients.
+        One at a time the intervals are those of `summary`. All at once they come from balanced
+        cells or from the joint region, in which all levels come from one computation: a
+        factorisation of a k×k matrix for each of the m - 1 sets, k = rank, in batches of 128 MB.
+        ``inner=True`` adds a search for members of the joint region, in closed form for quadratic
+        objectives and along lines for others (seconds for LASSO and SVR, minutes for kernel Huber).
+        The joint bounds of ``KernelHuber``, ``HuberRegressor`` and ``LinearSVR`` follow from the
+        norm bound alone; logistic regression has none for its coefficients.
+
+        Which options go together (with the default of the others):
+
+        ==============================  ==========================  ===============================
+        one at a time                   ``method``                  other options
+        ==============================  ==========================  ===============================
+        nothing assumed                 auto, cells, pairs,         ``cells``, ``cell_weights``,
+                                        halves, palmrt, t           ``cell_estimate``
+        ``norm_bound``,                 auto, cells                 ``cells``, ``noise_scale``
+        ``model_error``
+        ==============================  ==========================  ===============================
+
+        ==============================  ==========================  ===============================
+        ``simultaneous=True``           ``method``                  other options
+        ==============================  ==========================  ===============================
+        nothing assumed                 auto, joint, cells          ``inner`` (joint), ``cells``
+        ``norm_bound``                  auto, joint, cells          ``inner`` (joint), ``cells``,
+                                                                    ``noise_scale``
+        ``model_error``                 auto, cells                 ``cells``, ``noise_scale``
+        ==============================  ==========================  ===============================
 
         Parameters
         ----------
@@ -94,33 +115,32 @@ class Functionals(Membership):
             None: every coefficient.
         level : float or sequence of floats, default 0.95
             It is rounded up to the next level that can be attained, which the result reports. A
-            sequence gives a dictionary; one at a time, all its levels use the cells or halves that
-            are chosen for the highest one, so that their intervals are nested.
+            sequence gives a dictionary, with the groups of rows chosen for its highest level;
+            intervals of calls with different levels need not be nested.
+        simultaneous : bool, default False
+            Whether all bounds hold at once. If not, each interval has its level by itself.
         norm_bound : float, optional
             An assumption: ‖coef‖ <= B (the penalised coefficients) for features, and ‖f‖ <= B in
-            the norm of the kernel for kernels.
-        inner : bool, default False
-            Also search for members that come near the bounds, and return them as witnesses.
-        simultaneous : bool, default False
-            Whether all bounds hold at once. If not, each interval has its level by itself. It is
-            usually much narrower then, except where there are few data (docs/theory.md 11).
-        method : str, default "auto"
-            With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
-            narrower from about 16 d rows on) or ``"auto"`` (the narrower one by the width predicted
-            before y is seen). Without ``simultaneous``: see `summary`.
-        cells : int or array of shape (n,), optional
-            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
-        cell_weights : {"design", "residuals"}, default "design"
-            Without ``simultaneous``: see `summary`.
-        cell_estimate : {"mean", "median"}, default "mean"
-            Without ``simultaneous``: see `summary`.
+            the norm of the kernel for kernels. One at a time the narrower one of cells and joint
+            region is used for each functional, by the width predicted before y is seen.
         model_error : float, optional
-            An assumption: the features miss the function by at most this much at every input. The
-            joint region cannot allow for it.
+            An assumption: the features miss the function by at most this much at every input.
         noise_scale : float, optional
             A guess of the size of the noise, made without looking at y. With a norm bound or a
             model error it determines the cells; a wrong guess affects the width, not the coverage.
             The default is B√k(x, x)/40, or ten times the model error without a norm bound.
+        inner : bool, default False
+            Also search for members that come near the bounds, and return them as witnesses.
+        method : str, default "auto"
+            One at a time: see `summary`. With ``simultaneous``: ``"joint"`` (bounds of this
+            region), ``"cells"`` (exact, and narrower from about 16 d rows on) or ``"auto"`` (the
+            narrower one by the width predicted before y is seen).
+        cells : int or array of shape (n,), optional
+            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
+        cell_weights : {"design", "residuals"}, default "design"
+            See `summary`.
+        cell_estimate : {"mean", "median"}, default "mean"
+            See `summary`.
 
         Returns
         -------
@@ -128,24 +148,18 @@ class Functionals(Membership):
 
         Examples
         --------
-        >>> print(region.interval(simultaneous=True))
-        Interval of 3 functionals at level 0.953125, all at once (joint region): every bound is
-        finite and an honest outer bound of the region.
-                      estimate      lower      upper
-          intercept   0.449579   0.158929   0.750724
-          x0           1.11028   0.763741    1.42556
-          x1         -0.241735  -0.574286  0.0694491
-        >>> difference = region.interval([0.0, 1.0, -1.0], level=0.95)
+        >>> single = region.interval("x0", level=0.9)
+        >>> bool(single.lower[0] < coefficients[1] < single.upper[0]), single.method
+        (True, 'cells')
+        >>> difference = region.interval([0.0, 1.0, -1.0])
         >>> bool(difference.lower[0] < coefficients[1] - coefficients[2] < difference.upper[0])
         True
 
-        One coefficient, at its own level:
+        Bounds that hold for all coefficients at once are wider:
 
-        >>> print(region.interval("x0", level=0.9))
-        Interval of 1 functional at level 0.9, one at a time (cells, attained level 0.900024):
-        every interval is finite and has its level by itself.
-              estimate     lower    upper
-          x0   1.12087  0.877817  1.32136
+        >>> together = region.interval(level=0.9, simultaneous=True)
+        >>> bool(together.lower[1] < single.lower[0] < single.upper[0] < together.upper[1])
+        True
         """
         check_assumption(norm_bound, model_error, noise_scale)
         if model_error is not None:
@@ -184,7 +198,7 @@ class Functionals(Membership):
         cell_weights: str = "design",
         cell_estimate: str = "mean",
     ) -> Any:
-        """Return a band: honest bounds at every input, all at once or one input at a time.
+        """Return a band: honest bounds at every input, at all inputs at once or one at a time.
 
         Without a norm bound the band covers the ideal representation, which agrees with the
         noise-free function at the training inputs and need not elsewhere. A full-rank kernel with
@@ -202,37 +216,18 @@ class Functionals(Membership):
             Inputs, as the model takes them. The columns of a DataFrame are those of the data, in
             the same order.
         level : float or sequence of floats, default 0.95
-            It is rounded up to the next level that can be attained, which the result reports. A
-            sequence gives a dictionary.
-        norm_bound : float, optional
-            An assumption: the norm of the function, or of the penalised coefficients, is at most B.
+            As for `interval`.
+        simultaneous : bool, default True
+            Whether all bounds hold at once. If not, the interval at each input has its level by
+            itself, and a kernel needs ``norm_bound``.
         target : {"representation", "function"}, optional
             ``"function"`` covers the function itself between the training inputs too; it needs a
             kernel and a norm bound, and is the default with these.
-        inner : bool, default False
-            Also search for members that come near the bounds, and return them as witnesses.
-        simultaneous : bool, default True
-            Whether all bounds hold at once. With False the interval at each input has its level by
-            itself. It is usually much narrower, except where there are few data (docs/theory.md
-            11). A kernel then needs ``norm_bound``.
-        method : str, default "auto"
-            With ``simultaneous``: ``"joint"`` (bounds of this region), ``"cells"`` (exact, and
-            narrower from about 16 d rows on) or ``"auto"`` (the narrower one by the width predicted
-            before y is seen). Without ``simultaneous``: see `summary`.
-        cells : int or array of shape (n,), optional
-            See `summary`. With ``simultaneous`` and ``method="cells"`` a power of two.
-        cell_weights : {"design", "residuals"}, default "design"
-            Without ``simultaneous``: see `summary`.
-        cell_estimate : {"mean", "median"}, default "mean"
-            Without ``simultaneous``: see `summary`.
+        norm_bound, noise_scale, inner, method, cells, cell_weights, cell_estimate
+            As for `interval`.
         model_error : float, optional
-            An assumption: the features miss the function by at most this much at every input. The
-            joint region cannot allow for it. For features the band covers the model, and with
+            As for `interval`. For features the band covers the model, and with
             ``target="function"`` the function itself, which is the default for kernels.
-        noise_scale : float, optional
-            A guess of the size of the noise, made without looking at y. With a norm bound or a
-            model error it determines the cells; a wrong guess affects the width, not the coverage.
-            The default is B√k(x, x)/40, or ten times the model error without a norm bound.
 
         Returns
         -------
@@ -242,17 +237,12 @@ class Functionals(Membership):
         --------
         >>> X, y, f = ua.datasets.sine(n=20, random_state=0)
         >>> kernel = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.8)
-        >>> region = ua.confidence_region(kernel, X, y, random_state=0)
+        >>> region = ua.confidence_region(kernel, X, y)
         >>> region.band([[2.0], [7.0]]).status.name
         'UNBOUNDED'
-        >>> band = region.band([[2.0], [7.0]], norm_bound=30)
-        >>> print(band)
-        Band of the function itself at 2 inputs at level 0.9, given a norm of at most 30 (your
-        assumption), all at once (joint region): every bound is finite and an honest outer bound of
-        the region.
-          x0  estimate     lower    upper
-          2    1.09133  -17.4484  19.7186
-          7    3.34613  -17.0953  20.4288
+        >>> band = region.band([[2.0], [7.0]], level=0.9, norm_bound=30)
+        >>> band.target, band.method, bool((band.lower < f([[2.0], [7.0]])).all())
+        ('function', 'joint region', True)
         """
         options = cells, cell_weights, cell_estimate
         check_assumption(norm_bound, model_error, noise_scale)

@@ -48,29 +48,30 @@ class Summaries(Functionals):
         itself. They do not depend on the penalty or the loss of the model: the target is the true
         coefficient, the one that reproduces the regression function at the inputs.
 
-        The rows are divided into cells, or with few rows into halves in many ways, for each
-        coefficient by itself. The division and the method depend on the inputs, the weights, the
-        noise class and the level alone; nothing is drawn. (Among rows with equal inputs they depend
-        on their order.) The interval of a level and the p-value come from the same division, so a
-        value lies outside if and only if its p-value is at most one minus the attained level.
-        Another level may choose another division: its intervals need not be nested in these.
+        Least squares in groups of rows (cells) estimates a number several times. The groups are a
+        function of the inputs, the weights, the noise class and the level, never of y, and nothing
+        is drawn. Among rows with equal inputs, those of one level of a factor for example, they
+        also depend on the order of the rows: fix it before looking at y. With few rows the estimate
+        of each half of the rows, for many halves, gives an interval with at least its level.
 
         Parameters
         ----------
         level : float, default 0.95
-            The attained levels are at least this.
+            The attained levels are at least this. Groups are chosen for it, and so intervals of
+            different levels need not be nested.
         functionals : array of shape (d,) or (N, d), name or list of names, optional
             Other linear functionals of the coefficients; None: every coefficient. (For
             `InstrumentalRegression` only the endogenous column, unless ``simultaneous``.)
         simultaneous : bool, default False
             Whether all intervals hold at once; p-values are then adjusted for that.
-        cells : int or array of shape (n,), optional
-            The number of cells, from 2 to 16 or 32, or one label for each row; to be chosen before
-            looking at y. For a stream, at most as many as it has collected.
         method : str, default "auto"
             ``"cells"`` (signs may change), ``"pairs"`` (rows may be swapped), ``"halves"`` and
-            ``"palmrt"`` (certified, for few rows) or ``"t"`` (spherical noise). ``"auto"`` chooses
-            for each coefficient, before y is seen. With ``simultaneous``: as for `interval`.
+            ``"palmrt"`` (at least the level, for few rows) or ``"t"`` (spherical noise).
+            ``"auto"`` chooses for each coefficient, before y is seen. With ``simultaneous``: as for
+            `interval`.
+        cells : int or array of shape (n,), optional
+            The number of cells, from 2 to 16 or 32, or one label for each row; to be chosen before
+            looking at y. For a stream, a number of at most the cells that it has collected.
         cell_weights : {"design", "residuals"}, default "design"
             How the cells are weighted: by the inputs, or also by the size of the residuals of each
             cell, which pays if the noise is much larger in some cells than in others.
@@ -84,13 +85,14 @@ class Summaries(Functionals):
 
         Examples
         --------
-        >>> print(region.summary())
-                      estimate      lower      upper      pvalue
-          intercept   0.452744    0.19545   0.698719      0.0035
-          x0           1.12087   0.821875    1.36577  <= 0.00012
-          x1         -0.259751  -0.456327  -0.071219       0.011
-        95 % intervals, one at a time. Assumes independent errors, symmetric about zero.
-        Estimates are those behind the intervals; the model's own are in to_frame().
+        >>> print(region.summary(level=0.9))
+                      estimate     lower      upper      pvalue
+          intercept   0.452744  0.244256   0.655192      0.0035
+          x0           1.12087  0.877817    1.32136  <= 0.00012
+          x1         -0.259751  -0.41846  -0.102235       0.011
+        90 % intervals, one at a time. Assumes independent errors, symmetric about zero.
+        Estimates are least squares in the groups of rows behind the intervals; to_frame() has the
+        model's own.
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
@@ -129,8 +131,8 @@ class Summaries(Functionals):
         """Test a hypothesis about one coefficient or functional, whatever the others are.
 
         Several functionals are tested at once: their hypothetical values make a nested model. The
-        p-value of one functional is that of its interval in `summary` at the same level: at most
-        one minus the attained level if and only if the value lies outside.
+        p-value of one functional is dual to its interval of `summary` at the same level: the value
+        lies outside if and only if the p-value is at most one minus the attained level.
 
         Parameters
         ----------
@@ -139,8 +141,7 @@ class Summaries(Functionals):
         value : float or sequence of k floats, default 0
             The hypothetical value of each functional.
         level : float, default 0.95
-            The division of the rows is chosen for it, as for `summary`; the p-value is valid at
-            every level.
+            It chooses the groups of rows, as for `summary`; the p-value is valid at every level.
         cells : int or array of shape (n,), optional
             As for `summary`.
         method : str, default "auto"

@@ -16,7 +16,7 @@ from unassuming.cells.balanced import (
     balanced_places,
     narrowest,
 )
-from unassuming.cells.codes import fewest_cells, largest_q
+from unassuming.cells.codes import largest_q
 from unassuming.cells.estimates import CellSums, fits
 from unassuming.ranking import Level
 from unassuming.regions._explain import Cause, Explanation, Status
@@ -169,16 +169,12 @@ def division_for(
         raise
     made = _balanced(evidence, problem, question.g, level, cells)
     if made is None and method == CELLS:
-        kept = None if evidence.kept is None else evidence.kept.number
-        raise too_few(
-            level,
-            [K for K in NUMBERS if largest_q(level, K)],
-            each=max(evidence.whole.rank, 1),
-            rows=evidence.n,
-            units=evidence.clusters or evidence.n,
-            chosen=cells,
-            kept=kept,
-        )
+        rank, clusters, kept = evidence.whole.rank, evidence.clusters, evidence.kept
+        if kept is not None:
+            raise too_few(level, 1, kept.number, "cells in the stream")
+        if clusters is not None:
+            raise too_few(level, 1, clusters, "blocks")
+        raise too_few(level, rank, evidence.n, "rows")
     if made is None or method == CELLS:
         return made
     return made if _narrower(made, evidence, level, exact=problem.whitened) else None
@@ -231,38 +227,18 @@ def _narrower(made: BalancedCells, evidence: Evidence, level: float, *, exact: b
     return bool(np.log(made.predicted[some] / joint).mean() < 0)
 
 
-def too_few(
-    level: float,
-    numbers: Sequence[int],
-    *,
-    each: int,
-    rows: int,
-    units: int,
-    chosen: int | None = None,
-    kept: int | None = None,
-    joint: bool = True,
-) -> NotAvailable:
-    """Return the refusal where balanced cells are too few: how many it takes, and what there is."""
-    if not numbers:
-        why = "no number of cells allows it, however many rows there are"
-    elif chosen is not None and chosen < numbers[0]:
-        why = f"it needs at least {numbers[0]} cells, given cells={chosen}"
-    else:
-        K = numbers[0] if chosen is None else chosen
-        why = f"it needs {K} cells" if chosen is None else f"cells={K} asks for {K} cells"
-        if kept is not None and kept < K:
-            why += f", and the stream has {kept}"
-        elif units < K and units < rows:
-            why += f" of whole blocks of rows, and there are {units} blocks"
-        else:
-            why += f" of at least {count(each, 'row')} each, and there are {count(rows, 'row')}"
-    ways = [("method='joint'", "--method joint")] * joint + [("a lower level", "a lower --level")]
-    if min(units, rows // each) >= fewest_cells(level):
-        pointwise = "bounds that hold one at a time"
-        ways.append((f"{pointwise} (simultaneous=False)", f"{pointwise} (--pointwise)"))
+def too_few(level: float, each: int, units: int, what: str, *, joint: bool = True) -> NotAvailable:
+    """Return the refusal where balanced cells are too few: what it takes, and what there is."""
+    numbers = [K for K in NUMBERS if largest_q(level, K)]
+    it = f"it takes {numbers[0]} cells" if numbers else "no number of cells allows it"
+    why = f"{it} of at least {count(each, what[:-1])} each, and there are {units} {what}"
+    ways = "a lower level, or bounds that hold one at a time"
+    python, option = "method='joint', " * joint, "--method joint, " * joint
     sentence = f"balanced cells are too few for a level of {level:.12g}: {why}. Use"
-    python, option = (" or ".join(one) for one in zip(*ways, strict=True))
-    return NotAvailable(f"{sentence} {python}.", f"{sentence} {option}.")
+    return NotAvailable(
+        f"{sentence} {python}{ways} (simultaneous=False).",
+        f"{sentence} {option}{ways} (--pointwise).",
+    )
 
 
 def all_at_once(

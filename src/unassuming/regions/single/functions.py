@@ -61,6 +61,10 @@ NO_NORMS = (
     "values of the function need k(z, z) at the new inputs, which a precomputed kernel does not "
     "give: pass the kernel itself, or use simultaneous=True."
 )
+NO_FEATURES = (
+    "a model error alone needs a model with features: the kernel can take any values at the "
+    "inputs, so the data say nothing between them. Pass norm_bound=B as well."
+)
 NO_SLOPES = (
     "slopes need a kernel with a derivative that is known: rbf, linear, poly, or the objects RBF, "
     "Matern (nu 1.5, 2.5 or infinite), RationalQuadratic, DotProduct and their sums, products and "
@@ -169,17 +173,6 @@ class Functions:
         return System(trend, self._weight, found.features, unit), found
 
     @cached_property
-    def _primal(self) -> Design:
-        """The model in terms of features, if it has or is known to have them."""
-        primal = self.design.primal() if self.design.dual else self.design
-        if primal is None:
-            raise NotAvailable(
-                "a model error alone needs a model with features: the kernel can take any values "
-                "at the inputs, so the data say nothing between them. Pass norm_bound=B as well."
-            )
-        return primal
-
-    @cached_property
     def _weight(self) -> Array:
         return np.ones(self.problem.n) if self.data.weight is None else self.data.weight
 
@@ -190,7 +183,9 @@ class Functions:
     @cached_property
     def _free(self) -> System:
         """The rows if every feature is free."""
-        Phi = self._turned(self._primal.matrix)
+        if self.design.dual:
+            raise NotAvailable(NO_FEATURES)
+        Phi = self._turned(self.design.matrix)
         return self._ordered(System(Phi, self._weight, np.zeros((len(Phi), 0)), 0.0))
 
     def _ordered(self, system: System) -> System:
@@ -226,8 +221,7 @@ class Functions:
         """Return the values at inputs (N, p), as the model takes them."""
         if not self.design.dual:
             return self._of_features(self.design.rows(inputs), assumption)
-        if assumption.norm_bound is None:
-            return self._of_primal([inputs], [np.eye(len(inputs))], assumption)
+        self.system(assumption)  # refuses a kernel without a norm bound
         square = self.design.self_similarity(inputs)
         if square is None:
             raise NotAvailable(NO_NORMS)
@@ -238,17 +232,15 @@ class Functions:
         design, kernel = self.design, self.design.kernel
         if not design.dual:
             return self._of_features(g, assumption)
+        self.system(assumption)  # refuses a kernel without a norm bound
         if functional.column is not None:
             inputs, along = directions(self.problem, functional)
             found = None if kernel is None else kernel.slopes(inputs, along)
-            if found is None or assumption.norm_bound is None:
+            if found is None:
                 raise NotAvailable(NO_SLOPES)
             return self._of_kernel(g, found[1], np.sqrt(found[1]))
-        parts = [self.problem.transform(X) for X, _ in functional.terms]
-        weights = [C for _, C in functional.terms]
-        if assumption.norm_bound is None:
-            return self._of_primal(parts, weights, assumption)
-        points, C = np.concatenate(parts), np.concatenate(weights, axis=1)
+        points = np.concatenate([self.problem.transform(X) for X, _ in functional.terms])
+        C = np.concatenate([C for _, C in functional.terms], axis=1)
         square = None if kernel is None else kernel.squared_norms(points, C)
         own = design.self_similarity(points)
         if square is None or own is None:
@@ -260,13 +252,6 @@ class Functions:
         free, coordinates = int(self.design.intercept), self._penalised[1]
         assert coordinates is not None
         return coordinates.wanted(g[:, :free], self._turned(g[:, free:].T).T, square, size)
-
-    def _of_primal(self, inputs: list[Array], C: list[Array], assumption: Assumption) -> Wanted:
-        """Return sums of values of a kernel that is known to have few features."""
-        self._primal  # noqa: B018 - refuses other kernels
-        rows = [self.design.primal_rows(X, function=True) for X in inputs]
-        parts = (one @ row for one, row in zip(C, rows, strict=True) if row is not None)
-        return self._of_features(np.asarray(sum(parts)), assumption)
 
     def _of_features(self, g: Array, assumption: Assumption) -> Wanted:
         free = g.shape[1] if assumption.norm_bound is None else int(self.design.intercept)
@@ -466,15 +451,12 @@ def function_options(
 ) -> SingleOptions:
     """Check the options of values of a function; refuse those that do not allow for a bias."""
     options = check_single(cells, method, weights, estimator, functions.data.rows)
-    given = {
-        "method": (options.method, ("auto", "cells")),
-        "cell_weights": (options.weights, ("design",)),
-        "cell_estimate": (options.estimator, ("mean",)),
-    }
-    for name, (value, allowed) in given.items():
-        if value not in allowed:
+    allowed = {"method": ("auto", "cells"), "cell_weights": ("design",), "cell_estimate": ("mean",)}
+    given = options.method, options.weights, options.estimator
+    for value, (name, values) in zip(given, allowed.items(), strict=True):
+        if value not in values:
             raise ValueError(
                 f"{name} does not go with norm_bound or model_error: expected "
-                f"{' or '.join(map(repr, allowed))}, given {value!r}. Leave it out."
+                f"{' or '.join(map(repr, values))}, given {value!r}. Leave it out."
             )
     return options

@@ -130,11 +130,9 @@ class Instruments:
             )
         return np.asarray(g[:, o.endogenous[0]])
 
-    def values(
-        self, level: float, options: SingleOptions, chosen_for: float | None = None
-    ) -> EndogenousSet:
+    def values(self, level: float, options: SingleOptions, chosen_for: float) -> EndogenousSet:
         """Return the values of the one endogenous coefficient that are not rejected."""
-        found = self._cells(self._tested, chosen_for or level, options)
+        found = self._cells(self._tested, chosen_for, options)
         K = len(found.V)
         m = number_of_words(K)
         q, line = largest_q(level, m), np.array([[-np.inf, np.inf]])
@@ -267,29 +265,23 @@ def instrument_summary(
     all_asked: bool,
 ) -> Summary:
     """Return the summary of multiples of the coefficient of the one endogenous column."""
-    problem = instruments.problem
-    factors = instruments.multiples(g, names)
-    found = instruments.values(level, options)
-    sets = tuple(found.values.times(float(c)) for c in factors)
+    problem, N = instruments.problem, len(g)
+    found, why, ends = _sets(instruments, g, names, level, options, level)
     zero = instruments.test(instruments.of_one(0.0), level, options)
-    why = _why(instruments, found, sets, level, options)
     controls = instruments.objective.d > len(instruments.objective.endogenous)
     alone = (Cause.CONTROLS_ALONE(names=instruments.name),) if all_asked and controls else ()
     return summary_from_cells(
         problem,
         Explanation((*why.facts, *alone), why.remedies),
         names=names,
-        estimate=factors * found.estimate,
-        lower=np.array([one.lower for one in sets]),
-        upper=np.array([one.upper for one in sets]),
-        pvalue=np.full(len(g), zero.pvalue),
+        pvalue=np.full(N, zero.pvalue),
         model_estimate=g @ problem.estimate,
-        level=np.full(len(g), found.level),
-        method=(instruments.method,) * len(g),
+        level=np.full(N, found.level),
+        method=(instruments.method,) * N,
         requested_level=level,
         simultaneous=False,
-        least=np.full(len(g), 1 / zero.m if zero.m > 1 else 0.0),
-        sets=sets,
+        least=np.full(N, 1 / zero.m if zero.m > 1 else 0.0),
+        **ends,
     )
 
 
@@ -303,23 +295,35 @@ def instrument_bounds(
     chosen_for: float | None = None,
 ) -> T:
     """Return sets of multiples of the coefficient of the one endogenous column."""
-    factors = instruments.multiples(g, names)
-    found = instruments.values(level, options, chosen_for)
-    sets = tuple(found.values.times(float(c)) for c in factors)
+    found, why, ends = _sets(instruments, g, names, level, options, chosen_for or level)
     return bounds_from_cells(
         make,
         instruments.problem,
-        _why(instruments, found, sets, level, options),
+        why,
         level=level,
-        estimate=factors * found.estimate,
-        lower=np.array([one.lower for one in sets]),
-        upper=np.array([one.upper for one in sets]),
         status=found.status,
         simultaneous=False,
         method=instruments.method,
         attained=np.full(len(g), found.level),
-        sets=sets,
+        **ends,
     )
+
+
+def _sets(
+    instruments: Instruments,
+    g: Array,
+    names: tuple[str, ...],
+    level: float,
+    options: SingleOptions,
+    chosen_for: float,
+) -> tuple[EndogenousSet, Explanation, dict[str, Any]]:
+    """Return the set, what is said about it, and estimates, sets and their hulls for results."""
+    factors = instruments.multiples(g, names)
+    found = instruments.values(level, options, chosen_for)
+    sets = tuple(found.values.times(float(c)) for c in factors)
+    lower, upper = np.array([(one.lower, one.upper) for one in sets]).T
+    ends = {"estimate": factors * found.estimate, "lower": lower, "upper": upper, "sets": sets}
+    return found, _why(instruments, found, sets, level, options), ends
 
 
 def instrument_test(

@@ -12,7 +12,7 @@ from unassuming._errors import NotAvailable
 from unassuming._typing import Array, BoolArray
 from unassuming.cells.codes import ALL, fewest_cells, largest_q, number_of_words
 from unassuming.cells.functions.kriging import Wanted
-from unassuming.cells.functions.predict import BALANCED, Choice
+from unassuming.cells.functions.predict import Choice
 from unassuming.cells.theorem import Intervals
 from unassuming.geometry import no_narrower
 from unassuming.inputs import SingleOptions
@@ -147,15 +147,10 @@ def values_at_once(
     if found is None:
         if unless_wider:
             return None
-        raise too_few(
-            level,
-            [K for K in BALANCED if largest_q(level, K)],
-            each=max(functions.system(assumption).trend.shape[1], 1),
-            rows=functions.problem.n,
-            units=functions.units,
-            chosen=cells,
-            joint=assumption.model_error is None,
-        )
+        free = max(functions.system(assumption).trend.shape[1], 1)
+        blocks, joint = functions.blocks, assumption.model_error is None
+        each, what = (1, "blocks") if blocks else (free, "rows")
+        raise too_few(level, each, functions.units, what, joint=joint)
     kriging, choice = found
     if unless_wider and functions.wider_at_once(wanted, choice, level, assumption):
         return None
