@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from unassuming._errors import NotAvailable
 from unassuming._typing import Array
 from unassuming.cells.functions.kriging import Wanted
 from unassuming.functionals import Functional
@@ -331,6 +332,13 @@ class Functionals(Membership):
     def _rows(self, X: Any) -> Array:
         return self.problem.design("band").rows(self.problem.transform(X))
 
+    def _bounded_jointly(self, level: float) -> bool:
+        """Whether the joint region of a level is bounded."""
+        try:
+            return bool(self.shape.bounded(self.level(level)))
+        except (NotAvailable, ValueError):
+            return False
+
     def _at_once(
         self,
         question: Question,
@@ -389,7 +397,7 @@ class Functionals(Membership):
             asked = g, tuple(names), one, checked, make, chosen_for
             if self.objective.endogenous:
                 return instrument_bounds(self._instruments, *asked)
-            return one_by_one(self._numbers, *asked)
+            return one_by_one(self._numbers, *asked, self._bounded_jointly)
 
         return at_each(level, at)
 

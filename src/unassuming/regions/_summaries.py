@@ -91,8 +91,7 @@ class Summaries(Functionals):
           x0           1.12087  0.877817    1.32136  <= 0.00012
           x1         -0.259751  -0.41846  -0.102235       0.011
         90 % intervals, one at a time. Assumes independent errors, symmetric about zero.
-        Estimates are least squares in the groups of rows behind the intervals; to_frame() has the
-        model's own.
+        Estimates are those behind the intervals; the model's own are in to_frame().
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
@@ -112,7 +111,7 @@ class Summaries(Functionals):
             return instrument_summary(
                 self._instruments, g, names, level, options, all_asked=functionals is None
             )
-        return summary_of(self._numbers, g, names, level, options)
+        return summary_of(self._numbers, g, names, level, options, self._bounded_jointly)
 
     def hypothesis(
         self,

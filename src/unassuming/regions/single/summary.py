@@ -43,6 +43,10 @@ _ROWS_FOR_HALVES = 4
 
 OTHER_CELLS = Remedy("leave out cells for the default", None)
 ANY_METHOD = Remedy("method='auto', which tries halves of the rows as well", None)
+ALL_AT_ONCE = Remedy(
+    "simultaneous=True: the bounds of the joint region are finite",
+    "unassuming region without --pointwise: the bounds of the joint region are finite",
+)
 NORM_BOUND = Remedy(
     "a norm bound that you can assume: interval(norm_bound=B, simultaneous=True)",
     "a norm bound that you can assume: --norm-bound B of unassuming region, without --pointwise",
@@ -148,23 +152,22 @@ class Summary:
         least = np.zeros(len(self)) if self.least is None else self.least
         shown = ["<= " * bool(p <= q) + f"{p:.2g}" for p, q in zip(self.pvalue, least, strict=True)]
         columns.append(("pvalue", shown))
-        levels = np.unique(self.level[self._informative])
-        if len(levels) > 1:
-            columns.append(("level", [f"{x:.4g}" for x in self.level]))
+        if len(self._levels) > 1:
+            columns.append(("level", [f"{x:.3f}" if x < 1 else "" for x in self.level]))
         if len({*self.method} - {NOTHING}) > 1:
             columns.append(("method", [used.replace(NOTHING, "") for used in self.method]))
         return columns
 
     @property
-    def _informative(self) -> BoolArray:
-        return np.asarray(self.level < 1)
+    def _levels(self) -> Array:
+        """The attained levels of finite intervals, to three digits."""
+        return np.unique(np.round(self.level[self.level < 1], 3))
 
     def _line(self) -> str:
         """Return the one line that every summary has."""
-        attained = np.unique(self.level[self._informative])
-        at = f" (attained: {percent(attained[0])})" if len(attained) == 1 else ""
-        if at and abs(attained[0] - self.requested_level) < 5e-4:
-            at = ""
+        attained = self._levels
+        apart = len(attained) == 1 and abs(attained[0] - self.requested_level) >= 5e-4
+        at = f" (attained: {percent(attained[0])})" if apart else ""
         held = "all at once" if self.simultaneous else "one at a time"
         level = percent(self.requested_level)
         return f"{level} intervals{at}, {held}. Assumes {self.assumption}."
@@ -216,13 +219,21 @@ def percent(level: float) -> str:
 
 
 def summary_of(
-    numbers: Numbers, g: Array, names: Sequence[str], level: float, options: SingleOptions
+    numbers: Numbers,
+    g: Array,
+    names: Sequence[str],
+    level: float,
+    options: SingleOptions,
+    jointly: Callable[[float], bool],
 ) -> Summary:
-    """Return the summary of functionals (N, d), one at a time."""
+    """Return the summary of functionals (N, d), one at a time.
+
+    ``jointly`` says whether the joint region of a level is bounded.
+    """
     problem = numbers.problem
     out = numbers.outcome(g, level, options)
     model = g @ problem.estimate
-    why = explanation_of(numbers, out, names, g, level, options)
+    why = explanation_of(numbers, out, names, g, level, options, jointly)
     facts = (
         *_certified(out, names),
         *differing(out.estimate, out.lower, out.upper, model),
@@ -252,11 +263,12 @@ def one_by_one(
     level: float,
     options: SingleOptions,
     make: Callable[..., T],
-    chosen_for: float | None = None,
+    chosen_for: float,
+    jointly: Callable[[float], bool],
 ) -> T:
     """Return bounds of functionals, each with its level by itself."""
     out = numbers.outcome(g, level, options, chosen_for=chosen_for)
-    why = explanation_of(numbers, out, names, g, level, options)
+    why = explanation_of(numbers, out, names, g, level, options, jointly)
     why = replace(why, facts=(*_certified(out, names), *why.facts))
     used = [method for method in out.method if method != NOTHING]
     return bounds_from_cells(
@@ -394,6 +406,7 @@ def explanation_of(
     g: Array,
     level: float,
     options: SingleOptions,
+    jointly: Callable[[float], bool],
 ) -> Explanation:
     """Say why intervals are infinite, and what to do."""
     infinite, evidence = ~out.finite, numbers.evidence
@@ -423,6 +436,8 @@ def explanation_of(
         free = options.cells is None and evidence.swaps is None
         if rows and free and at.rows > 2 * at.rank:
             remedies.append(EXCHANGEABLE)
+        if not hidden.any() and jointly(level):
+            remedies.append(ALL_AT_ONCE)
     if hidden.any() or (few.any() and fewest_cells(level) <= ALL):
         remedies.append(FEWER_FEATURES)
         if _has_joint_bounds(evidence):
