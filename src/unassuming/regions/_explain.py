@@ -229,7 +229,10 @@ class Cause(Enum):
         "The level of {names} is at least the one named, not exactly: these come from halves or "
         "permutations of the rows."
     )
-    OTHER_ESTIMATE = "Estimates are those behind the intervals; the model's own are in to_frame()."
+    OTHER_ESTIMATE = (
+        "Estimates are those behind the intervals; model_estimate in frames and files is the "
+        "model's."
+    )
     DEPEND = "{names} depend on each other: the rows do not determine them one by one."
     LEVEL_INFINITE = (
         "No finite interval of level {level:.6g} is possible for {names}, but one of level "

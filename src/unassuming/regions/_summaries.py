@@ -91,7 +91,7 @@ class Summaries(Functionals):
           x0           1.12087  0.877817    1.32136  <= 0.00012
           x1         -0.259751  -0.41846  -0.102235       0.011
         90 % intervals, one at a time. Assumes independent errors, symmetric about zero.
-        Estimates are those behind the intervals; the model's own are in to_frame().
+        Estimates are those behind the intervals; model_estimate in frames and files is the model's.
         >>> region.summary(functionals=["x0", "x1"]).to_frame().shape
         (2, 7)
         """
