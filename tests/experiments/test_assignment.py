@@ -309,7 +309,7 @@ BAD = {
     "effect": ({"effect": np.nan}, "effect is not a number"),
     "level": ({"level": 95}, "level must be a number strictly between 0 and 1"),
     "m": ({"m": 1}, "m must be an integer of at least 2"),
-    "inadmissible": ({"m": 30, "level": 0.95}, "level is not admissible with m = 30"),
+    "too high": ({"m": 30, "level": 0.97}, "level is too high: expected at most 0.96"),
     "too few": (
         {"treatment": [0, 0, 0, 1, 1, 1], "clusters": [0, 0, 0, 1, 1, 1]},
         "too few assign",

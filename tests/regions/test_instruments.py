@@ -28,7 +28,7 @@ def region_of(n=60, strength=0.8, k=1, seed=0, noise="laplace", endogenous="x", 
     X, y, truth = data(n, strength, k, seed, noise)
     names = [f"w{j}" for j in range(k)]
     model = ua.InstrumentalRegression(endogenous=endogenous, instruments=names)
-    return ua.confidence_region(model, X, y, **{"random_state": seed} | options), truth
+    return ua.confidence_region(model, X, y, **{"m": 100, "random_state": seed} | options), truth
 
 
 def two_endogenous(n=80, seed=0):
