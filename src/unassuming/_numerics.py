@@ -169,7 +169,7 @@ def precedes(gap: Array, tolerance: Array, tie_order: IntArray) -> BoolArray:
 def far_columns(X: Array) -> IntArray:
     """Return the columns with a cell beyond `CELL` times the median distance from the median."""
     few = X[:: max(1, len(X) // _SOME)]
-    near = np.ptp(X, axis=0, initial=0.0) <= CELL / 100 * _spreads(few)  # as some rows show
+    near = X.max(axis=0) - X.min(axis=0) <= CELL / 100 * _spreads(few)  # as some rows show
     maybe = np.flatnonzero(~near)
     Z = X[:, maybe]
     away = np.abs(Z - np.median(Z, axis=0)).max(axis=0, initial=0.0)

@@ -240,14 +240,9 @@ class Functionals(Membership):
         >>> region = ua.confidence_region(kernel, X, y)
         >>> region.band([[2.0], [7.0]]).status.name
         'UNBOUNDED'
-        >>> band = region.band([[2.0], [7.0]], norm_bound=30)
-        >>> print(band)
-        Band of the function itself at 2 inputs at level 0.953125, given a norm of at most 30 (your
-        assumption), all at once (joint region): every bound is finite and an honest outer bound of
-        the region.
-          x0  estimate     lower    upper
-          2    1.09133  -24.9538  26.1038
-          7    3.34613  -23.2692  25.3724
+        >>> band = region.band([[2.0], [7.0]], level=0.9, norm_bound=30)
+        >>> band.target, band.method, bool((band.lower < f([[2.0], [7.0]])).all())
+        ('function', 'joint region', True)
         """
         options = cells, cell_weights, cell_estimate
         check_assumption(norm_bound, model_error, noise_scale)

@@ -163,7 +163,7 @@ class Summaries(Functionals):
         Examples
         --------
         >>> print(region.hypothesis("x0"))
-        Hypothesis x0 = 0: p-value <= 0.00012 (rank 8192 of 8192).
+        Hypothesis x0 = 0: p-value 0.00012207 (rank 8192 of 8192).
         >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """

@@ -290,7 +290,7 @@ def simultaneous_summary(
         method=(method,) * len(g),
         requested_level=level,
         simultaneous=True,
-        least=np.full(len(g), least),
+        smallest_pvalue=np.full(len(g), least),
     )
 
 

@@ -280,7 +280,7 @@ def instrument_summary(
         method=(instruments.method,) * N,
         requested_level=level,
         simultaneous=False,
-        least=np.full(N, 1 / zero.m if zero.m > 1 else 0.0),
+        smallest_pvalue=np.full(N, 1 / zero.m if zero.m > 1 else 0.0),
         **ends,
     )
 

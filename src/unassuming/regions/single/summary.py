@@ -17,7 +17,7 @@ from unassuming._words import joined, shown
 from unassuming.cells.codes import ALL, fewest_cells
 from unassuming.inputs import SingleOptions, check_inner, check_single
 from unassuming.noise import BlockSymmetric, Noise, Symmetric
-from unassuming.ranking import Level, RankTest, as_double, as_levels
+from unassuming.ranking import Level, RankTest, as_double, as_levels, pvalue_in_print
 from unassuming.regions._explain import Cause, Explanation, Fact, Language, Remedy, Status
 from unassuming.regions._problem import Problem
 from unassuming.regions._question import INPUT
@@ -90,7 +90,7 @@ class Summary:
         What the levels rest on, in a few words.
     explanation : Explanation
         What is remarkable about the intervals, why some are infinite, and remedies, as values.
-    least : array of shape (N,), or None
+    smallest_pvalue : array of shape (N,), or None
         The smallest p-values that are possible.
     sets : tuple of N IntervalUnion, or None
         The values that are not rejected, if they need not form an interval: for the coefficient of
@@ -120,7 +120,7 @@ class Summary:
     model: str
     assumption: str
     explanation: Explanation = field(repr=False)
-    least: Array | None = None
+    smallest_pvalue: Array | None = None
     sets: tuple[IntervalUnion, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -149,8 +149,8 @@ class Summary:
         columns = [(name, [f"{x:.6g}" for x in column]) for name, column in ends]
         if self.sets is not None and several(self.sets):
             columns[1:] = [("set", list(map(str, self.sets)))]
-        least = np.zeros(len(self)) if self.least is None else self.least
-        shown = ["<= " * bool(p <= q) + f"{p:.2g}" for p, q in zip(self.pvalue, least, strict=True)]
+        least = np.zeros(len(self)) if self.smallest_pvalue is None else self.smallest_pvalue
+        shown = [pvalue_in_print(p, q, 2) for p, q in zip(self.pvalue, least, strict=True)]
         columns.append(("pvalue", shown))
         if len(self._levels) > 1:
             columns.append(("level", [f"{x:.3f}" if x < 1 else "" for x in self.level]))
@@ -252,7 +252,7 @@ def summary_of(
         method=tuple(out.method),
         requested_level=level,
         simultaneous=False,
-        least=np.where(out.m > 1, 1 / np.maximum(out.m, 1), 0.0),
+        smallest_pvalue=np.where(out.m > 1, 1 / np.maximum(out.m, 1), 0.0),
     )
 
 
@@ -287,7 +287,11 @@ def one_by_one(
 
 
 def bounds_from_cells(make: Callable[..., T], problem: Problem, why: Explanation, **own: Any) -> T:
-    """Make a result whose bounds do not come from members of the region."""
+    """Make a result whose bounds do not come from members of the region.
+
+    Its level is the one that all bounds attain. Infinite ones, which attain 1, do not count.
+    """
+    own["level"] = float(min(own["attained"][own["attained"] < 1], default=own["level"]))
     why = replace(why, facts=(*two_values(problem), *why.facts))
     without = dict.fromkeys(("inner_lower", "inner_upper", "witnesses"))
     return make(**without, reason=why.text(), explanation=why, **own)
