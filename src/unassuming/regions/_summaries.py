@@ -88,7 +88,7 @@ class Summaries(Functionals):
         >>> print(region.summary(level=0.9))
                       estimate     lower      upper      pvalue
           intercept   0.452744  0.244256   0.655192      0.0035
-          x0           1.12087  0.877817    1.32136  <= 0.00012
+          x0           1.12087  0.877817    1.32136  <= 0.00013
           x1         -0.259751  -0.41846  -0.102235       0.011
         90 % intervals, one at a time. Assumes independent errors, symmetric about zero.
         Estimates are those behind the intervals; model_estimate in frames and files is the model's.
@@ -163,7 +163,7 @@ class Summaries(Functionals):
         Examples
         --------
         >>> print(region.hypothesis("x0"))
-        Hypothesis x0 = 0: p-value 0.00012207 (rank 8192 of 8192).
+        Hypothesis x0 = 0: p-value <= 0.00013 (rank 8192 of 8192).
         >>> region.hypothesis(["x0", "x1"], value=[1, 0]).tested
         'x0 = 1 and x1 = 0'
         """
