@@ -65,11 +65,10 @@ def spans(
     ``bias`` (N, m - 1) bounds the biases of the means over F and over the other cells, where F are
     the cells that ``words(K)[1:]`` flips (docs/theory.md 11.5).
     """
-    kept = (1 + words(beta.shape[1])[1:].T) / 2
-    middle = (v * beta).sum(axis=1, keepdims=True) / v.sum(axis=1, keepdims=True)
-    rest = v @ kept, (v * (beta - middle)) @ kept
-    flipped = v @ (1 - kept), (v * (beta - middle)) @ (1 - kept)
-    mean_f, mean_rest = flipped[1] / flipped[0], rest[1] / rest[0]
+    s, total = words(beta.shape[1])[1:], v.sum(axis=1, keepdims=True)
+    middle = (v * beta).sum(axis=1, keepdims=True) / total
+    weight, moved = np.split(np.concatenate([v, v * (beta - middle)]) @ s.T, 2)
+    mean_f, mean_rest = -moved / (total - weight), moved / (total + weight)
     lo = np.minimum(mean_f - bias[0], mean_rest - bias[1])
     hi = np.maximum(mean_f + bias[0], mean_rest + bias[1])
     return outward(middle + lo, middle + hi, blur)
