@@ -1,4 +1,4 @@
-"""Nested models, sets of endogenous coefficients and balanced bands see neither seeds nor orders."""
+"""Nested models, sets of endogenous coefficients, balanced bands: neither seeds nor orders matter."""
 
 import numpy as np
 import pytest
@@ -55,6 +55,17 @@ def test_a_set_of_an_endogenous_coefficient(k):
     np.testing.assert_allclose(moved.sets[0].ends, plain.sets[0].ends, rtol=1e-8)
     scaled = ua.confidence_region(model, X * [2.0] + [0.0], 1e3 * y).interval()
     np.testing.assert_allclose(scaled.sets[0].ends / 500, plain.sets[0].ends, rtol=1e-8)
+
+
+def test_too_few_rows_for_a_nested_model_say_how_many_would_do():
+    X, y = table(9)
+    few = ua.confidence_region(LinearRegression(), X, y).hypothesis(["x0", "x1"])
+    assert (few.pvalue, few.caveat) == (
+        1.0,
+        "Rows are too few for a test at level 0.95: about 30 would do.",
+    )
+    enough = ua.confidence_region(LinearRegression(), *table(30)).hypothesis(["x0", "x1"])
+    assert enough.m == 32
 
 
 def test_a_balanced_band():
