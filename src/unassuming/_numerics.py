@@ -96,9 +96,7 @@ def factor(Phi: Array, w: Array, R: Array | None = None, *, intercept: bool = Fa
 
 def _lengths(columns: Array) -> Array:
     """Return the lengths of columns (n, d)."""
-    size = np.abs(columns).max(axis=0, initial=0.0)
-    unit = np.where(size > 0, size, 1.0)
-    return unit * np.sqrt(np.einsum("ij,ij->j", columns / unit, columns / unit))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns)))
 
 
 def _singular(M: Array) -> tuple[Array, Array, Array]:
