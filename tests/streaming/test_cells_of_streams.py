@@ -527,12 +527,12 @@ ASKED = {
     "too many at once": (
         lambda: REGION.band(X[:2], method="cells", cells=32, level=0.9),
         ua.NotAvailable,
-        "asks for 32 cells, and the stream has 16",
+        "it takes 32 cells, and the stream has 16",
     ),
     "a high level at once": (
         lambda: REGION.band(X[:2], 0.95, method="cells"),
         ua.NotAvailable,
-        "needs 32 cells, and the stream has 16",
+        "it takes 32 cells, and the stream has 16",
     ),
     "not a number": (lambda: REGION.summary(cells=2.5), ValueError, "not a number of cells"),
 }

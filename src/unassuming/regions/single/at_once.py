@@ -169,12 +169,12 @@ def division_for(
         raise
     made = _balanced(evidence, problem, question.g, level, cells)
     if made is None and method == CELLS:
-        rank, clusters, kept = evidence.whole.rank, evidence.clusters, evidence.kept
-        if kept is not None:
-            raise too_few(level, 1, kept.number, "cells in the stream")
-        if clusters is not None:
-            raise too_few(level, 1, clusters, "blocks")
-        raise too_few(level, rank, evidence.n, "rows")
+        there, each = f"there are {count(evidence.n, 'row')}", evidence.whole.rank
+        if evidence.kept is not None:
+            there, each = f"the stream has {evidence.kept.number}", 1
+        elif evidence.clusters is not None:
+            there, each = f"there are {count(evidence.clusters, 'block')} of rows", 1
+        raise too_few(level, there, each, cells)
     if made is None or method == CELLS:
         return made
     return made if _narrower(made, evidence, level, exact=problem.whitened) else None
@@ -227,11 +227,16 @@ def _narrower(made: BalancedCells, evidence: Evidence, level: float, *, exact: b
     return bool(np.log(made.predicted[some] / joint).mean() < 0)
 
 
-def too_few(level: float, each: int, units: int, what: str, *, joint: bool = True) -> NotAvailable:
+def too_few(
+    level: float, there: str, each: int, chosen: int | None, *, joint: bool = True
+) -> NotAvailable:
     """Return the refusal where balanced cells are too few: what it takes, and what there is."""
     numbers = [K for K in NUMBERS if largest_q(level, K)]
-    it = f"it takes {numbers[0]} cells" if numbers else "no number of cells allows it"
-    why = f"{it} of at least {count(each, what[:-1])} each, and there are {units} {what}"
+    K = chosen or (numbers[0] if numbers else 0)
+    rows = f" of at least {each} rows each" * (each > 1)
+    why = f"it takes {K} cells{rows}, and {there}"
+    if K not in numbers:
+        why = f"no {K} cells allow it" if K else "no number of cells allows it"
     ways = "a lower level, or bounds that hold one at a time"
     python, option = "method='joint', " * joint, "--method joint, " * joint
     sentence = f"balanced cells are too few for a level of {level:.12g}: {why}. Use"

@@ -381,7 +381,8 @@ class Functions:
         if self.design.dual:
             if system.trend.shape[1] or n > _MOST_ROWS:
                 return unknown
-            return joint_of_kernel(system, wanted, assumed, n * o.lam, level)
+            units = None if self._units is None else self._units[self.order]
+            return joint_of_kernel(system, wanted, assumed, n * o.lam, level, units)
         Phi = np.column_stack([system.trend, system.features]) * np.sqrt(system.weight)[:, None]
         _, s, Vt = np.linalg.svd(Phi, full_matrices=False)
         seen = s > 1e-11 * s[0]

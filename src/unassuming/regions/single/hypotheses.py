@@ -11,7 +11,7 @@ import numpy as np
 from unassuming._errors import NotAvailable
 from unassuming._typing import Array, IntArray
 from unassuming.cells.choose import Division
-from unassuming.cells.codes import number_of_words, words
+from unassuming.cells.codes import fewest_cells, number_of_words, words
 from unassuming.cells.estimates import CellSums, Sample
 from unassuming.cells.several import Several, division, joint_rank, predicted
 from unassuming.cells.spherical import f_test
@@ -118,13 +118,21 @@ def _several(
         )
     found = [one for one in _candidates(numbers, g, level, options) if np.isfinite(one.width)]
     if not found:
-        return RankTest(1, 1, np.zeros(1), HIDDEN, said)
+        whole = numbers.evidence.whole
+        few = HIDDEN if whole.factor.unseen(g).any() else too_few(level, whole.rank)
+        return RankTest(1, 1, np.zeros(1), few, said)
     best = min(found, key=lambda one: one.width)
     at = numbers.evidence.whole if best.sample is None else best.sample.at
     several = Several.of(best.sums.G, best.sums.h[..., None], g @ at.factor.back)
     rank, statistics = joint_rank(several.at(tau - at.estimates(g)))
     cells = len(several.V)
     return RankTest(rank, number_of_words(cells), statistics, _least(cells, level), said)
+
+
+def too_few(level: float, rank: int) -> str:
+    """Return why nothing can be rejected at a level, and how many rows would do."""
+    rows = fewest_cells(level) * rank
+    return f"Rows are too few for a test at level {level:.6g}: about {rows} would do."
 
 
 @final

@@ -32,7 +32,7 @@ from unassuming.regions._remedies import FEWER_FEATURES, STRONGER
 from unassuming.regions._remedies import level as lower_level
 from unassuming.regions._unions import IntervalUnion, several
 from unassuming.regions.single.evidence import Evidence
-from unassuming.regions.single.hypotheses import HIDDEN, best_cells, require_independent
+from unassuming.regions.single.hypotheses import best_cells, require_independent, too_few
 from unassuming.regions.single.summary import (
     OTHER_CELLS,
     Summary,
@@ -149,7 +149,8 @@ class Instruments:
         """Test a hypothesis: instruments and tested controls must not explain y - xβ."""
         found = self._cells(hypothesis.functionals, level, options)
         if not len(found.V):
-            return RankTest(1, 1, np.zeros(1), HIDDEN, said)
+            few = too_few(level, self.evidence.whole.rank)
+            return RankTest(1, 1, np.zeros(1), few, said)
         u = found.u @ np.append(1.0, -hypothesis.beta) - found.V @ hypothesis.tau
         rank, statistics = joint_rank(found.whitened(u))
         return RankTest(rank, number_of_words(len(found.V)), statistics, "", said)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import fdtri
 
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming.cells.functions.errors import Assumed
 from unassuming.cells.functions.kriging import System, Wanted
 from unassuming.cells.functions.predict import MadeUp
@@ -31,13 +31,20 @@ def joint_of_features(information: Array, n: int, d: int, level: float) -> Array
 
 
 def joint_of_kernel(
-    system: System, wanted: Wanted, assumed: Assumed, alpha: float, level: float
+    system: System,
+    wanted: Wanted,
+    assumed: Assumed,
+    alpha: float,
+    level: float,
+    units: IntArray | None = None,
 ) -> Array:
     """Return the predicted half-widths of the band at N inputs (N,), without free features.
 
-    ``alpha`` is the penalty of kernel ridge regression.
+    ``alpha`` is the penalty of kernel ridge regression; the rows of a unit (n,) change their signs
+    together.
     """
     n, root = system.n, np.sqrt(system.weight)
+    each = np.arange(n) if units is None else units
     F = root[:, None] * system.features
     k = wanted.features @ F.T
     values, u = eigh(F @ F.T)
@@ -52,7 +59,7 @@ def joint_of_kernel(
     fitted = y @ (u / smoother) @ (k @ u).T
     ends = np.empty((sets, runs, 2, len(wanted)))
     for i in range(sets):
-        J = np.flatnonzero(rng.random(n) < 0.5)
+        J = np.flatnonzero((rng.random(n) < 0.5)[each])
         own, v = eigh(F[J] @ F[J].T)
         size = np.sqrt(np.maximum(own, floor))
         L, g, D_J = v * size, k[:, J] @ v / size, D[np.ix_(J, J)]

@@ -147,10 +147,9 @@ def values_at_once(
     if found is None:
         if unless_wider:
             return None
-        free = max(functions.system(assumption).trend.shape[1], 1)
-        blocks, joint = functions.blocks, assumption.model_error is None
-        each, what = (1, "blocks") if blocks else (free, "rows")
-        raise too_few(level, each, functions.units, what, joint=joint)
+        each = 1 if functions.blocks else functions.system(assumption).trend.shape[1]
+        there = f"there are {functions.units} {'blocks' if functions.blocks else 'rows'}"
+        raise too_few(level, there, each, cells, joint=assumption.model_error is None)
     kriging, choice = found
     if unless_wider and functions.wider_at_once(wanted, choice, level, assumption):
         return None
