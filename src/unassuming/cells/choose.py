@@ -90,15 +90,7 @@ def divide(
 ) -> list[Division]:
     """Return the division with the narrowest predicted interval for each unit vector U (c, r).
 
-    Parameters
-    ----------
-    atoms : Atoms
-    U : array of shape (c, r)
-    level : float
-    cells : int, optional
-        The number of cells, if it was chosen by the user.
-    key : int
-        Fixes the order of atoms of equal leverage.
+    The user may have chosen the number of cells; ``key`` orders atoms of equal leverage.
 
     Examples
     --------

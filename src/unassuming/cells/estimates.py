@@ -32,22 +32,9 @@ _BLUR = 64 * EPS
 class Coordinates:
     """Coordinates θ of the coefficients in which all rows together have the information 1.
 
-    Attributes
-    ----------
-    factor : Factor
-        Of all rows; a = ``factor.back`` θ.
-    fit : array of shape (r,)
-        The least-squares fit.
-    rest : float
-        The norm of the residuals.
-    rows : int
-        Number of rows.
-    blur : float
-        What counts as rounding in estimates of uᵀθ.
-    shift : float
-        What was subtracted from y, to be added to the coefficient of the first column.
-    first : array of shape (r,), or None
-        That column in these coordinates.
+    With a = ``factor.back`` θ. The least-squares ``fit`` (r,) leaves residuals of norm ``rest``;
+    ``blur`` counts as rounding in estimates of uᵀθ. Before, ``shift`` was subtracted from y, to be
+    added to the coefficient of the first column, which is ``first`` (r,) in these coordinates.
     """
 
     factor: Factor
@@ -85,15 +72,8 @@ class Coordinates:
 class Sample:
     """Rows whose noise may change its sign, one by one or in units, and their coordinates.
 
-    Attributes
-    ----------
-    at : Coordinates
-    Q : array of shape (n, r)
-        The rows, times the roots of their weights: Qθ are fitted values.
-    e : array of shape (n,)
-        The residuals of least squares, times the roots of the weights.
-    units : integer array of shape (n,), or None
-        The unit of each row, from 0; None if every row is one.
+    The rows Q (n, r) and residuals e (n,) are those of least squares, times the roots of the
+    weights. ``units`` (n,) numbers them from 0; None if every row is a unit.
     """
 
     at: Coordinates
@@ -158,16 +138,8 @@ class Sample:
 class Atoms:
     """What goes into a cell as a whole: N rows, or N units of rows in k rows each.
 
-    The rows L_j of unit j have L_jᵀL_j = Q_jᵀQ_j and L_jᵀe_j = Q_jᵀ(the residuals of the unit).
-
-    Attributes
-    ----------
-    L : array of shape (N, k, r)
-    e : array of shape (N, k)
-    squares : array of shape (N,)
-        Sums of the squared residuals.
-    rows : array of shape (N,)
-        Numbers of rows.
+    The rows L_j (k, r) of unit j have L_jᵀL_j = Q_jᵀQ_j, and L_jᵀe_j = Q_jᵀ(the residuals of the
+    unit); ``squares`` (N,) are the sums of the squared residuals, ``rows`` (N,) numbers of rows.
     """
 
     L: Array
@@ -253,16 +225,7 @@ def places_of(labels: IntArray) -> IntArray:
 @final
 @dataclass(frozen=True, eq=False)
 class CellSums:
-    """Sums over the rows of K cells, in the coordinates of the factor.
-
-    Attributes
-    ----------
-    G : array of shape (K, r, r)
-    h : array of shape (K, r)
-    squares : array of shape (K,)
-        Sums of the squared residuals e of all rows.
-    rows : array of shape (K,)
-    """
+    """Sums over the rows of K cells: G (K, r, r), h (K, r), squared residuals and rows (K,)."""
 
     G: Array
     h: Array
@@ -299,15 +262,8 @@ class KeptCells:
     """Cells of a stream: sums that were collected in one pass, and can be merged to fewer cells.
 
     A union of cells is a cell. So a stream collects C cells, and each question takes as many as
-    serve it best, merged by their numbers modulo K. Neither the cells nor K depend on y.
-
-    Attributes
-    ----------
-    at : Coordinates
-    sums : CellSums
-        Of C cells.
-    blocks : bool
-        Whether cells consist of blocks of rows, and not of single rows.
+    serve it best, merged by their numbers modulo K. Neither the cells nor K depend on y. With
+    ``blocks`` they consist of blocks of rows, not of single rows.
     """
 
     at: Coordinates

@@ -13,16 +13,8 @@ def t_intervals(
 ) -> tuple[Array, Array]:
     """Return the half-widths (N,) of t intervals and two-sided p-values.
 
-    Parameters
-    ----------
-    size : array of shape (N,)
-        Standard errors for noise of size 1.
-    rest : float
-        The norm of the residuals.
-    freedom : int
-    level : float
-    distance : array of shape (N,)
-        From the estimates to the hypothetical values.
+    ``size`` (N,) are standard errors for noise of size 1, ``rest`` is the norm of the residuals;
+    ``distance`` (N,) leads from the estimates to the hypothetical values.
 
     Examples
     --------

@@ -77,18 +77,10 @@ def spans(
 @final
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Intervals of N numbers, each at its own attained level 1 - q/m, and p-values.
+    """Closed intervals of N numbers, each at its own attained level 1 - q/m, and p-values.
 
-    Attributes
-    ----------
-    estimate : array of shape (N,)
-        Σ v_b β_b / Σ v_b; NaN if no cell identifies the number.
-    lower, upper : arrays of shape (N,)
-        Ends of the closed interval; infinite where q = 0.
-    q, m, cells : integer arrays of shape (N,)
-        The attained level is 1 - q/m, with so many cells that identify the number.
-    count : integer array of shape (N,)
-        How many words besides the identity have Z_s >= Z_0 at the hypothetical value.
+    The estimates Σ v_b β_b / Σ v_b are NaN if no cell identifies the number, the ends infinite if
+    q = 0. ``count`` words besides the identity have Z_s >= Z_0 at the hypothetical value.
     """
 
     estimate: Array
@@ -115,19 +107,9 @@ def intervals(
 ) -> Intervals:
     """Return the interval of each of N numbers, and the p-value of each hypothesis τ* = τ.
 
-    Ties count in favour of τ: the coverage is 1 - q/m if the noise has no atoms and at least
-    1 - q/m in any case.
-
-    Parameters
-    ----------
-    beta, v : arrays of shape (N, K)
-        Estimates in the cells and their weights, 0 for cells that are left out.
-    level : float
-        The attained level is the smallest 1 - q/m that is not below it.
-    tau : array of shape (N,), or a float
-        The hypothetical values.
-    blur : array of shape (N,), or a float
-        Bounds on the rounding errors of the estimates.
+    From estimates and weights (N, K), 0 for cells that are left out. The attained level is the
+    smallest 1 - q/m that is not below ``level``. Ties count in favour of τ: the coverage is 1 - q/m
+    if the noise has no atoms and at least that in any case. ``blur`` bounds the rounding of β.
 
     Examples
     --------

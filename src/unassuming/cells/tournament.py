@@ -239,17 +239,8 @@ def palmrt_spans(Q: Array, e: Array, u: Array, moves: IntArray) -> Spans:
     """Return the spans of one number uᵀθ, as distances from its estimate, (1, m - 1).
 
     For each permutation P the true number is in the span if |x̃ᵀ(e - xτ)|/‖x̃‖ does not exceed the
-    same for Px, where x̃ and its analogue are what [Z, PZ] leaves of x and of Px.
-
-    Parameters
-    ----------
-    Q : array of shape (n, r)
-        Orthonormal columns.
-    e : array of shape (n,)
-        Residuals.
-    u : array of shape (r,)
-        Of length 1.
-    moves : integer array of shape (m - 1, n)
+    same for Px, where x̃ and its analogue are what [Z, PZ] leaves of x and of Px. The rows Q (n, r)
+    are orthonormal columns, e (n,) residuals; ``moves`` (m - 1, n) the permutations.
     """
     x, Z = Q @ u, Q @ qr(u[:, None], check_finite=False)[0][:, 1:]
     lo, hi = np.full(len(moves), -np.inf), np.full(len(moves), np.inf)

@@ -41,28 +41,10 @@ _KERNEL = (
 class Evidence:
     """The rows of a region, or cells of a stream, and what the noise class declares about them.
 
-    Attributes
-    ----------
-    n : int
-        Number of rows.
-    Phi, y : arrays of shapes (n, d) and (n,)
-        Of a stream: fewer rows with the same inner products.
-    weight : array of shape (n,), or None
-        Sample weights.
-    signs : integer array of shape (n,), or None
-        The unit of each row that may change its sign.
-    swaps : integer array of shape (n,), or None
-        The block of each row within which rows may be swapped.
-    spherical : bool
-        Whether rotations leave the law of the noise unchanged.
-    intercept : bool
-        Whether the first column is an intercept, in these rows too.
-    kept : KeptCells or None
-        The cells that a stream has collected; its noise may change signs in them.
-    rotated : bool
-        Whether the rows are coordinates in another basis.
-    turn : callable
-        From a column with one number for each row of the objective to one for each row here.
+    Of a stream, Phi and y are fewer rows with the same inner products, and ``kept`` its cells.
+    ``signs`` (n,) is the unit of each row that may change its sign, ``swaps`` (n,) the block within
+    which rows may be swapped; None if the noise does not allow it. ``rotated`` rows are coordinates
+    in another basis; ``turn`` makes such a column of one with a number for each row of the data.
     """
 
     n: int

@@ -6,7 +6,6 @@ and kept: the interval of a number does not depend on what else is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import final
 
@@ -54,20 +53,11 @@ CERTIFIED, NOTHING = ("halves", "palmrt"), "nothing"
 @final
 @dataclass(frozen=True, eq=False)
 class Way:
-    """How one number is answered: the design decides, never y.
+    """How one number is answered, and the half-width that is predicted for noise of size 1.
 
-    Attributes
-    ----------
-    method : str
-        "cells", "pairs", "halves", "palmrt", "t", or "nothing" if the rows do not determine it.
-    width : float
-        The predicted half-width, for noise of size 1.
-    sample : Sample or None
-        The rows, or differences of pairs of rows.
-    places : array of shape (K, s), or None
-        The atoms of each cell, or for a stream the number K of merged cells.
-    halves : Halves or None
-    pairs : array of shape (P, 2), or None
+    The method is "cells", "pairs", "halves", "palmrt", or "nothing" if the rows do not determine
+    the number. The atoms of the cells are ``places`` (K, s), of rows or of differences of ``pairs``
+    (P, 2); a stream has ``merged`` cells.
     """
 
     method: str
@@ -84,18 +74,9 @@ class Way:
 class Outcome:
     """Intervals and p-values of N numbers, one at a time.
 
-    Attributes
-    ----------
-    estimate : array of shape (N,)
-        The estimate behind the interval; NaN if nothing identifies the number.
-    lower, upper, pvalue : arrays of shape (N,)
-    rank, m : integer arrays of shape (N,)
-        The rank behind the p-value; m = 0 for t intervals, which have no ranks.
-    level : array of shape (N,)
-        The attained level; 1 where the interval is infinite.
-    method : object array of shape (N,)
-    cells : integer array of shape (N,)
-        Number of cells that identify the number; 0 for methods without cells.
+    The estimate is NaN if nothing identifies the number, the attained level 1 where the interval is
+    infinite. The rank behind the p-value is one of m; t intervals have none, and m = 0. ``cells``
+    identify the number; 0 for methods without cells.
     """
 
     estimate: Array
@@ -483,9 +464,6 @@ class Numbers:
                 f"method={method!r} needs {needed}, and {self.problem.noise!r} does not declare "
                 "that: leave out the method, or choose another assumption on the noise."
             )
-
-
-_Answer = Callable[[Array, Way, float, SingleOptions, Array], Outcome]
 
 
 def _certified(
