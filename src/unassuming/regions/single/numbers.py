@@ -308,7 +308,7 @@ class Numbers:
             return [(one.places, one.width) for one in divide(sample.atoms, U, level)]
         _require_units(given, len(sample.atoms))
         lower = min(level, 1 - 1 / number_of_words(given))  # a level that so many cells attain
-        places = [one.places for one in divide(sample.atoms, U, lower, given)]
+        made = [one.places for one in divide(sample.atoms, U, lower, given)]
         return [
             (
                 p,
@@ -316,7 +316,7 @@ class Numbers:
                 if p is None
                 else half_width(information(sample.atoms, p, u[None])[0], level),
             )
-            for p, u in zip(places, U, strict=True)
+            for p, u in zip(made, U, strict=True)
         ]
 
     def _of_pairs(self, c: Array, level: float, options: SingleOptions) -> Way:
