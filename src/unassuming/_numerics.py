@@ -171,7 +171,7 @@ def far_columns(X: Array) -> IntArray:
     maybe = np.flatnonzero(~near)
     Z = X[:, maybe]
     away = np.abs(Z - np.median(Z, axis=0)).max(axis=0, initial=0.0)
-    return maybe[away > CELL * _spreads(Z)]
+    return np.asarray(maybe[away > CELL * _spreads(Z)], dtype=np.intp)
 
 
 def _spreads(X: Array) -> Array:

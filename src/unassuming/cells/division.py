@@ -121,7 +121,8 @@ def balance(places: IntArray, f: Array, S: Array) -> IntArray:
         for a, b in _rounds(K):
             A, B = f[n[:, :, None], places[n, a]], f[n[:, :, None], places[n, b]]
             D, pair = (S[n, a] - S[n, b])[:, :, None], np.arange(len(a))[None]
-            cost = -2 * (A @ B.swapaxes(2, 3))
+            cost = A @ B.swapaxes(2, 3)
+            cost *= -2
             cost += ((A * (A - D)).sum(axis=-1) + tilt)[..., None]
             cost += ((B * (B + D)).sum(axis=-1) + _OTHER * tilt)[..., None, :]
             i, j = np.divmod(cost.reshape(len(live), len(a), -1).argmin(axis=-1), s)
@@ -145,7 +146,8 @@ def exchange(leading: Leading, U: Array, places: IntArray) -> IntArray:
         rows = L[places[live]].reshape(len(live), K, -1, L.shape[2])
         G = rows.swapaxes(2, 3) @ rows + leading.rest + ridge
         inverse = np.linalg.inv(G)
-        total = _root(np.einsum("cr,cbrs,cs->cb", U[live], inverse, U[live])).sum(axis=1)
+        Iu = np.einsum("cbrs,cs->cbr", inverse, U[live])
+        total = _root(np.einsum("cbr,cr->cb", Iu, U[live])).sum(axis=1)
         go_on = total > reached[live] * (1 + _GAIN)
         reached[live] = total
         live, G, inverse = live[go_on], G[go_on], inverse[go_on]
@@ -154,50 +156,79 @@ def exchange(leading: Leading, U: Array, places: IntArray) -> IntArray:
         n, every = live[:, None], np.arange(len(live))[:, None]
         for a, b in _rounds(K):
             A, B = L[places[n, a]], L[places[n, b]]
-            old_a, new_a = _variances(G[:, a], inverse[:, a], A, B, U[live])
-            old_b, new_b = _variances(G[:, b], inverse[:, b], B, A, U[live])
-            score = _root(new_a) + _root(new_b).swapaxes(2, 3) - tilt
+            old_a, gain_a = _exchanged(G[:, a], inverse[:, a], A, B, U[live], by_row=True)
+            old_b, gain_b = _exchanged(G[:, b], inverse[:, b], B, A, U[live], by_row=False)
+            score = gain_a
+            score += gain_b
+            score -= tilt
             pair = np.arange(len(a))[None]
             i, j = np.divmod(score.reshape(len(live), len(a), -1).argmax(axis=-1), s)
-            now = _root(old_a) + _root(old_b)
+            now = old_a + old_b
             m, p = np.nonzero(score[every, pair, i, j] > now * (1 + 1e-7))
             at, i, j = live[m], i[m, p], j[m, p]
             x, y = places[at, a[p], i], places[at, b[p], j]
             places[at, a[p], i], places[at, b[p], j] = y, x
-            change = L[y].swapaxes(1, 2) @ L[y] - L[x].swapaxes(1, 2) @ L[x]
-            G[m, a[p]] += change
-            G[m, b[p]] -= change
-            inverse[m, a[p]], inverse[m, b[p]] = np.linalg.inv(np.stack([G[m, a[p]], G[m, b[p]]]))
+            for cell, new, old in ((a[p], y, x), (b[p], x, y)):
+                G[m, cell], inverse[m, cell] = _moved(G[m, cell], inverse[m, cell], L[new], L[old])
     return places
 
 
+def _moved(G: Array, inverse: Array, new: Array, old: Array) -> tuple[Array, Array]:
+    """Return G (M, r, r) and its inverse after atoms ``new`` (M, k, r) came for ``old`` ones."""
+    G = G + new.swapaxes(1, 2) @ new - old.swapaxes(1, 2) @ old
+    if new.shape[1] > 1:
+        return G, np.asarray(np.linalg.inv(G))
+    for rows, sign in ((new, 1.0), (old, -1.0)):  # first what comes: this loses no digits
+        z = (rows @ inverse)[:, 0]
+        scale = sign / (1 + sign * (z * rows[:, 0]).sum(axis=1))
+        inverse = inverse - (z * scale[:, None])[:, :, None] * z[:, None]
+    return G, inverse
+
+
 def _root(variance: Array) -> Array:
-    return np.asarray(1 / np.sqrt(np.maximum(variance, _LEAST)))
+    """Return 1/√ of variances, in place."""
+    np.maximum(variance, _LEAST, out=variance)
+    np.sqrt(variance, out=variance)
+    return np.reciprocal(variance, out=variance)
 
 
-def _variances(G: Array, inverse: Array, out: Array, into: Array, U: Array) -> tuple[Array, Array]:
-    """Return uᵀG_b⁻¹u now (c, p), and after each exchange of atoms (c, p, s, s), 11.3 step 4.
+def _exchanged(
+    G: Array, inverse: Array, out: Array, into: Array, U: Array, *, by_row: bool
+) -> tuple[Array, Array]:
+    """Return √v_b now (c, p), and after each exchange of atoms (c, p, s, s), 11.3 step 4.
 
-    ``out`` (c, p, s, k, r) leave cells with the products G (c, p, r, r), ``into`` enter them.
+    ``out`` (c, p, s, k, r) leave cells with the products G (c, p, r, r), ``into`` enter them. Those
+    that leave are the rows of the result, or its columns.
     """
-    Iu = (inverse @ U[:, None, :, None])[..., 0]
-    variance = (Iu * U[:, None]).sum(axis=-1)
+    u = U[:, None]
+    Iu = np.einsum("cprs,cs->cpr", inverse, U)
+    variance = (Iu * u).sum(axis=-1)
     if out.shape[3] > 1:
-        removed, added = (part.swapaxes(3, 4) @ part for part in (out, into))
-        G = G[:, :, None, None] - removed[:, :, :, None] + added[:, :, None]
+        left, entered = (part.swapaxes(3, 4) @ part for part in (out, into))
+        G = G[:, :, None, None] - left[:, :, :, None] + entered[:, :, None]
         u = U[:, None, None, None]
         solved = np.linalg.solve(G, np.broadcast_to(u[..., None], (*G.shape[:-1], 1)))
-        return variance, (solved[..., 0] * u).sum(axis=-1)
+        after = (solved[..., 0] * u).sum(axis=-1)
+        return _root(variance), _root(after if by_row else after.swapaxes(2, 3).copy())
     out, into = out[..., 0, :], into[..., 0, :]
-    out_I, into_I = out @ inverse, into @ inverse
-    left = np.maximum(1 - (out_I * out).sum(axis=-1), _LEAST)[..., None]
-    t = out_I @ into.swapaxes(2, 3)
-    g_out, g_into = (out @ Iu[..., None]), (into @ Iu[..., None]).swapaxes(2, 3)
-    scaled = t / left
-    top = g_out * scaled
-    top += g_into
-    np.square(top, out=top)
+    out_I = out @ inverse
+    left = 1 / np.maximum(1 - (out_I * out).sum(axis=-1), _LEAST)
+    h = 1 + np.einsum("cpsr,cpsr->cps", into @ inverse, into)
+    g_out, g_into = (part @ Iu[..., None] for part in (out, into))
+    g_out, g_into = g_out[..., 0], g_into[..., 0]
+    reduced = variance[..., None] + g_out**2 * left
+    t = out_I @ into.swapaxes(2, 3) if by_row else into @ out_I.swapaxes(2, 3)
+    o, i = (
+        (np.s_[..., None], np.s_[..., None, :])
+        if by_row
+        else (np.s_[..., None, :], np.s_[..., None])
+    )
+    scaled = t * left[o]
+    top = scaled * g_out[o]
+    top += g_into[i]
+    top *= top
     t *= scaled
-    t += 1 + (into_I * into).sum(axis=-1)[:, :, None]
+    t += h[i]
     top /= t
-    return variance, (variance[..., None, None] + g_out**2 / left) - top
+    np.subtract(reduced[o], top, out=top)
+    return _root(variance), _root(top)

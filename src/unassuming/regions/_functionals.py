@@ -262,9 +262,8 @@ class Functionals(Membership):
             joint: Joint | None = None
             if model_error is None:
                 question = band_question(self.shape, X, norm_bound, target, inner=False)
-                joint = Joint(self.shape, question, self.m)
-            if target == "representation" and question.similarity is not None:
-                joint = None  # cells bound the function itself
+                if target != "representation" or question.similarity is None:
+                    joint = Joint(self.shape, question, self.m)  # cells bound the function itself
             estimate = g @ self.problem.estimate
             wanted = self._inputs(X, assumption)
             asked = Asked(wanted, numbered_inputs(g), estimate, assumption, joint)

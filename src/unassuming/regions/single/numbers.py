@@ -257,7 +257,9 @@ class Numbers:
             return ways
         for i, way in enumerate(ways):  # pairs, where cells of rows lose information
             if way.width > _LOSING * ndtri(0.5 + level / 2) * self._size(g[i]):
-                ways[i] = min(way, self._of_pairs(g[i], level, options), key=_width)
+                other = self._of_pairs(g[i], level, options)
+                if other.method != "palmrt" or np.isinf(way.width):
+                    ways[i] = min(way, other, key=_width)
         return ways
 
     def _of_rows(
@@ -308,16 +310,13 @@ class Numbers:
             return [(one.places, one.width) for one in divide(sample.atoms, U, level)]
         _require_units(given, len(sample.atoms))
         lower = min(level, 1 - 1 / number_of_words(given))  # a level that so many cells attain
-        made = [one.places for one in divide(sample.atoms, U, lower, given)]
-        return [
-            (
-                p,
-                np.inf
-                if p is None
-                else half_width(information(sample.atoms, p, u[None])[0], level),
-            )
-            for p, u in zip(made, U, strict=True)
-        ]
+        found = []
+        for one, u in zip(divide(sample.atoms, U, lower, given), U, strict=True):
+            width = np.inf
+            if one.places is not None:
+                width = half_width(information(sample.atoms, one.places, u[None])[0], level)
+            found.append((one.places, width))
+        return found
 
     def _of_pairs(self, c: Array, level: float, options: SingleOptions) -> Way:
         """Choose cells or halves of pairs for one functional, or permutations of the rows."""
