@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from scipy.linalg import lstsq
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from unassuming._rounding import length, rank_cut
 from unassuming._typing import Array
 from unassuming.inputs import (
     Orders,
@@ -20,8 +18,10 @@ from unassuming.inputs import (
     lagged,
     regressors,
 )
+from unassuming.models.solvers import least_squares
 
 
+@final
 class ARX(BaseEstimator):
     r"""Autoregression with an exogenous input, fitted by least squares.
 
@@ -130,8 +130,7 @@ class ARX(BaseEstimator):
         initial : array of shape (max(na, nb + delay - 1),), optional
             The first outputs; by default those of the data.
         noise : array of shape (n,), optional
-            The noise at each time; the first entries, those of the initial values, are not
-            used; zero by default.
+            The noise at each time, zero by default; that of the initial values is not used.
 
         Returns
         -------
@@ -139,26 +138,21 @@ class ARX(BaseEstimator):
             The first values are the initial ones. An unstable system may reach infinity.
         """
         orders = self._fitted()
-        inputs = self._inputs(u, orders)
-        first = orders.initial
-        start = as_finite(self.initial_ if initial is None else initial, "initial")
-        if start.shape != (first,):
+        if not orders.nb and u is None:
             raise ValueError(
-                f"initial has the wrong shape: expected {first} outputs, as many as the model "
-                f"looks back, given shape {start.shape}. Leave it out for those of the data."
+                "u is missing: expected the number of times of a model without inputs, given None. "
+                "Pass an integer."
             )
-        n = len(inputs)
+        times = not orders.nb and isinstance(u, (int, np.integer))
+        inputs = np.zeros(max(int(u), 0)) if times else as_input(u)
+        first, n = orders.initial, len(inputs)
         if n < first:
             raise ValueError(
                 f"u is too short: expected at least {first} inputs, one for each initial value, "
                 f"given {n}. Pass a longer input."
             )
-        e = np.zeros(n) if noise is None else as_finite(noise, "noise")
-        if e.shape != (n,):
-            raise ValueError(
-                f"noise has the wrong shape: expected {n} numbers, one for each time, given shape "
-                f"{e.shape}. Leave it out for none."
-            )
+        start = _numbers(self.initial_ if initial is None else initial, "initial", first)
+        e = _numbers(np.zeros(n) if noise is None else noise, "noise", n)
         a, b = self.coef_[: orders.na], self.coef_[orders.na :]
         past = lagged(inputs, range(orders.delay, orders.delay + orders.nb), first)
         v = self.intercept_ + past @ b + e[first:]
@@ -172,37 +166,19 @@ class ARX(BaseEstimator):
     def coefficients_(self) -> Array:
         """The fitted coefficients in the order of a region: [intercept, a_1, ..., b_1, ...]."""
         check_is_fitted(self)
-        one = [self.intercept_] if self.fit_intercept else []
-        return np.concatenate([one, self.coef_])
-
-    def _inputs(self, u: Any, orders: Orders) -> Array:
-        """Return the input of a simulation, zeros if the model has none."""
-        if not orders.nb and u is None:
-            raise ValueError(
-                "u is missing: expected the number of times of a model without inputs, given None. "
-                "Pass an integer."
-            )
-        if orders.nb or not isinstance(u, (int, np.integer)):
-            return as_input(u)
-        return np.zeros(max(int(u), 0))
+        return np.concatenate([[self.intercept_] if self.fit_intercept else [], self.coef_])
 
     def _fitted(self) -> Orders:
         check_is_fitted(self)
         return as_orders(self)
 
 
-def least_squares(columns: Array, y: Array) -> Array:
-    """Return the least-squares coefficients, the shortest ones if columns are dependent.
-
-    The columns are brought to the same length first.
-
-    Examples
-    --------
-    >>> least_squares(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))
-    array([2.])
-    """
-    sizes = length(columns.T)
-    sizes = np.where(sizes > 0, sizes, 1.0)
-    found = lstsq(columns / sizes, y, cond=rank_cut(columns.shape))[0] / sizes
-    rest = y - columns @ found
-    return np.asarray(found + lstsq(columns / sizes, rest, cond=rank_cut(columns.shape))[0] / sizes)
+def _numbers(values: Any, name: str, count: int) -> Array:
+    """Return so many finite numbers, or raise."""
+    found = as_finite(values, name)
+    if found.shape != (count,):
+        raise ValueError(
+            f"{name} has the wrong shape: expected {count} numbers, one for each of these times, "
+            f"given shape {found.shape}. Leave it out for the default."
+        )
+    return found

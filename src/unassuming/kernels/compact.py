@@ -20,18 +20,15 @@ def truncated_parabolic(
     Parameters
     ----------
     x, z : array-like
-        Two sample vectors (one-dimensional), or two matrices with one sample per row. With
-        ``z=None`` the samples of `x` are compared among themselves.
+        Two vectors, or two matrices with one sample per row; without z, all pairs of rows of x.
     c : float, default=1.0
         Curvature of the parabola: the support has radius ``1 / sqrt(c)``.
 
     Returns
     -------
     float or ndarray of shape (n, k)
-        A number for two vectors, the matrix of all pairs for two matrices. This meets both
-        conventions of scikit-learn for callable kernels: ``KernelRidge`` passes pairs of vectors
-        (and ``kernel_params={"c": ...}``), ``SVR`` whole matrices (use :func:`functools.partial`
-        to set `c`).
+        A number for two vectors, as ``KernelRidge`` calls kernels; a matrix for matrices, as
+        ``SVR`` does.
 
     Examples
     --------
@@ -42,10 +39,9 @@ def truncated_parabolic(
            [0.5, 1. , 0. ],
            [0. , 0. , 1. ]])
     """
-    values = np.maximum(
-        1.0 - _positive(c, "truncated_parabolic") * _distances(x, z, "sqeuclidean"), 0.0
-    )
-    return _number_for_vectors(values, x)
+    _check_positive(c, "truncated_parabolic")
+    values = np.maximum(1.0 - c * _distances(x, z, "sqeuclidean"), 0.0)
+    return float(values[0, 0]) if np.ndim(x) == 1 else values
 
 
 def rectangular(x: ArrayLike, z: ArrayLike | None = None, *, c: float = 1.0) -> Array | float:
@@ -74,32 +70,21 @@ def rectangular(x: ArrayLike, z: ArrayLike | None = None, *, c: float = 1.0) -> 
            [1., 1., 0.],
            [0., 0., 1.]])
     """
-    values = (_distances(x, z, "euclidean") <= _positive(c, "rectangular")).astype(np.float64)
-    return _number_for_vectors(values, x)
+    _check_positive(c, "rectangular")
+    values = (_distances(x, z, "euclidean") <= c).astype(np.float64)
+    return float(values[0, 0]) if np.ndim(x) == 1 else values
 
 
 def _distances(x: ArrayLike, z: ArrayLike | None, metric: str) -> Array:
     """Return all distances, from differences and not from the expanded square, which cancels."""
     rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
     columns = rows if z is None else np.atleast_2d(np.asarray(z, dtype=np.float64))
-    if rows.ndim != 2 or rows.shape[1] != columns.shape[-1]:
-        raise ValueError(
-            "z cannot be compared with x: expected samples with equally many features, given "
-            f"shapes {rows.shape} and {columns.shape}. Pass two vectors, or two matrices with one "
-            "sample per row."
-        )
-    distances: Array = cdist(rows, columns, metric)
-    return distances
+    return np.asarray(cdist(rows, columns, metric))
 
 
-def _number_for_vectors(values: Array, x: ArrayLike) -> Array | float:
-    return float(values[0, 0]) if np.ndim(x) == 1 else values
-
-
-def _positive(c: float, kernel: str) -> float:
+def _check_positive(c: float, kernel: str) -> None:
     if not (np.isfinite(c) and c > 0):
         raise ValueError(
             f"c is not usable in the {kernel} kernel: expected a positive number, given {c!r}. "
             "Choose it in the units of the inputs."
         )
-    return float(c)

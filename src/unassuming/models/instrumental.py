@@ -8,17 +8,15 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import orth
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from unassuming._rounding import rank_cut
+from unassuming._numerics import CUT
+from unassuming._rounding import powers_of_two
 from unassuming._typing import Array
-from unassuming._words import joined
 from unassuming.inputs import Roles, column_roles
-from unassuming.models.solvers import exogenous_basis, two_stage_least_squares
-
-_FREE = 1e3
-"""Multiples of rounding that an instrument must vary by, beyond the controls."""
+from unassuming.models.solvers import least_squares
 
 
 @final
@@ -108,10 +106,9 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
         theta = equation.solve(outputs[used].astype(np.float64))
         self.intercept_ = float(theta[0]) if self.fit_intercept else 0.0
         self.coef_ = theta[int(bool(self.fit_intercept)) :]
-        self.controls_, self.endogenous_, self.instruments_ = (
-            np.array(columns, dtype=np.intp)
-            for columns in (roles.controls, roles.endogenous, roles.instruments)
-        )
+        self.controls_ = np.array(roles.controls, dtype=np.intp)
+        self.endogenous_ = np.array(roles.endogenous, dtype=np.intp)
+        self.instruments_ = np.array(roles.instruments, dtype=np.intp)
         return self
 
     def predict(self, X: ArrayLike) -> Array:
@@ -144,24 +141,12 @@ class InstrumentalRegression(RegressorMixin, BaseEstimator):
 @final
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """The columns of the equation and the exogenous ones, rows times the roots of their weights.
+    """The columns of the equation and the exogenous ones, rows times the roots of their weights."""
 
-    Attributes
-    ----------
-    columns : array of shape (n, d)
-        [1, controls, endogenous columns].
-    exogenous : array of shape (n, k)
-        [1, controls, instruments].
-    basis : array of shape (n, r)
-        An orthonormal basis of ``exogenous``.
-    root : array of shape (n,)
-        The roots of the weights.
-    """
-
-    columns: Array
-    exogenous: Array
-    basis: Array
-    root: Array
+    columns: Array  # [1, controls, endogenous columns]
+    exogenous: Array  # [1, controls, instruments]
+    basis: Array  # orthonormal, of the exogenous columns
+    root: Array  # of the weights
 
     @classmethod
     def of(
@@ -175,45 +160,44 @@ class Equation:
     ) -> Equation:
         """Collect the columns; refuse instruments that the controls determine."""
         root = np.sqrt(weights)
-        one = [np.ones((len(X), 1))] if intercept else []
-        scaled = [root[:, None] * part for part in (*one, X[:, roles.controls])]
-        Z = np.hstack(scaled)
+        one = np.ones((len(X), int(intercept)))
+        Z = root[:, None] * np.hstack([one, X[:, roles.controls]])
         W, x = (root[:, None] * X[:, part] for part in (roles.instruments, roles.endogenous))
         _require_instruments(Z, W, roles, names, intercept=intercept)
         exogenous = np.hstack([Z, W])
-        return cls(np.hstack([Z, x]), exogenous, exogenous_basis(exogenous), root)
+        return cls(np.hstack([Z, x]), exogenous, _basis(exogenous), root)
 
     def solve(self, y: Array) -> Array:
         """Return [intercept, controls, endogenous] by two-stage least squares."""
-        return two_stage_least_squares(self.columns, self.root * y, self.basis)
+        return least_squares(self.basis.T @ self.columns, self.basis.T @ (self.root * y))
+
+
+def _basis(columns: Array) -> Array:
+    """Return an orthonormal basis of columns, whose units do not decide the rank."""
+    unit = powers_of_two(np.linalg.norm(columns, axis=0))
+    return np.asarray(orth(columns / unit, rcond=CUT))
 
 
 def _require_instruments(
     Z: Array, W: Array, roles: Roles, names: Sequence[Any] | None, *, intercept: bool
 ) -> None:
     """Refuse an instrument that does not vary beyond controls and other instruments."""
-    Q = exogenous_basis(Z) if Z.any() else np.zeros((len(Z), 0))
+    known = Z
     for column, w in zip(roles.instruments, W.T, strict=True):
+        Q = _basis(known)
         rest = w - Q @ (Q.T @ w)
-        rest = rest - Q @ (Q.T @ rest)
-        size = float(np.linalg.norm(rest))
-        if size <= _FREE * rank_cut(W.shape) * float(np.linalg.norm(w)):
-            if Q.shape[1] >= len(np.unique(np.column_stack([Z, W]), axis=0)):
-                return  # as many columns as rows: nothing is free to vary
-            name = f"column {column}" if names is None else repr(names[column])
-            others = [
-                *(["the intercept"] if intercept else []),
-                *(["the controls"] if roles.controls else []),
-                *(["the other instruments"] if len(roles.instruments) > 1 else []),
-            ]
-            constant = " (a constant does not)" if intercept else ""
-            why = f"follows from {joined(others)}" if others else "is zero"
-            what = f"instruments that vary beyond them{constant}" if others else "other instruments"
-            raise ValueError(
-                f"instruments has a column that {why}: expected {what}, given {name} "
-                f"(n_samples = {len(W)}). Leave it out."
-            )
-        Q = np.column_stack([Q, rest / size])
+        known = np.column_stack([known, w])
+        if np.linalg.norm(rest) > CUT * np.linalg.norm(w):
+            continue
+        if Q.shape[1] >= len(np.unique(np.hstack([Z, W]), axis=0)):
+            return  # as many columns as rows: nothing is free to vary
+        name = f"column {column}" if names is None else repr(names[column])
+        others = "intercept, controls and other instruments" if intercept else "the others"
+        why = f"follows from {others}" if w.any() else "is zero"
+        raise ValueError(
+            f"instruments has a column that {why}: expected instruments that vary beyond {others}, "
+            f"given {name} (n_samples = {len(W)}). Leave it out."
+        )
 
 
 def roles_of(model: InstrumentalRegression, names: Sequence[Any] | None, width: int) -> Roles:
@@ -222,16 +206,7 @@ def roles_of(model: InstrumentalRegression, names: Sequence[Any] | None, width: 
 
 
 def numbered_columns(model: Any, names: Sequence[Any] | None, width: int) -> Any:
-    """Return the model with the numbers of its columns in place of names.
-
-    Other models than `InstrumentalRegression` are returned as they are.
-
-    Examples
-    --------
-    >>> named = ua.InstrumentalRegression(endogenous="price", instruments="tax")
-    >>> numbered_columns(named, ["price", "tax"], 2).get_params()
-    {'endogenous': (0,), 'fit_intercept': True, 'instruments': (1,)}
-    """
+    """Return a model with instruments with the numbers of its columns in place of names."""
     if not isinstance(model, InstrumentalRegression):
         return model
     roles = roles_of(model, names, width)

@@ -76,5 +76,5 @@ def test_the_parameter_must_be_positive(kernel, c):
 
 
 def test_features_must_match():
-    with pytest.raises(ValueError, match=r"given shapes \(12, 2\) and \(12, 1\)"):
+    with pytest.raises(ValueError, match="same number of columns"):
         truncated_parabolic(X, X[:, :1])
