@@ -62,6 +62,18 @@ def test_tests_of_values_from_the_joint_region_are_dual_to_their_intervals():
             assert (test.pvalue > 1 - found.attained[0]) == (step * inside < 0)
 
 
+def test_a_value_of_a_kernel_is_the_band_at_one_input_and_dual_to_its_test():
+    region = ua.confidence_region(KERNEL, *sine(30))
+    band = region.band(GRID[[6]], 0.9, simultaneous=False, **ASSUMED)
+    found = region.interval(value(GRID[[6]]), 0.9, **ASSUMED)
+    assert band.method == found.method == "joint region"
+    assert (found.lower[0], found.upper[0]) == pytest.approx((band.lower[0], band.upper[0]))
+    for end, inside in ((found.lower[0], -1), (found.upper[0], 1)):
+        for step in (-1e-4, 1e-4):
+            test = region.hypothesis(value(GRID[[6]]), end + step, level=0.9, **ASSUMED)
+            assert (test.pvalue > 1 - found.attained[0]) == (step * inside < 0)
+
+
 def two_columns(n=90):
     rng = np.random.default_rng(1)
     X = rng.uniform(0, 3, (n, 2))

@@ -1,4 +1,4 @@
-"""Nested models, sets of endogenous coefficients, balanced bands: neither seeds nor orders matter."""
+"""Neither seeds nor orders matter: nested models, sets of coefficients, balanced bands."""
 
 import numpy as np
 import pytest
@@ -64,6 +64,8 @@ def test_too_few_rows_for_a_nested_model_say_how_many_would_do():
         1.0,
         "Rows are too few for a test at level 0.95: about 30 would do.",
     )
+    chosen = ua.confidence_region(LinearRegression(), *table(30)).hypothesis(["x0", "x1"], cells=4)
+    assert (chosen.m, "at least 0.125" in chosen.caveat) == (8, True)
     enough = ua.confidence_region(LinearRegression(), *table(30)).hypothesis(["x0", "x1"])
     assert enough.m == 32
 

@@ -179,7 +179,7 @@ class Functionals(Membership):
         require_nonzero(g)
         if not assumption.given:
             return self._one_by_one(g, names, level, method, options, make)
-        about = self._about(values(), names, g, assumption)
+        about = self._about(functionals, values(), names, g, assumption)
         return self._values(about, level, method, options, make)
 
     def band(
@@ -316,14 +316,24 @@ class Functionals(Membership):
         return g, names, lambda: self._functions.coefficients(g, assumption)
 
     def _about(
-        self, wanted: Wanted, names: Sequence[str], g: Array, assumption: Assumption
+        self,
+        functionals: Any,
+        wanted: Wanted,
+        names: Sequence[str],
+        g: Array,
+        assumption: Assumption,
     ) -> Asked:
-        """Return functionals of the function, which the joint region of features bounds as well."""
-        joint, estimate = None, g @ self.problem.estimate
+        """Return functionals of the function, with the same question to the joint region.
+
+        That bounds functionals of features, and of kernels the values at inputs.
+        """
+        question, bound = None, assumption.norm_bound
         if assumption.model_error is None and not self.problem.design("interval").dual:
-            ball = ball_for(self.shape, assumption.norm_bound, inner=False)
-            joint = Joint(self.shape, Question(Call.INTERVAL, g, ball), self.m)
-        return Asked(wanted, names, estimate, assumption, joint)
+            question = Question(Call.INTERVAL, g, ball_for(self.shape, bound))
+        elif assumption.model_error is None and functionals.values_at is not None:
+            question = band_question(self.shape, functionals.values_at, bound, None, inner=False)
+        joint = None if question is None else Joint(self.shape, question, self.m)
+        return Asked(wanted, names, g @ self.problem.estimate, assumption, joint)
 
     def _inputs(self, X: Any, assumption: Assumption) -> Wanted:
         return self._functions.values(self.problem.transform(X), assumption)

@@ -175,7 +175,7 @@ class Summaries(Functionals):
         if assumption.given:
             functions = self._functions
             options = function_options(functions, cells, method, cell_weights, cell_estimate)
-            about = self._about(values(), names, g, assumption)
+            about = self._about(functional, values(), names, g, assumption)
             found = function_test(functions, about, tau, check_level(level), options)
             return with_caution(self.problem, found)
         options = self._options(cells, method, cell_weights, cell_estimate)

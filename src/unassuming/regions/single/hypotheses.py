@@ -174,9 +174,12 @@ def _candidates(
             yield Candidate(sample.atoms.sums(made.places), made.width, sample)
 
 
-def best_cells(sample: Sample, g: Array, level: float, cells: object) -> Division:
+def best_cells(sample: Sample, g: Array, level: float, cells: int | IntArray | None) -> Division:
     """Return the cells of rows for functionals (N, d), or those that labels of the rows give."""
     C = g @ sample.at.factor.back
+    if cells is not None:  # a level that so many cells attain
+        number = int(cells.max()) + 1 if isinstance(cells, np.ndarray) else cells
+        level = min(level, 1 - 1 / number_of_words(number))
     if isinstance(cells, np.ndarray):
         if sample.units is not None:
             require_whole_blocks(cells, sample.units)
@@ -184,7 +187,7 @@ def best_cells(sample: Sample, g: Array, level: float, cells: object) -> Divisio
         return Division(places, predicted(sample.atoms.products(places), C, level))
     if sample.at.factor.unseen(g).any():
         return Division(None, np.inf)
-    return division(sample.atoms, C, level, cells if isinstance(cells, int) else None)
+    return division(sample.atoms, C, level, cells)
 
 
 def _f_test(sample: Sample, g: Array, tau: Array, said: str) -> FTest:

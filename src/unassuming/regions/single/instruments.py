@@ -17,7 +17,7 @@ from scipy.linalg import null_space
 
 from unassuming._errors import NotAvailable
 from unassuming._numerics import SEEN
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
 from unassuming._words import joined
 from unassuming.cells.codes import fewest_cells, largest_q, number_of_words
 from unassuming.cells.estimates import Sample
@@ -211,7 +211,9 @@ def _like(evidence: Evidence, x: Array) -> Sample:
     return Sample.of(evidence.Phi, turned, evidence.weight, intercept=intercept, units=units)
 
 
-def _in_cells(samples: list[Sample], h: Array, level: float, cells: object) -> Several:
+def _in_cells(
+    samples: list[Sample], h: Array, level: float, cells: int | IntArray | None
+) -> Several:
     """Return what the cells of equal rows with different columns say about functionals (k, D)."""
     first, r = samples[0], samples[0].at.rank
     made = best_cells(first, h, level, cells)
