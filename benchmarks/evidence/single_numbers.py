@@ -1,6 +1,6 @@
 """Coverage and width of intervals of one number at a time (docs/theory.md 11).
 
-    python -m benchmarks.evidence.single_numbers [coverage] [widths] [tables]
+    python -m benchmarks.evidence.single_numbers [coverage] [sorted] [widths] [tables]
 
 Writes single_numbers.txt: coverage with the two-sided 1e-6 band of a binomial share, widths over
 those of HC3, and a table for each of 26 real data sets. Cells and halves depend on the inputs
@@ -18,6 +18,9 @@ from sklearn.linear_model import LinearRegression
 
 import unassuming as ua
 from benchmarks.evidence.tables import tables
+from unassuming.cells.choose import divide
+from unassuming.cells.estimates import Sample, fits
+from unassuming.cells.theorem import intervals
 from unassuming.inputs import SingleOptions
 from unassuming.regions.single.numbers import Numbers
 
@@ -104,6 +107,38 @@ def settings():
     yield "exchangeable (30, 5)", normal(30, 5, 4), "exchangeable", [skewed], [1]
 
 
+def sorted_by_y():
+    """Yield coverage in tables sorted by y: rows with equal inputs are ordered by a fixed key.
+
+    For a mean, where all rows tie, exactness is on average over the key: 200 keys take turns.
+    """
+    for n in (60, 240, 2000):
+        for kind, count in (("half dummy", 2), ("three levels", 3), ("mean", 1)):
+            levels = np.arange(n) % count
+            Phi = np.column_stack([np.ones(n), *(levels == k for k in range(1, count))])
+            rng, hits, level = np.random.default_rng(3), 0, 1.0
+            g = np.eye(count)[-1:]
+            for run in range(RUNS):
+                y = rng.standard_t(3, size=n)
+                order = np.argsort(y)
+                sample = Sample.of(Phi[order].astype(float), y[order], intercept=True)
+                U, size, _ = sample.at.vectors(g)
+                key = run % 200 if kind == "mean" else 0
+                (division,) = divide(sample.atoms, U, LEVEL, key=key)
+                sums = sample.atoms.sums(division.places)
+                v, beta = fits(sums.G, sums.h, U)
+                found = intervals(beta, v, LEVEL, -sample.at.estimates(g) / size)
+                hits += int(found.pvalue[0] > 1 - found.level[0])
+                level = float(found.level[0])
+            low, high = binom.ppf([5e-7, 1 - 5e-7], RUNS, level) / RUNS
+            share = hits / RUNS
+            met = "" if low <= share <= high else "MISSED"
+            yield (
+                f"sorted by y, {kind:<13}{n:>5}  {level:.4f}  {share:.4f}  "
+                f"{low:.4f} to {high:.4f} {met}"
+            )
+
+
 def widths():
     """Yield the median over the coefficients of mean widths over those of HC3, and over t."""
 
@@ -156,6 +191,7 @@ def real():
 
 PARTS = {
     "coverage": lambda: coverage(settings()),
+    "sorted": sorted_by_y,
     "widths": widths,
     "tables": real,
 }
