@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unassuming._errors import NotAvailable
-from unassuming._numerics import EPS
 from unassuming._second.noise.base import Noise
 from unassuming._second.noise.perturbations import as_noise
 from unassuming._typing import Array, BoolArray, IntArray
@@ -117,6 +116,9 @@ class InBasis(Noise):
         return f"InBasis({n} x {n} matrix, {self.inner!r})"
 
 
+_EPS = float(np.finfo(np.float64).eps)
+
+
 def _as_orthogonal(basis: ArrayLike) -> Array:
     """Return Q in double precision, or raise unless its columns are orthonormal to rounding."""
     Q = np.array(basis, dtype=np.float64)
@@ -126,10 +128,10 @@ def _as_orthogonal(basis: ArrayLike) -> Array:
             f"given an array of shape {Q.shape}. Pass the basis vectors as columns."
         )
     off = float(np.abs(Q.T @ Q - np.eye(len(Q))).max())
-    if off > 16 * len(Q) * EPS:
+    if off > 16 * len(Q) * _EPS:
         raise ValueError(
             "basis is not orthogonal: expected columns of length one that are orthogonal to each "
-            f"other, up to {16 * len(Q) * EPS:.2g}, given inner products that are off by "
+            f"other, up to {16 * len(Q) * _EPS:.2g}, given inner products that are off by "
             f"{off:.2g}. Pass np.linalg.qr(basis)[0], whose first k columns span the same space "
             "for every k, if that is what is meant."
         )

@@ -30,12 +30,13 @@ class Quantile(Noise):
     separable = True
 
     def __init__(self, tau: float = 0.5) -> None:
-        if not isinstance(tau, Real) or isinstance(tau, bool) or not 0 < tau < 1:
+        number = isinstance(tau, Real) and not isinstance(tau, bool)
+        if not number or not 0 < tau < 1:
             raise ValueError(
                 "tau is out of range: expected one number between 0 and 1, both excluded, given "
                 f"{tau!r}. Pass e.g. ua.noise.Quantile(0.5) for the median."
             )
-        self.tau = float(tau)
+        self.tau: float = float(tau)
         self.target = f"the {self.tau:g}-quantile of y given x"
         self.assumption = (
             f"rows are independent, and {self.target} is the value of the model (if y has atoms "

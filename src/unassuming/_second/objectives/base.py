@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unassuming._errors import NotAvailable
-from unassuming._numerics import blur, snapped
+from unassuming._numerics import Factor, blur, snapped
 from unassuming._second.objectives.losses import Loss
 from unassuming._second.objectives.penalties import Kinks, Penalty
 from unassuming._second.objectives.score import PublicGradient, Score, State
@@ -51,6 +51,20 @@ class Design(ABC):
         This rule from values to coefficients uses the inputs only, which keeps tests exact.
         """
 
+    @abstractmethod
+    def factor(self, w: Array, penalty: Penalty) -> Factor:
+        """Return coordinates in which ΦᵀWΦ + P is the identity."""
+
+    @property
+    def root(self) -> Array | None:
+        """``|K|^½`` for kernels, up to a rotation."""
+        return None
+
+    def in_basis(self, Q: Array) -> Design | None:
+        """Return QᵀΦ with the same coefficients; None if it has no such form."""
+        return None
+
+    @abstractmethod
     def rename(self, names: Sequence[Any]) -> None:
         """Give the coefficients the names of the columns, where they belong to columns."""
 
@@ -174,6 +188,9 @@ class Objective(ABC):
 
     def rename(self, names: Sequence[Any]) -> None:
         """Give the coefficients the names of the columns, where they belong to columns."""
+        if self.design is not None:
+            self.design.rename(names)
+            self.names = self.design.names
 
     def score(self, weighting: Weighting) -> Score:
         """Return the statistics with that weighting."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from unassuming._numerics import EPS, Factor, blur
-from unassuming._second.objectives.base import Objective, Weighting, as_matrix
-from unassuming._second.objectives.features import FeatureDesign
-from unassuming._second.objectives.kernel import KernelDesign, bordered
+from unassuming._second.objectives.base import Design, Objective, Weighting, as_matrix
+from unassuming._second.objectives.kernel import bordered
 from unassuming._second.objectives.losses import Loss
 from unassuming._second.objectives.penalties import Kinks, Penalty
 from unassuming._second.objectives.score import Gradient, Score, State
@@ -19,9 +18,9 @@ from unassuming._typing import Array
 
 
 class DesignedObjective(Objective):
-    """Σ w_j loss(r_j) + ½ ‖Ra‖² + Σ l1_j ``|a_j|``, times ``scale``.
+    """Σ w_j loss(r_j) + ½ aᵀPa + Σ l1_j ``|a_j|``, times ``scale``.
 
-    Minus the gradient is Lρ(r) - RᵀRa - ∂l1, where L is ΦᵀW unless ``dual`` makes it the identity,
+    Minus the gradient is Lρ(r) - Pa - ∂l1, where L is ΦᵀW unless ``dual`` makes it the identity,
     as in the dual of SVR.
 
     Parameters
@@ -30,23 +29,24 @@ class DesignedObjective(Objective):
     y, w : arrays of shape (n,)
     loss : Loss
     penalty : Penalty
-    alpha : float
-        The multiple of ‖f‖² in ‖Ra‖² for kernels.
     weighting : str
         The default of Ψ.
     solve : callable, optional
         Returns the minimiser of the objective, where there is no closed form.
     """
 
+    design: Design
+    loss: Loss
+    penalty: Penalty
+
     def __init__(
         self,
-        design: FeatureDesign | KernelDesign,
+        design: Design,
         y: Array,
         w: Array,
         loss: Loss,
         penalty: Penalty,
         *,
-        alpha: float = 0.0,
         weighting: str = "hessian",
         solve: Callable[[Any], Array] | None = None,
         scale: float = 1.0,
@@ -54,8 +54,7 @@ class DesignedObjective(Objective):
         title: str = "the quadratic objective",
     ) -> None:
         super().__init__(y, design.matrix.shape[1], design.names)
-        self.design: FeatureDesign | KernelDesign = design
-        self.w, self.loss, self.penalty, self.alpha = w, loss, penalty, alpha
+        self.design, self.w, self.loss, self.penalty = design, w, loss, penalty
         self.default_weighting, self.solve, self.scale = weighting, solve, scale
         self.dual, self.title = dual, title
         smooth = not (penalty.kinked or loss.knots or dual)
@@ -112,7 +111,7 @@ class DesignedObjective(Objective):
         each = np.tile(values, (k, 1)) if values else np.empty((0, 0))
         if values == (0.0,):
             each[self.penalty.l1 == 0] = np.nan
-        ridge = (self.penalty.R**2).sum(axis=0)[self.d - k :]
+        ridge = self.penalty.ridge
         return Kinks(
             coefficient=np.arange(self.d - k, self.d)[: len(each)],
             values=each,
@@ -125,10 +124,7 @@ class DesignedObjective(Objective):
     @cached_property
     def factor(self) -> Factor:
         """Coordinates in which H = curvature · ΦᵀWΦ + P is the identity."""
-        w = self.w * self.loss.curvature
-        if isinstance(self.design, KernelDesign):
-            return self.design.factor(w, self.alpha)
-        return self.design.factor(w, self.penalty.R)
+        return self.design.factor(self.w * self.loss.curvature, self.penalty)
 
     @cached_property
     def pull(self) -> Array:
@@ -140,12 +136,14 @@ class DesignedObjective(Objective):
         if isinstance(weighting, str) and weighting == "hessian" and not self.dual:
             f, kinked = self.factor, self.penalty.kinked
             A = f.Q.T * np.sqrt(self.w / self.loss.curvature)
-            parts = (f.back.T, self.pull) if kinked else (None, None)
-            return Gradient(self.loss, self.penalty, A, f.push, *parts, self.scale)
-        Psi = self._named(weighting) if isinstance(weighting, str) else as_matrix(
-            weighting, len(self.pull)
+            Psi, L = (f.back.T, self.pull) if kinked else (None, None)
+            return Gradient(self.loss, self.penalty, A, f.push, Psi, L, self.scale)
+        Psi = (
+            self._named(weighting)
+            if isinstance(weighting, str)
+            else as_matrix(weighting, len(self.pull))
         )
-        P = (self.penalty.R.T @ self.penalty.R)[self.d - len(self.pull) :]
+        P = self.penalty.P[self.d - len(self.pull) :]
         A, push = (self.pull, P) if Psi is None else (Psi @ self.pull, Psi @ P)
         L = None if self.dual else self.pull
         return Gradient(self.loss, self.penalty, A, push, Psi, L, self.scale**2)
@@ -154,11 +152,11 @@ class DesignedObjective(Objective):
         """Return the identity as None, or ``|K|^½``, with one for the intercept."""
         if weighting == "identity":
             return None
-        kernel = self.design if isinstance(self.design, KernelDesign) else None
-        if weighting == "gram" and kernel is not None:
-            return bordered(kernel.root) if len(self.pull) > self.n else kernel.root
+        root = self.design.root
+        if weighting == "gram" and root is not None:
+            return bordered(root) if len(self.pull) > self.n else root
         expected = "" if self.dual else "'hessian', "
-        expected += "'gram', " if kernel is not None else ""
+        expected += "" if root is None else "'gram', "
         raise self.refused(weighting, f"{expected}'identity' or a matrix")
 
     def estimate(self) -> Array:
@@ -172,12 +170,11 @@ class DesignedObjective(Objective):
 
     def in_basis(self, Q: Array) -> DesignedObjective | None:
         """Rotate the rows, which leaves a sum of squares as it is if all weights are equal."""
-        features = isinstance(self.design, FeatureDesign)
-        squares = self.loss.polynomial and not self.loss.knots
-        if not (features and squares) or self.dual or np.ptp(self.w) > 0:
+        squares, design = self.loss.polynomial and not self.loss.knots, self.design.in_basis(Q)
+        if design is None or not squares or self.dual or np.ptp(self.w) > 0:
             return None
         found = DesignedObjective(
-            self.design.in_basis(Q),
+            design,
             Q.T @ self.y,
             self.w,
             self.loss,
@@ -189,11 +186,6 @@ class DesignedObjective(Objective):
         )
         found.basis = Q
         return found
-
-    def rename(self, names: Sequence[Any]) -> None:
-        """Give the coefficients the names of the columns."""
-        self.design.rename(names)
-        self.names = self.design.names
 
     def __str__(self) -> str:
         return self.title

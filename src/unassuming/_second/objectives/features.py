@@ -11,6 +11,7 @@ import numpy as np
 
 from unassuming._numerics import Factor, factor
 from unassuming._second.objectives.base import Design
+from unassuming._second.objectives.penalties import Penalty
 from unassuming._typing import Array
 from unassuming.inputs import check_width
 
@@ -58,18 +59,20 @@ class FeatureDesign(Design):
         own = X if len(self.columns) == self.width else X[:, self.columns]
         return np.column_stack([np.ones(len(X)), own]) if self.intercept else own
 
-    def factor(self, w: Array, R: Array) -> Factor:
-        """Factor W^½Φ above R."""
-        found = factor(self.plain, w, R, intercept=self.intercept and not R[:, 0].any())
+    def factor(self, w: Array, penalty: Penalty) -> Factor:
+        """Factor W^½Φ above P^½."""
+        size = np.diagonal(penalty.P)
+        R = np.sqrt(size[size > 0])[:, None] * np.eye(len(size))[size > 0]
+        found = factor(self.plain, w, R, intercept=self.intercept and size[0] == 0)
         return found if self.turn is None else replace(found, Q=self.turn @ found.Q)
 
     def coefficients(self, values: Array) -> Array:
         """Return the coefficients with the shortest slopes."""
-        return values @ self._least_squares.Q @ self._least_squares.back.T
+        return np.asarray(values @ self._least_squares.Q @ self._least_squares.back.T)
 
     @cached_property
     def _least_squares(self) -> Factor:
-        return self.factor(np.ones(len(self.matrix)), self.ridge_rows(0.0))
+        return self.factor(np.ones(len(self.matrix)), self.penalty())
 
     def in_basis(self, Q: Array) -> FeatureDesign:
         """Return QᵀΦ with the same coefficients; weights have to be equal."""
@@ -78,14 +81,11 @@ class FeatureDesign(Design):
         found.turn, found.matrix = Q.T, Q.T @ self.plain
         return found
 
-    def ridge_rows(self, alpha: float) -> Array:
-        """Return R with ‖R a‖² = alpha ‖slopes‖²."""
-        d = self.matrix.shape[1]
-        return np.sqrt(alpha) * np.eye(d)[int(self.intercept) if alpha else d :]
-
-    def of_slopes(self, value: float) -> Array:
-        """Return zero for the intercept and a value for each slope."""
-        return np.append(np.zeros(int(self.intercept)), np.full(len(self.columns), value))
+    def penalty(self, ridge: float = 0.0, l1: float = 0.0) -> Penalty:
+        """Return ½ ridge ‖slopes‖² + l1 ‖slopes‖₁; the intercept has no penalty."""
+        slopes = np.ones(self.matrix.shape[1])
+        slopes[: int(self.intercept)] = 0.0
+        return Penalty(np.diag(ridge * slopes), l1 * slopes)
 
     def rename(self, names: Sequence[Any]) -> None:
         """Take the names of the columns of the inputs."""

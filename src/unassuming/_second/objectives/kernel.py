@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy.linalg import eigh, svd
@@ -12,6 +13,7 @@ from scipy.linalg import eigh, svd
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS, Factor, factor, kernel_factor
 from unassuming._second.objectives.base import Design
+from unassuming._second.objectives.penalties import Penalty
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel
 
@@ -82,14 +84,21 @@ class KernelDesign(Design):
 
     @cached_property
     def root(self) -> Array:
-        """``|K|^(1/2)``, up to a rotation; eigenvalues that are rounding alone count as zero."""
+        """``|K|^½``, up to a rotation; eigenvalues that are rounding alone count as zero."""
         values, U = self.spectrum
         size = np.abs(values)
         size = np.where(size > len(size) * EPS * size.max(), size, 0.0)
         return np.asarray(np.sqrt(size)[:, None] * U.T)
 
-    def factor(self, w: Array, alpha: float) -> Factor:
-        """Factor Φ with the penalty alpha ‖f‖², f the part of the kernel."""
+    def penalty(self, alpha: float) -> Penalty:
+        """Return ½ alpha ‖f‖²; the intercept has no penalty."""
+        d, P = self.matrix.shape[1], alpha * self.K
+        P = bordered(P, 0.0) if self.intercept else P
+        return Penalty(P, np.zeros(d), alpha=alpha)
+
+    def factor(self, w: Array, penalty: Penalty) -> Factor:
+        """Factor W^½Φ and the norm of the kernel, without dividing by its eigenvalues."""
+        alpha = penalty.alpha
         if alpha == 0:
             return factor(self.matrix, w, intercept=self.intercept)
         if not self.intercept:
@@ -108,6 +117,9 @@ class KernelDesign(Design):
             null=np.linalg.qr(turn @ found.null)[0],
             scales=np.eye(len(turn)),
         )
+
+    def rename(self, names: Sequence[Any]) -> None:
+        """Keep the names: coefficients belong to rows."""
 
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:
@@ -132,8 +144,8 @@ class KernelDesign(Design):
         return None if self.kernel is None else self.kernel.diagonal(X)
 
 
-def bordered(block: Array) -> Array:
-    """Return diag(1, block)."""
+def bordered(block: Array, corner: float = 1.0) -> Array:
+    """Return diag(corner, block)."""
     full = np.zeros((block.shape[0] + 1, block.shape[1] + 1))
-    full[0, 0], full[1:, 1:] = 1.0, block
+    full[0, 0], full[1:, 1:] = corner, block
     return full

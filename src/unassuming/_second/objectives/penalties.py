@@ -1,4 +1,4 @@
-"""The penalty of an objective, and the shape that it shares with the loss: where both have kinks."""
+"""The penalty of an objective, and the kinks of penalty and loss."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from unassuming._typing import Array, IntArray
 @final
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """½ ‖R a‖² + Σ l1_j ``|a_j|``, with ``|a_j| <= box`` in the dual of SVR.
+    """½ aᵀPa + Σ l1_j ``|a_j|``, with ``|a_j| <= box`` in the dual of SVR.
 
     ``l1`` (k,) and the box belong to the last k coefficients, which are the components of the
-    gradient. R (p, d) belongs to all d of them.
+    gradient. P (d, d) is diagonal for features, and alpha times the squared norm for kernels.
     """
 
-    R: Array
+    P: Array
     l1: Array
     box: float = np.inf
+    alpha: float = 0.0
 
     @property
     def kinked(self) -> bool:
@@ -29,9 +30,14 @@ class Penalty:
         return bool(self.l1.any()) or bool(np.isfinite(self.box))
 
     @property
+    def ridge(self) -> Array:
+        """The diagonal of P for the components of the gradient (k,)."""
+        return np.diagonal(self.P)[len(self.P) - len(self.l1) :]
+
+    @property
     def none(self) -> bool:
         """Whether there is no penalty at all."""
-        return not (self.kinked or self.R.any())
+        return not (self.kinked or self.P.any())
 
     def own(self, a: Array) -> Array:
         """Return the coefficients (N, k) that l1 and the box belong to."""
@@ -39,7 +45,7 @@ class Penalty:
 
     def smooth(self, a: Array) -> Array:
         """Return the components (N, k) of P a."""
-        return self.own(a @ self.R.T @ self.R)
+        return self.own(a @ self.P)
 
     def subgradients(self, a: Array) -> tuple[Array, Array]:
         """Return the least and the largest subgradient of the kinked part at a (N, d), (N, k)."""

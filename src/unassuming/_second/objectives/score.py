@@ -31,9 +31,7 @@ class State:
 
     def take(self, which: slice) -> State:
         """Return some of the candidates."""
-        return replace(
-            self, a=self.a[which], r=self.r[which], f=self.f[which], e=self.e[which]
-        )
+        return replace(self, a=self.a[which], r=self.r[which], f=self.f[which], e=self.e[which])
 
 
 class Score(ABC):
@@ -79,7 +77,7 @@ class Gradient(Score):
         """Return ‖z_i‖²."""
         _, z0, _, p, _ = self._parts(at, moved)
         z = np.concatenate([z0[:, None], z0[:, None] + p], axis=1)
-        return self.unit * np.einsum("nik,nik->ni", z, z)
+        return np.asarray(self.unit * np.einsum("nik,nik->ni", z, z))
 
     def _parts(self, at: State, moved: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return ρ, z_0, the changes of ρ and of z, and the part of the penalty in z_0."""
@@ -180,7 +178,5 @@ class PublicGradient(Score):
         return np.asarray((self._weighted(at, moved) ** 2).sum(axis=-1))
 
     def _weighted(self, at: State, moved: Array) -> Array:
-        z = np.concatenate(
-            [self.gradient(at.a, at.r)[:, None], self.gradient(at.a, moved)], axis=1
-        )
+        z = np.concatenate([self.gradient(at.a, at.r)[:, None], self.gradient(at.a, moved)], axis=1)
         return z if self.Psi is None else z @ self.Psi.T

@@ -73,9 +73,10 @@ def as_double(level: Any) -> float:
     """Return a level in double precision, one in lower precision by its printed decimal."""
     if isinstance(level, np.ndarray) and level.ndim == 0:
         level = level[()]
-    if isinstance(level, Real) and not isinstance(level, bool) and 0 < level < 1:
-        short = _slack(level) > _SLACK
-        return float(str(level)) if short else float(level)
+    if isinstance(level, Real) and not isinstance(level, bool):
+        p = float(str(level)) if _slack(level) > _SLACK else float(level)
+        if 0 < p < 1:
+            return p
     raise ValueError(
         f"level must be {'one' if np.ndim(level) else 'a'} number strictly between 0 and 1, given "
         f"{level!r}. Pass one level, e.g. 0.9."

@@ -49,11 +49,7 @@ class Order:
     def rank_among(self, Z0: Array, Z: Array, tolerance: float) -> IntArray:
         """Return ranks of Z_0 (N,) among statistics Z (m - 1,) that no candidate changes."""
         order = np.argsort(Z, kind="stable")
-        least, most = (
-            np.searchsorted(Z[order], Z0 + side, side=where)
-            for side, where in ((-tolerance, "left"), (tolerance, "right"))
-        )
+        least = np.searchsorted(Z[order], Z0 - tolerance, side="left")
+        most = np.searchsorted(Z[order], Z0 + tolerance, side="right")
         ahead = np.concatenate([[0], np.cumsum(self.first[order])])
         return np.asarray(1 + least + ahead[most] - ahead[least], dtype=np.intp)
-
-
