@@ -37,7 +37,9 @@ def test_functions_that_are_given_by_values_have_the_recorded_statistics(name):
     assert engine.rank(at).tolist() == [question["answer"]["rank"]]
     found = engine.statistics(at)[0]
     expected = question["answer"]["statistics"]
-    np.testing.assert_allclose(found / found.sum(), expected, rtol=1e-6, atol=1e-12)
+    # Eigenvalues of kernels that are rounding alone matter to rounded values.
+    rtol = 1e-5 if engine.objective.design.dual else 1e-7
+    np.testing.assert_allclose(found / found.sum(), expected, rtol=rtol, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

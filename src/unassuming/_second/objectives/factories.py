@@ -55,7 +55,6 @@ from unassuming._second.objectives.losses import (
     Huber,
     Insensitive,
     Logistic,
-    Loss,
     Pinball,
     ScaledHuber,
     SquaredInsensitive,
@@ -84,6 +83,7 @@ from unassuming.models.solvers import (
     concomitant_huber,
     epsilon_svr,
     kernel_huber,
+    kernel_ridge,
     l1_least_squares,
     linear_svr,
     logistic,
@@ -387,11 +387,19 @@ def _fixed_kernel(estimator: Any) -> Any:
     return kernel
 
 
-def _kernel_squares(
-    design: KernelDesign, y: Array, w: Array, alpha: float, loss: Loss | None = None, **more: Any
-) -> DesignedObjective:
+def _kernel_squares(design: KernelDesign, y: Array, w: Array, alpha: float) -> DesignedObjective:
+    def solve(o: DesignedObjective) -> Array:
+        b, a = kernel_ridge(design.K, o.y, alpha, o.w, fit_intercept=design.intercept)
+        return np.append(b, a) if design.intercept else a
+
     return DesignedObjective(
-        design, y, w, loss or Squares(), design.penalty(alpha), scale=1 / len(y), **more
+        design,
+        y,
+        w,
+        Squares(),
+        design.penalty(alpha),
+        solve=solve if alpha else None,
+        scale=1 / len(y),
     )
 
 
@@ -403,9 +411,16 @@ def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
     def solve(o: DesignedObjective) -> Array:
         return kernel_huber(design.K, o.y, alpha, delta, o.w)
 
-    title = f"kernel Huber regression with threshold {delta:g}"
-    weights = _weights(w, y)
-    return _kernel_squares(design, y, weights, alpha, Huber(delta), solve=solve, title=title)
+    return DesignedObjective(
+        design,
+        y,
+        _weights(w, y),
+        Huber(delta),
+        design.penalty(alpha),
+        solve=solve,
+        scale=1 / len(y),
+        title=f"kernel Huber regression with threshold {delta:g}",
+    )
 
 
 def from_kernel_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
