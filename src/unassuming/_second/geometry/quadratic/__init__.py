@@ -1,7 +1,17 @@
 """Regions of quadratic objectives: points in at least q of m - 1 ellipsoids (docs/theory.md 4)."""
 
+from unassuming._second.geometry.quadratic.free import FreeDirections, free_directions
 from unassuming._second.geometry.quadratic.lines import rays, spans
 from unassuming._second.geometry.quadratic.radius import radii
 from unassuming._second.geometry.quadratic.sets import QuadraticSets, outward, qth_largest
 
-__all__ = ["QuadraticSets", "outward", "qth_largest", "radii", "rays", "spans"]
+__all__ = [
+    "FreeDirections",
+    "QuadraticSets",
+    "free_directions",
+    "outward",
+    "qth_largest",
+    "radii",
+    "rays",
+    "spans",
+]

@@ -65,7 +65,7 @@ class Form:
     def step(self) -> int:
         """How many sets make a batch."""
         n, p = self.C.shape
-        return max(1, _NUMBERS // ((p if self.noise.rowwise else n) * (p + 1)))
+        return int(max(1, _NUMBERS // ((p if self.noise.rowwise else n) * (p + 1))))
 
     def at(self, which: slice) -> Forms:
         """Return some of the sets."""

@@ -131,6 +131,27 @@ class QuadraticSets:
         assert self._known is not None
         return Spectra.of(self._known)
 
+    @property
+    def null(self) -> Array:
+        """Coefficients (d, c) that change no fitted value."""
+        assert isinstance(self.engine.objective, DesignedObjective)
+        return self.engine.objective.factor.null
+
+    @property
+    def simple(self) -> Array:
+        """Directions x (N, p) that are often free: of one coefficient, value or basis vector."""
+        rotated, C, Q = self.engine.noise.rotated(), self.form.C, self.form.Q
+        if C is Q:
+            return self.coordinates.forward(np.eye(self.engine.objective.d))
+        one = self.form.root @ C
+        turned = [] if rotated is None else [rotated[0].T @ C]
+        return np.concatenate([one[None], np.eye(C.shape[1]), *turned])
+
+    def coefficients(self, x: Array) -> Array:
+        """Return coefficients (d,) whose fitted values change by those of x (p,)."""
+        change = self.form.C @ x / self.form.root
+        return np.asarray(self.engine.objective.coefficients(change[None])[0])
+
     def settled(self, values: Array, still: BoolArray, empty: float) -> Array:
         """Return values (..., S) with those of tied sets: infinite for the whole space.
 
