@@ -7,7 +7,7 @@ in the range of the model: its values then replace the fitted values of its coef
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -27,32 +27,21 @@ FITTED = (
 @final
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """N candidates: coefficients (N, d), or the values (N, n) of functions at the inputs.
+    """N candidates: coefficients (N, d), or the states of functions.
 
     ``single`` says whether one candidate was asked for, so that the answer is a number. The caveat
     is repeated in the result.
     """
 
-    coefficients: Array | None
-    values: Array | None
+    known: Array | State
     single: bool
     caveat: str = ""
 
-    def state(self, objective: Objective) -> State:
-        """Return residuals, fitted values and their rounding."""
-        if self.coefficients is not None:
-            return objective.state(self.coefficients)
-        assert self.values is not None
-        return objective.at_values(self.values)
 
-
-def resolve(
-    candidates: Any, objective: Objective, data: Callable[[], Data]
-) -> Candidates | list[Candidates]:
+def resolve(candidates: Any, objective: Objective, data: Callable[[], Data]) -> Candidates:
     """Turn vectors, callables and fitted estimators into candidates.
 
-    A list of callables or estimators gives a list. They need the rows, which ``data`` returns; it
-    raises if there are none.
+    Callables and estimators need the rows, which ``data`` returns; it raises if there are none.
     """
     if isinstance(candidates, type):
         raise ValueError(
@@ -63,14 +52,16 @@ def resolve(
         return _from_estimator(candidates, objective, data())
     if callable(candidates):
         name = getattr(candidates, "__name__", repr(candidates))
-        return _from_values(candidates(data().X), name, objective, data())
+        f = _values(candidates(data().X), name, objective, data())
+        return Candidates(objective.at_values(f), single=True)
     if isinstance(candidates, Sequence) and any(callable(c) or _is_model(c) for c in candidates):
-        return [one for c in candidates for one in _listed(resolve(c, objective, data))]
+        parts = [resolve(c, objective, data) for c in candidates]
+        states = [
+            p.known if isinstance(p.known, State) else objective.state(p.known) for p in parts
+        ]
+        caveat = next((part.caveat for part in parts if part.caveat), "")
+        return Candidates(State.join(states), single=False, caveat=caveat)
     return _from_coefficients(candidates, objective)
-
-
-def _listed(found: Candidates | list[Candidates]) -> list[Candidates]:
-    return found if isinstance(found, list) else [found]
 
 
 def _is_model(candidate: Any) -> bool:
@@ -89,10 +80,10 @@ def _from_coefficients(candidates: Any, objective: Objective) -> Candidates:
             "callable f(X) for a function that is not given by coefficients; for values at the "
             "rows of X, lambda X: values."
         )
-    return Candidates(np.atleast_2d(a), None, single=a.ndim == 1)
+    return Candidates(np.atleast_2d(a), single=a.ndim == 1)
 
 
-def _from_values(values: Any, name: str, objective: Objective, data: Data) -> Candidates:
+def _values(values: Any, name: str, objective: Objective, data: Data) -> Array:
     """Take values at the rows of X, in the basis of the objective."""
     what, expected = f"the value of the candidate {name}", len(data.rows)
     clean = as_finite(values, what, "A candidate returns a finite number for every row of X.")
@@ -103,15 +94,14 @@ def _from_values(values: Any, name: str, objective: Objective, data: Data) -> Ca
             "vector."
         )
     f = clean.reshape(-1)[data.rows]
-    f = f if objective.basis is None else f @ objective.basis
-    return Candidates(None, f[None], single=True)
+    return f[None] if objective.basis is None else (f @ objective.basis)[None]
 
 
 def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candidates:
     """Use the coefficients if they reproduce the predictions, else the predictions."""
     own = objective.coefficients_of(estimator)
     if own is not None:
-        return Candidates(own[None], None, single=True, caveat=FITTED)
+        return Candidates(own[None], single=True, caveat=FITTED)
     name, classes = type(estimator).__name__, getattr(estimator, "classes_", None)
     known = None if data.classes is None else list(data.classes)
     reversed_ = classes is not None and known is not None and list(classes) == known[::-1]
@@ -123,16 +113,14 @@ def _from_estimator(estimator: Any, objective: Objective, data: Data) -> Candida
             "class, or build the region with these classes."
         )
     sign = -1 if reversed_ else 1
-    values = sign * np.asarray(fitted_values(estimator, data.X), dtype=np.float64)
-    found = _from_values(values, name, objective, data)
-    assert found.values is not None
+    f = _values(sign * fitted_values(estimator, data.X), name, objective, data)
     a = fitted_coefficients(estimator, objective.n)
     if a is not None and a.shape == (objective.d,):
         reproduced = objective.fitted(sign * a[None])
-        scale = max(np.abs(found.values).max(), np.abs(reproduced).max())
-        if np.abs(reproduced - found.values).max() <= 1e-8 * scale:
-            return Candidates(sign * a[None], None, single=True, caveat=FITTED)
-    return replace(found, caveat=FITTED)
+        scale = max(np.abs(f).max(), np.abs(reproduced).max())
+        if np.abs(reproduced - f).max() <= 1e-8 * scale:
+            return Candidates(sign * a[None], single=True, caveat=FITTED)
+    return Candidates(objective.at_values(f), single=True, caveat=FITTED)
 
 
 def fitted_values(estimator: Any, X: Any) -> Array:
@@ -161,7 +149,7 @@ def fitted_coefficients(estimator: Any, n: int) -> Array | None:
         weights[support] = np.ravel(final.dual_coef_)
     elif hasattr(final, "dual_coef_"):
         weights = np.ravel(final.dual_coef_)
-        if getattr(final, "kernel", None) == "linear" and hasattr(final, "intercept_"):
+        if getattr(final, "kernel", None) == "linear" and hasattr(final, "fit_intercept"):
             weights = np.asarray(final.X_fit_).T @ weights  # LSSVC
     elif hasattr(final, "coef_"):
         weights = np.ravel(final.coef_)

@@ -87,7 +87,7 @@ class Dual:
         cross = theta * np.matmul(g * self.beta, W.transpose(0, 2, 1))
         root = np.matmul(g * g, W.transpose(0, 2, 1)) + p[..., None]
         root = np.sqrt(np.maximum(room, 0.0)[:, None] * root)
-        empty = np.asarray(room < 0).any(axis=-1)[:, None]
+        empty = np.any(room < 0, axis=-1, keepdims=True)
         both = []
         for side in (1.0, -1.0):
             best = np.argmin(side * cross + root, axis=-1)
