@@ -114,9 +114,9 @@ class Gradient(Score):
 
     def _changes(self, at: State, rho: Array, image: Array) -> Array:
         """Return ρ(G_i r) - ρ(r), zero where that is rounding."""
-        delta = image - rho[:, None]
-        small = 2 * self.loss.rounding(at.r, at.e)[:, None, None]
-        return np.where(np.abs(delta) <= small, 0.0, delta)
+        delta = np.subtract(image, rho[:, None])
+        delta *= np.abs(delta) > 2 * self.loss.rounding(at.r, at.e)[:, None, None]
+        return delta
 
     def _pull(self, rho: Array) -> Array:
         return rho if self.L is None else rho @ self.L.T
