@@ -79,6 +79,12 @@ class Gradient(Score):
         e = self.loss.rounding(at.r, at.e)
         return gaps(rho, delta, p, 2 * z0[:, None] + p, pushed, e, self._norm)
 
+    def fixed(self, moved: Array) -> Array | None:
+        """Return the Z_i of fresh residuals (S, n) that no candidate changes; None if one does."""
+        if self.penalty.none and self.loss.quantile is not None:
+            return np.asarray(((self.loss.rho(moved) @ self.A.T) ** 2).sum(axis=-1))
+        return None
+
     def statistics(self, at: State, moved: Array) -> Array:
         """Return ‖z_i‖²."""
         _, z0, _, p, _ = self._parts(at, moved)

@@ -187,7 +187,8 @@ class SetsAndBall:
             free = (dual.nu <= 0) & (dual.omega <= 0)
             endless = np.linalg.norm(g * free, axis=-1) > SEEN * size
             for side, values in enumerate(dual.supports(g, p, B)):
-                found[side, :, start : start + step] = np.where(endless, np.inf, values).T
+                values = np.where(endless & (values > -np.inf), np.inf, values)
+                found[side, :, start : start + step] = values.T
         found[:, :, self.sets.still & first] = -np.inf
         return found[0], found[1]
 

@@ -13,13 +13,16 @@ from unassuming._batches import slices
 from unassuming._errors import NotAvailable
 from unassuming._numerics import CUT, SEEN
 from unassuming._second.geometry.quadratic.forms import Form, Forms
-from unassuming._second.membership import Engine
+from unassuming._second.membership import Engine, QuadraticTable
 from unassuming._second.objectives import DesignedObjective
 from unassuming._second.objectives.whitening import Coordinates
 from unassuming._typing import Array, BoolArray
 
 OUTWARD = 1e-9
 """Outer bounds are moved outward by this share of their width."""
+
+_TABLED = 60
+"""Coordinates beyond which monomials are too many for a table."""
 
 _KEPT = 2**25
 """Numbers of eigenvectors that are kept; others are computed again."""
@@ -130,6 +133,18 @@ class QuadraticSets:
     def _spectra(self) -> Spectra:
         assert self._known is not None
         return Spectra.of(self._known)
+
+    def table(self) -> QuadraticTable | None:
+        """Return the table of many candidates, if the forms are small."""
+        o, forms = self.engine.objective, self._known
+        if forms is None or forms.A.shape[1] > _TABLED:
+            return None
+        tied = np.where(self.engine.order.first, -1.0, 1.0)  # the sign of Z_i - Z_0 that settles it
+        A = np.where(forms.still[:, None, None], 0.0, forms.A)
+        b = np.where(forms.still[:, None], 0.0, forms.b)
+        c = np.where(forms.still, tied, forms.c)
+        forward = self.coordinates.forward(np.eye(o.d)).T
+        return QuadraticTable(self.engine, A, b, c, forward, o.estimate())
 
     @property
     def null(self) -> Array:
