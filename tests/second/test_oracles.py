@@ -166,7 +166,7 @@ def test_norm_bounds_are_those_of_a_convex_solver(noise):
 def test_a_norm_bound_with_an_intercept_that_it_does_not_see():
     X, y = problem()
     engine = region(Ridge(alpha=0.7), X, y, Symmetric(), m=6)
-    both, B = SetsAndBall.of(QuadraticSets.of(engine)), 2.0
+    both, B = SetsAndBall.of(QuadraticSets.of(engine)), 3.0
     g = np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]])
     up, down = both.supports(*both.ball.functionals(g), B)
     for i in range(5):
