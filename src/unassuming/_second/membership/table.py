@@ -43,8 +43,9 @@ class QuadraticTable:
             x = (a[which] - self.estimate) @ self.forward.T
             monomials = np.hstack([np.ones((len(x), 1)), x, x[:, i] * x[:, j]])
             gap = monomials @ self._columns
-            size = np.abs(monomials).sum(axis=1, keepdims=True) * self._sizes
-            found[which] = _settled(self.engine, a[which], gap, np.abs(gap) <= NEAR * size)
+            near = np.abs(gap).min(axis=1) <= NEAR * np.abs(monomials).sum(axis=1)
+            ranks = 1 + np.count_nonzero(gap < 0, axis=1)
+            found[which] = _settled(self.engine, a[which], ranks, near)
         return found
 
     @cached_property
@@ -54,15 +55,11 @@ class QuadraticTable:
 
     @cached_property
     def _columns(self) -> Array:
-        """The coefficients of the monomials, (1 + p + p (p + 1) / 2, S)."""
+        """The coefficients of the monomials, (1 + p + p (p + 1) / 2, S), at most one each."""
         i, j = self._pairs
         square = np.where(i == j, 1.0, 2.0) * self.A[:, i, j]
-        columns = np.hstack([self.c[:, None], -2 * self.b, -square])
-        return np.asarray(columns.T.copy())
-
-    @cached_property
-    def _sizes(self) -> Array:
-        return np.asarray(np.abs(self._columns).max(axis=0))
+        columns = np.hstack([self.c[:, None], -2 * self.b, -square]).T
+        return np.ascontiguousarray(columns / np.abs(columns).max(axis=0))
 
 
 @final
@@ -77,22 +74,21 @@ class FixedTable:
     def rank(self, a: Array) -> IntArray:
         """Return the ranks of coefficients a (N, d)."""
         found = np.empty(len(a), dtype=np.intp)
-        o = self.engine.objective
+        o, Z = self.engine.objective, np.sort(self.Z)
         assert o.loss is not None
-        for which in slices(len(a), max(1, _NUMBERS // (o.n + self.engine.m))):
+        for which in slices(len(a), max(1, _NUMBERS // o.n)):
             at = o.state(a[which])
             z0 = o.loss.rho(at.r) @ self.A.T
-            Z0 = (z0 * z0).sum(axis=1, keepdims=True)
-            near = np.abs(self.Z - Z0) <= NEAR * (self.Z + Z0)
-            near |= np.isin(at.r, o.loss.knots).any(axis=1, keepdims=True)
-            found[which] = _settled(self.engine, a[which], self.Z - Z0, near)
+            Z0 = np.einsum("nk,nk->n", z0, z0)
+            below, least = (np.searchsorted(Z, Z0 * (1 + side)) for side in (NEAR, -NEAR))
+            near = (below != least) | (at.r == 0).any(axis=1)
+            found[which] = _settled(self.engine, a[which], 1 + least, near)
         return found
 
 
-def _settled(engine: Engine, a: Array, gap: Array, near: BoolArray) -> IntArray:
-    """Return ranks from gaps (N, S); the engine decides candidates with a near-tie."""
-    ranks = 1 + (gap < 0).sum(axis=1, dtype=np.intp)
-    doubt = np.flatnonzero(near.any(axis=1))
+def _settled(engine: Engine, a: Array, ranks: IntArray, near: BoolArray) -> IntArray:
+    """Return the ranks, decided by the engine where there is a near-tie."""
+    doubt = np.flatnonzero(near)
     if len(doubt):
         ranks[doubt] = engine.rank(a[doubt])
-    return np.asarray(ranks, dtype=np.intp)
+    return ranks

@@ -25,8 +25,8 @@ from unassuming._second.objectives import DesignedObjective
 from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._typing import Array, IntArray
 
-_GRID = np.linspace(-30.0, 40.0, 141)
-_HALVINGS = 24
+_GRID = np.linspace(-30.0, 40.0, 71)
+_HALVINGS = 14
 """log θ: first a grid, then halvings of the two cells beside the best point."""
 
 _NUMBERS = 2**20

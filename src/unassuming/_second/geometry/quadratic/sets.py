@@ -55,14 +55,16 @@ class Spectra:
 
     def supports(self, t: Array) -> tuple[Array, Array]:
         """Return the largest tᵀx and -tᵀx over each set, (N, S) each, for t (N, p)."""
-        h = np.einsum("nk,skl->nsl", t, self.Y, optimize=True)
         inverse = np.where(self.free, 0.0, 1 / np.where(self.free, 1.0, self.w))
-        reach = np.sqrt(self.radius * (h * h * inverse).sum(axis=-1))
-        middle = (h * self.centre).sum(axis=-1)
-        size = np.linalg.norm(t, axis=1)[:, None]
-        endless = np.linalg.norm(h * self.free, axis=-1) > SEEN * size
+        h = np.matmul(t, self.Y * np.sqrt(inverse)[:, None])  # (S, N, p)
+        reach = np.sqrt(self.radius[:, None] * np.einsum("snp,snp->sn", h, h)).T
+        middle = t @ np.einsum("skl,sl->sk", self.Y, self.centre).T
         up, down = middle + reach, reach - middle
-        return np.where(endless, np.inf, up), np.where(endless, np.inf, down)
+        size = SEEN * np.linalg.norm(t, axis=1)
+        for i in np.flatnonzero(self.free.any(axis=1)):
+            endless = np.linalg.norm(t @ self.Y[i][:, self.free[i]], axis=1) > size
+            up[endless, i] = down[endless, i] = np.inf
+        return up, down
 
 
 @final
