@@ -186,3 +186,27 @@ def test_permutations_do_not_see_the_intercept():
     assert np.isinf(up[0]).all()
     assert np.isinf(down[0]).all()
     assert np.isfinite(up[1]).all()
+
+
+@pytest.mark.parametrize("noise", [Symmetric(), BlockSymmetric(np.arange(14) // 2)], ids=repr)
+def test_fitted_values_of_kernels_are_bounded_where_their_row_changes_sign(noise):
+    rng = np.random.default_rng(6)
+    X = np.sort(rng.uniform(0, 4, 14))[:, None]
+    y, w = np.sin(X[:, 0]) + 0.3 * rng.laplace(size=14), rng.uniform(0.5, 2, 14)
+    engine = region(KernelRidge(kernel="laplacian", gamma=1.0, alpha=0.5), X, y, noise, w=w)
+    K, alpha, root = engine.objective.design.K, 0.5, np.sqrt(w)
+    D = alpha * np.linalg.inv(root[:, None] * K * root + alpha * np.eye(14))
+    up, down = QuadraticSets.of(engine).supports(K)
+    f = K @ engine.objective.estimate()
+    for i, signs in enumerate(engine.drawn):
+        J = np.flatnonzero(signs < 0)
+        assert np.isfinite(up[:, i]).tolist() == (signs < 0).tolist()
+        x = cp.Variable(len(J))
+        r = cp.multiply(root[J], y[J] - x)
+        half = np.linalg.cholesky(D[np.ix_(J, J)])
+        held = [cp.sum_squares(half.T @ r) <= r @ (D @ (root * y))[J]]
+        for k in range(min(2, len(J))):
+            high = cp.Problem(cp.Maximize(x[k]), held).solve(solver=cp.CLARABEL)
+            low = cp.Problem(cp.Minimize(x[k]), held).solve(solver=cp.CLARABEL)
+            j = J[k]
+            np.testing.assert_allclose([f[j] + up[j, i], f[j] - down[j, i]], [high, low], rtol=1e-6)

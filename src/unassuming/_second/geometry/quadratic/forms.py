@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from unassuming._numerics import EPS
 from unassuming._second.noise import Noise
@@ -66,6 +67,32 @@ class Form:
         """How many sets make a batch."""
         n, p = self.C.shape
         return int(max(1, _NUMBERS // ((p if self.noise.rowwise else n) * (p + 1))))
+
+    @property
+    def single(self) -> bool:
+        """Whether each column is one row, and signs change rows: then rows J alone have bounds."""
+        n, p = self.C.shape
+        return self.noise.rowwise and n == p and np.count_nonzero(self.C) == n
+
+    def supports(self, t: Array) -> tuple[Array, Array]:
+        """Return the largest tᵀx and -tᵀx over each set, (N, S) each, if columns are single rows.
+
+        The rows J that change sign alone have bounds: r_JᵀD_JJ r_J <= r_Jᵀr̂_J with r = r̂ - x.
+        """
+        order = np.argmax(self.C != 0, axis=0)  # the row of each column
+        up, down = (np.full((len(t), self.count), np.inf) for _ in range(2))
+        for i, signs in enumerate(np.asarray(self.drawn)):
+            J = np.flatnonzero(signs[order] < 0)
+            inside = np.flatnonzero(~np.delete(t, J, axis=1).any(axis=1))
+            if not len(inside):
+                continue
+            Q, r, own = self.Q[order[J]], self.r[order[J]], t[np.ix_(inside, J)]
+            D = cho_factor(np.eye(len(J)) - Q @ Q.T)
+            half, solved = cho_solve(D, r) / 2, cho_solve(D, own.T)
+            reach = np.sqrt((half @ r / 2) * np.einsum("nj,jn->n", own, solved))
+            middle = own @ (r - half)
+            up[inside, i], down[inside, i] = middle + reach, reach - middle
+        return up, down
 
     def at(self, which: slice) -> Forms:
         """Return some of the sets."""

@@ -182,8 +182,11 @@ class QuadraticSets:
         """Return the largest gᵀ(a - â) and -gᵀ(a - â) over each set, (N, S) each, g (N, d)."""
         t, unknown = self.coordinates.functionals(g)
         found = np.empty((2, len(g), self.form.count))
-        for which, spectra in self.spectra():
-            found[:, :, which] = spectra.supports(t)
+        if self.form.single:
+            found[:] = self.form.supports(t)
+        else:
+            for which, spectra in self.spectra():
+                found[:, :, which] = spectra.supports(t)
         found[:, unknown] = np.inf
         up, down = self.settled(found, self.still, -np.inf)
         return up, down
