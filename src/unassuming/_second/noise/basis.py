@@ -16,26 +16,16 @@ from unassuming._typing import Array, BoolArray, IntArray
 class InBasis(Noise):
     """Noise e whose coordinates Qᵀe satisfy an assumption, for a known orthogonal matrix Q.
 
-    For example: noise that is correlated from row to row, with independent symmetric coordinates in
-    a cosine basis or in the eigenvectors of a known covariance. The transformations are QGQᵀ with G
-    of the inner assumption. Models of features with squares as their loss are rotated, (Qᵀy, QᵀΦ),
-    and all that is known of the inner assumption holds there, with rotated rows in place of rows
+    For example correlated noise with independent symmetric coordinates in a cosine basis, or in the
+    eigenvectors of a known covariance. The transformations are QGQᵀ with G of the inner assumption
     (docs/theory.md 16); weights are refused.
 
     Parameters
     ----------
     basis : array of shape (n, n)
-        Q. Its columns are the basis vectors, orthonormal to rounding. It must not depend on y. Its
-        rows are the rows of the data that count: of `ARX`, those after the initial values.
+        Q, orthonormal columns that do not depend on y, one row for each row that counts.
     inner : str or Noise, default "symmetric"
-        What is assumed of Qᵀe: a name such as ``"exchangeable"``, or an instance. Its
-        transformations have to be orthogonal maps.
-
-    Attributes
-    ----------
-    basis : array of shape (n, n)
-        Q.
-    inner : Noise
+        What is assumed of Qᵀe; its transformations have to be orthogonal maps.
     """
 
     orthogonal = True
@@ -66,7 +56,7 @@ class InBasis(Noise):
         return self._basis, self.inner
 
     def draw(self, n: int, size: int, rng: np.random.Generator) -> Any:
-        """Draw transformations of the coordinates, as the inner assumption does."""
+        """Draw transformations of the coordinates."""
         self.check_length(n)
         return self.inner.draw(n, size, rng)
 
