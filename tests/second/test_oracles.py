@@ -210,3 +210,17 @@ def test_fitted_values_of_kernels_are_bounded_where_their_row_changes_sign(noise
             low = cp.Problem(cp.Minimize(x[k]), held).solve(solver=cp.CLARABEL)
             j = J[k]
             np.testing.assert_allclose([f[j] + up[j, i], f[j] - down[j, i]], [high, low], rtol=1e-6)
+
+
+def test_many_rows_are_transformed_in_parts(monkeypatch):
+    X, y = problem(n=40)
+    model = Ridge(alpha=0.7)
+    for noise in (Symmetric(), SymmetricExchangeable()):
+        engine = region(model, X, y, noise, m=30)
+        a = engine.objective.estimate() + np.random.default_rng(1).normal(size=(5, 3))
+        whole = engine.gaps(a)[0], engine.statistics(a), engine.rank(a)
+        monkeypatch.setattr("unassuming._second.membership.engine._LARGEST", 40 * 7)
+        parts = engine.gaps(a)[0], engine.statistics(a), engine.rank(a)
+        monkeypatch.undo()
+        for one, other in zip(whole, parts, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9)

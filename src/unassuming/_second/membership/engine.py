@@ -17,7 +17,10 @@ from unassuming._second.ranking import Order
 from unassuming._typing import Array, BoolArray, IntArray
 
 _NUMBERS = 2**18
-"""Residuals in one batch, so that they stay in the cache."""
+"""Residuals in one batch of candidates, so that they stay in the cache."""
+
+_LARGEST = 2**22
+"""Residuals in one batch of transformations of a candidate."""
 
 
 @final
@@ -55,10 +58,10 @@ class Engine:
         found = np.empty((2, len(candidates), self.m - 1 if sets is None else 1))
         for which, at in self._batches(candidates, found.shape[2]):
             if sets is None:
-                moved = self._moved(at)
+                found[:, which] = self._compared(at)
             else:
-                moved = self.noise.paired(self.drawn, sets[which], at.r, at.f)[:, None]
-            found[:, which] = self.score.gaps(at, moved)
+                moved = self.noise.paired(self.drawn, sets[which], at.r, at.f)
+                found[:, which] = self.score.gaps(at, moved[:, None])
         gap, tolerance = found if sets is None else found[:, :, 0]
         return gap, tolerance
 
@@ -70,7 +73,7 @@ class Engine:
         """Return ranks (N,), from 1 to m; m for candidates that cannot have produced the data."""
         found = np.empty(len(candidates), dtype=np.intp)
         for which, at in self._batches(candidates, self.m - 1):
-            ranks = self.order.rank(*self.score.gaps(at, self._moved(at)))
+            ranks = self.order.rank(*self._compared(at))
             found[which] = np.where(self.noise.admits(at.r, at.f), ranks, self.m)
         return found
 
@@ -78,11 +81,23 @@ class Engine:
         """Return Z_0, ..., Z_{m-1}, (N, m)."""
         found = np.empty((len(candidates), self.m))
         for which, at in self._batches(candidates, self.m):
-            found[which] = self.score.statistics(at, self._moved(at))
+            parts = [self.score.statistics(at, moved) for moved in self._moved(at)]
+            found[which] = np.hstack([parts[0], *(part[:, 1:] for part in parts[1:])])
         return found
 
-    def _moved(self, at: State) -> Array:
-        return np.asarray(self.noise.apply(self.drawn, at.r, at.f), dtype=np.float64)
+    def _compared(self, at: State) -> list[Array]:
+        """Return Z_i - Z_0 and its tolerance for all sets, (N, m - 1) each."""
+        parts = [self.score.gaps(at, moved) for moved in self._moved(at)]
+        if len(parts) == 1:
+            return parts[0]
+        return [np.hstack(both) for both in zip(*parts, strict=True)]
+
+    def _moved(self, at: State) -> Iterator[Array]:
+        """Return the transformed residuals, of some sets at a time if there are many rows."""
+        step = max(1, _LARGEST // at.r.size)
+        for some in slices(self.m - 1, step):
+            drawn = self.drawn if step >= self.m - 1 else self.noise.take(self.drawn, some)
+            yield np.asarray(self.noise.apply(drawn, at.r, at.f), dtype=np.float64)
 
     def _batches(self, candidates: Array | State, size: int) -> Iterator[tuple[slice, State]]:
         """Return states in batches, so that memory does not grow with their number."""
