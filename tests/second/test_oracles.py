@@ -18,6 +18,7 @@ from unassuming._second.noise import (
 )
 from unassuming._second.objectives import factory_for
 from unassuming._second.ranking import Order
+from unassuming.models import LSSVC
 
 NOISES = [
     Symmetric(),
@@ -105,7 +106,8 @@ def convex_set(engine, i, a):
     o = engine.objective
     n, Phi, P = o.n, o.design.matrix, o.penalty.P
     H = Phi.T @ Phi + P
-    D = np.eye(n) - Phi @ np.linalg.solve(H, Phi.T)
+    D = np.eye(n) - Phi @ np.linalg.lstsq(H, Phi.T, rcond=1e-12)[0]
+    D = (D + D.T) / 2
     G = engine.noise.apply(engine.drawn, np.eye(n), np.eye(n))[:, i].T
     d = (G - np.eye(n)) @ (o.y - Phi @ a)
     root = np.linalg.cholesky(D + 1e-13 * np.eye(n))
@@ -224,3 +226,24 @@ def test_many_rows_are_transformed_in_parts(monkeypatch):
         monkeypatch.undo()
         for one, other in zip(whole, parts, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [Symmetric(), SymmetricExchangeable()], ids=repr)
+def test_a_bias_of_a_kernel_is_seen_with_the_values_alone(noise):
+    """b and the kernel's part are shifted against each other; their sum at an input is bounded."""
+    rng = np.random.default_rng(7)
+    X = np.sort(rng.uniform(0, 4, 14))[:, None]
+    y = np.where(rng.random(14) < 0.5, -1.0, 1.0)
+    engine = region(LSSVC(C=1.0, kernel="laplacian", gamma=1.0), X, y, noise, m=8)
+    sets = QuadraticSets.of(engine)
+    g = np.vstack([engine.objective.design.matrix[0], np.eye(15)[:2]])
+    up, down = sets.supports(g)
+    assert np.isinf(up[1:]).all()
+    assert np.isinf(down[1:]).all()
+    for i in np.flatnonzero(np.isfinite(up[0])):
+        a = cp.Variable(15)
+        held = [convex_set(engine, i, a)]
+        high = cp.Problem(cp.Maximize(g[0] @ a), held).solve(solver=cp.CLARABEL)
+        value = g[0] @ engine.objective.estimate()
+        np.testing.assert_allclose(value + up[0, i], high, rtol=1e-5)
+    assert np.isfinite(up[0]).any()

@@ -182,7 +182,7 @@ class QuadraticSets:
         """Return the largest gᵀ(a - â) and -gᵀ(a - â) over each set, (N, S) each, g (N, d)."""
         t, unknown = self.coordinates.functionals(g)
         found = np.empty((2, len(g), self.form.count))
-        if self.form.single:
+        if self._of_rows:
             found[:] = self.form.supports(t)
         else:
             for which, spectra in self.spectra():
@@ -190,6 +190,14 @@ class QuadraticSets:
         found[:, unknown] = np.inf
         up, down = self.settled(found, self.still, -np.inf)
         return up, down
+
+    @property
+    def _of_rows(self) -> bool:
+        """Whether D is positive definite, and the rows that change sign alone have bounds."""
+        o = self.engine.objective
+        assert o.design is not None
+        assert o.penalty is not None
+        return self.form.single and not (o.design.intercept or o.penalty.none)
 
     def outer(self, g: Array, q: int) -> tuple[Array, Array]:
         """Return lower and upper bounds of gᵀ(a - â) over the region of level 1 - q/m, (N,)."""
