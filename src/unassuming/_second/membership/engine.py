@@ -11,7 +11,7 @@ import numpy as np
 
 from unassuming._batches import slices
 from unassuming._second.noise import Noise
-from unassuming._second.objectives.base import Objective, Weighting
+from unassuming._second.objectives.base import Objective, Weighting, as_state
 from unassuming._second.objectives.score import Score, State
 from unassuming._second.ranking import Order
 from unassuming._typing import Array, BoolArray, IntArray
@@ -51,7 +51,7 @@ class Engine:
 
     def state(self, candidates: Array | State) -> State:
         """Return residuals, fitted values and their rounding."""
-        return candidates if isinstance(candidates, State) else self.objective.state(candidates)
+        return as_state(candidates, self.objective)
 
     def gaps(self, candidates: Array | State, sets: IntArray | None = None) -> tuple[Array, Array]:
         """Return Z_i - Z_0 and its tolerance, (N, m - 1); for the sets (N,) of pairs, (N,) each."""
@@ -103,5 +103,4 @@ class Engine:
         """Return states in batches, so that memory does not grow with their number."""
         step = max(1, _NUMBERS // (self.objective.n * max(size, self.objective.d)))
         for which in slices(len(candidates), step):
-            part = candidates.take(which) if isinstance(candidates, State) else candidates[which]
-            yield which, self.state(part)
+            yield which, self.state(candidates[which])

@@ -16,7 +16,6 @@ from unassuming._second.noise.rotations import Spherical
 from unassuming._second.noise.signs import (
     POLYNOMIALS,
     BlockSymmetric,
-    SignFlips,
     Symmetric,
     group_by_leverage,
 )
@@ -132,7 +131,7 @@ def is_group(noise: Noise, m: int) -> bool:
 
     A subclass of `Symmetric` with its own ``draw`` or ``apply`` keeps its own transformations.
     """
-    if not isinstance(noise, SignFlips) or m & (m - 1) or m < min(POLYNOMIALS):
+    if not noise.rowwise or m & (m - 1) or m < min(POLYNOMIALS):
         return False
     if m not in POLYNOMIALS:
         raise ValueError(
@@ -140,8 +139,7 @@ def is_group(noise: Noise, m: int) -> bool:
             f"{max(POLYNOMIALS)}, or another number, given {m}. Pass e.g. m={m - 1}, which draws "
             "signs at random."
         )
-    ours = type(noise).draw in (Symmetric.draw, BlockSymmetric.draw)
-    return ours and type(noise).apply is SignFlips.apply
+    return type(noise).draw in (Symmetric.draw, BlockSymmetric.draw)
 
 
 def declared(noise: Noise, method: str, n: int) -> IntArray | None:

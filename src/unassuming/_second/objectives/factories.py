@@ -147,16 +147,10 @@ def _elastic_net(estimator: Any, X: Array, y: Array, w: Weights, share: float) -
     common_weight(w, type(estimator).__name__)
     design, alpha = _features(estimator, X), len(y) * number(estimator, "alpha", zero=True)
     penalty = design.penalty(alpha * (1 - share), alpha * share)
+    w, solve = np.ones(len(y)), _least_l1 if share else None
     title = "the LASSO objective" if share == 1 else "the elastic net objective"
     return DesignedObjective(
-        design,
-        y,
-        np.ones(len(y)),
-        Squares(),
-        penalty,
-        solve=_least_l1 if share else None,
-        scale=1 / len(y),
-        title=title,
+        design, y, w, Squares(), penalty, solve=solve, scale=1 / len(y), title=title
     )
 
 
@@ -170,22 +164,16 @@ def _least_l1(o: DesignedObjective) -> Array:
 
 def from_huber_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build Huber's loss with concomitant scale + alpha ‖coef‖²."""
-    design = _features(estimator, X)
-    weights = np.full(len(y), common_weight(w, "HuberRegressor"))
-    epsilon = number(estimator, "epsilon", above=1.0)
+    design, epsilon = _features(estimator, X), number(estimator, "epsilon", above=1.0)
+    w = np.full(len(y), common_weight(w, "HuberRegressor"))
+    loss, penalty = ScaledHuber(epsilon), design.penalty(number(estimator, "alpha", zero=True))
 
     def solve(o: DesignedObjective) -> Array:
         return concomitant_huber(o.design.matrix, o.y, o.w, epsilon, o.penalty.ridge)[0]
 
+    title = f"Huber regression with epsilon {epsilon:g}"
     return DesignedObjective(
-        design,
-        y,
-        weights,
-        ScaledHuber(epsilon),
-        design.penalty(number(estimator, "alpha", zero=True)),
-        solve=solve,
-        scale=1 / len(y),
-        title=f"Huber regression with epsilon {epsilon:g}",
+        design, y, w, loss, penalty, solve=solve, scale=1 / len(y), title=title
     )
 
 
@@ -209,15 +197,10 @@ def from_linear_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedO
     def solve(o: DesignedObjective) -> Array:
         return linear_svr(o.design.matrix, o.y, C, epsilon, o.penalty.ridge, squared=squared)
 
-    return DesignedObjective(
-        design,
-        y,
-        np.full(len(y), 2 * C if squared else C),
-        SquaredInsensitive(epsilon) if squared else Insensitive(epsilon),
-        Penalty(np.diag(ridge), 0 * ridge),
-        solve=solve,
-        title=f"the {'squared ' * squared}ε-insensitive loss with epsilon {epsilon:g}",
-    )
+    w, penalty = np.full(len(y), 2 * C if squared else C), Penalty(np.diag(ridge), 0 * ridge)
+    loss = SquaredInsensitive(epsilon) if squared else Insensitive(epsilon)
+    title = f"the {'squared ' * squared}ε-insensitive loss with epsilon {epsilon:g}"
+    return DesignedObjective(design, y, w, loss, penalty, solve=solve, title=title)
 
 
 def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -229,10 +212,8 @@ def from_quantile_regressor(estimator: Any, X: Array, y: Array, w: Weights) -> D
     def solve(o: DesignedObjective) -> Array:
         return quantile_regression(o.design.matrix, o.y, tau, o.penalty.l1)
 
-    title = f"the pinball loss of the {tau:g}-quantile"
-    return DesignedObjective(
-        design, y, np.ones(len(y)), Pinball(tau), penalty, solve=solve, title=title
-    )
+    w, title = np.ones(len(y)), f"the pinball loss of the {tau:g}-quantile"
+    return DesignedObjective(design, y, w, Pinball(tau), penalty, solve=solve, title=title)
 
 
 def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -269,15 +250,9 @@ def from_logistic_regression(estimator: Any, X: Array, y: Array, w: Weights) -> 
             )
         return logistic(design.matrix, o.y, o.w / n, o.penalty.ridge / n, o.penalty.l1 / n)
 
+    w, penalty, title = row_weights(w, y), design.penalty(alpha - l1, l1), "logistic regression"
     return DesignedObjective(
-        design,
-        y,
-        row_weights(w, y),
-        Logistic(),
-        design.penalty(alpha - l1, l1),
-        solve=solve,
-        scale=1 / n,
-        title="logistic regression",
+        design, y, w, Logistic(), penalty, solve=solve, scale=1 / n, title=title
     )
 
 
@@ -408,15 +383,9 @@ def _kernel_squares(design: KernelDesign, y: Array, w: Array, alpha: float) -> D
         b, a = kernel_ridge(design.K, o.y, alpha, o.w, fit_intercept=design.intercept)
         return np.append(b, a) if design.intercept else a
 
-    return DesignedObjective(
-        design,
-        y,
-        w,
-        Squares(),
-        design.penalty(alpha),
-        solve=solve if alpha else None,
-        scale=1 / len(y),
-    )
+    penalty, scale = design.penalty(alpha), 1 / len(y)
+    closed = solve if alpha else None
+    return DesignedObjective(design, y, w, Squares(), penalty, solve=closed, scale=scale)
 
 
 def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
@@ -427,30 +396,20 @@ def from_kernel_huber(estimator: Any, X: Array, y: Array, w: Weights) -> Designe
     def solve(o: DesignedObjective) -> Array:
         return kernel_huber(design.K, o.y, alpha, delta, o.w)
 
+    w, loss, penalty = row_weights(w, y), Huber(delta), design.penalty(alpha)
+    title = f"kernel Huber regression with threshold {delta:g}"
     return DesignedObjective(
-        design,
-        y,
-        row_weights(w, y),
-        Huber(delta),
-        design.penalty(alpha),
-        solve=solve,
-        scale=1 / len(y),
-        title=f"kernel Huber regression with threshold {delta:g}",
+        design, y, w, loss, penalty, solve=solve, scale=1 / len(y), title=title
     )
 
 
 def from_kernel_lasso(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjective:
     """Build ½ Σ r² + alpha ‖a‖₁; the kernel matrix need only be symmetric."""
     design, n = _kernel(estimator, X), len(y)
+    penalty = Penalty(np.zeros((n, n)), np.full(n, number(estimator, "alpha", zero=True)))
+    w, psi, title = np.full(n, common_weight(w, "KernelLasso")), "identity", "the LASSO objective"
     return DesignedObjective(
-        design,
-        y,
-        np.full(n, common_weight(w, "KernelLasso")),
-        Squares(),
-        Penalty(np.zeros((n, n)), np.full(n, number(estimator, "alpha", zero=True))),
-        weighting="identity",
-        solve=_least_l1,
-        title="the LASSO objective",
+        design, y, w, Squares(), penalty, weighting=psi, solve=_least_l1, title=title
     )
 
 
@@ -467,17 +426,9 @@ def from_svr(estimator: Any, X: Array, y: Array, w: Weights) -> DesignedObjectiv
         b, a = epsilon_svr(design.K, o.y, C, epsilon, fit_intercept=True)
         return np.append(b, a)
 
-    return DesignedObjective(
-        design,
-        y,
-        np.ones(n),
-        Squares(),
-        Penalty(np.zeros((n + 1, n + 1)), np.full(n, epsilon), C),
-        weighting="gram",
-        solve=solve,
-        dual=True,
-        title="ε-SVR",
-    )
+    w, penalty = np.ones(n), Penalty(np.zeros((n + 1, n + 1)), np.full(n, epsilon), C)
+    options: dict[str, Any] = {"weighting": "gram", "dual": True, "title": "ε-SVR"}
+    return DesignedObjective(design, y, w, Squares(), penalty, solve=solve, **options)
 
 
 def _kernel(

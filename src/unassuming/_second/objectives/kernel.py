@@ -13,6 +13,7 @@ from scipy.linalg import eigh, svd
 from unassuming._errors import NotAvailable
 from unassuming._numerics import EPS, Factor, factor, kernel_factor
 from unassuming._second.objectives.base import Design
+from unassuming._second.objectives.norm_ball import NormBall
 from unassuming._second.objectives.penalties import Penalty
 from unassuming._typing import Array, IntArray
 from unassuming.kernels import TrainingKernel
@@ -118,6 +119,19 @@ class KernelDesign(Design):
             null=np.linalg.qr(turn @ found.null)[0],
             scales=np.eye(len(turn)),
         )
+
+    def ball(self) -> NormBall:
+        """Return Λ^½Uᵀa where eigenvalues are more than rounding; a bias is free."""
+        values, U = self.spectrum
+        keep = values > len(values) * EPS * values[-1]
+        U, root = U[:, keep], np.sqrt(values[keep])
+        R, nu, back, forward = U * root, np.ones(len(root)), U / root, (U * root).T
+        if self.intercept:
+            R, nu = self._with_ones(R), np.append(0.0, nu)
+            back, forward = bordered(back), bordered(forward)
+        few = self.kernel is not None and self.kernel.polynomial is not None
+        complete = few or len(root) == len(self.distinct[0])
+        return NormBall(R, nu, back, forward, complete=complete)
 
     def rename(self, names: Sequence[Any]) -> None:
         """Keep the names: coefficients belong to rows."""

@@ -35,8 +35,7 @@ class State:
         rows = ([getattr(part, name) for part in parts] for name in ("a", "r", "f", "e"))
         return cls(*map(np.concatenate, rows))
 
-    def take(self, which: slice) -> State:
-        """Return some of the candidates."""
+    def __getitem__(self, which: slice) -> State:
         return replace(self, a=self.a[which], r=self.r[which], f=self.f[which], e=self.e[which])
 
 
@@ -145,7 +144,7 @@ class Gradient(Score):
         c = np.zeros((len(rho), 0)) if c is None else np.array(c)
         held = np.isin(at.r, self.loss.knots)
         for j in np.flatnonzero(held.any(axis=-1)):
-            rows, one = held[j], at.take(slice(j, j + 1))
+            rows, one = held[j], at[j : j + 1]
             low, high = (
                 self.loss.rho(np.nextafter(at.r[j, rows], side)) for side in (-np.inf, np.inf)
             )

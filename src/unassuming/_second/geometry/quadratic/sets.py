@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import cast, final
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class QuadraticSets:
                 f"transformations that are orthogonal maps, given {o} with {noise!r}. Ranks, tests "
                 "and membership are available."
             )
-        assert isinstance(o, DesignedObjective)
+        o = cast(DesignedObjective, o)  # others are not quadratic
         if not noise.rowwise and np.ptp(o.w) > 0:
             raise NotAvailable(
                 "weights that differ from row to row do not commute with transformations that "
@@ -138,7 +138,7 @@ class QuadraticSets:
 
     def table(self) -> QuadraticTable | None:
         """Return the table of many candidates, if the forms are small."""
-        o, forms = self.engine.objective, self._known
+        o, forms = self.objective, self._known
         if forms is None or forms.A.shape[1] > _TABLED:
             return None
         tied = np.where(self.engine.order.first, -1.0, 1.0)  # the sign of Z_i - Z_0 that settles it
@@ -149,17 +149,16 @@ class QuadraticSets:
         return QuadraticTable(self.engine, A, b, c, forward, o.estimate())
 
     @property
-    def null(self) -> Array:
-        """Coefficients (d, c) that change no fitted value."""
-        assert isinstance(self.engine.objective, DesignedObjective)
-        return self.engine.objective.factor.null
+    def objective(self) -> DesignedObjective:
+        """The objective, which is quadratic."""
+        return cast(DesignedObjective, self.engine.objective)
 
     @property
     def simple(self) -> Array:
         """Directions x (N, p) that are often free: of one coefficient, value or basis vector."""
         rotated, C, Q = self.engine.noise.rotated(), self.form.C, self.form.Q
         if C is Q:
-            return self.coordinates.forward(np.eye(self.engine.objective.d))
+            return self.coordinates.forward(np.eye(self.objective.d))
         one = self.form.root @ C
         turned = [] if rotated is None else [rotated[0].T @ C]
         return np.concatenate([one[None], np.eye(C.shape[1]), *turned])
@@ -167,7 +166,7 @@ class QuadraticSets:
     def coefficients(self, x: Array) -> Array:
         """Return coefficients (d,) whose fitted values change by those of x (p,)."""
         change = self.form.C @ x / self.form.root
-        return np.asarray(self.engine.objective.coefficients(change[None])[0])
+        return np.asarray(self.objective.coefficients(change[None])[0])
 
     def settled(self, values: Array, still: BoolArray, empty: float) -> Array:
         """Return values (..., S) with those of tied sets: infinite for the whole space.
@@ -194,9 +193,7 @@ class QuadraticSets:
     @property
     def _of_rows(self) -> bool:
         """Whether D is positive definite, and the rows that change sign alone have bounds."""
-        o = self.engine.objective
-        assert o.design is not None
-        assert o.penalty is not None
+        o = self.objective
         return self.form.single and not (o.design.intercept or o.penalty.none)
 
     def outer(self, g: Array, q: int) -> tuple[Array, Array]:
