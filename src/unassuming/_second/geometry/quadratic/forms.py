@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from unassuming._numerics import EPS
+from unassuming._numerics import EPS, SEEN
 from unassuming._second.noise import Noise
 from unassuming._typing import Array, BoolArray
 
@@ -83,7 +83,8 @@ class Form:
         up, down = (np.full((len(t), self.count), np.inf) for _ in range(2))
         for i, signs in enumerate(np.asarray(self.drawn)):
             J = np.flatnonzero(signs[order] < 0)
-            inside = np.flatnonzero(~np.delete(t, J, axis=1).any(axis=1))
+            outside = np.linalg.norm(np.delete(t, J, axis=1), axis=1)
+            inside = np.flatnonzero(outside <= SEEN * np.linalg.norm(t, axis=1))
             if not len(inside):
                 continue
             Q, r, own = self.Q[order[J]], self.r[order[J]], t[np.ix_(inside, J)]
