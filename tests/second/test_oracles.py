@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
 from unassuming._second.geometry.quadratic import QuadraticSets, SetsAndBall, radii, rays, spans
@@ -12,6 +12,7 @@ from unassuming._second.membership import Engine
 from unassuming._second.noise import (
     BlockSymmetric,
     Exchangeable,
+    Perturbations,
     Spherical,
     Symmetric,
     SymmetricExchangeable,
@@ -19,6 +20,8 @@ from unassuming._second.noise import (
 from unassuming._second.objectives import factory_for
 from unassuming._second.ranking import Order
 from unassuming.models import LSSVC
+
+LASSO = Lasso(alpha=0.1)
 
 NOISES = [
     Symmetric(),
@@ -247,3 +250,21 @@ def test_a_bias_of_a_kernel_is_seen_with_the_values_alone(noise):
         value = g[0] @ engine.objective.estimate()
         np.testing.assert_allclose(value + up[0, i], high, rtol=1e-5)
     assert np.isfinite(up[0]).any()
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(alpha=0.7), LASSO], ids=repr)
+def test_rows_with_equal_signs_are_summed_first(model, monkeypatch):
+    X, y = problem(n=1500)
+    rng, w = np.random.default_rng(8), None
+    objective = factory_for(model)(model, X, y, w)
+    leverage = rng.uniform(0, 0.1, 1500)
+    group = Perturbations.sign_group(Symmetric(), leverage, 64, modulo_sign=False)
+    order = Order.draw(64, "random", rng)
+    a = objective.estimate() + 0.05 * rng.normal(size=(20, 3))
+    sums = Engine(objective, Symmetric(), group.drawn, order)
+    found = sums.gaps(a)[0], sums.rank(a)
+    monkeypatch.setattr("unassuming._second.membership.engine._FROM", 10**9)
+    plain = Engine(objective, Symmetric(), group.drawn, order)
+    np.testing.assert_allclose(found[0], plain.gaps(a)[0], rtol=1e-8)
+    assert found[1].tolist() == plain.rank(a).tolist()
+    assert len(np.unique(found[1])) > 3

@@ -12,12 +12,15 @@ import numpy as np
 from unassuming._batches import slices
 from unassuming._second.noise import Noise
 from unassuming._second.objectives.base import Objective, Weighting, as_state
-from unassuming._second.objectives.score import Score, State
+from unassuming._second.objectives.score import Groups, Score, State
 from unassuming._second.ranking import Order
 from unassuming._typing import Array, BoolArray, IntArray
 
 _NUMBERS = 2**18
 """Residuals in one batch of candidates, so that they stay in the cache."""
+
+_FROM = 500
+"""Rows from which on those with equal signs are collected."""
 
 _LARGEST = 2**22
 """Residuals in one batch of transformations of a candidate."""
@@ -87,10 +90,20 @@ class Engine:
 
     def _compared(self, at: State) -> list[Array]:
         """Return Z_i - Z_0 and its tolerance for all sets, (N, m - 1) each."""
+        if self._groups is not None:
+            found = self.score.gaps_of_groups(at, self._groups)
+            if found is not None:
+                return found
         parts = [self.score.gaps(at, moved) for moved in self._moved(at)]
         if len(parts) == 1:
             return parts[0]
         return [np.hstack(both) for both in zip(*parts, strict=True)]
+
+    @cached_property
+    def _groups(self) -> Groups | None:
+        """Rows whose signs are the same in all sets, if there are many of them."""
+        many = self.noise.rowwise and self.objective.n > _FROM
+        return Groups.of(self.drawn) if many else None
 
     def _moved(self, at: State) -> Iterator[Array]:
         """Return the transformed residuals, of some sets at a time if there are many rows."""

@@ -14,7 +14,10 @@ from scipy.optimize import lsq_linear
 from unassuming._numerics import EPS, gaps, snapped
 from unassuming._second.objectives.losses import Loss
 from unassuming._second.objectives.penalties import Penalty
-from unassuming._typing import Array
+from unassuming._typing import Array, IntArray
+
+_FEW = 8
+"""Rows a group, from which sums over groups are worth while."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +42,35 @@ class State:
         return replace(self, a=self.a[which], r=self.r[which], f=self.f[which], e=self.e[which])
 
 
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Rows whose signs are the same in all sets: ``of_row`` (n,), and which change, (S, G)."""
+
+    of_row: IntArray
+    minus: Array
+
+    @classmethod
+    def of(cls, signs: Array) -> Groups | None:
+        """Return the groups of signs (S, n), if there are few beside the rows."""
+        packed = np.ascontiguousarray(np.packbits(signs < 0, axis=0).T)
+        keys = packed.view(f"V{packed.shape[1]}")[:, 0]
+        _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        if _FEW * len(first) > len(keys):
+            return None
+        return cls(of_row.reshape(-1), np.asarray(signs[:, first] < 0, dtype=np.float64))
+
+    def sums(self, x: Array) -> Array:
+        """Return the sums (N, G) of x (N, n) over the rows of a group."""
+        count = self.minus.shape[1]
+        return np.stack([np.bincount(self.of_row, one, minlength=count) for one in x])
+
+
 class Score(ABC):
     """Statistics Z = ‖Ψ ḡ‖² of residuals and of their transformations."""
+
+    def gaps_of_groups(self, at: State, groups: Groups) -> list[Array] | None:
+        """Return `gaps` from sums over groups of rows (theory 17); None if that is not possible."""
+        return None
 
     @abstractmethod
     def gaps(self, at: State, moved: Array) -> list[Array]:
@@ -83,6 +113,20 @@ class Gradient(Score):
         if self.penalty.none and self.loss.quantile is not None:
             return np.asarray(((self.loss.rho(moved) @ self.A.T) ** 2).sum(axis=-1))
         return None
+
+    def gaps_of_groups(self, at: State, groups: Groups) -> list[Array] | None:
+        """Sum ΨLρ(r) over the rows of a group: n d operations and not n m."""
+        if self.penalty.kinked or len(self.loss.jumps) or not self.loss.odd:
+            return None
+        rho, e = self.loss.rho(at.r), self.loss.rounding(at.r, at.e)
+        rho = np.where(np.abs(rho) <= e[:, None], 0.0, rho)
+        sums = np.stack([groups.sums(rho * column) for column in self.A], axis=-1)  # (N, G, k)
+        pushed = at.a @ self.push.T
+        p, z0 = -2 * np.matmul(groups.minus, sums), sums.sum(axis=1) - pushed
+        size = np.sqrt(groups.sums(rho * rho))  # a group is one row as far as lengths matter
+        changes = -2 * size[:, None] * groups.minus
+        e = e * np.sqrt(rho.shape[1] / size.shape[1])
+        return gaps(size, changes, p, 2 * z0[:, None] + p, pushed, e, self._norm)
 
     def statistics(self, at: State, moved: Array) -> Array:
         """Return ‖z_i‖²."""
