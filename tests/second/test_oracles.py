@@ -268,3 +268,22 @@ def test_rows_with_equal_signs_are_summed_first(model, monkeypatch):
     np.testing.assert_allclose(found[0], plain.gaps(a)[0], rtol=1e-8)
     assert found[1].tolist() == plain.rank(a).tolist()
     assert len(np.unique(found[1])) > 3
+
+
+def test_sets_of_many_rows_are_those_of_each_sign_vector():
+    X, y = problem(n=700)
+    engine = region(Ridge(alpha=0.7), X, y, Symmetric(), m=8)
+    leverage = np.random.default_rng(8).uniform(0, 0.1, 700)
+    group = Perturbations.sign_group(Symmetric(), leverage, 32, modulo_sign=False)
+    order = Order.draw(32, "random", np.random.default_rng(9))
+    engine = Engine(engine.objective, Symmetric(), group.drawn, order)
+    sets = QuadraticSets.of(engine)
+    Q, w = engine.objective.factor.Q, np.linalg.eigvalsh(next(sets.forms())[1].A)
+    for signs, found in zip(group.drawn, w, strict=True):
+        share = np.linalg.eigvalsh(Q[signs < 0].T @ Q[signs < 0])
+        np.testing.assert_allclose(found, np.sort(4 * share * (1 - share)), atol=1e-12)
+    u = np.array([[1.0, 0.5, -0.3]])
+    ends = rays(sets, u)[0]
+    for i in (0, 11, 30):
+        Z = engine.statistics(engine.objective.estimate() + ends[i] * u)[0]
+        np.testing.assert_allclose(Z[i + 1], Z[0], rtol=1e-8)

@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from unassuming._numerics import EPS, SEEN
 from unassuming._second.noise import Noise
+from unassuming._second.objectives.score import Groups
 from unassuming._typing import Array, BoolArray
 
 _NUMBERS = 2**22
@@ -106,17 +107,21 @@ class Form:
 
     def _of_signs(self, signs: Array) -> tuple[Array, Array, Array]:
         """Sum over the rows J that change sign: C_i = -2 C_J."""
-        p, same = self.C.shape[1], self.C is self.Q
-        A, b = np.empty((len(signs), p, p)), np.empty((len(signs), p))
-        a = -2 * ((signs < 0) * self.r) @ self.Q
-        b = -2 * ((signs < 0) * self.r) @ self.C
-        for i, s in enumerate(signs):
-            J = np.flatnonzero(s < 0)
-            C = self.C[J]
-            N = C.T @ self.Q[J]
-            A[i] = 4 * ((N if same else C.T @ C) - N @ N.T)
-            b[i] -= 2 * (N @ a[i])
-        return A, b, (a * a).sum(axis=1)
+        minus, same = signs < 0, self.C is self.Q
+        a, b = (-2 * (minus * self.r) @ columns for columns in (self.Q, self.C))
+        N = self._products(signs, self.C, self.Q)
+        A = 4 * ((N if same else self._products(signs, self.C, self.C)) - N @ N.transpose(0, 2, 1))
+        return A, b - 2 * np.einsum("spk,sk->sp", N, a), (a * a).sum(axis=1)
+
+    def _products(self, signs: Array, C: Array, Q: Array) -> Array:
+        """Return C_JᵀQ_J of each set, from sums over rows with equal signs if there are many."""
+        groups = Groups.of(signs)
+        if groups is None:
+            return np.array([C[s < 0].T @ Q[s < 0] for s in signs])
+        order = np.argsort(groups.of_row, kind="stable")
+        ends = np.cumsum(np.bincount(groups.of_row))[:-1]
+        parts = zip(np.split(C[order], ends), np.split(Q[order], ends), strict=True)
+        return np.tensordot(groups.minus, np.array([c.T @ q for c, q in parts]), 1)
 
     def _of_maps(self, drawn: Any) -> tuple[Array, Array, Array]:
         """Transform r̂ and the columns as vectors of residuals."""
