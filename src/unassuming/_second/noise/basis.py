@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from unassuming._errors import NotAvailable
 from unassuming._second.noise.base import Noise
 from unassuming._second.noise.perturbations import as_noise
-from unassuming._typing import Array, BoolArray, IntArray
+from unassuming._typing import Array, BoolArray
 
 
 class InBasis(Noise):
@@ -94,36 +94,22 @@ class InBasis(Noise):
             "positive weight, after the initial values of a time series."
         )
 
-    def units(self, n: int) -> IntArray:
-        """Refuse to set rows aside: every coordinate depends on all rows."""
-        raise NotAvailable(
-            "rows cannot be set aside with noise in another basis: every coordinate depends on "
-            f"all rows, given {self!r}. Choose hyper-parameters without y, or on other data."
-        )
-
     def __repr__(self) -> str:
         n = len(self._basis)
         return f"InBasis({n} x {n} matrix, {self.inner!r})"
 
 
-_EPS = float(np.finfo(np.float64).eps)
-
-
 def _as_orthogonal(basis: ArrayLike) -> Array:
     """Return Q in double precision, or raise unless its columns are orthonormal to rounding."""
     Q = np.array(basis, dtype=np.float64)
-    if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or len(Q) < 2 or not np.isfinite(Q).all():
+    most = 16 * len(Q) * float(np.finfo(np.float64).eps) if Q.ndim else 0.0
+    square = Q.ndim == 2 and Q.shape[0] == Q.shape[1] >= 2 and bool(np.isfinite(Q).all())
+    off = float(np.abs(Q.T @ Q - np.eye(len(Q))).max()) if square else np.inf
+    if off > most:
         raise ValueError(
-            "basis is not a square matrix of finite numbers: expected shape (n, n) for n rows, "
-            f"given an array of shape {Q.shape}. Pass the basis vectors as columns."
-        )
-    off = float(np.abs(Q.T @ Q - np.eye(len(Q))).max())
-    if off > 16 * len(Q) * _EPS:
-        raise ValueError(
-            "basis is not orthogonal: expected columns of length one that are orthogonal to each "
-            f"other, up to {16 * len(Q) * _EPS:.2g}, given inner products that are off by "
-            f"{off:.2g}. Pass np.linalg.qr(basis)[0], whose first k columns span the same space "
-            "for every k, if that is what is meant."
+            "basis is not an orthogonal matrix: expected shape (n, n) for n rows and orthonormal "
+            f"columns up to {most:.2g}, given shape {Q.shape} and inner products that are off by "
+            f"{off:.2g}. Pass np.linalg.qr(basis)[0] if that is what is meant."
         )
     Q.setflags(write=False)
     return Q

@@ -101,19 +101,17 @@ class Perturbations:
         """
         r = np.asarray(residuals, dtype=np.float64)
         f = None if fitted is None else np.asarray(fitted, dtype=np.float64)
-        for name, vector in (("residuals", r), ("fitted", f)):
-            if vector is not None and (vector.ndim == 0 or vector.shape[-1] != self.n):
-                raise ValueError(
-                    f"{name} has the wrong length: expected the last axis to be n = {self.n}, "
-                    f"given shape {vector.shape}. Pass one number for each row of the data."
-                )
-        moved = np.asarray(self.noise.apply(self.drawn, r, f), dtype=np.float64)
-        expected = (*r.shape[:-1], self.m - 1, self.n)
-        if moved.shape != expected:
+        if any(vector is not None and vector.shape[-1:] != (self.n,) for vector in (r, f)):
             raise ValueError(
-                f"{type(self.noise).__name__}.apply returned the wrong shape: expected {expected} "
-                f"for residuals of shape {r.shape}, given {moved.shape}. The transformations come "
-                "before the last axis."
+                f"residuals have the wrong length: expected the last axis to be n = {self.n}, and "
+                f"the same for fitted, given shape {r.shape}. Pass one number for each row."
+            )
+        moved = np.asarray(self.noise.apply(self.drawn, r, f), dtype=np.float64)
+        if moved.shape != (*r.shape[:-1], self.m - 1, self.n):
+            raise ValueError(
+                f"{type(self.noise).__name__}.apply returned the wrong shape: expected "
+                f"{(*r.shape[:-1], self.m - 1, self.n)}, given {moved.shape}. The transformations "
+                "come before the last axis."
             )
         return moved
 
