@@ -21,7 +21,7 @@ from unassuming.paper import (
     write_sizes,
     write_table,
 )
-from unassuming.plots import percent, require_matplotlib
+from unassuming.plots.canvas import percent, require_matplotlib
 
 INTRODUCTION = """
 The figures of Csáji and Kis, Distribution-Free Uncertainty Quantification for Kernel Methods by
