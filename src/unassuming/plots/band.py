@@ -124,7 +124,6 @@ def band_data(
             options.pop("target", None)
         asked = {**options, "simultaneous": False}
         alone = _known(bands, single, False) or region.band(inputs, single, **asked)
-    found = {level: b for level, b in found.items() if b.inner_lower is not None}
     at_x, at_y, named = np.empty(0), np.empty(0), inputs
     if rows is not None:
         at_x, at_y, named = canvas.features(rows[0], 1)[:, 0], np.asarray(rows[1], float), rows[0]
@@ -147,8 +146,8 @@ def band_data(
         pointwise_upper={level: b.upper[order] for level, b in alone.items()},
         pointwise_status={level: b.status for level, b in alone.items()},
         inner_x=x[few],
-        inner_lower={level: b.inner_lower for level, b in found.items()},
-        inner_upper={level: b.inner_upper for level, b in found.items()},
+        inner_lower={p: b.inner_lower for p, b in found.items() if b.inner_lower is not None},
+        inner_upper={p: b.inner_upper for p, b in found.items() if b.inner_upper is not None},
         compared=None if compare is None else _interval(compare, ordered, top),
         norm_bound=first.norm_bound,
         model_error=first.model_error,

@@ -187,11 +187,14 @@ def _pair(region: Region, which: Sequence[int | str] | None) -> list[int]:
 
 def _around(region: Region, pair: list[int], rays: int) -> Array:
     """Return directions in a full circle, even for the fitted values, and the half-axes exactly."""
-    into, every = np.eye(2), canvas.columns(region)
+    every = canvas.columns(region)
+    into: Array = np.eye(2)
     if every is not None:
         gram = every[:, pair].T @ every[:, pair]
-        into = np.linalg.cholesky(gram + 1e-12 * np.diag(gram.diagonal().clip(1e-300))).T
-    angles = np.linspace(0, 2 * np.pi, max(rays - 4, 0), endpoint=False)
+        into = np.asarray(
+            np.linalg.cholesky(gram + 1e-12 * np.diag(gram.diagonal().clip(1e-300))).T
+        )
+    angles = (np.arange(max(rays - 4, 0)) + 0.5) * 2 * np.pi / max(rays - 4, 1)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     axes = _AXES / np.linalg.norm(_AXES @ into.T, axis=1)[:, None]
     found = np.concatenate([np.linalg.solve(into, circle.T).T, axes])
@@ -224,7 +227,7 @@ def _project(
 ) -> Projection | None:
     """Return the half-planes of two coefficients; None if the joint region has no such bounds."""
     joint = method in (None, "joint")
-    options = {"level": levels, "simultaneous": True, "method": method or "joint"}
+    options: dict[str, Any] = {"level": levels, "simultaneous": True, "method": method or "joint"}
     normals = _slanted(region, pair) if joint else _AXES[:0]
     functionals = np.zeros((len(normals), len(region.names)))
     functionals[:, pair] = normals
@@ -319,7 +322,8 @@ def coefficients(
     for level, tint in canvas.tinted(data.reach):
         name = canvas.percent(level)
         look: dict[str, Any] = {"facecolor": tint, "edgecolor": canvas.BLUE, "linewidth": 0.9}
-        outline = data.estimate + np.minimum(data.reach[level], far)[:, None] * data.directions
+        steps = np.clip(data.reach[level], -far, far)
+        outline = data.estimate + steps[:, None] * data.directions
         if data.projection is not None and level in data.projected:
             corners = data.projection.polygon(level, window + np.array([-width, width]))
             what = "region" if data.projection.joint else "intervals"

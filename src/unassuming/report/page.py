@@ -290,8 +290,9 @@ def _lack_of_fit(check: LackOfFit) -> Iterator[_Html]:
     if not check.tests:
         return
     values = [(test.name, test.terms, test.pvalue, test.adjusted) for test in check.tests]
-    p, adjusted = (_aligned([_pvalue(row[k]) for row in values]) for k in (2, 3))
-    rows = [[row[0], str(row[1]), p[i], adjusted[i]] for i, row in enumerate(values)]
+    rows = [
+        (name, str(terms), _pvalue(p), _pvalue(adjusted)) for name, terms, p, adjusted in values
+    ]
     heads = [(name, "number") for name in ("terms", "p-value", "adjusted")]
     yield _table([("added feature", "name"), *heads], rows, values)
     yield from _paragraphs(filter(None, (MULTIPLICITY, check.omitted())), "note")
