@@ -173,15 +173,18 @@ def _spark(counts: Sequence[int]) -> _Html:
     return _Html(f'<svg {label}><path d="{bars}"/></svg>')
 
 
+def _cut(name: str, most: int = _LONGEST) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _band(panel: BandData, output: str, vertical: tuple[float, float], ax: Any) -> None:
     draw_band(ax, panel, window=vertical)
-    name_axes(ax, panel.name, output)
+    name_axes(ax, _cut(panel.name, 44), _cut(output))
 
 
 def _forest(summary: Summary, names: Sequence[str], ax: Any) -> None:
     data = forest_data(summary, names)
-    cut = [n if len(n) <= _LONGEST else f"{n[: _LONGEST - 1]}…" for n in data.names]
-    draw_forest(ax, replace(data, names=tuple(cut)))
+    draw_forest(ax, replace(data, names=tuple(map(_cut, data.names))))
 
 
 def _residual(data: DiagnosisData, ax: Any) -> None:
