@@ -180,6 +180,7 @@ def mean_label(X: Any) -> Array:
 # --- models -------------------------------------------------------------------------------------
 
 
+@final
 class BiasFreeSVR(SVR):
     """ε-SVR as in the article, whose functions have no bias (docs/theory.md 5).
 

@@ -81,7 +81,12 @@ def band_data(
     method: str = "auto",
     **options: Any,
 ) -> BandData:
-    """Return the data that `band` draws; the arguments are the same.
+    """Return the data that `band` draws.
+
+    Parameters
+    ----------
+    region, X, levels, pointwise, inner, rows, compare, bands, method
+        As for `band`.
 
     Returns
     -------
@@ -343,7 +348,12 @@ def classification_data(
     norm_bound: float | None = None,
     resolution: int | None = None,
 ) -> ClassificationData:
-    """Return the data that `classification` draws; the arguments are the same.
+    """Return the data that `classification` draws.
+
+    Parameters
+    ----------
+    region, levels, norm_bound, resolution
+        As for `classification`.
 
     Returns
     -------

@@ -120,7 +120,12 @@ def coefficients_data(
     method: str | None = None,
     intervals: Mapping[float, Interval] | None = None,
 ) -> CoefficientsData:
-    """Return the data that `coefficients` draws; the arguments are the same.
+    """Return the data that `coefficients` draws.
+
+    Parameters
+    ----------
+    region, which, levels, rays, method, intervals
+        As for `coefficients`.
 
     Returns
     -------
@@ -439,7 +444,12 @@ class ForestData:
 
 
 def forest_data(summary: Summary, which: Sequence[str] | None = None) -> ForestData:
-    """Return the data that `forest` draws; the arguments are the same.
+    """Return the data that `forest` draws.
+
+    Parameters
+    ----------
+    summary, which
+        As for `forest`.
 
     Returns
     -------

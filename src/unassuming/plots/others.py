@@ -49,7 +49,12 @@ class RanksData:
 
 
 def ranks_data(ranks: Any, m: int, bars: int | None = None) -> RanksData:
-    """Return the data that `ranks` draws; the arguments are the same.
+    """Return the data that `ranks` draws.
+
+    Parameters
+    ----------
+    ranks, m, bars
+        As for `ranks`.
 
     Returns
     -------
@@ -146,7 +151,12 @@ class PlanData:
 
 
 def plan_data(plan: Plan, over: str | None = None) -> PlanData:
-    """Return the data that `plan` draws; the arguments are the same.
+    """Return the data that `plan` draws.
+
+    Parameters
+    ----------
+    plan, over
+        As for `plan`.
 
     Returns
     -------
@@ -261,7 +271,12 @@ class DiagnosisData:
 
 
 def diagnosis_data(diagnosis: Diagnosis, against: str | None = None) -> DiagnosisData:
-    """Return the data that `diagnosis` draws; the arguments are the same.
+    """Return the data that `diagnosis` draws.
+
+    Parameters
+    ----------
+    diagnosis, against
+        As for `diagnosis`.
 
     Returns
     -------
@@ -391,7 +406,12 @@ def family_data(
     norm_bound: float | None = None,
     random_state: Any = 0,
 ) -> FamilyData:
-    """Return the data that `family` draws; the arguments are the same.
+    """Return the data that `family` draws.
+
+    Parameters
+    ----------
+    region, X, size, level, norm_bound, random_state
+        As for `family`.
 
     Returns
     -------

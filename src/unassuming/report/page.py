@@ -89,7 +89,7 @@ def _tag(name: str, *content: str, kind: str = "", **attributes: str) -> _Html:
     """Return an element; everything in it that is not markup is escaped."""
     given = {"class": kind, **{key.replace("_", "-"): v for key, v in attributes.items()}}
     opened = "".join(f' {key}="{escape(value)}"' for key, value in given.items() if value)
-    inside = "".join(c if isinstance(c, _Html) else escape(c) for c in content)
+    inside = "".join(c if isinstance(c, _Html) else escape(c, quote=False) for c in content)
     return _Html(f"<{name}{opened}>{inside}</{name}>")
 
 
