@@ -89,13 +89,13 @@ def finite_or_explained(name, text, found):
     finite = np.isfinite(band["lower"]) & np.isfinite(band["upper"])
     assert finite[band["level"] == 0.5].all()
     if name == "longley":  # 7 coefficients of 16 rows
-        assert not finite[band["level"] == 0.9].any()
+        assert not finite[band["level"] > 0.9].any()
     else:
         assert finite.all()
         assert "inf" not in json.dumps(found["intervals"])
     assert len(set(band.groupby("level")["attained_level"].first())) == 2
     wide = band.pivot_table(index=band.groupby("level").cumcount(), columns="level")
-    assert (wide["lower"][0.9] <= wide["lower"][0.5]).all() or name == "longley"
+    assert (wide["lower"].iloc[:, 1] <= wide["lower"].iloc[:, 0]).all() or name == "longley"
     advice = text.split(" covers ", 1)[1]
     assert not PYTHON.findall(advice)
     assert "Model, chosen from the inputs alone: " in text

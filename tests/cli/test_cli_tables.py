@@ -62,7 +62,7 @@ def test_text_becomes_indicators_and_columns_without_information_are_left_out(ru
         }
     ).astype(float)
     region = ua.confidence_region(LinearRegression(), X, shop["sales"], m=20, random_state=0)
-    expected = region.interval(level=0.9, method="joint", simultaneous=True)
+    expected = region.interval(level=0.95, method="joint", simultaneous=True)
     found, bounds = intervals()
     assert found["band"][0]["method"] == "joint region"
     assert list(bounds["lower"]) == ["intercept", *X.columns]
@@ -236,7 +236,7 @@ def test_a_stream_and_the_memory_choose_the_same_knots(tmp_path):
     table = pd.DataFrame({"a": rng.exponential(size=2500), "y": rng.normal(size=2500)})
     path = tmp_path / "long.csv"
     table.to_csv(path, index=False)
-    problem = Problem(path, "y", m="10", seed=4)
+    problem = Problem(path, "y", m="20", seed=4)
     source = problem.open()
     columns = problem.columns(source)
     streamed = build_streamed(problem, source, columns, Streaming(True)).terms

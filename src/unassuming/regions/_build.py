@@ -315,7 +315,11 @@ def _door(objective: Objective, data: Data) -> str:
     w = np.ones(objective.n) if data.weight is None else data.weight
     if not design.dual:
         columns, penalty = design.matrix, lam * objective.n
-        return features_door(columns, w, penalty, objective.names, intercept=design.intercept)
+        options = {
+            "intercept": design.intercept,
+            "computed": design.computed or bool(design.rounding),
+        }
+        return features_door(columns, w, penalty, objective.names, **options)
     return kernel_door(design.gram(), w, lam * objective.n) if hasattr(objective, "lam") else ""
 
 
